@@ -1,0 +1,48 @@
+PYTHON ?= python3
+BIN := .venv/bin
+PACKAGES := protocols channels memory config bots moot
+GENERATOR := $(wildcard docs/generate.py)
+PIP_COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links $(ARGS)
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test check format generate bench lock clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+install:  ## bring .venv up to date with the lock files (every target below does this first)
+	@$(PYTHON) .ci/set_up.py
+
+run: install  ## show a society at 120 times real time, after three simulated days (ARGS="--seed 7")
+	$(BIN)/moot up --speed 120 --warm-up 3 --data ./moot-data $(ARGS)
+
+test: install  ## run the tests (ARGS="-k debate")
+	$(BIN)/pytest -q -n 2 --dist loadfile $(ARGS)
+
+check: install  ## lint, format, types, import direction, links and generated files; changes nothing
+	$(BIN)/ruff check --output-format concise
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tests/check_docs.py
+	$(if $(GENERATOR),$(BIN)/python $(GENERATOR) --check)
+
+format: install  ## format the code and apply the linter's safe fixes
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+generate: install  ## write the generated files anew
+	$(if $(GENERATOR),$(BIN)/python $(GENERATOR),@echo "nothing is generated yet")
+
+bench: install  ## measure speed into bench.json (ONLY=bus for a part)
+	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+lock: install  ## pin the dependencies of pyproject.toml anew (ARGS=--upgrade for newer versions)
+	$(PIP_COMPILE) --all-build-deps --only-build-deps -o requirements-build.lock pyproject.toml
+	$(PIP_COMPILE) -o requirements.lock pyproject.toml
+	$(PIP_COMPILE) --extra dev -o requirements-dev.lock pyproject.toml
+
+clean:  ## remove caches and build leftovers; keeps .venv, moot-data and runs
+	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json
+	find $(PACKAGES) tests docs .ci -name __pycache__ -prune -exec rm -rf {} +

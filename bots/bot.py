@@ -1,0 +1,139 @@
+"""The bot: one task per obligation of its seat, bounded; it asks its mind and posts what that says (K13, K20)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Final
+
+import structlog
+
+from bots.minds.mind import Mind, Reply, View
+from bots.port import Clock, Port
+from channels.errors import BusClosed, Refused, StorageError
+from protocols.kernel.envelope import Draft
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.seats import Seat
+
+AT_ONCE: Final = 64
+"""Minds of one seat that think at the same time."""
+ATTEMPTS: Final = 5
+"""After so many illegal answers to one obligation the bot stays silent (K21)."""
+TRIES: Final = 3
+"""So often is a mind asked again after it failed, or a draft published again after the disk did."""
+
+_log = structlog.get_logger("moot.bot")
+
+
+class Bot:
+    """Waits for what its seat owes, asks the mind, publishes. It holds neither docket nor stores (K12).
+
+    Cancellation: closing an obligation cancels its task; a publish under way is finished by the bus, and its
+    id makes a repetition harmless (K1).
+    """
+
+    def __init__(self, seat: Seat, mind: Mind, port: Port, clock: Clock) -> None:
+        """Fill a seat with a mind."""
+        self.seat = seat
+        self.mind = mind
+        self._port = port
+        self._clock = clock
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._is_open = True
+
+    @property
+    def busy(self) -> int:
+        """Return how many obligations have a task."""
+        return len(self._tasks)
+
+    def opened(self, obligation: Obligation) -> None:
+        """Start a task for an obligation; also called again after an illegal answer."""
+        self.closed(obligation)
+        if not self._is_open:
+            return
+        task = asyncio.create_task(self._answer(obligation), name=f"{self.seat} {obligation.id}")
+        self._tasks[obligation.id] = task
+        task.add_done_callback(lambda done: self._done(obligation.id, done))
+
+    def closed(self, obligation: Obligation) -> None:
+        """End the task of an obligation that was settled, voided or overtaken."""
+        task = self._tasks.pop(obligation.id, None)
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+
+    def _done(self, obligation_id: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(obligation_id) is task:
+            del self._tasks[obligation_id]
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            _log.error("bot task failed", seat=self.seat.value, obligation=obligation_id, error=repr(fault))
+
+    async def close(self) -> None:
+        """End all tasks."""
+        self._is_open = False
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _answer(self, obligation: Obligation) -> None:
+        view = await self._port.view(self.seat, obligation)
+        if view is None or view.attempt >= ATTEMPTS:
+            return
+        delay = self.mind.consider(view)
+        if delay is None:
+            return
+        await self._clock.sleep_until(max(self._clock.now(), obligation.opened_at + delay))
+        async with self._slots:
+            view = await self._port.view(self.seat, obligation)
+            if view is None:
+                return
+            reply = await self._think(view)
+            if reply is not None:
+                await self._post(view, reply)
+
+    async def _think(self, view: View) -> Reply | None:
+        """Ask the mind; a mind that fails is asked again, then the seat stays silent."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                return await self.mind.answer(view)
+            except Exception as fault:
+                _log.error(
+                    "mind failed",
+                    seat=self.seat.value,
+                    obligation=view.obligation.id,
+                    attempt=attempt,
+                    error=repr(fault),
+                    exc_info=True,
+                )
+        return None
+
+    async def _post(self, view: View, reply: Reply) -> None:
+        draft = self._port.answer_draft(view, reply.body.type)
+        if draft is None:
+            return
+        for n, aside in enumerate(reply.asides, 1):
+            await self._publish(
+                replace(
+                    draft,
+                    channel=aside.channel,
+                    body=aside.body,
+                    obligation_id=None,
+                    key=f"{draft.obligation_id}/{draft.attempt}/aside-{n}",
+                )
+            )
+        await self._publish(replace(draft, body=reply.body))
+
+    async def _publish(self, draft: Draft) -> None:
+        for attempt in range(1, TRIES + 1):
+            try:
+                await self._port.publish(draft)
+                return
+            except Refused as refused:
+                _log.warning("refused", seat=self.seat.value, type=draft.body.type, why=str(refused))
+                return
+            except BusClosed:
+                return
+            except StorageError as fault:
+                _log.error("not stored", seat=self.seat.value, attempt=attempt, error=str(fault))
+

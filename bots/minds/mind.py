@@ -1,0 +1,83 @@
+"""The Mind interface: shown a view of what its seat owes, it says when and what it answers (K12, K13)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from memory.store import MemoryView
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.message import Message
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.seats import Seat
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a mind is shown for one obligation, filtered by its seat's rights and `may_see` (K12).
+
+    Attributes:
+        obligation: What is owed.
+        seat: Whose mind is asked.
+        now: Society time, aware UTC.
+        attempt: Answers of this seat to it that broke a rule so far.
+        refused: Why the last of them was refused; "" when none was.
+        transcript: The case's messages so far, oldest first, with those of the case it is part of.
+        notes: What people said lately, oldest first.
+        brief: Figures that the rules hold the answer to, by field name; see `CaseType.brief`.
+        memory: Memory as of the seq that woke the bot (K13).
+        is_conservative: Whether System A rejects uncertain hypotheses (R-B8).
+        elapsed: Time since the case's budget began to run, outages aside.
+        config: The effective configuration as logged.
+    """
+
+    obligation: Obligation
+    seat: Seat
+    now: datetime
+    attempt: int
+    refused: str
+    transcript: tuple[Envelope, ...]
+    notes: tuple[Envelope, ...]
+    brief: Mapping[str, Any]
+    memory: MemoryView
+    is_conservative: bool = False
+    elapsed: timedelta = timedelta(0)
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    def last(self, kind: str) -> Envelope | None:
+        """Return the newest message of a type in the transcript."""
+        return next((e for e in reversed(self.transcript) if e.body.type == kind), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A message that nobody owes, posted before the answer (a RESEARCH_NOTE)."""
+
+    channel: str
+    body: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: the body that settles the obligation, and what is said beside it."""
+
+    body: Message
+    asides: tuple[Aside, ...] = ()
+
+
+class Mind(ABC):
+    """Fills a seat. One mind serves all obligations of its seat, several at a time."""
+
+    @abstractmethod
+    def consider(self, view: View) -> timedelta | None:
+        """Say how long after the obligation opened the answer will come; None: it stays silent."""
+
+    @abstractmethod
+    async def answer(self, view: View) -> Reply | None:
+        """Answer an obligation; None: stay silent after all.
+
+        The body may leave out what the society fills in: the case id and counted ids.
+        """

@@ -1,0 +1,122 @@
+"""The office: posts the officers' duties as the docket derives them, when they fall due (K9)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+import structlog
+
+from bots.port import Clock
+from channels.bus import Receipt
+from channels.errors import BusClosed, StorageError
+from protocols.kernel.envelope import Draft
+from protocols.kernel.errors import OfficerFault
+
+_log = structlog.get_logger("moot.office")
+
+
+class Duties(Protocol):
+    """Where the office learns what is due."""
+
+    def due(self, now: datetime) -> Sequence[Draft]:
+        """Return the duties of this instant, most urgent first."""
+        ...
+
+    def next_instant(self) -> datetime | None:
+        """Return when something next falls due."""
+        ...
+
+    async def publish(self, draft: Draft) -> Receipt:
+        """Publish a duty."""
+        ...
+
+
+class Office:
+    """Referee and timekeeper at work.
+
+    Their messages have derived ids, so posting one twice is harmless, and what they say is derived, so any
+    other office would say the same.
+    """
+
+    def __init__(self, duties: Duties, clock: Clock) -> None:
+        """Open the office."""
+        self._duties = duties
+        self._clock = clock
+        self._woken = asyncio.Event()
+        self._sleeper: asyncio.Task[None] | None = None
+        self._until: datetime | None = None
+        self._stuck: dict[str, int] = {}
+
+    def wake(self) -> None:
+        """Look again: the log has grown."""
+        self._woken.set()
+
+    def wants_waking(self, instant: datetime) -> bool:
+        """Say whether something that falls due then needs an earlier look than planned."""
+        return self._until is None or instant < self._until
+
+    async def run(self) -> None:
+        """Post duties until cancelled or the bus closes.
+
+        Raises:
+            OfficerFault: A duty stands in the log and is due all the same: the tables contradict themselves.
+        """
+        try:
+            while True:
+                self._woken.clear()
+                drafts = self._duties.due(self._clock.now())
+                if not drafts:
+                    self._until = self._duties.next_instant()
+                    await self._wait()
+                    continue
+                await self._post(drafts)
+        except BusClosed:
+            return
+        finally:
+            if self._sleeper is not None:
+                self._sleeper.cancel()
+
+    async def _post(self, drafts: Sequence[Draft]) -> None:
+        if len(drafts) == 1:
+            receipts: list[Receipt | BaseException] = [await self._try(drafts[0])]
+        else:
+            receipts = list(await asyncio.gather(*map(self._try, drafts), return_exceptions=True))
+        for draft, receipt in zip(drafts, receipts, strict=True):
+            if isinstance(receipt, StorageError):
+                _log.error("not stored", type=draft.body.type, error=str(receipt))
+                await asyncio.sleep(1)
+            elif isinstance(receipt, BaseException):
+                raise receipt
+            elif receipt.status == "accepted":
+                self._stuck.clear()
+            else:
+                self._note_stuck(draft, receipt)
+
+    async def _try(self, draft: Draft) -> Receipt:
+        return await self._duties.publish(draft)
+
+    def _note_stuck(self, draft: Draft, receipt: Receipt) -> None:
+        times = self._stuck.get(receipt.id, 0) + 1
+        self._stuck[receipt.id] = times
+        if times > 3:
+            raise OfficerFault(
+                f"{draft.author} owes {draft.body.type} {receipt.id}, which stands in the log", seq=receipt.seq
+            )
+
+    async def _wait(self) -> None:
+        """Wait until something is due or the log grows."""
+        if self._woken.is_set():
+            return
+        if self._until is not None and self._until > self._clock.now():
+            self._sleeper = asyncio.create_task(self._sleep(self._until), name="office timer")
+        await self._woken.wait()
+        if self._sleeper is not None:
+            self._sleeper.cancel()
+            self._sleeper = None
+
+    async def _sleep(self, until: datetime) -> None:
+        await self._clock.sleep_until(until)
+        self._woken.set()

@@ -1,0 +1,81 @@
+"""The audit of refusals: what was refused is kept, capped, redacted, and coalesced in a flood (K18)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from protocols.kernel.envelope import OFFICER, Draft
+from protocols.kernel.errors import Violation
+from protocols.kernel.officers import Audit
+from protocols.kernel.redact import keepsake
+from protocols.kernel.seats import Seat
+
+PER_MINUTE: Final = 10
+"""So many audit lines a minute and origin; what comes on top is counted in the next one (K18)."""
+
+
+@dataclass(slots=True)
+class _Flow:
+    since: datetime
+    written: int = 0
+    held: int = 0
+
+
+class RefusalAudit:
+    """Turns refusals into AUDIT drafts, not more than `PER_MINUTE` a minute and origin."""
+
+    def __init__(self) -> None:
+        """Start with no refusal."""
+        self._flows: dict[str, _Flow] = {}
+        self._n = 0
+
+    def draft(
+        self,
+        raw: bytes,
+        violation: Violation,
+        now: datetime,
+        *,
+        seat: str | None,
+        channel: str | None,
+        after_seq: int,
+        event: str = "refused",
+    ) -> Draft | None:
+        """Return the AUDIT of one refusal; None when it is counted in a later line.
+
+        Args:
+            raw: The refused bytes.
+            violation: Why.
+            now: Society time.
+            seat: The author it claims, None when unreadable.
+            channel: The channel it names, None when unreadable.
+            after_seq: Head of the log, for the id.
+            event: What happened.
+        """
+        flow = self._flows.setdefault(seat or "?", _Flow(now))
+        if now - flow.since >= timedelta(minutes=1):
+            flow.since, flow.written = now, 0
+        if flow.written >= PER_MINUTE:
+            flow.held += 1
+            return None
+        flow.written += 1
+        count, flow.held = flow.held + 1, 0
+        text, truncated = keepsake(raw)
+        self._n += 1
+        body = Audit(
+            event=event,
+            seat=(seat or "")[:200],
+            channel=(channel or "")[:200],
+            reason=str(violation)[:2000],
+            bytes=text,
+            truncated=truncated,
+            count=count,
+        )
+        return Draft(
+            channel="#admin",
+            author=Seat.REFEREE,
+            actor=OFFICER,
+            body=body,
+            key=f"audit/{after_seq}/{self._n}",
+        )

@@ -1,0 +1,58 @@
+"""What the timekeeper says of the society's life and clock (K4, K6, K7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from protocols.kernel.envelope import OFFICER, Draft
+from protocols.kernel.message import Message
+from protocols.kernel.officers import ClockSet, SocietyStarted, SocietyStopped
+from protocols.kernel.seats import Seat
+from protocols.kernel.times import rfc3339
+
+
+def _draft(body: Message, key: str) -> Draft:
+    return Draft(channel="#admin", author=Seat.TIMEKEEPER, actor=OFFICER, body=body, key=key)
+
+
+def started(
+    *,
+    config: Mapping[str, Any],
+    rules_version: str,
+    moot_version: str,
+    seed: int,
+    data: Mapping[str, Any],
+    speed: float,
+    paused: bool,
+    clock: Literal["virtual", "accelerated", "real"],
+    durability: str,
+    warm_up: bool,
+    after_seq: int,
+) -> Draft:
+    """Say that the society starts, and with what (K4)."""
+    body = SocietyStarted(
+        config=config,
+        rules_version=rules_version,
+        moot_version=moot_version,
+        seed=seed,
+        data=data,
+        speed=speed,
+        paused=paused,
+        clock=clock,
+        durability=durability,
+        warm_up=warm_up,
+    )
+    return _draft(body, f"started/{after_seq + 1}")
+
+
+def stopped(reason: str, last_seq: int) -> Draft:
+    """Say that the society stops; `last_seq` is the last message before this one."""
+    return _draft(SocietyStopped(reason=reason, last_seq=last_seq), f"stopped/{last_seq + 1}")
+
+
+def clock_set(society_at: datetime, speed: float, paused: bool, reason: str, n: int) -> Draft:
+    """Say that time runs differently from here on (K7, K8)."""
+    body = ClockSet(society_at=society_at, speed=speed, paused=paused, reason=reason)
+    return _draft(body, f"clock/{rfc3339(society_at)}/{n}")

@@ -1,0 +1,95 @@
+"""Load the prices a society lives on. Access: read-only."""
+
+from __future__ import annotations
+
+import importlib.resources
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from bots.tools.bars import Bars
+from bots.tools.errors import PriceFileError
+from bots.tools.price_files import parse_prices, read_price_file
+from bots.tools.simulated_prices import sample_stocks, synthetic_stocks
+from bots.tools.splits import MIN_BARS
+from bots.tools.universe import Universe
+
+SAMPLES: Final = {"SP500": "sp500_daily.csv.gz", "NASDAQ": "nasdaq_daily.csv.gz"}
+"""Real indices that are shipped in ``config/samples``, by symbol."""
+
+
+def load_universe(spec: str | Path, *, start: datetime, seed: int) -> Universe:
+    """Load a society's prices and move them to its date.
+
+    Args:
+        spec: ``sample`` (two real indices and eight simulated stocks), ``synthetic`` (ten simulated stocks)
+            or the path of a CSV or Parquet file.
+        start: Aware instant at which the society starts. Outside the source's dates, all dates move by whole
+            weeks so that the last bar is the latest possible strictly before the start's date (UTC); inside,
+            nothing moves and later bars appear day by day.
+        seed: Seed of the society; it moves simulated prices only.
+
+    Returns:
+        The whole universe, also what lies in the future of ``start``: call ``until(instant)`` before use.
+
+    Raises:
+        PriceFileError: The file cannot be used, or fewer than three bars exist at the start.
+        ValueError: ``start`` is naive or not between 1900 and 2200.
+
+    Source: Rulings R-M1, R-M2.
+    """
+    if start.tzinfo is None or not 1900 <= start.year < 2200:
+        raise ValueError(f"start must be an aware instant between 1900 and 2200, not {start}")
+    name = str(spec)
+    if name == "sample":
+        universe = _sample(seed)
+    elif name == "synthetic":
+        universe = Universe.of(synthetic_stocks(seed), f"synthetic: 10 simulated stocks, seed {seed}")
+    else:
+        bars = read_price_file(Path(spec))
+        noun = "symbol" if len(bars) == 1 else "symbols"
+        universe = Universe.of(bars, f"{Path(spec).name}: {len(bars)} {noun}")
+    universe = universe.shifted(weeks_to(start.astimezone(UTC).date(), universe))
+    known = len(universe.until(start).calendar)
+    if known < MIN_BARS:
+        first = universe.calendar[0].item()
+        raise PriceFileError(
+            Path(name).name,
+            f"only {known} bars exist at the start {start.astimezone(UTC):%Y-%m-%d %H:%M} UTC (the first is "
+            f"of {first}), {MIN_BARS} are needed — choose a later start or a longer file",
+        )
+    return universe
+
+
+def weeks_to(day: date, universe: Universe) -> int:
+    """Find the shift of R-M2.
+
+    Args:
+        day: The society's start date.
+        universe: An unshifted universe.
+
+    Returns:
+        Whole weeks to move by: 0 when ``day`` lies inside the universe's dates (both ends included).
+    """
+    first, last = universe.calendar[0], universe.calendar[-1]
+    start = np.datetime64(day, "D")
+    if first <= start <= last:
+        return 0
+    days_to_eve = int((start - last).astype(np.int64)) - 1
+    return days_to_eve // 7
+
+
+def _sample(seed: int) -> Universe:
+    folder = importlib.resources.files("config") / "samples"
+    indices: list[Bars] = []
+    for symbol, file in SAMPLES.items():
+        (bars,) = parse_prices((folder / file).read_bytes(), file)
+        indices.append(Bars(symbol, bars.dates, *bars.columns(), "real"))
+    stocks = sample_stocks(tuple(indices), seed)
+    description = (
+        f"sample: real indices SP500 and NASDAQ {indices[0].dates[0]} to {indices[0].dates[-1]}, "
+        f"{len(stocks)} simulated stocks (seed {seed})"
+    )
+    return Universe.of([*indices, *stocks], description)

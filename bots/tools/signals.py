@@ -1,0 +1,121 @@
+"""A strategy and one symbol's bars into target positions. Access: read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bots.tools.bars import Bars, Floats
+from bots.tools.indicators import (
+    held_state,
+    lagged,
+    log_returns,
+    ratio,
+    rolling_max,
+    rolling_mean,
+    rolling_min,
+    rolling_std,
+)
+from bots.tools.strategies import Number, StrategySpec
+
+SESSIONS_A_YEAR: Final = 252
+
+VOLATILITY_DAYS: Final = 20
+"""Window of the volatility that caps exposure."""
+
+LONG_VOLATILITY_DAYS: Final = 120
+"""Window of a symbol's usual volatility, against which multi-factor calls a market calm."""
+
+EXPOSURE_STEP: Final = 0.1
+"""Exposure moves in tenths, so that small changes of volatility cause no trades."""
+
+WARM_UP_BARS: Final = 300
+"""Bars before a span that signals may look at: above every lookback, so that it begins with a full signal."""
+
+Params = Mapping[str, Number]
+Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Whether to be long, and whether to be short, after each bar."""
+
+
+def positions(spec: StrategySpec, bars: Bars) -> Floats:
+    """Decide the position in one symbol at the close of every bar.
+
+    The decision at bar t rests on bars up to t alone and is held from the open of bar t + 1 on.
+
+    Args:
+        spec: A legal strategy.
+        bars: The symbol's bars; any number.
+
+    Returns:
+        Share of the symbol's capital, in [-1, 1], negative for short, shape (bars,).
+    """
+    if len(bars) == 0:
+        return np.zeros(0)
+    be_long, be_short = _SIDES[spec.archetype](bars, spec.params)
+    direction = be_long.astype(np.float64)
+    if spec.params["allow_short"]:
+        direction -= be_short
+    return direction * _exposure(bars.close, float(spec.params["target_vol"]))
+
+
+def _exposure(close: Floats, target_vol: float) -> Floats:
+    """Size a position so that its yearly volatility stays at the target, never above the whole capital."""
+    yearly = rolling_std(log_returns(close), VOLATILITY_DAYS) * SESSIONS_A_YEAR**0.5
+    # NaN while the window fills: nothing is traded before risk can be measured.
+    size = np.nan_to_num(ratio(np.full(len(close), target_vol), yearly, otherwise=1.0), nan=0.0)
+    tenths = np.floor(np.minimum(size, 1.0) / EXPOSURE_STEP + 1e-9)
+    # A position of less than one step would be none at all; one step is the least that is held.
+    return np.where(size > 0.0, np.maximum(tenths, 1.0), 0.0) * EXPOSURE_STEP
+
+
+def _momentum(bars: Bars, params: Params) -> Sides:
+    fast = rolling_mean(bars.close, int(params["fast"]))
+    slow = rolling_mean(bars.close, int(params["slow"]))
+    return fast > slow, fast < slow
+
+
+def _mean_reversion(bars: Bars, params: Params) -> Sides:
+    window = int(params["window"])
+    logs = np.log(bars.close)
+    score = ratio(logs - rolling_mean(logs, window), rolling_std(logs, window))
+    entry, leave = float(params["entry"]), float(params["exit"])
+    return held_state(score < -entry, score >= -leave), held_state(score > entry, score <= leave)
+
+
+def _breakout(bars: Bars, params: Params) -> Sides:
+    channel, leave = int(params["channel"]), int(params["exit_channel"])
+    # The channel ends the bar before: today's high cannot be above itself.
+    top, bottom = lagged(rolling_max(bars.high, channel), 1), lagged(rolling_min(bars.low, channel), 1)
+    near_top, near_bottom = lagged(rolling_max(bars.high, leave), 1), lagged(rolling_min(bars.low, leave), 1)
+    close = bars.close
+    return held_state(close > top, close < near_bottom), held_state(close < bottom, close > near_top)
+
+
+def _multi_factor(bars: Bars, params: Params) -> Sides:
+    logs = np.log(bars.close)
+    returns = log_returns(bars.close)
+    daily = rolling_std(returns, VOLATILITY_DAYS)
+
+    def trend(days: int) -> Floats:
+        """Measure the return over some days in units of two standard deviations, cut to [-1, 1]."""
+        return np.clip(ratio(logs - lagged(logs, days), 2.0 * daily * days**0.5), -1.0, 1.0)
+
+    usual = rolling_std(returns, LONG_VOLATILITY_DAYS)
+    calm = np.clip(1.0 - ratio(rolling_std(returns, int(params["volatility_days"])), usual, 1.0), -1.0, 1.0)
+    weights = [float(params[f"{name}_weight"]) for name in ("momentum", "reversal", "volatility")]
+    factors = [trend(int(params["momentum_days"])), -trend(int(params["reversal_days"])), calm]
+    total = sum(weights)
+    score = np.sum([w * f for w, f in zip(weights, factors, strict=True)], axis=0) / total
+    threshold = float(params["threshold"])
+    return held_state(score > threshold, score <= 0.0), held_state(score < -threshold, score >= 0.0)
+
+
+_SIDES: Final[Mapping[str, Callable[[Bars, Params], Sides]]] = {
+    "momentum": _momentum,
+    "mean_reversion": _mean_reversion,
+    "breakout": _breakout,
+    "multi_factor": _multi_factor,
+}

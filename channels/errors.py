@@ -1,0 +1,62 @@
+"""Errors of the transport.
+
+Tree::
+
+    ChannelError
+    ├── Refused           the sequencer did not take a draft; `.violation` says why; nothing was logged
+    ├── BusClosed         the bus is closed or its host stops
+    ├── StorageError      the disk did not take a batch (full, read-only); none of it was logged
+    ├── CorruptLog        stored bytes that are no envelope, a gap, or a broken hash chain
+    ├── NotALog           a file of another application, of a newer Moot, or none at all
+    └── LeaseHeld         another process hosts a society on this data directory (K3)
+"""
+
+from __future__ import annotations
+
+from protocols.kernel.errors import Violation
+
+
+class ChannelError(Exception):
+    """Base of all errors of `channels`."""
+
+
+class Refused(ChannelError):
+    """Say that the sequencer did not take a draft.
+
+    Attributes:
+        violation: The rule it breaks.
+    """
+
+    def __init__(self, violation: Violation) -> None:
+        """Keep the violation."""
+        super().__init__(str(violation))
+        self.violation = violation
+
+
+class BusClosed(ChannelError):
+    """Say that nothing more is taken."""
+
+
+class StorageError(ChannelError):
+    """Say that a batch could not be stored; its publishers may try again with the same ids."""
+
+
+class CorruptLog(ChannelError):
+    """Say that the stored log is not what was written.
+
+    Attributes:
+        seq: The first offending sequence number, 0 when unknown.
+    """
+
+    def __init__(self, why: str, *, seq: int = 0) -> None:
+        """Keep sentence and place."""
+        super().__init__(f"seq {seq}: {why}" if seq else why)
+        self.seq = seq
+
+
+class NotALog(ChannelError):
+    """Say that a file is no log that this Moot can read; nothing in it was touched."""
+
+
+class LeaseHeld(ChannelError):
+    """Say that a society already runs on the data directory."""

@@ -1,0 +1,205 @@
+"""One guest of the society: a connection, its place in the log, its requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import structlog
+
+from channels.errors import Refused
+from channels.gateway.protocol import VERSION, Frame, Frames, GatewayError, decode, encode, envelope_frame
+from protocols.kernel.errors import Violation
+
+AT_ONCE: Final = 64
+"""Requests of one guest that are under way together; then it is not read from until one has ended."""
+
+
+class Source(Protocol):
+    """The log as guests read it, on the server's loop."""
+
+    @property
+    def head(self) -> int:
+        """Seq of the last line that can be read."""
+        ...
+
+    def subscribe(self, cursor: int) -> AsyncGenerator[Sequence[str], None]:
+        """Yield the lines after `cursor` in order, in batches, waiting for what is not there yet."""
+        ...
+
+
+Publish = Callable[[Mapping[str, Any], str], Awaitable[Mapping[str, Any]]]
+"""Draft (plain data) and key to a receipt {seq, id, status}.
+
+Raises `Refused` or a `Violation` for "no, for good"; anything else means "try again with the same key".
+"""
+
+Ask = Callable[[str, Mapping[str, Any]], Awaitable[str]]
+"""A question (`status`, `escalations`) with arguments to a text for people."""
+
+Report = Callable[[Mapping[str, Any]], Awaitable[None]]
+"""Something that a guest wants recorded: {event, …}."""
+
+
+async def _nobody_answers(_question: str, _args: Mapping[str, Any]) -> str:
+    return "nobody answers questions here"
+
+
+async def _nobody_hears(_event: Mapping[str, Any]) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """What a society offers to its guests; everything is called on the server's loop.
+
+    Attributes:
+        log_id: Names this log for ever, for example the hash of its first envelope.
+        source: The log.
+        publish: Takes drafts.
+        ask: Answers questions.
+        report: Hears what guests report.
+        heartbeat_s: Wall time between two signs of life.
+    """
+
+    log_id: str
+    source: Source
+    publish: Publish
+    ask: Ask = _nobody_answers
+    report: Report = _nobody_hears
+    heartbeat_s: float = 5.0
+
+    def welcome(self) -> bytes:
+        """Write the answer to a proper `hello`."""
+        return encode(
+            "welcome",
+            version=VERSION,
+            log_id=self.log_id,
+            head=self.source.head,
+            heartbeat_s=self.heartbeat_s,
+        )
+
+    async def answer(self, frame: Frame) -> bytes | None:
+        """Carry out a request and write its answer; an error becomes an answer too."""
+        n, op = frame.get("n"), frame["op"]
+        try:
+            match op:
+                case "publish":
+                    return encode("receipt", n=n, **await self._take_draft(frame))
+                case "ask":
+                    text = await self.ask(str(frame.get("question")), frame.get("args") or {})
+                    return encode("answer", n=n, text=text)
+                case "head":
+                    return encode("head", n=n, seq=self.source.head)
+                case "report":
+                    await self.report({key: frame[key] for key in frame if key not in ("op", "n")})
+                    return None
+                case _:
+                    return encode("answer", n=n, text=f"unknown op {op!r}")
+        except Exception as exc:
+            why = f"{type(exc).__name__}: {exc}"
+            structlog.get_logger().warning("request failed", op=op, why=why)
+            if op == "report":
+                return None
+            return encode(
+                "receipt" if op == "publish" else "answer", n=n, status="unavailable", why=why, text=why
+            )
+
+    async def _take_draft(self, frame: Frame) -> Mapping[str, Any]:
+        draft, key = frame.get("draft"), frame.get("key")
+        if not isinstance(draft, dict) or not isinstance(key, str) or not key:
+            return {"status": "refused", "why": "no draft, or no key"}
+        try:
+            return await self.publish(draft, key)
+        except Refused as exc:
+            return {"status": "refused", "why": exc.violation.why, "rule": exc.violation.rule}
+        except Violation as exc:
+            return {"status": "refused", "why": str(exc), "rule": exc.rule}
+
+
+class Guest:
+    """One connection; `serve` is its whole life."""
+
+    def __init__(self, host: Host, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take over a connection; the caller closes it."""
+        self._host = host
+        self._frames = Frames(reader)
+        self._writer = writer
+        self._room = asyncio.Semaphore(AT_ONCE)
+        self._is_subscribed = False
+
+    async def serve(self) -> None:
+        """Serve until the guest hangs up.
+
+        Raises:
+            HungUp: It did.
+            GatewayError: It broke the protocol and was told so.
+        """
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                await self._converse(tasks)
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    async def _converse(self, tasks: asyncio.TaskGroup) -> None:
+        is_known = False
+        while True:
+            for line in await self._frames.some():
+                frame = self._read(line)
+                if not is_known:
+                    self._check_hello(frame)
+                    is_known = True
+                    self._writer.write(self._host.welcome())
+                    tasks.create_task(self._beat())
+                elif frame["op"] == "subscribe":
+                    tasks.create_task(self._stream(self._cursor(frame)))
+                else:
+                    await self._room.acquire()
+                    work = tasks.create_task(self._respond(frame))
+                    work.add_done_callback(lambda _task: self._room.release())
+
+    async def _stream(self, cursor: int) -> None:
+        async with aclosing(self._host.source.subscribe(cursor)) as news:
+            async for lines in news:
+                self._writer.write(b"".join(map(envelope_frame, lines)))
+                await self._writer.drain()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(self._host.heartbeat_s)
+            self._writer.write(encode("beat", head=self._host.source.head))
+            await self._writer.drain()
+
+    async def _respond(self, frame: Frame) -> None:
+        answer = await self._host.answer(frame)
+        if answer is not None:
+            self._writer.write(answer)
+            await self._writer.drain()
+
+    def _read(self, line: bytes) -> Frame:
+        try:
+            return decode(line)
+        except GatewayError as exc:
+            raise self._goodbye(str(exc)) from exc
+
+    def _check_hello(self, frame: Frame) -> None:
+        if frame["op"] != "hello":
+            raise self._goodbye("say hello first")
+        if frame.get("version") != VERSION:
+            said = json.dumps(frame.get("version"))[:40]
+            raise self._goodbye(f"this society speaks version {VERSION}, not {said}")
+
+    def _cursor(self, frame: Frame) -> int:
+        cursor = frame.get("cursor")
+        if self._is_subscribed or type(cursor) is not int or cursor < 0:
+            raise self._goodbye("subscribe once, with a cursor from 0 on")
+        self._is_subscribed = True
+        return cursor
+
+    def _goodbye(self, why: str) -> GatewayError:
+        self._writer.write(encode("error", why=why))
+        return GatewayError(why)

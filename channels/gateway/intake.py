@@ -1,0 +1,151 @@
+"""Takes in what people do on a surface: read it, keep it, hand it to the society, tell the person.
+
+An act is written down before it is handed over and forgotten when the log answered for it, so a crash of the
+gateway or an outage of the society loses none; the platform's message id as key keeps it single in the log
+however often platform and gateway repeat it (K1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, NoReturn
+
+import structlog
+
+from channels.backoff import PATIENT, Backoff
+from channels.commands import Asked, CommandError, parse, usage
+from channels.gateway.client import Requests
+from channels.gateway.link import SocietyAway
+from channels.gateway.protocol import draft_frame
+from channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
+from channels.outbox_store import OutboxStore
+from channels.surface import ActReply, InboundAct
+from protocols.kernel.envelope import Draft
+from protocols.kernel.errors import Malformed
+
+REPLY_S: Final = 2.5
+"""A person hears within this time, also that the society is away; platforms give three seconds."""
+
+MOST_WAITING: Final = 10_000
+"""Acts that are kept for a society that is away; more are turned down."""
+
+_KEPT: Final = ActReply("Kept: the society is away and gets it when it is back.")
+_AWAY: Final = ActReply("The society is away; ask again later.", ok=False)
+
+
+class Intake:
+    """The `inbound` of one surface. `run` hands over what was kept; call it as long as the surface runs."""
+
+    def __init__(
+        self,
+        store: OutboxStore,
+        requests: Requests,
+        *,
+        authority: Authority,
+        bodies: Bodies = BODIES,
+        backoff: Backoff = PATIENT,
+        reply_s: float = REPLY_S,
+    ) -> None:
+        """Connect.
+
+        Args:
+            store: Keeps acts; open.
+            requests: The way to the society.
+            authority: What a person on a platform is.
+            bodies: What people can do here.
+            backoff: The pauses while the society cannot take what was kept.
+            reply_s: Wall time after which a person hears that it was kept.
+        """
+        self._store = store
+        self._requests = requests
+        self._authority = authority
+        self._bodies = bodies
+        self._backoff = backoff
+        self._reply_s = reply_s
+        self._left = asyncio.Event()
+        self._log = structlog.get_logger()
+
+    async def __call__(self, act: InboundAct) -> ActReply:
+        """Take one act and say what became of it; never raises but for cancellation."""
+        try:
+            return await self._take(act)
+        except (CommandError, Malformed) as exc:
+            return ActReply(str(exc), ok=False)
+        except Exception as exc:
+            self._log.error("act not taken", platform=act.platform, why=f"{type(exc).__name__}: {exc}")
+            return ActReply("That could not be taken in; the gateway's log says why.", ok=False)
+
+    async def run(self) -> NoReturn:
+        """Hand over what was kept, now and whenever something is left; until cancelled."""
+        failures = 0
+        self._left.set()
+        while True:
+            await self._left.wait()
+            await self._requests.connected()
+            self._left.clear()
+            for key, text in await self._store.acts():
+                try:
+                    await self._hand_over(key, json.loads(text))
+                except SocietyAway:
+                    self._left.set()
+            failures = failures + 1 if self._left.is_set() else 0
+            if failures:
+                await asyncio.sleep(self._backoff.delay_s(failures))
+
+    async def _take(self, act: InboundAct) -> ActReply:
+        if act.kind == "command":
+            said = parse(str(act.fields.get("text", "")))
+            if isinstance(said, Asked):
+                return await self._ask(said.question, act)
+            act = replace(act, kind=said.kind, fields=said.fields)
+        draft = await self._draft(act)
+        if not self._requests.is_connected and await self._store.count_acts() >= MOST_WAITING:
+            return ActReply("Too much waits for the society already; try again later.", ok=False)
+        frame = draft_frame(draft)
+        await self._store.keep_act(draft.key, json.dumps(frame, ensure_ascii=False))
+        try:
+            async with asyncio.timeout(self._reply_s):
+                return _reply_to(await self._hand_over(draft.key, frame))
+        except (SocietyAway, TimeoutError):
+            self._left.set()
+            return _KEPT
+
+    async def _ask(self, question: str, act: InboundAct) -> ActReply:
+        if question == "help":
+            return ActReply(usage())
+        seat = self._authority(act.platform, act.user_id)
+        args = {"platform": act.platform, "user_id": act.user_id, "seat": seat.value, "channel": act.channel}
+        try:
+            async with asyncio.timeout(self._reply_s):
+                return ActReply(await self._requests.ask(question, args))
+        except (SocietyAway, TimeoutError):
+            return _AWAY
+
+    async def _draft(self, act: InboundAct) -> Draft:
+        key_of(act)
+        about = None if act.reply_to is None else await self._store.case_of(act.reply_to)
+        case_id = act.fields.get("case_id") if act.kind == "override" else None
+        channel = await self._store.channel_of(case_id) if isinstance(case_id, str) else None
+        seat = self._authority(act.platform, act.user_id)
+        return draft_of(act, seat, about_case_id=about, case_channel=channel, bodies=self._bodies)
+
+    async def _hand_over(self, key: str, draft: Mapping[str, Any]) -> Mapping[str, Any]:
+        receipt = await self._requests.publish(draft, key)
+        if receipt.get("status") == "unavailable":
+            raise SocietyAway(str(receipt.get("why")))
+        await self._store.drop_act(key)
+        return receipt
+
+
+def _reply_to(receipt: Mapping[str, Any]) -> ActReply:
+    seq = receipt.get("seq")
+    match receipt.get("status"):
+        case "accepted" | "duplicate":
+            return ActReply(f"Noted as message {seq}.", seq=seq)
+        case "superseded":
+            return ActReply(f"Message {seq} stands as it was first said.", ok=False, seq=seq)
+        case _:
+            return ActReply(f"Refused: {receipt.get('why', 'no reason given')}", ok=False)

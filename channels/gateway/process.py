@@ -1,0 +1,200 @@
+"""The gateway process: every surface with its outbox and intake, supervised, until the society's host ends.
+
+Surfaces share the connection for requests and nothing else: one that crashes is closed, built anew and
+started again after a pause, and the others do not notice. What it had not posted waits in its outbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from channels.backoff import PATIENT, Backoff
+from channels.errors import ChannelError
+from channels.gateway import address as addresses
+from channels.gateway.client import LogStream, Requests
+from channels.gateway.intake import Intake
+from channels.gateway.link import FindAddress, knock
+from channels.gateway.parent import ending_with_parent
+from channels.inbound import BODIES, Authority, Bodies
+from channels.mirroring import Mirrors, Pacing, Refusal, all_but_own_notes, in_order
+from channels.outbox import Outbox
+from channels.outbox_store import Durability, OutboxStore
+from channels.surface import Surface
+
+HEALTHY_S: Final = 60.0
+"""A surface that ran this long starts again without a long pause."""
+
+CLOSE_S: Final = 5.0
+"""How long a surface has to close."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mirroring:
+    """How one surface is run.
+
+    Attributes:
+        build: Makes the surface; called again after a crash.
+        mirrors: What of the log it shows; None: all but notes that people wrote there themselves.
+        pacing: What goes next when much waits.
+        bodies: What people can do there.
+    """
+
+    build: Callable[[], Surface]
+    mirrors: Mirrors | None = None
+    pacing: Pacing = in_order
+    bodies: Bodies = field(default_factory=lambda: BODIES)
+
+
+async def run_gateway(
+    address: Path | None,
+    surfaces: Mapping[str, Mirroring],
+    *,
+    data_dir: Path,
+    authority: Authority,
+    stop: asyncio.Event,
+    durability: Durability = "power",
+    backoff: Backoff = PATIENT,
+    lifeline: int | None = 0,
+) -> None:
+    """Mirror a society on surfaces until `stop` is set, the parent ends, or a signal comes.
+
+    Args:
+        address: The society's socket; None: where the data directory says, asked at every attempt.
+        surfaces: The surfaces by name; a name is also the outbox's file and the `platform` of actors.
+        data_dir: Where the outboxes are kept.
+        authority: What a person on a platform is.
+        stop: Ends the gateway; posts under way are finished first.
+        durability: What an intent to post survives.
+        backoff: The pauses after failures of any kind.
+        lifeline: The file descriptor that ends with the parent; None: outlive it.
+    """
+    find: FindAddress = (lambda: addresses.find(data_dir)) if address is None else (lambda: address)
+    requests = Requests(find, backoff=backoff)
+    with ending_with_parent(stop, lifeline=lifeline):
+        tasks = [asyncio.create_task(requests.run(), name="requests")]
+        for name, how in surfaces.items():
+            keeper = _Keeper(name, how, find, requests, data_dir, authority, durability, backoff)
+            tasks.append(asyncio.create_task(keeper.keep(), name=f"surface {name}"))
+        try:
+            await stop.wait()
+        finally:
+            for task in tasks[1:]:
+                task.cancel()
+            await asyncio.gather(*tasks[1:], return_exceptions=True)
+            tasks[0].cancel()
+            await asyncio.gather(tasks[0], return_exceptions=True)
+
+
+@dataclass(slots=True)
+class _Keeper:
+    """One surface and what it needs; `keep` runs it again and again."""
+
+    name: str
+    how: Mirroring
+    find: FindAddress
+    requests: Requests
+    data_dir: Path
+    authority: Authority
+    durability: Durability
+    backoff: Backoff
+    reports: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def keep(self) -> None:
+        log = structlog.get_logger().bind(surface=self.name)
+        failures = 0
+        while True:
+            began = asyncio.get_running_loop().time()
+            try:
+                await self._live()
+            except ChannelError as exc:
+                log.warning("surface stopped", why=str(exc))
+            except Exception as exc:
+                log.exception("surface crashed", why=f"{type(exc).__name__}: {exc}")
+            if asyncio.get_running_loop().time() - began > HEALTHY_S:
+                failures = 0
+            failures += 1
+            await asyncio.sleep(self.backoff.delay_s(failures))
+
+    async def _live(self) -> None:
+        link = await knock(self.find, backoff=self.backoff)
+        link.close()
+        store = OutboxStore(self.data_dir, self.name, link.welcome.log_id, durability=self.durability)
+        surface: Surface | None = None
+        try:
+            await store.open()
+            if store.cursor > link.welcome.head:
+                await self._rewind(store, link.welcome.head)
+            surface = self.how.build()
+            await self._run(surface, store)
+        finally:
+            if surface is not None:
+                await _closed(surface)
+            await store.close()
+
+    async def _run(self, surface: Surface, store: OutboxStore) -> None:
+        intake = Intake(
+            store,
+            self.requests,
+            authority=self.authority,
+            bodies=self.how.bodies,
+            backoff=self.backoff,
+        )
+        outbox = Outbox(
+            surface,
+            store,
+            mirrors=self.how.mirrors or all_but_own_notes(self.name),
+            pacing=self.how.pacing,
+            on_refused=self._refused,
+            backoff=self.backoff,
+        )
+        await surface.start(intake)
+        stream = LogStream(self.find, store.log_id, backoff=self.backoff)
+        await _first_to_fail(outbox.run(stream), intake.run(), surface.watch())
+
+    async def _rewind(self, store: OutboxStore, head: int) -> None:
+        structlog.get_logger().error("the log lost its end", surface=self.name, seen=store.cursor, head=head)
+        await self.requests.report("log_shrank", surface=self.name, seen=store.cursor, head=head)
+        await store.rewind(head)
+
+    def _refused(self, refusal: Refusal) -> None:
+        self._report(
+            self.requests.report(
+                "post_refused",
+                surface=refusal.surface,
+                seq=refusal.seq,
+                channel=refusal.channel,
+                why=refusal.why,
+            )
+        )
+
+    def _report(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self.reports.add(task)
+        task.add_done_callback(self.reports.discard)
+
+
+async def _first_to_fail(*works: Awaitable[object]) -> None:
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for work in works:
+                tasks.create_task(_as_coroutine(work))
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
+
+
+async def _as_coroutine(work: Awaitable[object]) -> None:
+    await work
+    raise ChannelError("it ended by itself")
+
+
+async def _closed(surface: Surface) -> None:
+    with suppress(Exception):
+        async with asyncio.timeout(CLOSE_S):
+            await surface.close()

@@ -1,0 +1,83 @@
+"""The host's end of the gateway socket: streams the log to guests and takes their drafts (K3, K22).
+
+It runs on the society's I/O thread, never on its own loop. A guest is a cursor: nothing is queued for it, so
+a slow or stuck one costs a few hundred kilobytes and delays nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from channels.gateway import address
+from channels.gateway.guest import Guest, Host
+from channels.gateway.protocol import GatewayError
+
+FAREWELL_S: Final = 0.5
+"""How long a guest has to read the last words."""
+
+
+class GatewayServer:
+    """Serves guests on a local socket; `serve` is its whole life."""
+
+    def __init__(self, host: Host, *, data_dir: Path) -> None:
+        """Prepare.
+
+        Args:
+            host: What guests get.
+            data_dir: Where the socket, or the note where it is, is put; its lease is ours.
+        """
+        self._host = host
+        self._data_dir = data_dir
+        self._guests: set[asyncio.Task[None]] = set()
+        self._log = structlog.get_logger()
+
+    async def serve(self, ready: Callable[[Path], None] = lambda _path: None) -> None:
+        """Listen until cancelled, then hang up on everybody and remove the socket (K25).
+
+        Args:
+            ready: Called with the socket's path once guests can connect.
+
+        Raises:
+            OSError: The data directory cannot be written.
+        """
+        bound, path = address.listen(self._data_dir)
+        try:
+            server = await asyncio.start_unix_server(self._greet, sock=bound)
+            ready(path)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                server.close()
+                for task in self._guests:
+                    task.cancel()
+                await asyncio.gather(*self._guests, return_exceptions=True)
+        finally:
+            bound.close()
+            address.forget(self._data_dir)
+
+    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A task of our own: the one that asyncio runs this in is not ours to cancel and await.
+        task = asyncio.create_task(self._serve_guest(reader, writer))
+        self._guests.add(task)
+        task.add_done_callback(self._guests.discard)
+
+    async def _serve_guest(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await Guest(self._host, reader, writer).serve()
+        except (GatewayError, OSError) as exc:
+            self._log.info("guest left", why=str(exc))
+        except Exception as exc:
+            self._log.error("guest dropped", why=f"{type(exc).__name__}: {exc}")
+        finally:
+            writer.close()
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(FAREWELL_S):
+                    await writer.wait_closed()
+            # A guest that does not read would keep the connection open for ever.
+            writer.transport.abort()

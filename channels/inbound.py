@@ -1,0 +1,127 @@
+"""What people do on a platform, as typed drafts with platform and user id.
+
+Pure mapping. The edge translates here, once: inside there are only drafts. Whether the person may do it is
+not judged here: the author is what the authority matrix says they are, and admission refuses the rest, so
+that a refusal stands in the log (R-E5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from channels.surface import InboundAct
+from protocols.escalation.messages import EscalationAck, EscalationAnswer
+from protocols.kernel.envelope import Actor, Draft
+from protocols.kernel.errors import Malformed
+from protocols.kernel.message import Message
+from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from protocols.kernel.seats import Seat
+
+Authority = Callable[[str, str], Seat]
+"""(platform, user id) to what they are: `Seat.ADMIN` or `Seat.VIEWER`."""
+
+Bodies = Mapping[str, type[Message]]
+"""Act kind to the message it becomes."""
+
+BODIES: Final[Bodies] = {
+    "note": Note,
+    "ack": EscalationAck,
+    "answer": EscalationAnswer,
+    "override": Override,
+    "take": SeatTaken,
+    "release": SeatReleased,
+    "stop": Stop,
+}
+"""What people can do in every society; a society with a trading desk adds `halt` and `resume`."""
+
+ADMIN_CHANNEL: Final = "#admin"
+
+CHANNELS: Final[Mapping[str, str]] = {
+    "ack": ADMIN_CHANNEL,
+    "answer": ADMIN_CHANNEL,
+    "take": ADMIN_CHANNEL,
+    "release": ADMIN_CHANNEL,
+    "stop": ADMIN_CHANNEL,
+    "halt": "#b-risk",
+    "resume": "#b-ops",
+}
+"""Where an act belongs, whatever channel it was done in; the others stay where they were said."""
+
+MOST_KEY: Final = 200
+"""Characters of an envelope id."""
+
+
+def key_of(act: InboundAct) -> str:
+    """Return the idempotency key: the platform and its message id (K1).
+
+    Raises:
+        Malformed: The platform's message id is empty, or longer than an id may be.
+    """
+    key = f"{act.platform}/{act.platform_message_id}"
+    if not act.platform_message_id or len(key) > MOST_KEY:
+        raise Malformed("K1", "the platform's message id is no id", field="platform_message_id")
+    return key
+
+
+def draft_of(
+    act: InboundAct,
+    seat: Seat,
+    *,
+    about_case_id: str | None = None,
+    case_channel: str | None = None,
+    bodies: Bodies = BODIES,
+) -> Draft:
+    """Turn an act into the draft that says it.
+
+    Args:
+        act: What the person did; a `command` must have been read before.
+        seat: What the person is: admin or viewer.
+        about_case_id: The case of the thread it was said in.
+        case_channel: The channel of the case that an override names.
+        bodies: The message classes by kind.
+
+    Raises:
+        Malformed: The fields do not make this message; says which and why.
+    """
+    if not act.user_id:
+        raise Malformed("R-E5", "nobody knows who did this", field="user_id")
+    model = bodies.get(act.kind)
+    if model is None:
+        raise Malformed("K1", f"nobody can {act.kind} in this society", field="kind")
+    fields = dict(act.fields)
+    if act.kind == "note" and about_case_id is not None:
+        fields.setdefault("about_case_id", about_case_id)
+    if act.kind in ("take", "release"):
+        fields["user_id"] = act.user_id
+        fields["reason"] = fields.get("reason") or f"asked for on {act.platform}"
+    if act.kind in ("halt", "resume") and "by" in model.model_fields:
+        fields["by"] = act.user_id
+    channel = CHANNELS.get(act.kind, act.channel)
+    if act.kind == "override" and case_channel is not None:
+        channel = case_channel
+    return Draft(
+        channel=channel,
+        author=seat,
+        actor=Actor("human", act.platform, act.user_id),
+        body=_body(model, fields),
+        case_id=_case_id(act.kind, fields),
+        key=key_of(act),
+    )
+
+
+def _body(model: type[Message], fields: Mapping[str, Any]) -> Message:
+    try:
+        return model.model_validate({"type": model.model_fields["type"].default, **fields})
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or None
+        raise Malformed("K1", first["msg"], field=field) from exc
+
+
+def _case_id(kind: str, fields: Mapping[str, object]) -> str | None:
+    name = {"note": "about_case_id", "override": "case_id"}.get(kind, "escalation_id")
+    value = fields.get(name)
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,60 @@
+"""What a surface shows of the log, and in which order when much waits: policies of an outbox."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
+
+from channels.outbox_store import Waiting
+from protocols.kernel.envelope import Envelope
+
+Stream = Callable[[int], AsyncGenerator[Sequence[str], None]]
+"""From a cursor to batches of log lines after it, in order, without end."""
+
+Mirrors = Callable[[Envelope], bool]
+"""Whether a surface shows an envelope."""
+
+Pacing = Callable[[Sequence[Waiting]], Sequence[int]]
+"""From what waits in a channel (oldest first, never empty) to the positions that one post stands for: the
+first of them is the message, the others are folded into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A message that a surface will never show.
+
+    Attributes:
+        surface: Name of the surface.
+        seq: Which message.
+        channel: Where it stands.
+        why: What the platform said.
+    """
+
+    surface: str
+    seq: int
+    channel: str
+    why: str
+
+
+def everything(_envelope: Envelope) -> bool:
+    """Mirror every message."""
+    return True
+
+
+def all_but_own_notes(platform: str) -> Mirrors:
+    """Mirror every message but the notes that people wrote on this platform: they stand there already."""
+
+    def mirrors(envelope: Envelope) -> bool:
+        return envelope.body.type != "NOTE" or envelope.actor.platform != platform
+
+    return mirrors
+
+
+def only(channels: frozenset[str], of: Mirrors = everything) -> Mirrors:
+    """Mirror some channels only."""
+    return lambda envelope: envelope.channel in channels and of(envelope)
+
+
+def in_order(_waiting: Sequence[Waiting]) -> Sequence[int]:
+    """Post in log order, one by one."""
+    return (0,)

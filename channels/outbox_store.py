@@ -1,0 +1,215 @@
+"""What a surface's outbox remembers, in one SQLite file per surface (K3, K24).
+
+One row a mirrored message: `waiting`, then `intent` (about to be posted), then `done` with the platform's id,
+or `refused`. The cursor says up to where the log was taken over. Acts of people wait here too, from their
+delivery by the platform until the log's receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from channels.owned_file import OwnedFile
+from channels.surface import PlatformMessageId
+
+Durability = Literal["power", "process"]
+"""What an intent survives: a power cut (one fsync a post), or the death of the process only."""
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS logs (
+    log INTEGER PRIMARY KEY, log_id TEXT NOT NULL UNIQUE,
+    cursor INTEGER NOT NULL DEFAULT 0, rewinds INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS posts (
+    log INTEGER NOT NULL, seq INTEGER NOT NULL, channel TEXT NOT NULL, case_id TEXT,
+    envelope_id TEXT NOT NULL, type TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+    nonce TEXT, platform_id TEXT, crashes INTEGER NOT NULL DEFAULT 0, why TEXT, line TEXT,
+    PRIMARY KEY (log, seq)
+);
+CREATE INDEX IF NOT EXISTS posts_open ON posts (log, channel, seq) WHERE state IN ('waiting', 'intent');
+CREATE INDEX IF NOT EXISTS posts_case ON posts (log, case_id, seq) WHERE case_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS posts_envelope ON posts (log, envelope_id);
+CREATE INDEX IF NOT EXISTS posts_platform ON posts (platform_id) WHERE platform_id IS NOT NULL;
+CREATE TABLE IF NOT EXISTS acts (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, draft TEXT NOT NULL);
+"""
+
+
+class Mirrored(NamedTuple):
+    """A message taken over from the log, to be posted."""
+
+    seq: int
+    channel: str
+    case_id: str | None
+    envelope_id: str
+    type: str
+    line: str
+
+
+class Waiting(NamedTuple):
+    """A message that is not posted for certain.
+
+    Attributes:
+        nonce: Set once it was about to be posted: it may have arrived.
+        crashes: How often the surface broke over it.
+    """
+
+    seq: int
+    type: str
+    case_id: str | None
+    nonce: str | None
+    crashes: int
+    line: str
+
+
+class OutboxStore:
+    """The durable side of one outbox. Every method is one transaction, and harmless when done again.
+
+    Raises:
+        FileBusy: On `open`: another gateway owns the file.
+        sqlite3.Error: The disk refuses; nothing of that transaction was stored.
+    """
+
+    def __init__(
+        self, directory: Path, surface: str, log_id: str, *, durability: Durability = "power"
+    ) -> None:
+        """Remember where; `open` does the work.
+
+        Args:
+            directory: The data directory.
+            surface: Name of the surface: `outbox-<surface>.sqlite`.
+            log_id: Which log is mirrored; another log starts at its beginning.
+            durability: What an intent survives.
+        """
+        self.log_id = log_id
+        self.cursor = 0
+        self._file = OwnedFile(directory / f"outbox-{surface}.sqlite")
+        self._is_through = durability == "power"
+        self._rewinds = 0
+        self._log = 0
+
+    async def open(self) -> None:
+        """Take the file and read the cursor."""
+        await self._file.open(_SCHEMA)
+        await self._file.query("INSERT OR IGNORE INTO logs (log_id) VALUES (?)", self.log_id)
+        rows = await self._file.query("SELECT log, cursor, rewinds FROM logs WHERE log_id = ?", self.log_id)
+        self._log, self.cursor, self._rewinds = rows[0]
+
+    async def close(self) -> None:
+        """Close the file and let it go; safe to call twice (K25)."""
+        await self._file.close()
+
+    def nonce(self, seq: int) -> str:
+        """Return the nonce of a message; the same as long as the log was not cut and grown anew."""
+        return f"{self.log_id}:{seq}" if not self._rewinds else f"{self.log_id}.{self._rewinds}:{seq}"
+
+    async def take(self, found: Sequence[Mirrored], cursor: int) -> None:
+        """Put messages on the list and move the cursor, both or neither."""
+        await self._file.write(
+            (
+                "INSERT OR IGNORE INTO posts (log, seq, channel, case_id, envelope_id, type, line)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(self._log, *item) for item in found],
+            ),
+            ("UPDATE logs SET cursor = ? WHERE log = ?", [(cursor, self._log)]),
+        )
+        self.cursor = cursor
+
+    async def rewind(self, head: int) -> None:
+        """Go back to the end of a log that lost its tail; what it grows anew gets new nonces."""
+        await self._file.write(
+            ("DELETE FROM posts WHERE log = ? AND seq > ?", [(self._log, head)]),
+            ("UPDATE logs SET cursor = ?, rewinds = rewinds + 1 WHERE log = ?", [(head, self._log)]),
+        )
+        self.cursor = head
+        self._rewinds += 1
+
+    async def channels(self) -> list[str]:
+        """Name the channels in which something waits."""
+        sql = "SELECT DISTINCT channel FROM posts WHERE log = ? AND state IN ('waiting', 'intent')"
+        return [row[0] for row in await self._file.query(sql, self._log)]
+
+    async def waiting(self, channel: str, most: int) -> list[Waiting]:
+        """Return the next messages of a channel in log order."""
+        sql = (
+            "SELECT seq, type, case_id, nonce, crashes, line FROM posts"
+            " WHERE log = ? AND channel = ? AND state IN ('waiting', 'intent') ORDER BY seq LIMIT ?"
+        )
+        return [Waiting(*row) for row in await self._file.query(sql, self._log, channel, most)]
+
+    async def intend(self, seqs: Sequence[int], nonce: str) -> None:
+        """Write down that these are about to be posted as one; durable before this returns."""
+        # Only this commit pays for an fsync: a lost `done` is found again by its nonce, a lost `waiting` row
+        # is read from the log again, but a lost intent would be posted twice.
+        sql = "UPDATE posts SET state = 'intent', nonce = ? WHERE log = ? AND seq = ?"
+        rows = [(nonce, self._log, seq) for seq in seqs]
+        await self._file.write((sql, rows), through=self._is_through)
+
+    async def done(self, seqs: Sequence[int], platform_id: PlatformMessageId) -> None:
+        """Write down that the platform took them."""
+        await self._settle(seqs, "done", platform_id, None)
+
+    async def refused(self, seqs: Sequence[int], why: str) -> None:
+        """Write down that they will not be posted, and why."""
+        await self._settle(seqs, "refused", None, why)
+
+    async def crashed(self, seqs: Sequence[int]) -> None:
+        """Count a crash over these messages."""
+        sql = "UPDATE posts SET crashes = crashes + 1 WHERE log = ? AND seq = ?"
+        await self._file.write((sql, [(self._log, seq) for seq in seqs]))
+
+    async def counts(self) -> dict[str, int]:
+        """Count the messages by state."""
+        sql = "SELECT state, count(*) FROM posts WHERE log = ? GROUP BY state"
+        return {row[0]: row[1] for row in await self._file.query(sql, self._log)}
+
+    async def root_of(self, channel: str, case_id: str) -> PlatformMessageId | None:
+        """Return the platform's id of the first message posted for a case in a channel."""
+        where = "case_id = ? AND channel = ? AND state = 'done' ORDER BY seq"
+        return _as_id(await self._one("platform_id", where, case_id, channel))
+
+    async def post_of(self, channel: str, envelope_id: str) -> PlatformMessageId | None:
+        """Return the platform's id of an envelope."""
+        return _as_id(await self._one("platform_id", "envelope_id = ? AND channel = ?", envelope_id, channel))
+
+    async def case_of(self, platform_id: PlatformMessageId) -> str | None:
+        """Return the case that a message on the platform belongs to."""
+        return await self._one("case_id", "platform_id = ?", platform_id)
+
+    async def channel_of(self, case_id: str) -> str | None:
+        """Return the channel a case was opened in, as far as this surface mirrors it."""
+        return await self._one("channel", "case_id = ? ORDER BY seq", case_id)
+
+    async def keep_act(self, key: str, draft: str) -> None:
+        """Keep a person's act until the log has it; the first one of a key counts."""
+        await self._file.query("INSERT OR IGNORE INTO acts (key, draft) VALUES (?, ?)", key, draft)
+
+    async def drop_act(self, key: str) -> None:
+        """Forget an act that the log answered for."""
+        await self._file.query("DELETE FROM acts WHERE key = ?", key)
+
+    async def count_acts(self) -> int:
+        """Count the acts that wait."""
+        return int((await self._file.query("SELECT count(*) FROM acts"))[0][0])
+
+    async def acts(self) -> list[tuple[str, str]]:
+        """Return the acts that wait, oldest first, as (key, draft)."""
+        return [
+            (key, draft) for key, draft in await self._file.query("SELECT key, draft FROM acts ORDER BY n")
+        ]
+
+    async def _settle(
+        self, seqs: Sequence[int], state: str, platform_id: str | None, why: str | None
+    ) -> None:
+        sql = "UPDATE posts SET state = ?, platform_id = ?, why = ?, line = NULL WHERE log = ? AND seq = ?"
+        await self._file.write((sql, [(state, platform_id, why, self._log, seq) for seq in seqs]))
+
+    async def _one(self, column: str, where: str, *values: object) -> str | None:
+        sql = f"SELECT {column} FROM posts WHERE log = ? AND {where} LIMIT 1"
+        rows = await self._file.query(sql, self._log, *values)
+        return rows[0][0] if rows else None
+
+
+def _as_id(text: str | None) -> PlatformMessageId | None:
+    return None if text is None else PlatformMessageId(text)

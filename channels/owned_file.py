@@ -1,0 +1,120 @@
+"""An SQLite file that one process at a time owns, used from one thread of its own.
+
+The event loop never waits for the disk: every call is one hop to that thread. Ownership is an OS lock beside
+the file, so it ends with the process, however that ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+from channels.errors import ChannelError
+
+T = TypeVar("T")
+
+
+class FileBusy(ChannelError):
+    """Say that another process owns the file."""
+
+
+class OwnedFile:
+    """One SQLite file in WAL mode, its lock and its thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Remember where; `open` does the work."""
+        self.path = path
+        self._db: sqlite3.Connection | None = None
+        self._lock_fd = -1
+        self._thread: ThreadPoolExecutor | None = None
+
+    async def open(self, schema: str) -> None:
+        """Take the file and make its tables.
+
+        Raises:
+            FileBusy: Another process owns it.
+            sqlite3.Error: It is no database, or the disk refuses.
+        """
+        if self._thread is not None:
+            raise ChannelError(f"{self.path.name} is open")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=self.path.stem)
+        try:
+            await self.run(lambda: self._open(schema))
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Finish what is under way, close the file and let it go; safe to call twice (K25)."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            done = asyncio.wrap_future(thread.submit(self._close))
+            thread.shutdown(wait=False)
+            await asyncio.shield(done)
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """Return the connection; only for work that `run` runs.
+
+        Raises:
+            ChannelError: The file is closed.
+        """
+        if self._db is None:
+            raise ChannelError(f"{self.path.name} is closed")
+        return self._db
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Run some work on the file's thread.
+
+        Raises:
+            ChannelError: The file is closed.
+        """
+        if self._thread is None:
+            raise ChannelError(f"{self.path.name} is closed")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    async def query(self, sql: str, *values: object) -> list[Any]:
+        """Run one statement, a transaction by itself, and return its rows."""
+        return await self.run(lambda: self.db.execute(sql, values).fetchall())
+
+    async def write(self, *statements: tuple[str, Sequence[Sequence[object]]], through: bool = False) -> None:
+        """Run statements, each for many rows of values, as one transaction.
+
+        Args:
+            statements: SQL and its rows.
+            through: Return only when it would outlive a power cut, with all that was written before it.
+        """
+
+        def work() -> None:
+            self.db.execute(f"PRAGMA synchronous = {'FULL' if through else 'NORMAL'}")
+            with self.db:
+                self.db.execute("BEGIN")
+                for sql, rows in statements:
+                    self.db.executemany(sql, rows)
+
+        await self.run(work)
+
+    def _open(self, schema: str) -> None:
+        self._lock_fd = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as exc:
+            raise FileBusy(f"{self.path.name} belongs to another process") from exc
+        self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.executescript(schema)
+
+    def _close(self) -> None:
+        db, self._db = self._db, None
+        if db is not None:
+            db.close()
+        if self._lock_fd >= 0:
+            os.close(self._lock_fd)
+            self._lock_fd = -1

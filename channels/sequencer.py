@@ -1,0 +1,157 @@
+"""The sequencer: the one place that turns drafts into the next envelopes of the chain (K3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from channels.bus import Admission, Head, Receipt
+from channels.errors import Refused
+from protocols.kernel.envelope import Draft, Envelope, body_json, seal
+from protocols.kernel.errors import Malformed, Violation
+
+
+class Entry(NamedTuple):
+    """A sealed envelope with what a backend stores beside it.
+
+    Attributes:
+        envelope: What the log holds.
+        hash: Its 32 hash bytes.
+        digest: The hash of the draft as it was sent (K1).
+        draft: The draft as it was sent, to sequence it anew when its batch was not stored.
+    """
+
+    envelope: Envelope
+    hash: bytes
+    digest: str
+    draft: Draft
+
+    @property
+    def row(self) -> tuple[int, str, str, str, bytes]:
+        """Return the columns of the table `log`."""
+        return (self.envelope.seq, self.envelope.id, self.digest, self.envelope.json, self.hash)
+
+
+Known = tuple[int, str]
+"""Of an id that stands in the log, or is on its way to the disk: its seq and the digest of its draft."""
+
+
+class Sequencer:
+    """Admit, deduplicate, number, stamp and seal drafts, one after the other.
+
+    Order: an entry's `seq` is that of its predecessor + 1, its `sent_at` = max(now, that of its predecessor),
+    its hash chains them (K3, K15). The sequencer runs ahead of the disk: a backend that could not store
+    entries gives them back by `rewind`, and the chain goes on from what is durable (K17).
+
+    Args:
+        admission: The rules.
+        now: The injected clock; aware instants.
+        head: Where the log ends.
+        last_sent_at: `sent_at` at the head, None while the log is empty.
+        window: How many ids are remembered at least; None: all. A backend that forgets must find older
+            ids itself and `learn` them.
+    """
+
+    def __init__(
+        self,
+        admission: Admission,
+        now: Callable[[], datetime],
+        *,
+        head: Head | None = None,
+        last_sent_at: datetime | None = None,
+        window: int | None = None,
+    ) -> None:
+        self._admission = admission
+        self._now = now
+        self._seq, self._hash = head or Head()
+        self.last_sent_at = last_sent_at
+        self._window = window
+        self._young: dict[str, Known] = {}
+        self._old: dict[str, Known] = {}
+
+    @property
+    def head(self) -> Head:
+        """Return the end of the chain; it may run ahead of the disk."""
+        return Head(self._seq, self._hash)
+
+    def take(self, draft: Draft) -> tuple[Receipt, Entry | None]:
+        """Give a draft the next place in the log.
+
+        The permission check comes before deduplication (K1).
+
+        Returns:
+            The receipt to hand out once the entry is durable, and the entry; None for a draft whose id is
+            known (`duplicate` or `superseded`).
+
+        Raises:
+            Refused: The admission refused the draft, or it cannot be written; nothing has changed.
+        """
+        try:
+            admitted = self._admission.admit(draft)
+        except Violation as violation:
+            raise Refused(violation) from violation
+        envelope_id, text, digest = _identify(draft)
+        known = self._young.get(envelope_id) or self._old.get(envelope_id)
+        if known is not None:
+            return Receipt(known[0], envelope_id, "duplicate" if known[1] == digest else "superseded"), None
+        sent_at = self._now()
+        if self.last_sent_at is not None and sent_at < self.last_sent_at:
+            sent_at = self.last_sent_at
+        body = self._admission.mint(admitted, sent_at)
+        seq = self._seq + 1
+        try:
+            envelope, link = seal(
+                admitted,
+                seq=seq,
+                envelope_id=envelope_id,
+                sent_at=sent_at,
+                previous=self._hash,
+                body=body,
+                body_text=text if body is draft.body else None,
+            )
+        except UnicodeEncodeError as exc:
+            self._admission.unmint(draft, body)
+            raise _unwritable(exc) from exc
+        self._seq, self._hash = seq, link
+        self.last_sent_at = sent_at
+        self.learn(envelope_id, (seq, digest))
+        return Receipt(seq, envelope_id), Entry(envelope, link, digest, draft)
+
+    def learn(self, envelope_id: str, known: Known) -> None:
+        """Remember an id that is taken."""
+        if self._window is not None and len(self._young) >= self._window:
+            self._old, self._young = self._young, {}
+        self._young[envelope_id] = known
+
+    def rewind(self, entries: Sequence[Entry], head: Head, last_sent_at: datetime | None) -> None:
+        """Forget the entries after `head`, all there are, in seq order: the disk did not take them (K17).
+
+        Args:
+            entries: Everything taken after `head`.
+            head: Where the durable log ends.
+            last_sent_at: `sent_at` there.
+        """
+        for entry in reversed(entries):
+            self._young.pop(entry.envelope.id, None)
+            self._old.pop(entry.envelope.id, None)
+            self._admission.unmint(entry.draft, entry.envelope.body)
+        self._seq, self._hash = head
+        self.last_sent_at = last_sent_at
+
+
+def _identify(draft: Draft) -> tuple[str, str, str]:
+    """Return the id, the body's canonical text and the digest of a draft as it was sent (K1)."""
+    try:
+        envelope_id = draft.identity()
+    except ValueError as exc:
+        raise Refused(Malformed("K1", str(exc), field="key")) from exc
+    try:
+        text = body_json(draft.body)
+        return envelope_id, text, draft.digest(text)
+    except ValueError as exc:
+        raise _unwritable(exc) from exc
+
+
+def _unwritable(exc: ValueError) -> Refused:
+    return Refused(Malformed("K15", f"cannot be written as UTF-8 JSON: {exc}"))

@@ -1,0 +1,119 @@
+"""How each message type reads: one template a type, the colours of the seats. Data only.
+
+The subject, the seat that speaks, is put in front. `channels.wording` explains the notation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from protocols.kernel.seats import Seat
+
+RESEARCH: Final[Mapping[str, str]] = {
+    "CYCLE_TRIGGER": "starts the {mode} cycle {cycle_id}[ of {nominal_at|when}]"
+    "[, towards {context.priority_direction}]",
+    "CYCLE_DEFERRED": "defers the {schedule} cycle of {nominal_at|when}: {reason}",
+    "CYCLE_SKIPPED": "skips the {schedule} cycle of {nominal_at|when}: {reason}",
+    "RESEARCH_NOTE": "notes {title}[: {findings}]",
+    "HYPOTHESIS": "proposes {hypothesis_id}: {statement}"
+    "[ ({strategy.archetype|words} on {strategy.symbols})]",
+    "RISK_ASSESSMENT": "rates {hypothesis_id} {risk_rating}, confidence {confidence}[: {scores|scores}]"
+    "[; fatal: {fatal_flaws}]",
+    "REBUTTAL": "answers on {hypothesis_id}[: {responses|each:response}][; changes: {modifications}]",
+    "CONCEDE": "concedes {hypothesis_id}: {reason}",
+    "EXTEND_DEBATE": "extends the debate on {hypothesis_id} by {extra_rounds|count:round}, alpha argument "
+    "{alpha_argument_score}, risk argument {risk_argument_score}[: {reason}]",
+    "VERDICT": "decides on {hypothesis_id}: {verdict}, confidence {confidence}, alpha argument "
+    "{alpha_argument_score}, risk argument {risk_argument_score}[: {reasoning}]",
+    "REVISE_REQUEST": "asks for a revision of {hypothesis_id} in {deadline_min} min[: {specific_issues}]"
+    "[; direction: {suggested_direction}]",
+    "REVISED_HYPOTHESIS": "revises {hypothesis_id}: {statement}[; addressed: {addressed|each:change}]",
+    "FINAL_VERDICT": "decides finally on {hypothesis_id}: {verdict}, confidence {confidence}, alpha argument "
+    "{alpha_argument_score}, risk argument {risk_argument_score}[: {reasoning}]",
+    "BACKTEST_RESULT": "reports that the backtest of {hypothesis_id} {passed|either:passed,failed}: Sharpe "
+    "{metrics.sharpe}, drawdown {metrics.max_drawdown|percent}, {metrics.total_trades|count:trade}"
+    "[; {reason}]",
+    "STRATEGY_MOVED": "moves {strategy_id}[ from {from}] to {to}[: {reason}]",
+    "MICRO_CYCLE_REPORT": "closes {cycle_id}: {verdict}[ for {hypothesis_id}][, confidence {confidence}]"
+    "[, backtest Sharpe {backtest_sharpe}][, next cycle {next_cycle_trigger|when}]",
+    "PRINCIPLE_SYNTHESIS": "draws {principles|count:principle} from the day until {window.to|when}"
+    "[: {principles|each:statement}]",
+    "DAILY_REPORT": "reports {date}: {cycles_completed|count:cycle}, {strategies_approved} approved, "
+    "{strategies_rejected} rejected, {strategies_revised} revised"
+    "[; best {top_strategy.id} with Sharpe {top_strategy.sharpe}][; tomorrow: {tomorrow_priority}]",
+    "WEEKLY_REPORT": "reports {week}: {total_cycles|count:cycle}, {strategies_approved} approved"
+    "[, best Sharpe {best_strategy_sharpe}][; next week: {next_week_direction}]",
+    "THRESHOLD_REVIEW": "reviews the Critic in {period}: wrongly rejected {false_negative_rate|percent}, "
+    "approved but failed {false_positive_rate|percent}; recommends to {recommendation} the thresholds",
+    "THRESHOLDS_ADJUSTED": "adjusts its thresholds after {period}[: {after}]",
+    "META_REFLECTION": "reflects on {period}: {total_debates|count:debate}, "
+    "{verdict_distribution.APPROVE} approved, {verdict_distribution.REJECT} rejected, "
+    "{verdict_distribution.REVISE} revised, mean quality "
+    "{avg_debate_quality}[: {recommendations}]",
+    "ARCHITECTURE_PROPOSAL": "proposes {proposals|count:change} for {period}[: {proposals|each:description}]",
+    "ARCHITECTURE_CRITIQUE": "objects to {critiques|count:change} in round {round}"
+    "[: {critiques|each:objections}]",
+    "ARCHITECTURE_REBUTTAL": "answers on {responses|count:change}[: {responses|each:response}]",
+    "ARCHITECTURE_VERDICT": "approves {approved_changes|count:change} of {proposals_evaluated}"
+    "[: {approved_changes|each:description}][; deferred: {deferred}][; rejected: {rejected}]",
+    "CAUSAL_RECORD": "records a {record.kind}[ of {record.hypothesis_id}]: {record.summary}",
+    "REFLECTION": "reflects on a {record.kind}[ of {record.hypothesis_id}]: {record.summary}",
+}
+"""System A."""
+
+OFFICERS: Final[Mapping[str, str]] = {
+    "SOCIETY_STARTED": "opens the society on the {clock} clock[ at speed {speed}], seed {seed}, "
+    "rules {rules_version}",
+    "SOCIETY_STOPPED": "closes the society: {reason}",
+    "CONFIG_CHANGED": "changes the configuration: {reason}[ ({changes})]",
+    "CLOCK_SET": "sets the clock to {society_at|when}, speed {speed}, {paused|either:paused,running}"
+    "[: {reason}]",
+    "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id}, due for {waited_min} min",
+    "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}[ ({rule})]",
+    "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}[ ({rule})]",
+    "AUDIT": "records {event|words}[ by the {seat|seat}][ in {channel}]: {reason}[, {count|count:time}]",
+}
+"""Referee and timekeeper."""
+
+PEOPLE: Final[Mapping[str, str]] = {
+    "NOTE": "notes[ on {about_case_id}]: {text}",
+    "OVERRIDE": "overrides {case_id}: {verdict}[, because {why}]",
+    "SEAT_TAKEN": "puts {user_id} in the seat of the {seat|seat}[: {reason}]",
+    "SEAT_RELEASED": "gives the seat of the {seat|seat} back from {user_id}[: {reason}]",
+    "STOP": "stops {scope}: {why}",
+}
+"""Admins and viewers."""
+
+ESCALATION: Final[Mapping[str, str]] = {
+    "ESCALATION": "escalates {escalation_id}, {level|words}: {trigger}[ ({context})]"
+    "[; options: {options|each:label}]",
+    "ESCALATION_PAGED": "pages the admin again about {escalation_id}, time {n}",
+    "ESCALATION_ACK": "has seen {escalation_id}",
+    "ESCALATION_ANSWER": "answers {escalation_id}[ with option {option}][: {text}]",
+    "ESCALATION_RESOLVED": "resolves {escalation_id}: {how}[ by {by}][, effect {effect|words}]",
+}
+"""The escalations of spec section 5."""
+
+TEMPLATES: Final[Mapping[str, str]] = {**RESEARCH, **OFFICERS, **PEOPLE, **ESCALATION}
+"""All of them by message type; a type without one reads as its name and its first fields."""
+
+SEAT_COLOURS: Final[Mapping[Seat, str]] = {
+    Seat.EXPLORER: "cyan",
+    Seat.CRITIC: "red",
+    Seat.EVOLVER: "green",
+    Seat.OPERATOR: "blue",
+    Seat.GUARDIAN: "magenta",
+    Seat.TRADER: "yellow",
+    Seat.PLANNER: "cyan",
+    Seat.REVIEWER: "red",
+    Seat.FINALIZER: "green",
+    Seat.ORCHESTRATOR: "bright_black",
+    Seat.SYNTHESIZER: "bright_black",
+    Seat.REFEREE: "bright_yellow",
+    Seat.TIMEKEEPER: "bright_black",
+    Seat.LIAISON: "bright_black",
+    Seat.ADMIN: "bright_magenta",
+    Seat.VIEWER: "bright_blue",
+}
+"""Terminal colours, by the names every sixteen-colour terminal has."""

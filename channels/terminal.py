@@ -1,0 +1,97 @@
+"""The terminal as a surface: chat lines coloured by seat, plain where the output is no terminal.
+
+It only shows. Text is never markup, and control characters never reach the terminal. Nothing here can look up
+what was printed, so after a crash the last line may come again.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from channels.rendering import colour, predicate, sentence, speaker
+from channels.surface import Capabilities, PlatformMessageId, Posting, Surface, SurfaceDown, TakeAct
+from channels.wording import clean
+from protocols.kernel.envelope import Envelope
+
+CHANNEL_WIDTH: Final = 11
+"""Columns of the longest channel name."""
+
+SEAT_WIDTH: Final = 12
+
+NARROW: Final = 70
+"""Below this many columns a line starts with the time only, and the sentence names the seat."""
+
+
+class TerminalSurface(Surface):
+    """Prints one line a message, longer ones wrapped under themselves."""
+
+    capabilities = Capabilities()
+
+    def __init__(
+        self, *, name: str = "terminal", console: Console | None = None, file: TextIO | None = None
+    ) -> None:
+        """Print to a console; by default to standard output, with colours as the environment wants them.
+
+        Args:
+            name: Name of the surface.
+            console: Where to print.
+            file: Where to print, when no console is given.
+        """
+        self.name = name
+        self.console = console or Console(file=file, highlight=False, emoji=False, markup=False)
+        self._n = 0
+
+    async def start(self, inbound: TakeAct) -> None:
+        """Nothing comes in from here."""
+
+    async def post(self, item: Posting) -> PlatformMessageId:
+        try:
+            self.show(item.envelope)
+        except OSError as exc:
+            raise SurfaceDown(f"the terminal is gone: {exc}", maybe_posted=False) from exc
+        self._n += 1
+        return PlatformMessageId(f"{item.nonce}/{self._n}")
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    def show(self, envelope: Envelope) -> None:
+        """Print one message."""
+        if not self.console.is_terminal:
+            # One line a message, however long, so that it can be searched.
+            self.console.print(line(envelope), soft_wrap=True)
+            return
+        prefix, said = parts(envelope, is_narrow=self.console.width < NARROW)
+        indent = Text(" " * prefix.cell_len)
+        lines = said.wrap(self.console, max(10, self.console.width - prefix.cell_len - 1))
+        for n, part in enumerate(lines):
+            part.rstrip()
+            self.console.print((indent if n else prefix) + part, soft_wrap=True)
+
+
+def line(envelope: Envelope) -> Text:
+    """Return a message as one line of text: time, channel, seat, sentence."""
+    prefix, said = parts(envelope, is_narrow=False)
+    return prefix + said
+
+
+def parts(envelope: Envelope, *, is_narrow: bool) -> tuple[Text, Text]:
+    """Return what stands before a message, and its sentence, in the seat's colour."""
+    style = colour(envelope.author)
+    seat = clean(str(envelope.author).capitalize(), SEAT_WIDTH)
+    at = f"{envelope.sent_at:%H:%M}"
+    if is_narrow:
+        said = Text(sentence(envelope))
+        said.stylize(f"bold {style}", 0, len(seat))
+        return Text(f"{at} ", style="dim"), said
+    who = speaker(envelope)[len(seat) + 1 :]
+    said = Text(f"{who} {predicate(envelope)}" if who else predicate(envelope))
+    prefix = Text.assemble(
+        (f"{at}  ", "dim"),
+        (f"{clean(envelope.channel, CHANNEL_WIDTH):<{CHANNEL_WIDTH}}  ", "dim"),
+        (f"{seat:<{SEAT_WIDTH}}  ", f"bold {style}"),
+    )
+    return prefix, said

@@ -1,0 +1,222 @@
+"""Sentence templates: a small language in which the wording of every message type is data.
+
+* `{path}` and `{path|how}` stand for a field of the body; `path` walks into nested objects by dots.
+* `[...]` is left out as a whole when a field named in it is missing, None or empty.
+
+`how` is one of `WAYS`, with an argument after a colon where it takes one. Any JSON gives a text, nothing
+raises: bodies of unknown types and from newer versions are worded as well (K4).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+MISSING: Final = "?"
+"""What stands for a field that a template needs and a body lacks."""
+
+MOST_TEXT: Final = 240
+"""Characters of one text field in a sentence."""
+
+MOST_ITEMS: Final = 3
+"""Items of a list that a sentence names."""
+
+_DEPTH: Final = 4
+_SPACES: Final = re.compile(r"\s+")
+# C0, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a word.
+_UNSAFE: Final = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def clean(text: str, most: int = MOST_TEXT) -> str:
+    """Fold white space, replace what a terminal would obey, and cut to `most` characters."""
+    if len(text) > 4 * most:
+        text = text[: 4 * most] + "…"
+    text = _UNSAFE.sub("�", _SPACES.sub(" ", text)).strip()
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def words(name: str) -> str:
+    """Turn an identifier into words: `tail_risk` gives "tail risk"."""
+    return clean(name).replace("_", " ").lower()
+
+
+def number(value: float) -> str:
+    """Write a number with two decimals, or as many as a small one needs."""
+    if isinstance(value, int) or (math.isfinite(value) and value == int(value) and abs(value) < 1e15):
+        return str(int(value)) if abs(value) < 1e15 else f"{value:.3g}"
+    if not math.isfinite(value):
+        return MISSING
+    return f"{value:.2g}" if abs(value) < 0.095 else f"{value:.2f}" if abs(value) < 1e15 else f"{value:.3g}"
+
+
+def plain(value: object, depth: int = 0) -> str:
+    """Word any JSON value."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, str):
+        return clean(value)
+    if depth >= _DEPTH:
+        return "…"
+    if isinstance(value, Mapping):
+        # By name, as the log keeps it, so that host and guests read the same.
+        names = sorted(value, key=str)
+        return joined((f"{words(str(name))} {plain(value[name], depth + 1)}" for name in names), ", ", 8)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return joined((plain(item, depth + 1) for item in value), "; ")
+    return clean(str(value))
+
+
+def joined(items: Iterable[str], between: str = "; ", most: int = MOST_ITEMS) -> str:
+    """Join the first items and count the rest."""
+    texts = [item for item in items if item]
+    rest = len(texts) - most
+    return between.join(texts[:most]) + (f"{between}and {rest} more" if rest > 0 else "")
+
+
+def _percent(value: object, _arg: str) -> str:
+    return f"{number(round(value * 100, 2))} %" if _is_number(value) else plain(value)  # type: ignore[operator]
+
+
+def _scores(value: object, _arg: str) -> str:
+    if not isinstance(value, Mapping):
+        return plain(value)
+    rated = [(str(name), score) for name, score in value.items() if _is_number(score)]
+    rated.sort(key=lambda item: (-item[1], item[0]))
+    high = [item for item in rated if item[1] >= 0.3][:MOST_ITEMS] or rated[:1]
+    return ", ".join(f"{words(name)} {number(score)}" for name, score in high)
+
+
+def _each(value: object, arg: str) -> str:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return plain(value)
+    return joined(plain(item.get(arg) if isinstance(item, Mapping) else item) for item in value)
+
+
+def _count(value: object, arg: str) -> str:
+    n = len(value) if isinstance(value, Sequence | Mapping) and not isinstance(value, str) else value
+    if not isinstance(n, int):
+        return f"{plain(value)} {arg}s"
+    return f"{plain(n) if n else 'no'} {arg}{'' if n == 1 else 's'}"
+
+
+def _either(value: object, arg: str) -> str:
+    yes, _, no = arg.partition(",")
+    return yes if value is True else no if value is False else plain(value)
+
+
+def _when(value: object, _arg: str) -> str:
+    text = plain(value)
+    return f"{text[:10]} {text[11:16]}" if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else text
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+Way = Callable[[object, str], str]
+
+WAYS: Final[Mapping[str, Way]] = {
+    "plain": lambda value, _arg: plain(value),
+    "percent": _percent,
+    "scores": _scores,
+    "each": _each,
+    "count": _count,
+    "either": _either,
+    "when": _when,
+    "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
+    "seat": lambda value, _arg: plain(value).capitalize(),
+}
+"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
+number of items with a noun, one of two words, an instant to the minute, an identifier in words, a seat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A field in a template."""
+
+    path: tuple[str, ...]
+    way: Way
+    arg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A compiled template: texts, slots, and parts that may be left out."""
+
+    parts: tuple[str | Slot | Template, ...]
+
+    def slots(self) -> Iterable[Slot]:
+        """Yield every field that is named, also in optional parts."""
+        for part in self.parts:
+            if isinstance(part, Slot):
+                yield part
+            elif isinstance(part, Template):
+                yield from part.slots()
+
+    def fill(self, body: Mapping[str, object]) -> str:
+        """Word a body; a missing field outside optional parts becomes `MISSING`."""
+        return "".join(self._pieces(body))
+
+    def _pieces(self, body: Mapping[str, object]) -> Iterable[str]:
+        for part in self.parts:
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, Slot):
+                value = look_up(body, part.path)
+                yield MISSING if value is None or value == "" else part.way(value, part.arg)
+            elif all(not _is_empty(look_up(body, slot.path)) for slot in part.slots()):
+                yield part.fill(body)
+
+
+def look_up(body: object, path: tuple[str, ...]) -> object:
+    """Walk into nested objects; None where the path ends early."""
+    for name in path:
+        if not isinstance(body, Mapping):
+            return None
+        body = body.get(name)
+    return body
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str | Sequence | Mapping) and len(value) == 0)
+
+
+_TOKENS: Final = re.compile(r"\{([a-zA-Z0-9_.]+)(?:\|([a-z]+)(?::([^}]*))?)?\}|(\[)|(\])")
+
+
+def compile_template(text: str) -> Template:
+    """Read a template.
+
+    Raises:
+        ValueError: A bracket without its partner, or a way that does not exist.
+    """
+    stack: list[list[str | Slot | Template]] = [[]]
+    at = 0
+    for token in _TOKENS.finditer(text):
+        if token.start() > at:
+            stack[-1].append(text[at : token.start()])
+        at = token.end()
+        path, way, arg, opens, closes = token.groups()
+        if opens:
+            stack.append([])
+        elif closes:
+            if len(stack) == 1:
+                raise ValueError(f"a ] without [ in {text!r}")
+            done = Template(tuple(stack.pop()))
+            stack[-1].append(done)
+        elif (way or "plain") not in WAYS:
+            raise ValueError(f"no way {way!r} in {text!r}")
+        else:
+            stack[-1].append(Slot(tuple(path.split(".")), WAYS[way or "plain"], arg or ""))
+    if len(stack) > 1:
+        raise ValueError(f"a [ without ] in {text!r}")
+    return Template((*stack[0], text[at:]) if at < len(text) else tuple(stack[0]))

@@ -1,0 +1,329 @@
+"""Group commit: what waits is written as one statement, at most two of them on their way (K17)."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final
+
+import aiosqlite
+
+from channels.bus import Head, Receipt
+from channels.errors import BusClosed, CorruptLog, LeaseHeld
+from channels.logfile import disk_error, insert_sql
+from channels.sequencer import Entry, Sequencer
+from protocols.kernel.envelope import Draft, Envelope
+
+MAX_ROWS: Final = 512
+"""The most rows of one statement: five variables each, far below SQLite's limit of 32,766."""
+HALVE_FROM: Final = 32
+"""From so many waiting drafts on, the half goes first: one half is sealed while the other is written."""
+HEAD_EVERY: Final = 64
+"""The file `head` is written after so many batches."""
+
+Waiter = tuple[Draft, "asyncio.Future[Receipt]"]
+
+
+class Pending:
+    """An entry on its way to the disk, its publisher, and those who sent its id again meanwhile."""
+
+    __slots__ = ("entry", "future", "receipt", "twins")
+
+    def __init__(self, entry: Entry, receipt: Receipt, future: asyncio.Future[Receipt]) -> None:
+        self.entry = entry
+        self.receipt = receipt
+        self.future = future
+        self.twins: tuple[tuple[Draft, Receipt, asyncio.Future[Receipt]], ...] = ()
+
+    def resolve(self) -> None:
+        """Hand out the receipts."""
+        if not self.future.done():
+            self.future.set_result(self.receipt)
+        for _, receipt, future in self.twins:
+            if not future.done():
+                future.set_result(receipt)
+
+    def waiters(self) -> Iterator[Waiter]:
+        """Yield everybody who waits for it, the publisher first."""
+        yield self.entry.draft, self.future
+        for draft, _, future in self.twins:
+            yield draft, future
+
+
+class NothingWritten(Exception):
+    """Say that a batch found the log not as it had left it."""
+
+
+class Writer:
+    """The queue between the sequencer and the disk.
+
+    A draft is sequenced when it arrives. Two lanes take what waits, in order, one thread hop and one
+    statement a batch: while SQLite writes the batch of one lane, the other's publishers are served. A batch
+    names the seq before it, so it writes nothing when the batch before it failed.
+
+    Cancellation: a publisher that is cancelled leaves its draft in the queue; it is logged.
+
+    Failure: the sequencer goes back to what is durable; publishers of the failed batch get `StorageError`,
+    everybody behind them is sequenced anew and notices nothing. An id that is older than the sequencer's
+    memory shows as a constraint error: it is looked up, and the batch goes again without it.
+
+    Args:
+        db: The writing connection, in autocommit.
+        sequencer: Stands at the durable head.
+        path: The file, for messages.
+        epoch: The fencing epoch.
+        hold: Keeps virtual time still during a thread hop (K2).
+        deliver: Called for each durable envelope in seq order, before its publisher hears of it (K13).
+        wake: Called after each delivered batch.
+        note_head: Writes the file `head`.
+    """
+
+    def __init__(
+        self,
+        db: aiosqlite.Connection,
+        sequencer: Sequencer,
+        *,
+        path: Path,
+        epoch: int,
+        hold: Callable[[], AbstractContextManager[object]],
+        deliver: Callable[[Envelope], None],
+        wake: Callable[[], None],
+        note_head: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.head = sequencer.head
+        self.last_sent_at = sequencer.last_sent_at
+        self.fault: Exception | None = None
+        self._stopping = False
+        self._db = db
+        self._sequencer = sequencer
+        self._path = path
+        self._epoch = epoch
+        self._hold = hold
+        self._deliver = deliver
+        self._wake = wake
+        self._note_head = note_head
+        self._loop = asyncio.get_running_loop()
+        self._queue: list[Pending] = []
+        self._submitted = 0
+        self._in_flight = 0
+        self._width = 0
+        self._failure: tuple[int, sqlite3.Error | NothingWritten] | None = None
+        self._parked: list[Waiter] = []
+        self._resting: list[asyncio.Future[None]] = []
+        self._called = False
+        self._since_head = 0
+
+    def append(self, draft: Draft) -> asyncio.Future[Receipt]:
+        """Put a draft into the queue.
+
+        Returns:
+            A future of its receipt, which fails with what `Bus.publish` raises.
+
+        Raises:
+            Refused: The admission refused it.
+            BusClosed: Nothing more is taken.
+        """
+        if self._stopping:
+            raise BusClosed("the bus is closed") from self.fault
+        future: asyncio.Future[Receipt] = self._loop.create_future()
+        if self._failure is None:
+            self._place(draft, future)
+        else:
+            self._parked.append((draft, future))
+        return future
+
+    def _place(self, draft: Draft, future: asyncio.Future[Receipt]) -> None:
+        receipt, entry = self._sequencer.take(draft)
+        if entry is not None:
+            self._queue.append(Pending(entry, receipt, future))
+            if not self._called:
+                self._call()
+        elif receipt.seq > self.head.seq:
+            self._queue[receipt.seq - self.head.seq - 1].twins += ((draft, receipt, future),)
+        elif not future.done():
+            future.set_result(receipt)
+
+    def _call(self) -> None:
+        if self._resting:
+            self._called = True
+            self._resting.pop().set_result(None)
+
+    async def run(self) -> None:
+        """Write until `stop` was called and nothing is left, or until the log cannot go on."""
+        try:
+            async with asyncio.TaskGroup() as lanes:
+                lanes.create_task(self._lane())
+                lanes.create_task(self._lane())
+        finally:
+            self._stopping = True
+            self._abandon("the bus stopped before the outcome was known: try again with the same id")
+
+    def stop(self) -> None:
+        """Take nothing more; `run` returns when what is under way is written."""
+        self._stopping = True
+        self._call_all()
+
+    def _call_all(self) -> None:
+        while self._resting:
+            self._resting.pop().set_result(None)
+
+    async def _lane(self) -> None:
+        while self.fault is None:
+            batch = self._cut()
+            if batch:
+                self._in_flight += 1
+                error = await self._write(batch)
+                self._in_flight -= 1
+                if self.fault is None:
+                    await self._written(batch, error)
+            elif self._stopping and self._failure is None:
+                return
+            else:
+                resting = self._loop.create_future()
+                self._resting.append(resting)
+                await resting
+                self._called = False
+
+    def _cut(self) -> list[Pending]:
+        """Take the next batch off the queue; none while it pays to wait for more."""
+        waiting = len(self._queue) - self._submitted
+        if not waiting or self._failure is not None:
+            return []
+        self._width = max(len(self._queue), self._width - self._width // 16)
+        half = (self._width + 1) // 2 if self._width >= HALVE_FROM else waiting
+        if waiting < half and self._in_flight:
+            return []
+        batch = self._queue[self._submitted : self._submitted + min(waiting, half, MAX_ROWS)]
+        self._submitted += len(batch)
+        if len(batch) < waiting:
+            self._call()
+        return batch
+
+    async def _write(self, batch: list[Pending]) -> sqlite3.Error | NothingWritten | None:
+        values: list[object] = []
+        for pending in batch:
+            values += pending.entry.row
+        values += (self._epoch, batch[0].entry.envelope.seq - 1)
+        try:
+            with self._hold():
+                cursor = await self._db.execute(insert_sql(len(batch)), values)
+        except sqlite3.Error as exc:
+            return exc
+        return None if cursor.rowcount == len(batch) else NothingWritten()
+
+    async def _written(self, batch: list[Pending], error: sqlite3.Error | NothingWritten | None) -> None:
+        """Settle a batch that came back; the lanes' batches come back in the order in which they left."""
+        if error is None and self._failure is None:
+            self._settle(len(batch))
+            self._since_head += 1
+            if self._since_head >= HEAD_EVERY:
+                self._since_head = 0
+                await self._note_head()
+            return
+        if self._failure is None and error is not None:
+            self._failure = batch[-1].entry.envelope.seq, error
+        if not self._in_flight:
+            await self._recover()
+
+    def _settle(self, size: int) -> None:
+        """Make the first entries of the queue known: fold, wake, then the publishers (K13)."""
+        batch = self._queue[:size]
+        del self._queue[:size]
+        self._submitted -= size
+        last = batch[-1].entry
+        self.head = Head(last.envelope.seq, last.hash)
+        self.last_sent_at = last.envelope.sent_at
+        for place, pending in enumerate(batch):
+            try:
+                self._deliver(pending.entry.envelope)
+            except Exception as fault:
+                if not pending.future.done():
+                    pending.future.set_exception(fault)
+                self._queue[:0] = batch[place:]
+                del batch[place:]
+                self._break(fault)
+                break
+        self._wake()
+        for pending in batch:
+            pending.resolve()
+
+    async def _recover(self) -> None:
+        """Find out what the disk has, give the failed batch its error, and sequence the rest anew."""
+        assert self._failure is not None
+        last, error = self._failure
+        await self._settle_stored()
+        lost, self._queue, self._submitted = self._queue, [], 0
+        self._sequencer.rewind([pending.entry for pending in lost], self.head, self.last_sent_at)
+        failed = [pending for pending in lost if pending.entry.envelope.seq <= last]
+        if isinstance(error, NothingWritten) or self.fault is not None:
+            self._queue = lost
+            self._break(self.fault or await self._stranger())
+            return
+        again = lost
+        if not (isinstance(error, sqlite3.IntegrityError) and await self._learn(failed)):
+            again = lost[len(failed) :]
+            _fail(failed, disk_error(self._path, error))
+        waiters = [waiter for pending in again for waiter in pending.waiters()] + self._parked
+        self._parked, self._failure = [], None
+        for draft, future in waiters:
+            try:
+                self._place(draft, future)
+            except Exception as exc:
+                if not future.done():
+                    future.set_exception(exc)
+        self._call_all()
+
+    async def _settle_stored(self) -> None:
+        """Settle what the disk has in spite of an error: a failed sync leaves the outcome open."""
+        rows = await self._fetch("SELECT seq, hash FROM log WHERE seq > ? ORDER BY seq", (self.head.seq,))
+        size = len(rows)
+        if size and [row[1] for row in rows] != [pending.entry.hash for pending in self._queue[:size]]:
+            self.fault = await self._stranger()
+        elif size:
+            self._settle(size)
+
+    async def _learn(self, batch: list[Pending]) -> bool:
+        """Look up which ids of a batch stand in the log; the sequencer remembers them."""
+        marks = ",".join("?" * len(batch))
+        ids = [pending.entry.envelope.id for pending in batch]
+        rows = await self._fetch(f"SELECT id, seq, digest FROM log WHERE id IN ({marks})", ids)
+        for envelope_id, seq, digest in rows:
+            self._sequencer.learn(envelope_id, (seq, digest))
+        return bool(rows)
+
+    async def _stranger(self) -> Exception:
+        """Say who else wrote into the log."""
+        rows = await self._fetch("SELECT epoch FROM fence", ())
+        if rows and rows[0][0] != self._epoch:
+            return LeaseHeld(f"another process took over {self._path.parent}: this one is fenced out")
+        return CorruptLog(f"{self._path} was changed behind its host", seq=self.head.seq)
+
+    async def _fetch(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        try:
+            with self._hold():
+                return [tuple(row) for row in await self._db.execute_fetchall(sql, values)]
+        except sqlite3.Error:
+            return []
+
+    def _break(self, fault: Exception) -> None:
+        """Stop for good: the log cannot go on here."""
+        self.fault = fault
+        self.stop()
+        self._abandon(f"the bus stopped: {fault}")
+
+    def _abandon(self, why: str) -> None:
+        waiters = [waiter for pending in self._queue for waiter in pending.waiters()] + self._parked
+        self._queue, self._parked = [], []
+        for _, future in waiters:
+            if not future.done():
+                future.set_exception(BusClosed(why))
+
+
+def _fail(batch: list[Pending], error: Exception) -> None:
+    for pending in batch:
+        for _, future in pending.waiters():
+            if not future.done():
+                future.set_exception(error)

@@ -1,0 +1,193 @@
+"""Tables: versions of records by seq, so that an older view never shows a later version (K13).
+
+Read from any thread while the society's loop writes: readers work on copies that CPython makes in one step.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any, Final, Generic
+
+from memory.records import Record
+from memory.shelves import SHELVES, WORKING, WORKING_KEPT, Put, R, Shelf
+
+_seq: Final = attrgetter("seq")
+
+
+class Table(ABC, Generic[R]):
+    """The records of one shelf."""
+
+    @abstractmethod
+    def put(self, record: R) -> None:
+        """Add a version; seqs never run backwards, the same seq replaces."""
+
+    @abstractmethod
+    def latest(self, key: str) -> R | None:
+        """Return the newest version of a record, None when there is none."""
+
+    @abstractmethod
+    def get(self, key: str, as_of: int) -> R | None:
+        """Return the version of a record at some seq, None when there was none."""
+
+    @abstractmethod
+    def all(self, as_of: int) -> list[R]:
+        """Return every record as it was at some seq, in order of first writing or of seq."""
+
+    @abstractmethod
+    def versions(self) -> Iterator[R]:
+        """Yield every version that is kept."""
+
+    def prune(self, below: int) -> int:
+        """Let go of versions that no view at or above `below` shows.
+
+        Returns:
+            How many went.
+        """
+        return 0
+
+
+class Journal(Table[R]):
+    """Records that are written once; in seq order."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._by_key: dict[str, R] = {}
+        self._in_order: list[R] = []
+
+    def put(self, record: R) -> None:
+        if record.key not in self._by_key:
+            self._by_key[record.key] = record
+            self._in_order.append(record)
+
+    def latest(self, key: str) -> R | None:
+        return self._by_key.get(key)
+
+    def get(self, key: str, as_of: int) -> R | None:
+        record = self._by_key.get(key)
+        return record if record is not None and record.seq <= as_of else None
+
+    def all(self, as_of: int) -> list[R]:
+        return self._in_order[: bisect_right(self._in_order, as_of, key=_seq)]
+
+    def versions(self) -> Iterator[R]:
+        yield from self._in_order
+
+
+class Versions(Table[R]):
+    """Records whose every version is kept until it is pruned."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._by_key: dict[str, tuple[R, ...]] = {}
+
+    def put(self, record: R) -> None:
+        known = self._by_key.get(record.key, ())
+        if known and known[-1].seq == record.seq:
+            known = known[:-1]
+        self._by_key[record.key] = (*known, record)
+
+    def latest(self, key: str) -> R | None:
+        known = self._by_key.get(key)
+        return known[-1] if known else None
+
+    def get(self, key: str, as_of: int) -> R | None:
+        return _at(self._by_key.get(key, ()), as_of)
+
+    def all(self, as_of: int) -> list[R]:
+        found = (_at(known, as_of) for known in list(self._by_key.values()))
+        return [record for record in found if record is not None]
+
+    def versions(self) -> Iterator[R]:
+        for known in self._by_key.values():
+            yield from known
+
+    def prune(self, below: int) -> int:
+        gone = 0
+        for key, known in self._by_key.items():
+            shown = bisect_right(known, below, key=_seq) - 1
+            if shown > 0:
+                self._by_key[key] = known[shown:]
+                gone += shown
+        return gone
+
+
+class Working(Table[R]):
+    """The newest version of the newest records; the oldest are forgotten."""
+
+    def __init__(self, kept: int = WORKING_KEPT) -> None:
+        """Start empty."""
+        self._kept = kept
+        self._by_key: dict[str, R] = {}
+
+    @property
+    def oldest_seq(self) -> int:
+        """Return the seq of the oldest record kept, 0 when there is none."""
+        return next(iter(self._by_key.values())).seq if self._by_key else 0
+
+    def put(self, record: R) -> None:
+        # Taken out first, so that the dict stays in the order of seqs and the first is the oldest.
+        self._by_key.pop(record.key, None)
+        self._by_key[record.key] = record
+        if len(self._by_key) > self._kept:
+            del self._by_key[next(iter(self._by_key))]
+
+    def latest(self, key: str) -> R | None:
+        return self._by_key.get(key)
+
+    def get(self, key: str, as_of: int) -> R | None:
+        record = self._by_key.get(key)
+        return record if record is not None and record.seq <= as_of else None
+
+    def all(self, as_of: int) -> list[R]:
+        return [record for record in list(self._by_key.values()) if record.seq <= as_of]
+
+    def versions(self) -> Iterator[R]:
+        yield from self._by_key.values()
+
+
+class Tables:
+    """One table for each shelf; what the fold and the views read.
+
+    Attributes:
+        low_water: The oldest seq that every table still knows.
+        working: The tables that only the fold reads.
+    """
+
+    def __init__(self, *, working_kept: int = WORKING_KEPT) -> None:
+        """Start empty."""
+        self.low_water = 0
+        self._tables: dict[Shelf[Any], Table[Any]] = {
+            shelf: Journal[Record]() if shelf.keeping == "journal" else Versions[Record]()
+            for shelf in SHELVES
+        }
+        self.working: dict[Shelf[Any], Working[Any]] = {shelf: Working(working_kept) for shelf in WORKING}
+        self._tables.update(self.working)
+
+    def __getitem__(self, shelf: Shelf[R]) -> Table[R]:
+        return self._tables[shelf]
+
+    def latest(self, shelf: Shelf[R], key: str) -> R | None:
+        """Return the newest version of a record: the fold's context."""
+        return self[shelf].latest(key)
+
+    def put(self, put: Put) -> None:
+        """Write one record."""
+        self._tables[put.shelf].put(put.record)
+
+    def prune(self, below: int) -> int:
+        """Prune every shelf, see `Table.prune`; below the low-water mark nothing is left to do."""
+        if below <= self.low_water:
+            return 0
+        self.low_water = below
+        return sum(table.prune(below) for table in self._tables.values())
+
+
+def _at(known: tuple[R, ...], as_of: int) -> R | None:
+    """Return the version that was newest at some seq."""
+    if known and known[-1].seq <= as_of:
+        return known[-1]
+    shown = bisect_right(known, as_of, key=_seq) - 1
+    return known[shown] if shown >= 0 else None

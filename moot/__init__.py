@@ -1,0 +1,1 @@
+"""The application: it puts clock, bus, stores, minds and surfaces together into a running society."""

@@ -1,0 +1,168 @@
+"""What every clock promises to society code."""
+
+from abc import ABC, abstractmethod
+from asyncio import Future
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from threading import get_ident
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
+
+from moot.clock.hold import Hold
+from moot.clock.loop import Events, Port, SocietyLoop
+from moot.clock.runner import run
+
+T = TypeVar("T")
+
+Kind = Literal["virtual", "accelerated", "real"]
+
+MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class Clock(ABC):
+    """The society's time, and the event loop that lives in it.
+
+    One clock is one run: `clock.run(main)` makes an event loop whose every second is a society second, runs
+    `main(clock)` on it and closes it. A clock can be read before and after its run.
+
+    Promises, under every kind of clock:
+        * `now()` never runs backwards.
+        * `sleep_until(instant)` returns with `now() >= instant`, never earlier.
+        * Timers of one instant fire in the order in which they were set (K2).
+        * `now()`, `speed` and `paused` may be read from any thread.
+    """
+
+    kind: ClassVar[Kind]
+
+    def __init__(self, start: datetime) -> None:
+        """Set the society time at which the run begins (K7).
+
+        Raises:
+            ValueError: `start` is naive.
+        """
+        self._start = _utc(start)
+        self._now = (0, self._start)
+        self._hold = Hold(self._on_free)
+        self._loop: SocietyLoop | None = None
+        self._thread: int | None = None
+        self._has_run = False
+
+    @property
+    def start(self) -> datetime:
+        """The society time at which the run begins, in UTC."""
+        return self._start
+
+    @property
+    @abstractmethod
+    def speed(self) -> float:
+        """Society seconds per wall second while time is not paused; infinite under virtual time."""
+
+    @property
+    def paused(self) -> bool:
+        """Whether a person stopped society time."""
+        return False
+
+    def now(self) -> datetime:
+        """Tell the society time: aware, UTC, in whole microseconds."""
+        elapsed_us = self.elapsed_us()
+        known_us, instant = self._now
+        if elapsed_us != known_us:
+            instant = self._start + timedelta(microseconds=elapsed_us)
+            self._now = (elapsed_us, instant)
+        return instant
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Sleep for so much society time; a duration of zero or less only lets others run."""
+        await self._sleep_until_us(self.elapsed_us() + duration // MICROSECOND)
+
+    async def sleep_until(self, instant: datetime) -> None:
+        """Sleep until the society time is `instant` or later; an instant in the past only lets others run.
+
+        Under virtual time with nothing else going on, `now()` is then exactly `instant`.
+
+        Raises:
+            ValueError: `instant` is naive.
+        """
+        await self._sleep_until_us((_utc(instant) - self._start) // MICROSECOND)
+
+    def hold(self) -> Hold:
+        """Keep virtual time still, as in `with clock.hold(): await thread_or_socket` (K2).
+
+        Every await on a thread, a process or a socket needs it. It is counted and re-entrant, and it takes
+        effect at once where it is entered on the loop's thread. Paced and real time pass all the same; only a
+        step waits for it. Never await society time inside (`sleep`, `asyncio.timeout`): virtual time cannot
+        reach it.
+        """
+        return self._hold
+
+    def run(self, main: Callable[[Self], Coroutine[Any, Any, T]]) -> T:
+        """Run `main(clock)` in this clock's time, clean up and return its result: see `moot.clock.run`."""
+        return run(main, clock=self)
+
+    # What follows is for the event loop and the runner only.
+
+    @abstractmethod
+    def elapsed_us(self) -> int:
+        """Society microseconds since `start`; never less than before."""
+
+    @abstractmethod
+    def idle(self, due_us: int | None, port: Port) -> Events:
+        """Let time pass while nothing is ready, as `Timeline.idle`."""
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the one run of this clock has begun."""
+        return self._has_run
+
+    def open_loop(self) -> SocietyLoop:
+        """Make the event loop of the one run; time passes from here on."""
+        self._has_run = True
+        self._thread = get_ident()
+        self._loop = SocietyLoop(self, self._hold)
+        return self._loop
+
+    def close_loop(self) -> None:
+        """Let go of the loop, which the runner has closed."""
+        self._loop = None
+        self._thread = None
+
+    def _wake(self) -> None:
+        """Have the loop look at the clock again, from whatever thread this is."""
+        loop = self._loop
+        if loop is None:
+            return
+        try:
+            loop.call_soon_threadsafe(_nothing)
+        except RuntimeError:
+            if not loop.is_closed():
+                raise
+
+    def _on_free(self) -> None:
+        # On its own thread the loop is running a callback, and looks at the clock after it.
+        if self._thread != get_ident():
+            self._wake()
+
+    async def _sleep_until_us(self, due_us: int) -> None:
+        loop = self._loop
+        if loop is None:
+            raise RuntimeError("this clock is not running")
+        woken = loop.create_future()
+        timer = loop.call_at_us(due_us, _wake_sleeper, woken)
+        try:
+            await woken
+        finally:
+            timer.cancel()
+
+
+def _utc(instant: datetime) -> datetime:
+    if instant.utcoffset() is None:
+        raise ValueError(f"an instant needs a time zone: {instant.isoformat()}")
+    return instant.astimezone(UTC)
+
+
+def _wake_sleeper(woken: Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
+def _nothing() -> None:
+    """The wake-up itself is the message."""

@@ -1,0 +1,317 @@
+"""The host: the one dispatcher of a process; append, docket, memory, wake, in seq order (K13)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import structlog
+
+from bots.bot import Bot
+from bots.minds.mind import View
+from bots.officers.office import Office
+from bots.officers.referee import RefusalAudit
+from bots.port import Clock
+from channels.bus import Bus, Receipt
+from channels.errors import BusClosed, Refused, StorageError
+from memory.store import Store
+from protocols.escalation.messages import EscalationAnswer
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import BOT, Actor, Draft, Envelope
+from protocols.kernel.errors import OfficerFault
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
+from protocols.kernel.rules import Gate, Rules
+from protocols.kernel.seats import OFFICERS, Seat
+from protocols.rulebook import CHANNEL_OF
+
+NOTES_KEPT: Final = 50
+"""What people said lately, shown to every mind that may read it."""
+
+SIMULATED_ADMIN: Final = Actor("human", "simulated", "admin")
+
+Listener = Callable[[Envelope, Effects], None]
+
+_log = structlog.get_logger("moot.host")
+
+
+class Host:
+    """Folds every envelope once, wakes the bots, and is their port (K12, K13).
+
+    Attributes:
+        docket: All open cases.
+        store: Memory.
+        fault: What stopped the host, None while it runs (K5).
+        stop_asked: Set when a person stopped the society.
+    """
+
+    def __init__(self, *, rules: Rules, gate: Gate, bus: Bus, store: Store, clock: Clock) -> None:
+        """Assemble a host; `catch_up` what the log holds, then `attach` it to the bus."""
+        self.rules = rules
+        self.gate = gate
+        self.bus = bus
+        self.store = store
+        self.clock = clock
+        self.docket = Docket(rules)
+        self.fault: Exception | None = None
+        self.stop_asked = ""
+        self.listeners: list[Listener] = []
+        self.on_fault: Callable[[Exception], None] | None = None
+        self.office: Office | None = None
+        self._bots: dict[Seat, Bot] = {}
+        self._transcripts: dict[str, list[Envelope]] = {}
+        self._causes: dict[str, tuple[str, int]] = {}
+        self._refusals: dict[str, str] = {}
+        self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
+        self._audit = RefusalAudit()
+
+    # ------------------------------------------------------------ folding
+
+    def catch_up(self, envelopes: Iterable[Envelope]) -> None:
+        """Fold what the log holds already, without waking anybody.
+
+        Raises:
+            OfficerFault: The log breaks the tables (K5).
+        """
+        for env in envelopes:
+            self.gate.apply(env)
+            fx = self.docket.fold(env)
+            if env.seq > self.store.applied_seq:
+                self.store.apply(env, _in_effect(fx))
+            self._keep(env, fx)
+
+    def attach(self) -> None:
+        """Fold from now on whatever the bus appends."""
+        self.bus.on_append = self.on_append
+
+    def on_append(self, env: Envelope) -> None:
+        """Fold one envelope and wake whom it concerns.
+
+        Raises:
+            OfficerFault: An officer's message differs from the tables; the host stops (K5).
+        """
+        try:
+            fx = self.docket.fold(env)
+        except OfficerFault as fault:
+            self._fail(fault)
+            raise
+        self.store.apply(env, _in_effect(fx))
+        self._keep(env, fx)
+        if fx.violation is not None:
+            _log.info("violation", seq=env.seq, case_id=env.case_id, rule=fx.violation.rule, why=fx.violation.why)
+        self._wake(env, fx)
+        for listener in self.listeners:
+            listener(env, fx)
+
+    def _fail(self, fault: Exception) -> None:
+        self.fault = fault
+        _log.error("the host stops", error=str(fault))
+        if self.on_fault is not None:
+            self.on_fault(fault)
+
+    def _keep(self, env: Envelope, fx: Effects) -> None:
+        """Keep what views are made of."""
+        for state in fx.started:
+            self._transcripts.setdefault(state.case_id, [])
+        case_id = env.case_id
+        if case_id is not None and (kept := self._transcripts.get(case_id)) is not None:
+            kept.append(env)
+        for obligation in fx.closed:
+            self._causes.pop(obligation.id, None)
+            self._refusals.pop(obligation.id, None)
+        for obligation in fx.opened:
+            self._causes[obligation.id] = (env.id, env.hops)
+        if fx.retried is not None and fx.violation is not None:
+            self._refusals[fx.retried.id] = str(fx.violation)
+        for state in fx.ended:
+            said = self._transcripts.pop(state.case_id, [])
+            if state.parent is not None and (parent := self._transcripts.get(state.parent)) is not None:
+                parent.extend(e for e in said if e not in parent)
+        body = env.body
+        if isinstance(body, Note) or (isinstance(body, EscalationAnswer) and body.text):
+            self._notes.append(env)
+        elif isinstance(body, Stop) and fx.violation is None and body.scope == "society":
+            self.stop_asked = body.why
+
+    def _wake(self, env: Envelope, fx: Effects) -> None:
+        bots = self._bots
+        for obligation in fx.closed:
+            if (bot := bots.get(obligation.seat)) is not None:
+                bot.closed(obligation)
+        for obligation in fx.opened:
+            if (bot := bots.get(obligation.seat)) is not None and obligation.seat not in self.docket.house.holders:
+                bot.opened(obligation)
+        if fx.retried is not None and (bot := bots.get(fx.retried.seat)) is not None:
+            if fx.retried.seat not in self.docket.house.holders:
+                bot.opened(fx.retried)
+        if isinstance(env.body, SeatTaken | SeatReleased) and fx.violation is None:
+            self._hand_over(Seat(env.body.seat))
+        office = self.office
+        if office is not None and (
+            self.docket.pending
+            or fx.started
+            or fx.ended
+            or any(office.wants_waking(o.due_at) for o in fx.opened)
+            or env.author in OFFICERS
+        ):
+            office.wake()
+
+    def _hand_over(self, seat: Seat) -> None:
+        """Start or end the bot's tasks when a person takes or releases its seat (K14)."""
+        bot = self._bots.get(seat)
+        if bot is None:
+            return
+        for obligation in self.docket.owed_by(seat):
+            bot.closed(obligation)
+            if seat not in self.docket.house.holders:
+                bot.opened(obligation)
+
+    # ------------------------------------------------------------ bots
+
+    def seat_bot(self, bot: Bot) -> None:
+        """Put a bot in its seat and show it what the seat owes already."""
+        self._bots[bot.seat] = bot
+        self._hand_over(bot.seat)
+
+    def restart_bot(self, seat: Seat) -> None:
+        """Ask a seat's mind anew for everything it owes (an admin's answer to an escalation)."""
+        self._hand_over(seat)
+
+    async def close_bots(self) -> None:
+        """End all tasks of all bots."""
+        for bot in self._bots.values():
+            await bot.close()
+
+    async def view(self, seat: Seat, obligation: Obligation) -> View | None:
+        """Return what the seat's mind is shown; None once the obligation is closed (K12)."""
+        current = self.docket.open.get(obligation.id)
+        if current is None:
+            return None
+        state = self.docket.cases[current.case_id]
+        house = self.docket.house
+        said = list(self._transcripts.get(current.case_id, ()))
+        if state.parent is not None:
+            said = [*self._transcripts.get(state.parent, ()), *said]
+        linked = getattr(state, "linked", None)
+        if linked is not None:
+            said = [*await self._ended_case(linked), *said]
+        readable = self.rules.matrix.readable(seat)
+        sight = current.may_see
+        case_type = self.rules.types[state.kind]
+        now = self.clock.now()
+        return View(
+            obligation=current,
+            seat=seat,
+            now=now,
+            attempt=self.docket.attempts.get(current.id, 0),
+            refused=self._refusals.get(current.id, ""),
+            transcript=tuple(
+                e
+                for e in said
+                if e.channel in readable
+                and e.case_id not in sight.hidden_cases
+                and e.body.type not in sight.hidden_types
+            ),
+            notes=tuple(e for e in self._notes if e.channel in readable),
+            brief=case_type.brief(state, current, house) if case_type.brief is not None else {},
+            memory=self.store.read(),
+            is_conservative=house.conservative_a,
+            elapsed=max(now - state.anchor_at, timedelta(0)),
+            config=house.config,
+        )
+
+    async def _ended_case(self, case_id: str) -> list[Envelope]:
+        ended = self.docket.ended.get(case_id)
+        if ended is None:
+            return []
+        return [e async for e in self.bus.read(ended.opened_seq, ended.seq) if e.case_id == case_id]
+
+    def answer_draft(self, view: View, kind: str) -> Draft | None:
+        """Prepare the draft of an answer; None once the obligation is closed."""
+        obligation = self.docket.open.get(view.obligation.id)
+        if obligation is None:
+            return None
+        seat = obligation.seat
+        cause, hops = self._causes.get(obligation.id, (None, 0))
+        channel = obligation.channel
+        if not self.rules.matrix.may_write(seat, channel, kind):
+            channel = CHANNEL_OF.get(kind, channel)
+        return Draft(
+            channel=channel,
+            author=seat,
+            body=Note(text=""),
+            actor=SIMULATED_ADMIN if seat is Seat.ADMIN else BOT,
+            case_id=None if kind in self.rules.openers else obligation.case_id,
+            obligation_id=obligation.id,
+            attempt=self.docket.attempts.get(obligation.id, 0),
+            tenure=self.docket.house.tenures.get(seat, 0),
+            in_reply_to=cause,
+            hops=hops + 1,
+        )
+
+    # ------------------------------------------------------------ publishing
+
+    async def publish(self, draft: Draft) -> Receipt:
+        """Publish a draft; a refusal goes into the audit.
+
+        Raises:
+            Refused: The draft was not taken.
+        """
+        try:
+            return await self.bus.publish(draft)
+        except Refused as refused:
+            await self.audit_refusal(
+                _bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel
+            )
+            raise
+
+    async def audit_refusal(
+        self, raw: bytes, refused: Refused, *, seat: str | None, channel: str | None, event: str = "refused"
+    ) -> None:
+        """Keep what was refused, capped and redacted, as an AUDIT line (K18)."""
+        draft = self._audit.draft(
+            raw,
+            refused.violation,
+            self.clock.now(),
+            seat=seat,
+            channel=channel,
+            after_seq=self.bus.head.seq,
+            event=event,
+        )
+        if draft is not None:
+            try:
+                await self.bus.publish(draft)
+            except (BusClosed, StorageError) as fault:
+                _log.error("audit not stored", error=str(fault))
+
+    def due(self, now: datetime) -> Sequence[Draft]:
+        """Return what the officers owe at this instant."""
+        return tuple(self.docket.due(now))
+
+    def next_instant(self) -> datetime | None:
+        """Return when something next falls due."""
+        return self.docket.next_instant()
+
+    # ------------------------------------------------------------ watching
+
+    def state(self) -> dict[str, Any]:
+        """Return a few figures for a status line."""
+        house = self.docket.house
+        return {
+            "seq": self.docket.seq,
+            "cases": len(self.docket.cases),
+            "obligations": len(self.docket.open),
+            "escalations": house.running.get("escalation", 0),
+        }
+
+
+def _in_effect(fx: Effects) -> bool:
+    return fx.violation is None and not fx.superseded
+
+
+def _bytes_of(draft: Draft) -> bytes:
+    body = draft.body.model_dump_json()
+    return f'{{"author":"{draft.author}","channel":"{draft.channel}","body":{body}}}'.encode()
+

@@ -1,0 +1,185 @@
+"""Bytes in, envelope or message out, or a `Malformed` that says which field and why; nothing else."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, canonical_json
+from protocols.kernel.errors import Malformed
+from protocols.kernel.message import Instant, Message
+from protocols.kernel.seats import Seat
+from protocols.kernel.upcast import Opaque, upcast
+from protocols.rulebook import ANY_MESSAGE, MESSAGES, AnyMessage
+
+_Id = Annotated[str, Field(max_length=500)]
+_Count = Annotated[int, Field(ge=0)]
+
+
+class _WireActor(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    kind: Literal["bot", "human", "officer"]
+    platform: _Id
+    user_id: _Id
+
+
+class _Wire(BaseModel):
+    """An envelope on the wire: the keys of messages.md, `hash` last to be optional."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    v: _Count
+    seq: Annotated[int, Field(ge=1)]
+    id: Annotated[str, Field(min_length=1, max_length=500)]
+    channel: _Id
+    author: Seat
+    actor: _WireActor
+    case_id: _Id | None
+    obligation_id: _Id | None
+    attempt: _Count
+    tenure: _Count
+    in_reply_to: _Id | None
+    hops: _Count
+    sent_at: Instant
+    body: AnyMessage
+    hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+_WIRE: Final[TypeAdapter[_Wire]] = TypeAdapter(_Wire)
+_HASH_KEY: Final = ',"hash":"'
+_HASH_LENGTH: Final = len(_HASH_KEY) + 64 + 1
+
+
+def decode_body(raw: bytes | str) -> Message:
+    """Read one message body from JSON.
+
+    Raises:
+        Malformed: It is no message; the field and the reason are named.
+    """
+    try:
+        return ANY_MESSAGE.validate_json(raw)
+    except ValidationError as exc:
+        raise _malformed(exc, "body") from None
+    except (UnicodeError, RecursionError) as exc:
+        raise Malformed("messages", f"is not JSON: {exc}", field="body") from None
+
+
+def decode_envelope(raw: bytes | str) -> Envelope:
+    """Read one line of a log. Unknown types become opaque bodies, older versions are upcast (K4).
+
+    The canonical text of the result is that of the line as it stands, so a hash chain over it can be checked.
+
+    Raises:
+        Malformed: It is no envelope; the field and the reason are named.
+    """
+    try:
+        text = raw.decode() if isinstance(raw, bytes) else raw
+    except UnicodeDecodeError as exc:
+        raise Malformed("messages", f"is not UTF-8 at byte {exc.start}", field="line") from None
+    try:
+        wire = _WIRE.validate_json(text)
+        body: Message = wire.body
+    except ValidationError as exc:
+        wire, body = _decode_rare(text, exc)
+    except (UnicodeError, RecursionError) as exc:
+        raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
+    if wire.v != SCHEMA_VERSION and wire.v > SCHEMA_VERSION:
+        upcast({}, wire.v)
+    return Envelope(
+        v=wire.v,
+        seq=wire.seq,
+        id=wire.id,
+        channel=wire.channel,
+        author=wire.author,
+        actor=Actor(wire.actor.kind, wire.actor.platform, wire.actor.user_id),
+        case_id=wire.case_id,
+        obligation_id=wire.obligation_id,
+        attempt=wire.attempt,
+        tenure=wire.tenure,
+        in_reply_to=wire.in_reply_to,
+        hops=wire.hops,
+        sent_at=wire.sent_at,
+        body=body,
+        json=_without_hash(text, wire.hash),
+        hash=wire.hash or "",
+    )
+
+
+def canonical_text(text: str) -> str:
+    """Return the canonical text of a line in whatever layout, without its `hash` (K15).
+
+    Raises:
+        Malformed: It is no JSON object.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
+    if not isinstance(value, dict):
+        raise Malformed("messages", "is no JSON object", field="line")
+    value.pop("hash", None)
+    try:
+        return canonical_json(value)
+    except ValueError as exc:
+        raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
+
+
+def _without_hash(text: str, digest: str | None) -> str:
+    """Cut the hash out of a line that is laid out canonically; others are laid out anew when checked."""
+    if digest is None:
+        return text.strip()
+    place = text.rfind(_HASH_KEY)
+    if place < 0:
+        return canonical_text(text)
+    return text[:place] + text[place + _HASH_LENGTH :].rstrip("\n")
+
+
+def _decode_rare(text: str, error: ValidationError) -> tuple[Any, Message]:
+    """Read a line whose body this version does not know or has to bring up to date.
+
+    Raises:
+        Malformed: It is no envelope all the same.
+    """
+    try:
+        value = json.loads(text)
+        body = value["body"]
+        version = value["v"]
+        kind = body["type"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise _malformed(error, "line") from None
+    if not isinstance(version, int) or isinstance(version, bool) or not isinstance(kind, str) or not kind:
+        raise _malformed(error, "line")
+    fresh = upcast(body, version)
+    if kind in MESSAGES and fresh is body:
+        raise _malformed(error, "line")
+    stand_in = {"type": "NOTE", "text": "", "about_case_id": None}
+    try:
+        wire = _WIRE.validate_json(json.dumps({**value, "body": stand_in}))
+        if kind in MESSAGES:
+            return wire, decode_body(json.dumps(fresh))
+        return wire, Opaque(type=kind, data=body)
+    except ValidationError as exc:
+        raise _malformed(exc, "line") from None
+
+
+def _malformed(error: ValidationError, whole: str) -> Malformed:
+    """Turn pydantic's first complaint into one line."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    path = [str(part) for part in first["loc"] if part not in MESSAGES and not str(part).startswith("function-")]
+    return Malformed("messages", first["msg"][:300], field=".".join(path) or whole)
+
+
+def instant_of(text: str) -> datetime:
+    """Read an RFC 3339 instant.
+
+    Raises:
+        Malformed: It is none.
+    """
+    try:
+        return TypeAdapter(Instant).validate_json(json.dumps(text))
+    except ValidationError as exc:
+        raise _malformed(exc, "instant") from None

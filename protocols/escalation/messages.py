@@ -1,0 +1,75 @@
+"""Escalations as messages: raised, paged, acknowledged, answered, resolved (spec 5.2, R-E2)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, Literal
+
+from protocols.kernel.fields import Minted, Several
+from protocols.kernel.message import Count, Ident, Message, Part, Text
+
+AUTO_RESOLUTION: Final = "4h (if no response, system takes conservative action)"
+"""The words of spec 5.2."""
+
+
+class Option(Part):
+    """One answer an admin may choose, and what it does."""
+
+    n: Count
+    label: Text
+    effect: Ident
+
+
+class Escalation(Message):
+    """Ask the admin. Referee, #admin (spec 5.1, 5.2, R-E1)."""
+
+    case_field: ClassVar[str] = "escalation_id"
+    type: Literal["ESCALATION"] = "ESCALATION"
+    escalation_id: Minted = ""
+    level: Literal["ATTENTION", "DECISION_NEEDED", "URGENT"]
+    system: Literal["A", "B"]
+    trigger: Text
+    context: Text
+    suggested_actions: Several[Text]
+    auto_resolution_timeout: Text = AUTO_RESOLUTION
+    trigger_code: Ident
+    subject: Minted = ""
+    evidence_seqs: Several[Count]
+    options: Several[Option]
+
+
+class EscalationPaged(Message):
+    """Page the admin again about an urgent escalation. Referee, #admin (R-E2)."""
+
+    case_field: ClassVar[str] = "escalation_id"
+    type: Literal["ESCALATION_PAGED"] = "ESCALATION_PAGED"
+    escalation_id: Minted = ""
+    n: Count
+
+
+class EscalationAck(Message):
+    """Say that a person has seen it; the four hours run on. Admin, #admin (R-E2)."""
+
+    case_field: ClassVar[str] = "escalation_id"
+    type: Literal["ESCALATION_ACK"] = "ESCALATION_ACK"
+    escalation_id: Minted = ""
+
+
+class EscalationAnswer(Message):
+    """Answer with an option's number or with free text. Admin, #admin (R-E2, R-E4)."""
+
+    case_field: ClassVar[str] = "escalation_id"
+    type: Literal["ESCALATION_ANSWER"] = "ESCALATION_ANSWER"
+    escalation_id: Minted = ""
+    option: Count | None = None
+    text: Text | None = None
+
+
+class EscalationResolved(Message):
+    """End an escalation. Referee, #admin (spec 5.3, R-E2)."""
+
+    case_field: ClassVar[str] = "escalation_id"
+    type: Literal["ESCALATION_RESOLVED"] = "ESCALATION_RESOLVED"
+    escalation_id: Minted = ""
+    how: Literal["answered", "expired", "withdrawn"]
+    by: Ident
+    effect: Ident

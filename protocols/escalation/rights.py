@@ -1,0 +1,16 @@
+"""Who posts the messages of an escalation: all in #admin, one row a type."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from protocols.kernel.catalogue import Right
+from protocols.kernel.rights import ADMIN, ADMIN_CHANNEL, REFEREE
+
+RIGHTS: Final = (
+    Right("ESCALATION", REFEREE, ADMIN_CHANNEL),
+    Right("ESCALATION_PAGED", REFEREE, ADMIN_CHANNEL),
+    Right("ESCALATION_ACK", ADMIN, ADMIN_CHANNEL),
+    Right("ESCALATION_ANSWER", ADMIN, ADMIN_CHANNEL),
+    Right("ESCALATION_RESOLVED", REFEREE, ADMIN_CHANNEL),
+)

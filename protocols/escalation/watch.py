@@ -1,0 +1,213 @@
+"""The watch: turns conditions into escalations, edge-triggered, and ends those whose condition ended (K19, R-E3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from protocols.escalation.case import KIND, EscalationState
+from protocols.escalation.messages import Escalation, EscalationResolved
+from protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import OFFICER, Draft, Envelope
+from protocols.kernel.house import Fold
+from protocols.kernel.seats import Seat
+
+REMEMBERED: Final = 64
+"""For this many seqs a duty that was overtaken is told from one that never was."""
+
+
+class Condition(NamedTuple):
+    """A trigger's condition, newly true, true again, or no longer true."""
+
+    code: str
+    subject: str
+    holds: bool
+    context: str = ""
+    evidence: tuple[int, ...] = ()
+
+
+class Source:
+    """Where conditions come from; each protocol brings its own."""
+
+    def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Return the conditions that this envelope makes true or false."""
+        return ()
+
+    def alarm(self, docket: Docket) -> datetime | None:
+        """Return the instant at which time alone makes a condition true."""
+        return None
+
+    def timed(self, now: datetime, docket: Docket) -> Iterable[Condition]:
+        """Return the conditions that time alone has made true by `now`; pure."""
+        return ()
+
+
+@dataclass(slots=True)
+class Watched:
+    """What is known of one condition.
+
+    Attributes:
+        holds: Whether it was true when last heard of.
+        fired_at: When it last escalated; None once it was false.
+        fired: How often it escalated, ever.
+        open_case: Its open escalation.
+        occurrences: Seqs at which it was true again while that was open (R-E3).
+    """
+
+    holds: bool = False
+    fired_at: datetime | None = None
+    fired: int = 0
+    open_case: str | None = None
+    occurrences: list[int] = field(default_factory=list)
+
+
+class Watch(Fold):
+    """Raise and withdraw escalations as duties of the referee."""
+
+    name = "watch"
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Watch the conditions of these sources."""
+        self.sources = tuple(sources)
+        self.watched: dict[tuple[str, str], Watched] = {}
+        self._overtaken: dict[str, int] = {}
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
+        """Take in one envelope; return ESCALATIONs and withdrawals that follow from it."""
+        duties: list[Draft] | None = None
+        if fx.started or fx.ended:
+            self._follow(env, fx)
+        for source in self.sources:
+            for condition in source.changes(env, fx, docket):
+                draft = self._changed(condition, env, docket)
+                if draft is not None:
+                    duties = [*(duties or ()), draft]
+        return duties
+
+    def _follow(self, env: Envelope, fx: Effects) -> None:
+        for state in fx.started:
+            if isinstance(state, EscalationState):
+                watched = self.watched.setdefault((state.code, state.subject), Watched())
+                watched.holds = True
+                watched.fired_at = env.sent_at
+                watched.fired += 1
+                watched.open_case = state.case_id
+                watched.occurrences = []
+        for ended in fx.ended:
+            if ended.kind == KIND and isinstance(ended, EscalationState):
+                watched = self.watched[(ended.code, ended.subject)]
+                watched.open_case = None
+                if not watched.holds:
+                    watched.fired_at = None
+
+    def _changed(self, condition: Condition, env: Envelope, docket: Docket) -> Draft | None:
+        key = (condition.code, condition.subject)
+        watched = self.watched.setdefault(key, Watched())
+        if not condition.holds:
+            return self._ceased(condition, watched, env, docket)
+        watched.holds = True
+        if watched.open_case is not None:
+            watched.occurrences.append(env.seq)
+            return None
+        draft = self._escalation(condition, watched)
+        if draft.identity() in docket.pending or not _fires(watched, env.sent_at):
+            return None
+        return draft
+
+    def _ceased(self, condition: Condition, watched: Watched, env: Envelope, docket: Docket) -> Draft | None:
+        if not watched.holds and watched.fired_at is None:
+            return None
+        watched.holds = False
+        pending = self._escalation(condition, watched).identity()
+        if docket.pending.pop(pending, None) is not None:
+            self._overtaken[pending] = env.seq
+        if watched.open_case is None:
+            watched.fired_at = None
+            return None
+        if watched.open_case in docket.cases and docket.cases[watched.open_case].phase != "answered":
+            return Draft(
+                channel="#admin",
+                author=Seat.REFEREE,
+                actor=OFFICER,
+                case_id=watched.open_case,
+                in_reply_to=env.id,
+                key=f"withdrawn/{watched.open_case}",
+                body=EscalationResolved(
+                    escalation_id=watched.open_case, how="withdrawn", by="referee", effect="none"
+                ),
+            )
+        return None
+
+    def _escalation(self, condition: Condition, watched: Watched) -> Draft:
+        code, subject = condition.code, condition.subject
+        trigger = TRIGGERS[code]
+        options = options_of(code)
+        return Draft(
+            channel="#admin",
+            author=Seat.REFEREE,
+            actor=OFFICER,
+            key=f"escalation/{code}/{subject or '-'}/{watched.fired + 1}",
+            body=Escalation(
+                level=trigger.level,
+                system=trigger.system,
+                trigger=trigger.text.format(subject=subject),
+                context=condition.context,
+                suggested_actions=tuple(option.label for option in options),
+                trigger_code=code,
+                subject=subject,
+                evidence_seqs=condition.evidence,
+                options=options,
+            ),
+        )
+
+    def alarm(self, docket: Docket) -> datetime | None:
+        """Return the next instant at which a timed condition may escalate."""
+        alarms = []
+        for source in self.sources:
+            alarm = source.alarm(docket)
+            if alarm is None:
+                continue
+            for condition in source.timed(alarm, docket):
+                watched = self.watched.get((condition.code, condition.subject))
+                if watched is not None and watched.open_case is not None:
+                    continue
+                again = watched.fired_at + FIRES_AGAIN_AFTER if watched and watched.fired_at else alarm
+                alarms.append(max(alarm, again))
+        return min(alarms, default=None)
+
+    def ring(self, now: datetime, docket: Docket) -> list[Draft]:
+        """Return the ESCALATIONs that time alone makes due."""
+        drafts = []
+        for source in self.sources:
+            alarm = source.alarm(docket)
+            if alarm is None or alarm > now:
+                continue
+            for condition in source.timed(now, docket):
+                watched = self.watched.get((condition.code, condition.subject), Watched())
+                if watched.open_case is None and _fires(watched, now):
+                    drafts.append(self._escalation(condition, watched))
+        return drafts
+
+    def was_owed(self, env: Envelope, docket: Docket) -> bool:
+        """Say whether an escalation was due a moment ago, before its condition ended."""
+        if isinstance(env.body, EscalationResolved):
+            return env.body.escalation_id in docket.ended
+        seq = self._overtaken.get(env.id)
+        return seq is not None and env.seq - seq <= REMEMBERED
+
+    def is_open(self, code: str, subject: str) -> bool:
+        """Say whether an escalation of this condition is open."""
+        watched = self.watched.get((code, subject))
+        return watched is not None and watched.open_case is not None
+
+    def overtaken(self, key: str, seq: int) -> None:
+        """Note that a timed condition ended at `seq` before its escalation was posted."""
+        self._overtaken[key] = seq
+
+
+def _fires(watched: Watched, now: datetime) -> bool:
+    """Apply the edge rule: after it was false, or 24 h later (K19)."""
+    return watched.fired_at is None or now >= watched.fired_at + FIRES_AGAIN_AFTER

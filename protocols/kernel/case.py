@@ -1,0 +1,101 @@
+"""Cases: what every run of a protocol has in common, and the contract of a case type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.message import Message
+from protocols.kernel.obligation import Obligation
+
+
+class Decision(NamedTuple):
+    """What a RULING says: its outcome, its reason code and the rule it applies."""
+
+    outcome: str
+    reason: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseState:
+    """State of one run of a protocol; protocols extend it.
+
+    Attributes:
+        case_id: The opener's case id (K9).
+        kind: Which case type it is.
+        phase: A phase of that type's table.
+        parent: The case it was opened in, if any.
+        opened_seq: Seq of its opener.
+        anchor_at: The instant its budgets count from; outages shift it (K6).
+        owed: Open obligations.
+        outcome: How it ended; None while it is open.
+    """
+
+    case_id: str
+    kind: str
+    phase: str
+    parent: str | None = None
+    opened_seq: int = 0
+    anchor_at: datetime
+    owed: tuple[Obligation, ...] = ()
+    outcome: str | None = None
+
+
+class Ended(NamedTuple):
+    """What remains of an ended case in the docket (K18)."""
+
+    case_id: str
+    kind: str
+    outcome: str
+    opened_seq: int
+    seq: int
+
+
+House = Any
+"""The society's folds that rules may read, see `docket.House`; typed loosely so the kernel knows no protocol."""
+
+Step = Callable[[Any, Envelope, House], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseType:
+    """The rules of one kind of case; pure functions and data.
+
+    Attributes:
+        kind: Its name.
+        openers: Message types that open it.
+        parent_of: Returns the parent case id that an opener names, or None.
+        open: (opener, house, parent state) -> first state; raises Violation.
+        step: (state, envelope, house) -> next state; raises Violation and changes nothing.
+        otherwise: (state, obligation, house) -> what the referee rules when it is missed (K5).
+        rule: (state, decision, ruling envelope, house, obligation or None) -> state after a RULING.
+        discharge: (state, obligation, house) -> body that an officer owes for its obligation.
+        brief: (state, obligation, house) -> figures the rules hold the answer to, shown to the mind.
+        child_ended: (state, child state, envelope, house) -> parent's next state.
+        after_end: (ended, envelope) -> the violation of a message that comes after the end.
+        system: "A", "B" or "".
+    """
+
+    kind: str
+    openers: tuple[str, ...]
+    open: Callable[[Envelope, House, Any], Any]
+    step: Step
+    otherwise: Callable[[Any, Obligation, House], Decision]
+    rule: Callable[[Any, Decision, Envelope, House, Obligation | None], Any]
+    discharge: Callable[[Any, Obligation, House], Message] | None = None
+    child_ended: Callable[[Any, Any, Envelope, House], Any] | None = None
+    parent_of: Callable[[Message], str | None] | None = None
+    brief: Callable[[Any, Obligation, House], dict[str, Any]] | None = None
+    after_end: Callable[[Ended, Envelope], Violation] | None = None
+    system: str = ""
+
+
+def shifted(state: CaseState, gap: timedelta) -> CaseState:
+    """Move all that a case counts from by an outage (K6)."""
+    owed = tuple(replace(o, due_at=o.due_at + gap) for o in state.owed)
+    return replace(state, owed=owed, anchor_at=state.anchor_at + gap)

@@ -1,0 +1,264 @@
+"""Envelopes: what the log holds, and their canonical bytes and hash chain (K15)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from json import encoder
+from json.encoder import JSONEncoder, encode_basestring
+from typing import Any, Final, Literal, NamedTuple
+
+from protocols.kernel.message import Message
+from protocols.kernel.seats import Seat
+from protocols.kernel.times import rfc3339
+
+SCHEMA_VERSION: Final = 1
+"""`v` of the envelopes that this code writes; older ones pass upcasters (K4)."""
+
+GENESIS: Final = bytes(32)
+"""The hash before the first envelope: 32 zero bytes (K15)."""
+
+ActorKind = Literal["bot", "human", "officer"]
+
+_encoder: Final = JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+)
+# JSONEncoder.encode makes this object anew for every value, which costs as much as the encoding itself.
+_make_chunks: Final[Any] = getattr(encoder, "c_make_encoder", None)
+_chunks: Final[Any] = _make_chunks and _make_chunks(
+    None, _encoder.default, encode_basestring, None, ":", ",", True, False, False
+)
+
+
+def canonical_json(value: object) -> str:
+    """Write plain data as JSON with sorted keys, no blanks, non-ASCII kept (K15)."""
+    return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
+
+
+def body_json(body: Message) -> str:
+    """Write a body as its canonical text; `digest` and `seal` take it, so that it is written once."""
+    return canonical_json(body.__pydantic_serializer__.to_python(body))
+
+
+class Actor(NamedTuple):
+    """Who really wrote: a bot, an officer, or a human with platform and user id."""
+
+    kind: ActorKind
+    platform: str = "moot"
+    user_id: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """Return the `actor` object of an envelope."""
+        return {"kind": self.kind, "platform": self.platform, "user_id": self.user_id}
+
+
+BOT: Final = Actor("bot")
+OFFICER: Final = Actor("officer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A message on its way to the log; the sequencer adds `id`, `seq` and `sent_at`.
+
+    `key` is the idempotency key of a message that settles no obligation: the platform's message id, a
+    schedule's nominal instant, or one that the client chose (K1).
+    """
+
+    channel: str
+    author: Seat
+    body: Message
+    actor: Actor = BOT
+    case_id: str | None = None
+    obligation_id: str | None = None
+    attempt: int = 0
+    tenure: int = 0
+    in_reply_to: str | None = None
+    hops: int = 0
+    key: str = ""
+
+    def identity(self) -> str:
+        """Derive the envelope id: from the key, else from obligation and attempt (K1).
+
+        Raises:
+            ValueError: The draft has neither.
+        """
+        if self.key:
+            return self.key
+        if self.obligation_id is None:
+            raise ValueError(f"a {self.body.type} that settles no obligation needs a key")
+        return f"{self.obligation_id}/{self.attempt}"
+
+    def digest(self, body_text: str | None = None) -> str:
+        """Hash the draft as it was sent, to tell a duplicate from a superseded answer (K1).
+
+        Args:
+            body_text: `body_json(self.body)`, when it is at hand.
+        """
+        body = body_json(self.body) if body_text is None else body_text
+        text = f"{self.channel}\n{self.author}\n{self.case_id}\n{self.in_reply_to}\n{body}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """One logged message. Immutable; equal bytes mean equal envelopes.
+
+    `json` holds the canonical text without `hash`, `hash` the hex SHA-256 of the chain up to here.
+    """
+
+    v: int
+    seq: int
+    id: str
+    channel: str
+    author: Seat
+    actor: Actor
+    case_id: str | None
+    obligation_id: str | None
+    attempt: int
+    tenure: int
+    in_reply_to: str | None
+    hops: int
+    sent_at: datetime
+    body: Message
+    json: str = field(default="", compare=False, repr=False)
+    hash: str = ""
+
+    @property
+    def line(self) -> str:
+        """Return the envelope as one line of JSON Lines, keys sorted, `hash` among them."""
+        return with_hash(self.json, self.hash)
+
+
+class _Blank:
+    """An envelope that is being filled in."""
+
+    __slots__ = tuple(Envelope.__dataclass_fields__)
+
+
+def assemble(
+    v: int,
+    seq: int,
+    id: str,
+    channel: str,
+    author: Seat,
+    actor: Actor,
+    case_id: str | None,
+    obligation_id: str | None,
+    attempt: int,
+    tenure: int,
+    in_reply_to: str | None,
+    hops: int,
+    sent_at: datetime,
+    body: Message,
+    json: str,
+    hash: str,
+) -> Envelope:
+    """Make an envelope from its fields in their order, nine times as fast as its constructor.
+
+    A frozen dataclass sets each field through `object.__setattr__`. This fills in an object of the same
+    slots that is not frozen yet, then gives it its class.
+    """
+    blank: Any = _Blank()
+    blank.v = v
+    blank.seq = seq
+    blank.id = id
+    blank.channel = channel
+    blank.author = author
+    blank.actor = actor
+    blank.case_id = case_id
+    blank.obligation_id = obligation_id
+    blank.attempt = attempt
+    blank.tenure = tenure
+    blank.in_reply_to = in_reply_to
+    blank.hops = hops
+    blank.sent_at = sent_at
+    blank.body = body
+    blank.json = json
+    blank.hash = hash
+    blank.__class__ = Envelope
+    envelope: Envelope = blank
+    return envelope
+
+
+_actors: Final[dict[Actor, str]] = {}
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else encode_basestring(value)
+
+
+def seal(
+    draft: Draft,
+    *,
+    seq: int,
+    envelope_id: str,
+    sent_at: datetime,
+    previous: bytes,
+    body: Message | None = None,
+    body_text: str | None = None,
+) -> tuple[Envelope, bytes]:
+    """Turn a draft into the envelope with this place in the chain.
+
+    Args:
+        draft: What was sent.
+        seq: Its dense sequence number, from 1.
+        envelope_id: Its id (K1).
+        sent_at: Aware UTC instant, not before that of seq - 1.
+        previous: The 32 hash bytes of seq - 1, `GENESIS` for the first.
+        body: The body with the ids that the sequencer counted, when they differ from the draft's (K20).
+        body_text: `body_json` of the body that is logged, when it is at hand.
+
+    Returns:
+        The envelope and its own 32 hash bytes.
+    """
+    body = draft.body if body is None else body
+    case_id = draft.case_id
+    body_text = body_json(body) if body_text is None else body_text
+    if case_id is None and body.case_field:
+        case_id = getattr(body, body.case_field) or None
+    actor = _actors.get(draft.actor)
+    if actor is None:
+        actor = canonical_json(draft.actor.as_json())
+        if len(_actors) < 1000:
+            _actors[draft.actor] = actor
+    text = (
+        f'{{"actor":{actor},"attempt":{draft.attempt},"author":"{draft.author.value}",'
+        f'"body":{body_text},"case_id":{_text(case_id)},"channel":{_text(draft.channel)},'
+        f'"hops":{draft.hops},"id":{_text(envelope_id)},"in_reply_to":{_text(draft.in_reply_to)},'
+        f'"obligation_id":{_text(draft.obligation_id)},"sent_at":"{rfc3339(sent_at)}","seq":{seq},'
+        f'"tenure":{draft.tenure},"v":{SCHEMA_VERSION}}}'
+    )
+    digest = link(previous, text)
+    return (
+        assemble(
+            SCHEMA_VERSION,
+            seq,
+            envelope_id,
+            draft.channel,
+            draft.author,
+            draft.actor,
+            case_id,
+            draft.obligation_id,
+            draft.attempt,
+            draft.tenure,
+            draft.in_reply_to,
+            draft.hops,
+            sent_at,
+            body,
+            text,
+            digest.hex(),
+        ),
+        digest,
+    )
+
+
+def link(previous: bytes, text: str) -> bytes:
+    """Return SHA-256(previous hash bytes, then the canonical text as UTF-8), 32 bytes (K15)."""
+    return hashlib.sha256(previous + text.encode()).digest()
+
+
+def with_hash(text: str, digest: str) -> str:
+    """Put `hash` into the canonical text at its sorted place (between `channel` and `hops`)."""
+    body_end = text.rindex(',"hops":')
+    return f'{text[:body_end]},"hash":"{digest}"{text[body_end:]}'

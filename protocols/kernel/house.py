@@ -1,0 +1,127 @@
+"""What holds for the whole society: clock, outages, tenures, and the folds that rules may read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
+from protocols.kernel.seats import Seat
+
+if TYPE_CHECKING:
+    from protocols.kernel.docket import Docket, Effects
+
+NOTHING: Final[tuple[Draft, ...]] = ()
+
+
+class Fold:
+    """A fold over the log beside the cases: a ledger, a calendar, a watch.
+
+    It never emits: `apply` and `ring` name duties of officers with derived ids (K9).
+    """
+
+    name: str = ""
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
+        """Take in one envelope and what it changed; return duties that follow at once."""
+        return None
+
+    def alarm(self, docket: Docket) -> datetime | None:
+        """Return the next instant at which `ring` may have something to say."""
+        return None
+
+    def ring(self, now: datetime, docket: Docket) -> Iterable[Draft]:
+        """Return the duties that time alone makes due at `now`; pure."""
+        return NOTHING
+
+    def was_owed(self, env: Envelope, docket: Docket) -> bool:
+        """Say whether an officer's message was a duty that something else overtook."""
+        return False
+
+
+class House:
+    """The society-wide state that rules may read.
+
+    Attributes:
+        at: `sent_at` of the message that is being folded.
+        started_at: `sent_at` of the first SOCIETY_STARTED.
+        speed: Society seconds a wall second, 0 before the start.
+        paused: Whether the clock stands still.
+        config: The effective configuration as logged (K4).
+        rules_version: The rules version that new cases are pinned to (K4).
+        seed: The society's seed.
+        is_up: Whether a host runs, by the log.
+        running: Number of open cases by kind.
+        tenures: Seq of the last SEAT_TAKEN or SEAT_RELEASED by seat: the fencing token (K14).
+        holders: User id of the person who holds a seat.
+        conservative_a: Whether System A rejects uncertain hypotheses until an admin acts (R-B8).
+        stopped: Systems that a human STOP holds, until the society starts again.
+        folds: The folds, in the order in which they apply.
+    """
+
+    def __init__(self, folds: Sequence[Fold]) -> None:
+        """Start before the first envelope."""
+        self.at: datetime | None = None
+        self.started_at: datetime | None = None
+        self.stopped_at: datetime | None = None
+        self.speed = 0.0
+        self.paused = False
+        self.config: dict[str, Any] = {}
+        self.rules_version = ""
+        self.seed = 0
+        self.is_up = False
+        self.outage = timedelta(0)
+        self.running: dict[str, int] = {}
+        self.tenures: dict[Seat, int] = {}
+        self.holders: dict[Seat, str] = {}
+        self.conservative_a = False
+        self.stopped: set[str] = set()
+        self.folds = tuple(folds)
+        self._by_name = {fold.name: fold for fold in folds}
+
+    def fold_named(self, name: str) -> Any:
+        """Return the fold with this name.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self._by_name[name]
+
+    def lifecycle(self, env: Envelope, before: datetime | None) -> timedelta:
+        """Take in SOCIETY_STARTED, SOCIETY_STOPPED, CONFIG_CHANGED or CLOCK_SET.
+
+        Args:
+            env: The message.
+            before: `sent_at` of its predecessor in the log.
+
+        Returns:
+            The outage that it ends, zero for none (K6).
+        """
+        body = env.body
+        if isinstance(body, SocietyStarted):
+            gap = timedelta(0)
+            if self.started_at is None:
+                self.started_at = env.sent_at
+            else:
+                gap = env.sent_at - (self.stopped_at or before or env.sent_at)
+            self.config = dict(body.config)
+            self.rules_version = body.rules_version
+            self.seed = body.seed
+            self.speed = body.speed
+            self.paused = body.paused
+            self.is_up = True
+            self.stopped_at = None
+            self.stopped.clear()
+            self.outage += gap
+            return gap
+        if isinstance(body, SocietyStopped):
+            self.is_up = False
+            self.stopped_at = env.sent_at
+        elif isinstance(body, ClockSet):
+            self.speed = body.speed
+            self.paused = body.paused
+        elif isinstance(body, ConfigChanged):
+            self.config = {**self.config, **dict(body.changes)}
+        return timedelta(0)

@@ -1,0 +1,64 @@
+"""The base of every typed message, and the field types that messages share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+
+from protocols.kernel.times import rfc3339
+
+
+class Part(BaseModel):
+    """A nested piece of a message: immutable, strict, closed."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class Message(Part):
+    """The body of an envelope: one class per `type` (messages.md).
+
+    Subclasses declare `type: Literal["X"] = "X"`. Models admit what a rule must judge; the case judges.
+
+    Class attributes:
+        case_field: Name of the body field that holds the case id, or "" when only the envelope names it.
+    """
+
+    case_field: ClassVar[str] = ""
+    type: str
+
+
+def _utc(instant: datetime) -> datetime:
+    if instant.tzinfo is None:
+        raise ValueError("needs a time zone, for example a Z at its end")
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is outside the years 1 to 9999 in UTC") from None
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6) + 0.0  # + 0.0 turns -0.0 into 0.0
+
+
+Instant = Annotated[datetime, AfterValidator(_utc), PlainSerializer(rfc3339, return_type=str)]
+"""An aware UTC instant; text in JSON."""
+
+Number = Annotated[float, AfterValidator(_rounded)]
+"""A finite float, rounded to 6 digits when it enters a message (K4)."""
+
+Share = Annotated[float, Field(ge=0, le=1), AfterValidator(_rounded)]
+"""A finite float in [0, 1], rounded to 6 digits."""
+
+Count = Annotated[int, Field(ge=0)]
+"""A non-negative integer."""
+
+Text = Annotated[str, Field(max_length=20_000)]
+"""Free text of at most 20,000 characters."""
+
+Texts = tuple[Text, ...]
+"""Any number of free texts."""
+
+Ident = Annotated[str, Field(min_length=1, max_length=200)]
+"""An id: of a case, a strategy, a channel, a message."""

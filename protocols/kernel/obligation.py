@@ -1,0 +1,65 @@
+"""Obligations: who owes which message, in which channel, until when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from protocols.kernel.seats import Seat
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """What the mind that answers is shown, on top of its seat's read rights (K12).
+
+    Attributes:
+        hidden_cases: Case ids whose messages are withheld.
+        hidden_types: Message types that are withheld.
+    """
+
+    hidden_cases: frozenset[str] = frozenset()
+    hidden_types: frozenset[str] = frozenset()
+
+
+EVERYTHING: Final = Visibility()
+NO_GRACE: Final = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A message that a seat owes.
+
+    Attributes:
+        id: `<case_id>/<step>/<seat>`; the step names round and retry, so ids never repeat within a case.
+        case_id: The case it belongs to.
+        seat: Who owes it; officers and the admin are seats too.
+        expects: The message types that settle it.
+        channel: Where it is owed.
+        opened_at: `sent_at` of the message that opened it.
+        due_at: The referee pings after this.
+        grace: It may be ruled void after `due_at + grace`.
+        may_see: What the seat's mind is shown for it.
+
+    Source: kernel.
+    """
+
+    id: str
+    case_id: str
+    seat: Seat
+    expects: tuple[str, ...]
+    channel: str
+    opened_at: datetime
+    due_at: datetime
+    grace: timedelta
+    may_see: Visibility = EVERYTHING
+
+    @property
+    def void_at(self) -> datetime:
+        """Return the instant from which a ruling may void it."""
+        return self.due_at + self.grace
+
+    @property
+    def step(self) -> str:
+        """Return the step part of the id."""
+        return self.id[len(self.case_id) + 1 :].rsplit("/", 1)[0]

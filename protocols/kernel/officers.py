@@ -1,0 +1,100 @@
+"""What the officers say: the society's life, its clock, deadlines, rulings, violations, audits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from protocols.kernel.fields import FrozenJson, Minted, SeatName, Whole
+from protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
+
+Outcome = Literal["void", "REJECT", "skip", "conservative", "stop"]
+"""What a ruling does: voids an obligation, rejects, skips a slot, turns conservative, stops a chain."""
+
+
+class SocietyStarted(Message):
+    """Open a stretch of the log with all that explains it. Timekeeper, #admin (K4, K6)."""
+
+    type: Literal["SOCIETY_STARTED"] = "SOCIETY_STARTED"
+    config: FrozenJson
+    rules_version: Ident
+    seed: Whole
+    data: FrozenJson
+    speed: Number
+    paused: bool = False
+    clock: Literal["virtual", "accelerated", "real"]
+    durability: Ident
+    warm_up: bool = False
+    moot_version: Ident
+
+
+class SocietyStopped(Message):
+    """Close a stretch of the log. Timekeeper, #admin (K6)."""
+
+    type: Literal["SOCIETY_STOPPED"] = "SOCIETY_STOPPED"
+    reason: Text
+    last_seq: Count
+
+
+class ConfigChanged(Message):
+    """Change the effective configuration from here on. Timekeeper, #admin (K4)."""
+
+    type: Literal["CONFIG_CHANGED"] = "CONFIG_CHANGED"
+    changes: FrozenJson
+    reason: Text
+
+
+class ClockSet(Message):
+    """Set the society's time, its speed, or pause it. Timekeeper, #admin (K7, K8)."""
+
+    type: Literal["CLOCK_SET"] = "CLOCK_SET"
+    society_at: Instant
+    speed: Number
+    paused: bool
+    reason: Text
+
+
+class TimeoutPing(Message):
+    """Remind a seat of what it owes. Referee, the obligation's channel (spec 1.4, R-D1)."""
+
+    type: Literal["TIMEOUT_PING"] = "TIMEOUT_PING"
+    obligation_id: Ident
+    seat: SeatName
+    waited_min: Number
+
+
+class Ruling(Message):
+    """Decide what a table derives. Referee, the channel of the obligation or case (K5, R-D9, R-D10)."""
+
+    type: Literal["RULING"] = "RULING"
+    obligation_id: Ident | None
+    case_id: Ident | None
+    outcome: Outcome
+    reason: Ident
+    rule: Ident
+    of_seq: Count | None = None
+
+
+class Violation(Message):
+    """Point at a message that breaks a rule of its case. Referee, the message's channel (K10)."""
+
+    type: Literal["VIOLATION"] = "VIOLATION"
+    of_seq: Count
+    seat: SeatName
+    rule: Ident
+    field: Ident | None
+    why: Text
+
+
+class Audit(Message):
+    """Keep what was refused, bytes in base64, capped and redacted. Referee, #admin (K18)."""
+
+    type: Literal["AUDIT"] = "AUDIT"
+    event: Ident
+    seat: Minted | None
+    channel: Minted | None
+    reason: Text
+    bytes: Annotated[str, Field(max_length=20_000)] | None
+    truncated: bool
+    count: Count = 1

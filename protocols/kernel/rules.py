@@ -1,0 +1,225 @@
+"""The rules of one society, assembled: what the docket and the sequencer ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from protocols.kernel.case import CaseType
+from protocols.kernel.catalogue import Matrix
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.errors import Malformed
+from protocols.kernel.house import Fold, House
+from protocols.kernel.message import Message
+from protocols.kernel.times import stamp
+
+Check = Callable[[Envelope, House], None]
+
+
+class Minted(NamedTuple):
+    """Which id of a body the sequencer counts (K20, R-D12).
+
+    Attributes:
+        path: Field names down to the id.
+        prefix: `hyp`, `prin` …
+        by_minute: `hyp_YYYYMMDD_HHMM`, `_2`, `_3` … when true, else `prin_001` counting up.
+        also: A field of the body that takes the same id when it is empty.
+        each: Whether `path[0]` is a tuple of parts that are each counted.
+    """
+
+    path: tuple[str, ...]
+    prefix: str
+    by_minute: bool
+    also: str = ""
+    each: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """Case types, rights and folds of a society; data and pure functions.
+
+    Attributes:
+        types: Case types by kind.
+        matrix: The permission matrix.
+        caseless: Types that belong to no case, each with a check of its own or None.
+        lifecycle: Types that move the house itself.
+        unowed: Officers' types that no table asks for (AUDIT of a refusal).
+        remarks: Officers' types that stand beside a case and do not move it.
+        resembles: Compares a duty with what was posted where the two may rightly differ.
+        minted: Which ids the sequencer counts, by type.
+        new_folds: Makes the folds of a fresh docket.
+        version: Rules version that cases are pinned to (K4).
+    """
+
+    types: Mapping[str, CaseType]
+    matrix: Matrix
+    caseless: Mapping[str, Check | None]
+    lifecycle: frozenset[str]
+    unowed: frozenset[str]
+    remarks: frozenset[str]
+    minted: Mapping[str, Minted]
+    new_folds: Callable[[], Sequence[Fold]]
+    version: str
+    resembles: Callable[[Message, Message, House], bool]
+    openers: Mapping[str, CaseType] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Index the openers."""
+        table = {kind: case_type for case_type in self.types.values() for kind in case_type.openers}
+        object.__setattr__(self, "openers", table)
+
+    def same(self, expected: Message, given: Message, house: House) -> bool:
+        """Compare a duty with what was posted, ids that the sequencer counts aside."""
+        if expected == given:
+            return True
+        rule = self.minted.get(given.type)
+        if rule is not None and expected == blank(given, rule):
+            return True
+        return self.resembles(expected, given, house)
+
+
+def blank(body: Message, rule: Minted) -> Message:
+    """Return the body without the ids that the sequencer counted."""
+    body = _put(body, rule.path, "") if not rule.each else body
+    if rule.also:
+        body = body.model_copy(update={rule.also: ""})
+    return body
+
+
+def _put(part: Any, path: tuple[str, ...], value: str) -> Any:
+    head, *rest = path
+    return part.model_copy(update={head: _put(getattr(part, head), tuple(rest), value) if rest else value})
+
+
+def _get(part: Any, path: tuple[str, ...]) -> str:
+    for name in path:
+        part = getattr(part, name)
+    return str(part)
+
+
+def _ids(body: Message, rule: Minted) -> list[str]:
+    if rule.each:
+        return [getattr(part, rule.path[1]) for part in getattr(body, rule.path[0])]
+    return [_get(body, rule.path)]
+
+
+class Counter:
+    """Count ids as the sequencer assigns them; a fold over the log keeps it right after a restart (K20)."""
+
+    def __init__(self, minted: Mapping[str, Minted]) -> None:
+        """Start with nothing counted."""
+        self._minted = minted
+        self._last: dict[str, tuple[str, int]] = {}
+
+    def mint(self, body: Message, sent_at: datetime) -> Message:
+        """Fill the ids that a body leaves empty."""
+        rule = self._minted.get(body.type)
+        if rule is None:
+            return body
+        if rule.each:
+            parts = getattr(body, rule.path[0])
+            if all(getattr(part, rule.path[1]) for part in parts):
+                return body
+            filled = tuple(
+                part if getattr(part, rule.path[1]) else _put(part, rule.path[1:], self._next(rule, sent_at))
+                for part in parts
+            )
+            return body.model_copy(update={rule.path[0]: filled})
+        if _get(body, rule.path):
+            return body
+        value = self._next(rule, sent_at)
+        minted: Message = _put(body, rule.path, value)
+        if rule.also and not getattr(minted, rule.also):
+            minted = minted.model_copy(update={rule.also: value})
+        return minted
+
+    def _next(self, rule: Minted, sent_at: datetime) -> str:
+        when = stamp(sent_at) if rule.by_minute else ""
+        last, n = self._last.get(rule.prefix, ("", 0))
+        n = n + 1 if last == when else 1
+        self._last[rule.prefix] = (when, n)
+        return self._name(rule, when, n)
+
+    def _name(self, rule: Minted, when: str, n: int) -> str:
+        if not rule.by_minute:
+            return f"{rule.prefix}_{n:03d}"
+        return f"{rule.prefix}_{when}" if n == 1 else f"{rule.prefix}_{when}_{n}"
+
+    def unmint(self, sent: Message, minted: Message) -> None:
+        """Take back what `mint` counted for a body, latest first: it was not stored after all (K17)."""
+        rule = self._minted.get(sent.type)
+        if rule is None or sent == minted:
+            return
+        given, taken = _ids(sent, rule), _ids(minted, rule)
+        for before, value in zip(reversed(given), reversed(taken), strict=True):
+            if before:
+                continue
+            when, n = self._last.get(rule.prefix, ("", 0))
+            if value == self._name(rule, when, n):
+                self._last[rule.prefix] = (when, n - 1) if n > 1 else ("", 0)
+
+    def apply(self, env: Envelope) -> None:
+        """Take in ids that stand in the log."""
+        rule = self._minted.get(env.body.type)
+        if rule is None:
+            return
+        for value in _ids(env.body, rule):
+            self._saw(rule, value)
+
+    def _saw(self, rule: Minted, value: str) -> None:
+        parts = value.removeprefix(rule.prefix + "_").split("_")
+        if not all(part.isdigit() for part in parts):
+            return
+        last, n = self._last.get(rule.prefix, ("", 0))
+        if rule.by_minute:
+            when, k = "_".join(parts[:2]), int(parts[2]) if len(parts) > 2 else 1
+        else:
+            when, k = "", int(parts[0])
+        if when > last or (when == last and k > n):
+            self._last[rule.prefix] = (when, k)
+
+
+class Gate:
+    """The sequencer's admission: completes a draft, checks it against the matrix, counts its ids."""
+
+    def __init__(self, rules: Rules) -> None:
+        """Start with nothing counted."""
+        self._rules = rules
+        self._counter = Counter(rules.minted)
+
+    def admit(self, draft: Draft) -> Draft:
+        """Check a draft before it is sequenced.
+
+        Raises:
+            Forbidden: The matrix does not allow it.
+            Malformed: Its body names another case than its envelope.
+        """
+        body = draft.body
+        self._rules.matrix.check(draft.author, draft.channel, body.type)
+        if body.case_field and draft.case_id is not None:
+            named = getattr(body, body.case_field)
+            if named and named != draft.case_id:
+                raise Malformed(
+                    "K9", f"names case {named}, the envelope {draft.case_id}", field=body.case_field
+                )
+            if not named:
+                draft = replace(draft, body=body.model_copy(update={body.case_field: draft.case_id}))
+        elif body.case_field and not getattr(body, body.case_field) and body.type not in self._rules.minted:
+            raise Malformed("K9", "is empty: name the case", field=body.case_field)
+        if not draft.key and draft.obligation_id is None:
+            raise Malformed("K1", "settles no obligation and has no key: choose one", field="key")
+        return draft
+
+    def mint(self, draft: Draft, sent_at: datetime) -> Message:
+        """Return the body with its counted ids."""
+        return self._counter.mint(draft.body, sent_at)
+
+    def unmint(self, draft: Draft, body: Message) -> None:
+        """Take back the ids of a body that was not stored after all."""
+        self._counter.unmint(draft.body, body)
+
+    def apply(self, env: Envelope) -> None:
+        """Take in an envelope that stands in the log (at a restart)."""
+        self._counter.apply(env)

@@ -1,0 +1,80 @@
+"""Building blocks of transition tables: duties by phase, what a missed duty leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from protocols.kernel.case import CaseState, Decision
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from protocols.kernel.seats import Seat
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """What a phase makes a seat owe.
+
+    Attributes:
+        seat: Who owes.
+        expects: The message types that settle it.
+        channel: Where.
+        within: Time until the referee pings.
+        grace: Time after that until it may be ruled void.
+        step: Its name in obligation ids.
+    """
+
+    seat: Seat
+    expects: tuple[str, ...]
+    channel: str
+    within: timedelta
+    grace: timedelta
+    step: str
+    may_see: Visibility = EVERYTHING
+
+    def owed(self, case_id: str, env: Envelope, expects: tuple[str, ...] | None = None) -> Obligation:
+        """Make the obligation that this duty opens when `env` enters its phase."""
+        opened_at = env.sent_at
+        return Obligation(
+            f"{case_id}/{self.step}/{self.seat.value}",
+            case_id,
+            self.seat,
+            self.expects if expects is None else expects,
+            self.channel,
+            opened_at,
+            opened_at + self.within,
+            self.grace,
+            self.may_see,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """What a missed duty leads to: the ruling, and the phase after it (None: the case ends)."""
+
+    decision: Decision
+    to: Any
+
+
+def check_figures(body: Any, figures: Mapping[str, Any], rule: str) -> None:
+    """Check that a report says what the log counts.
+
+    Raises:
+        Violation: A field differs.
+    """
+    for name, value in figures.items():
+        given = getattr(body, name)
+        plain = given.model_dump() if hasattr(given, "model_dump") else given
+        if plain != value:
+            raise Violation(rule, f"the log says {value}, the message {plain}", field=name)
+
+
+def illegal(state: CaseState, env: Envelope, rule: str) -> Violation:
+    """Make the violation of a message that the table lacks in this phase."""
+    owed = " or ".join(" / ".join(o.expects) for o in state.owed if o.seat is not Seat.REFEREE) or "nothing"
+    return Violation(
+        rule, f"{env.body.type} from {env.author} is not a move in phase {state.phase}; owed is {owed}"
+    )

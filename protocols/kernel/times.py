@@ -1,0 +1,53 @@
+"""Instants as text: RFC 3339, UTC, six decimals, `Z`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+__all__ = ["UTC", "hours", "iso_week", "minutes", "parse_instant", "rfc3339", "stamp"]
+
+
+def rfc3339(instant: datetime) -> str:
+    """Write an aware instant as `YYYY-MM-DDTHH:MM:SS.ffffffZ`.
+
+    Raises:
+        ValueError: The instant is naive.
+    """
+    if instant.tzinfo is not UTC:
+        if instant.tzinfo is None:
+            raise ValueError(f"naive instant {instant!r}: give it a time zone")
+        instant = instant.astimezone(UTC)
+    return instant.isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def parse_instant(text: str) -> datetime:
+    """Read an RFC 3339 instant with a zone; the result is UTC.
+
+    Raises:
+        ValueError: Not an instant, or one without a zone.
+    """
+    instant = datetime.fromisoformat(text)
+    if instant.tzinfo is None:
+        raise ValueError(f"{text!r} has no time zone: end it with Z")
+    return instant.astimezone(UTC)
+
+
+def stamp(instant: datetime) -> str:
+    """Write the `YYYYMMDD_HHMM` of ids such as `hyp_20260223_1030` (R-D12)."""
+    return f"{instant:%Y%m%d_%H%M}"
+
+
+def iso_week(instant: datetime) -> str:
+    """Name the ISO week of an instant as `YYYY-Www`, the `period` of weekly messages."""
+    year, week, _ = instant.isocalendar()
+    return f"{year}-W{week:02d}"
+
+
+def minutes(n: float) -> timedelta:
+    """Return `n` minutes."""
+    return timedelta(minutes=n)
+
+
+def hours(n: float) -> timedelta:
+    """Return `n` hours."""
+    return timedelta(hours=n)

@@ -1,0 +1,292 @@
+"""The weekly cycle: the architecture debate, then thresholds, meta-reflection and report (spec 2.2, 2.3, 3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from protocols.kernel.case import CaseState, CaseType, Decision
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import House
+from protocols.kernel.message import Message
+from protocols.kernel.obligation import NO_GRACE, Obligation
+from protocols.kernel.officers import Ruling
+from protocols.kernel.seats import Seat
+from protocols.kernel.table import Duty, Missed, check_figures, illegal
+from protocols.kernel.times import iso_week, minutes
+from protocols.research.debate_table import CYCLE_BUDGET
+from protocols.research.messages import (
+    ArchitectureCritique,
+    ArchitectureProposal,
+    ArchitectureRebuttal,
+    ArchitectureVerdict,
+    CycleTrigger,
+    ThresholdsAdjusted,
+)
+
+KIND: Final = "architecture"
+ARENA, REPORTS = "#a-arena", "#a-report"
+
+PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2 = "proposing", "critiquing_1", "rebutting", "critiquing_2"
+JUDGING, REVIEWING, ADJUSTING, REFLECTING = "judging", "reviewing", "adjusting", "reflecting"
+REPORTING, ENDED = "reporting", "ended"
+
+
+def _duty(seat: Seat, expects: str, channel: str, step: str, within: int = 20) -> Duty:
+    return Duty(seat, (expects,), channel, minutes(within), minutes(10), step)
+
+
+DUTIES: Final[dict[str, Duty]] = {
+    PROPOSING: _duty(Seat.EXPLORER, "ARCHITECTURE_PROPOSAL", ARENA, "proposal", 30),
+    CRITIQUING_1: _duty(Seat.CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-1"),
+    REBUTTING: _duty(Seat.EXPLORER, "ARCHITECTURE_REBUTTAL", ARENA, "rebuttal"),
+    CRITIQUING_2: _duty(Seat.CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-2"),
+    JUDGING: _duty(Seat.EVOLVER, "ARCHITECTURE_VERDICT", ARENA, "verdict"),
+    REVIEWING: _duty(Seat.EVOLVER, "THRESHOLD_REVIEW", ARENA, "threshold-review"),
+    ADJUSTING: _duty(Seat.CRITIC, "THRESHOLDS_ADJUSTED", ARENA, "thresholds"),
+    REFLECTING: _duty(Seat.EVOLVER, "META_REFLECTION", REPORTS, "meta-reflection"),
+    REPORTING: _duty(Seat.EVOLVER, "WEEKLY_REPORT", REPORTS, "weekly-report"),
+}
+"""Who owes what, in this order; the time limits of a debate (R-D16, R-D17)."""
+
+NEXT: Final[dict[str, str]] = {
+    PROPOSING: CRITIQUING_1,
+    CRITIQUING_1: REBUTTING,
+    REBUTTING: CRITIQUING_2,
+    CRITIQUING_2: JUDGING,
+    JUDGING: REVIEWING,
+    REVIEWING: ADJUSTING,
+    ADJUSTING: REFLECTING,
+    REFLECTING: REPORTING,
+    REPORTING: ENDED,
+}
+"""The two rounds, the verdict, then the weekly duties (spec 3.1, R-D17)."""
+
+MISSED: Final[dict[str, Missed]] = {
+    PROPOSING: Missed(Decision("skip", "timeout", "R-D16"), REVIEWING),
+    CRITIQUING_1: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
+    REBUTTING: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
+    CRITIQUING_2: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
+    JUDGING: Missed(Decision("REJECT", "timeout", "R-D16"), REVIEWING),
+    REVIEWING: Missed(Decision("skip", "timeout", "R-D17"), REFLECTING),
+    ADJUSTING: Missed(Decision("skip", "timeout", "R-D17"), REFLECTING),
+    REFLECTING: Missed(Decision("skip", "timeout", "R-D17"), REPORTING),
+    REPORTING: Missed(Decision("skip", "timeout", "R-D17"), ENDED),
+}
+"""What silence leads to: what is there goes to the Evolver; a missing verdict rejects (R-D10, R-D16)."""
+
+DEBATED: Final = frozenset({PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2, JUDGING})
+"""Phases that the cycle's budget runs over."""
+
+PARAMETER_TALK: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(hyp|strat|strategy|lin)_\d",
+        r"\bparameters? (of|for|in) (the |a |one )?(single |individual |\w+ )?strateg",
+        r"\b(single|individual) strateg\w+('s)? param",
+        r"\bstrategy('s)?[ _-]param",
+        r"\b(fast|slow|lookback|entry_z|exit_z|stop[_ -]loss|take[_ -]profit|channel)\b\s*(=|:|to|from|at)\s*-?\d",
+    )
+)
+"""How a proposal names a single strategy's parameter, which is out of scope (spec 3.1, R-D16)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchitectureState(CaseState):
+    """State of a weekly cycle.
+
+    Attributes:
+        period: ISO week.
+        since: Start of the week it reviews, exclusive.
+        until: End of it, inclusive: its nominal instant.
+        changes: Ids of the proposed changes, with their descriptions.
+        is_critiqued: Whether a critique stands.
+        improvements: Descriptions of approved changes.
+        adjusted_by: The factor that the Critic must apply.
+    """
+
+    period: str
+    since: datetime
+    until: datetime
+    changes: tuple[tuple[str, str], ...] = ()
+    is_critiqued: bool = False
+    improvements: tuple[str, ...] = ()
+    adjusted_by: float = 1.0
+
+
+def open_architecture(env: Envelope, body: CycleTrigger) -> ArchitectureState:
+    """Open the weekly cycle of a nominal instant."""
+    case_id = body.cycle_id
+    return ArchitectureState(
+        case_id=case_id,
+        kind=KIND,
+        phase=PROPOSING,
+        opened_seq=env.seq,
+        anchor_at=env.sent_at,
+        period=iso_week(body.nominal_at),
+        since=body.nominal_at - timedelta(days=7),
+        until=body.nominal_at,
+        owed=(
+            DUTIES[PROPOSING].owed(case_id, env),
+            Obligation(
+                f"{case_id}/budget/{Seat.REFEREE.value}",
+                case_id,
+                Seat.REFEREE,
+                ("RULING",),
+                ARENA,
+                env.sent_at,
+                env.sent_at + CYCLE_BUDGET,
+                NO_GRACE,
+            ),
+        ),
+    )
+
+
+def _enter(state: ArchitectureState, phase: str, env: Envelope, **changes: Any) -> ArchitectureState:
+    if phase == ENDED:
+        return replace(state, phase=phase, owed=(), outcome="reported", **changes)
+    owed = DUTIES[phase].owed(state.case_id, env)
+    budget = (state.owed[-1],) if phase in DEBATED else ()
+    return replace(state, phase=phase, owed=(owed, *budget), **changes)
+
+
+def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureState:
+    """Apply a message of a seat.
+
+    Raises:
+        Violation: The phase does not allow it, its content breaks R-D16, or a figure differs from the log.
+    """
+    body = env.body
+    duty = DUTIES.get(state.phase)
+    if duty is None or body.type not in duty.expects:
+        raise illegal(state, env, "3.1")
+    if getattr(body, "period", state.period) != state.period:
+        raise Violation("3.2", f"this is week {state.period}", field="period")
+    to = NEXT[state.phase]
+    if isinstance(body, ArchitectureProposal):
+        return _enter(state, to, env, changes=_check_proposals(body))
+    if isinstance(body, ArchitectureCritique):
+        if body.round != (1 if state.phase == CRITIQUING_1 else 2):
+            raise Violation("3.1", f"this is the critique of {state.phase}", field="round")
+        _known(state, [c.change_id for c in body.critiques], "critiques")
+        return _enter(state, to, env, is_critiqued=True)
+    if isinstance(body, ArchitectureRebuttal):
+        _known(state, [r.change_id for r in body.responses], "responses")
+        return _enter(state, to, env)
+    if isinstance(body, ArchitectureVerdict):
+        return _enter(state, to, env, improvements=_check_verdict(state, body))
+    check_figures(body, figures(state, house), "R-D17")
+    if isinstance(body, ThresholdsAdjusted):
+        return _enter(state, to, env)
+    if state.phase == REVIEWING:
+        return _enter(state, to, env, adjusted_by=body.factor)  # type: ignore[attr-defined]
+    return _enter(state, to, env)
+
+
+def _check_proposals(body: ArchitectureProposal) -> tuple[tuple[str, str], ...]:
+    if not 1 <= len(body.proposals) <= 3:
+        raise Violation("R-D16", f"one to three proposals, not {len(body.proposals)}", field="proposals")
+    for n, proposal in enumerate(body.proposals):
+        text = f"{proposal.scope}\n{proposal.description}"
+        if any(pattern.search(text) for pattern in PARAMETER_TALK):
+            raise Violation(
+                "R-D16",
+                "the scope is the system, never a single strategy's parameter",
+                field=f"proposals[{n}].scope",
+            )
+    return tuple((p.change_id, p.description) for p in body.proposals)
+
+
+def _known(state: ArchitectureState, ids: list[str], field: str) -> None:
+    known = {change_id for change_id, _ in state.changes}
+    for n, change_id in enumerate(ids):
+        if change_id not in known:
+            raise Violation("3.2", f"{change_id} was not proposed", field=f"{field}[{n}].change_id")
+
+
+def _check_verdict(state: ArchitectureState, body: ArchitectureVerdict) -> tuple[str, ...]:
+    _known(state, [c.change_id for c in body.approved_changes], "approved_changes")
+    if body.proposals_evaluated != len(state.changes):
+        raise Violation("3.2", f"{len(state.changes)} were proposed", field="proposals_evaluated")
+    named = [c.change_id for c in body.approved_changes] + list(body.deferred) + list(body.rejected)
+    if len(named) != len(state.changes) or len(set(named)) != len(named):
+        raise Violation("3.2", "every proposal is approved, deferred or rejected once", field="rejected")
+    if body.approved_changes and not state.is_critiqued:
+        raise Violation("R-D16", "nothing is approved without a critique", field="approved_changes")
+    return tuple(c.description for c in body.approved_changes)
+
+
+def figures(state: ArchitectureState, house: House) -> dict[str, Any]:
+    """Return the fields of this phase's message that the log fixes (R-D14, spec 2.2, 2.3)."""
+    ledger = house.fold_named("research")
+    if state.phase == REVIEWING:
+        return dict(ledger.threshold_review(state.since, state.until))
+    if state.phase == ADJUSTING:
+        before = dict(ledger.thresholds)
+        return {"before": before, "after": ledger.adjusted(before, state.adjusted_by)}
+    if state.phase == REFLECTING:
+        return dict(ledger.meta(state.since, state.until))
+    if state.phase == REPORTING:
+        counts = ledger.counts(state.since, state.until)
+        return {
+            "week": state.period,
+            "total_cycles": counts.cycles,
+            "strategies_approved": counts.approved,
+            "best_strategy_sharpe": ledger.best_sharpe(state.since, state.until),
+        }
+    return {}
+
+
+def brief(state: ArchitectureState, obligation: Obligation, house: House) -> dict[str, Any]:
+    """Tell the seat the period, the changes at hand and what the log counts."""
+    return {
+        "period": state.period,
+        "changes": state.changes,
+        "is_critiqued": state.is_critiqued,
+        "improvements": state.improvements,
+        **figures(state, house),
+    }
+
+
+def otherwise(state: ArchitectureState, obligation: Obligation, house: House) -> Decision:
+    """Say what the referee rules when an obligation is missed."""
+    return MISSED[state.phase].decision
+
+
+def rule(
+    state: ArchitectureState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+) -> ArchitectureState:
+    """Apply a ruling: a missed duty, the budget, or a human STOP."""
+    if decision.outcome == "stop":
+        return replace(state, phase=ENDED, owed=(), outcome="stopped")
+    if decision.reason == "cycle_budget":
+        return _enter(state, REVIEWING, env)
+    return _enter(state, MISSED[state.phase].to, env)
+
+
+def discharge(state: ArchitectureState, obligation: Obligation, house: House) -> Message:
+    """Make the ruling that the budget asks for (R-D1)."""
+    return Ruling(
+        obligation_id=None,
+        case_id=state.case_id,
+        outcome="REJECT",
+        reason="cycle_budget",
+        rule="R-D1",
+        of_seq=None,
+    )
+
+
+ARCHITECTURE: Final = CaseType(
+    kind=KIND,
+    openers=(),
+    open=lambda env, house, parent: None,
+    step=step,
+    otherwise=otherwise,
+    rule=rule,
+    discharge=discharge,
+    brief=brief,
+    system="A",
+)

@@ -1,0 +1,363 @@
+"""One debate over one hypothesis: from HYPOTHESIS to its last record (spec 1.1 to 1.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from protocols.kernel.case import CaseState, CaseType, Decision
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import House
+from protocols.kernel.message import Message
+from protocols.kernel.obligation import NO_GRACE, Obligation
+from protocols.kernel.officers import Ruling
+from protocols.kernel.people import Override
+from protocols.kernel.seats import Seat
+from protocols.kernel.table import illegal
+from protocols.research.debate_table import (
+    AFTER_REVISE,
+    BUDGETED,
+    CLEAR_SIGNAL,
+    CYCLE_BUDGET,
+    DUTIES,
+    MISSED,
+    MOVES,
+    Phase,
+)
+from protocols.research.judging import check_backtest, check_extension, judge, may_extend, second_revise
+from protocols.research.messages import (
+    BacktestResult,
+    CausalRecord,
+    ExtendDebate,
+    FinalVerdict,
+    Hypothesis,
+    RevisedHypothesis,
+    ReviseRequest,
+    RiskAssessment,
+    Strategy,
+    StrategyMoved,
+    Verdict,
+)
+
+KIND: Final = "debate"
+BUDGET_STEP: Final = "budget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebateState(CaseState):
+    """State of a debate.
+
+    Attributes:
+        lineage_id: Shared by hypotheses that continue each other over cycles (R-D11).
+        strategy: The strategy as it stands, after a revision the revised one; None in a linked case.
+        rounds: Assessments so far, revisions aside.
+        assessed: Whether an assessment of the present text stands (R-D10).
+        rating: The last assessment's rating.
+        extended: Whether a third round was opened.
+        revised: Whether a REVISE was in effect.
+        ended_by: Criterion of 1.4 that ended the exchange: rounds, confidence, concede, timeout; "" before.
+        verdict: The verdict in effect, "" before.
+        reason: Why it was ruled, when it was.
+        confidence: Confidence of the last verdict.
+        quality: Debate quality of the last verdict.
+        sharpe: Sharpe ratio of the backtest.
+        passed: Whether the backtest passed.
+        linked: The ended case that this one reopens (K23).
+    """
+
+    lineage_id: str = ""
+    strategy: Strategy | None = None
+    rounds: int = 0
+    assessed: bool = False
+    rating: str = ""
+    extended: bool = False
+    revised: bool = False
+    ended_by: str = ""
+    verdict: str = ""
+    reason: str = ""
+    confidence: float | None = None
+    quality: float | None = None
+    sharpe: float | None = None
+    passed: bool | None = None
+    linked: str | None = None
+
+
+def open_debate(env: Envelope, house: House, parent: CaseState | None) -> DebateState:
+    """Open a debate with a HYPOTHESIS, or a linked one with an OVERRIDE of an ended case (K23)."""
+    body = env.body
+    if isinstance(body, Override):
+        return _linked(env, body, house)
+    assert isinstance(body, Hypothesis)
+    if parent is None:
+        raise Violation("K9", "a hypothesis belongs to an open cycle", field="cycle_id")
+    if body.lineage_id in house.fold_named("research").retired:
+        raise Violation("R-D11", f"lineage {body.lineage_id} was retired by the admin", field="lineage_id")
+    case_id = body.hypothesis_id
+    budget = Obligation(
+        f"{case_id}/{BUDGET_STEP}/{Seat.REFEREE.value}",
+        case_id,
+        Seat.REFEREE,
+        ("RULING",),
+        DUTIES[Phase.ASSESSING_1].channel,
+        env.sent_at,
+        parent.anchor_at + CYCLE_BUDGET,
+        NO_GRACE,
+    )
+    return DebateState(
+        case_id=case_id,
+        kind=KIND,
+        phase=Phase.ASSESSING_1,
+        parent=parent.case_id,
+        opened_seq=env.seq,
+        anchor_at=parent.anchor_at,
+        owed=(DUTIES[Phase.ASSESSING_1].owed(case_id, env), budget),
+        lineage_id=body.lineage_id or case_id,
+        strategy=body.strategy,
+    )
+
+
+def _linked(env: Envelope, body: Override, house: House) -> DebateState:
+    if env.case_id != body.case_id:
+        raise Violation("K9", f"the envelope names {env.case_id}", field="case_id")
+    known = house.fold_named("research").strategies.get(body.case_id)
+    if known is None:
+        raise Violation("K23", f"{body.case_id} is no debate that ever was", field="case_id")
+    case_id = env.id
+    phase = Phase.BACKTESTING if body.verdict == "APPROVE" else Phase.REFLECTING
+    return DebateState(
+        case_id=case_id,
+        kind=KIND,
+        phase=phase,
+        opened_seq=env.seq,
+        anchor_at=env.sent_at,
+        owed=(DUTIES[phase].owed(case_id, env),),
+        lineage_id=known.lineage_id,
+        strategy=known.strategy,
+        verdict=body.verdict,
+        reason="override",
+        linked=body.case_id,
+    )
+
+
+def _enter(state: DebateState, phase: str, env: Envelope, **changes: Any) -> DebateState:
+    """Move to a phase and owe what its row says."""
+    if phase == Phase.ENDED:
+        return replace(state, phase=phase, owed=(), **changes)
+    duty = DUTIES[phase]
+    owed = duty.owed(state.case_id, env)
+    if phase in BUDGETED:
+        return replace(state, phase=phase, owed=(owed, state.owed[-1]), **changes)
+    return replace(state, phase=phase, owed=(owed,), **changes)
+
+
+def _enter_judging(state: DebateState, env: Envelope, ended_by: str, **changes: Any) -> DebateState:
+    """Owe the verdict; an extension only where R-D5 leaves room for one."""
+    state = replace(state, phase=Phase.JUDGING, ended_by=ended_by, **changes)
+    expects = None if may_extend(state, env.sent_at - state.anchor_at) else ("VERDICT",)
+    duty = DUTIES[Phase.JUDGING].owed(state.case_id, env, expects)
+    if state.extended:
+        duty = _renamed(duty, "verdict-3")
+    return replace(state, owed=(duty, state.owed[-1]))
+
+
+def _renamed(obligation: Obligation, step: str) -> Obligation:
+    """Name the second time a phase is entered, so that ids never repeat within a case."""
+    return replace(obligation, id=f"{obligation.case_id}/{step}/{obligation.seat.value}")
+
+
+def _assess(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    body = env.body
+    assert isinstance(body, RiskAssessment)
+    rounds = state.rounds + 1
+    changes: dict[str, Any] = {"assessed": True, "rating": body.risk_rating, "rounds": rounds}
+    if body.confidence > CLEAR_SIGNAL:
+        return _enter_judging(state, env, "confidence", **changes)
+    if to == Phase.JUDGING:
+        return _enter_judging(state, env, "rounds", **changes)
+    return _enter(state, to, env, **changes)
+
+
+def _rebut(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    return _enter(state, to, env)
+
+
+def _concede(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    return _enter_judging(state, env, "concede")
+
+
+def _extend(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    assert isinstance(env.body, ExtendDebate)
+    check_extension(state, env.body, env.sent_at - state.anchor_at)
+    return _enter(state, to, env, extended=True, ended_by="")
+
+
+def _judge(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    body = env.body
+    assert isinstance(body, Verdict | FinalVerdict)
+    phase = judge(state, body, env.sent_at - state.anchor_at, conservative=house.conservative_a)
+    changes: dict[str, Any] = {"confidence": body.confidence, "quality": body.debate_quality}
+    if phase == Phase.REQUESTING:
+        return _enter(state, phase, env, revised=True, **changes)
+    return _enter(state, phase, env, verdict=body.verdict, **changes)
+
+
+def _request(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    assert isinstance(env.body, ReviseRequest)
+    if env.body.max_revision_rounds != 1:
+        raise Violation("1.2", "there is one revision round", field="max_revision_rounds")
+    return _enter(state, to, env)
+
+
+def _revise(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    assert isinstance(env.body, RevisedHypothesis)
+    return _enter(state, to, env, strategy=env.body.strategy, assessed=False)
+
+
+def _reassess(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    assert isinstance(env.body, RiskAssessment)
+    return _enter(state, to, env, assessed=True, rating=env.body.risk_rating)
+
+
+def _backtest(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    body = env.body
+    assert isinstance(body, BacktestResult)
+    check_backtest(body)
+    phase = Phase.MOVING if body.passed else Phase.RECORDING
+    return _enter(state, phase, env, passed=body.passed, sharpe=body.metrics.sharpe)
+
+
+def _move(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    body = env.body
+    assert isinstance(body, StrategyMoved)
+    if body.to != "candidates":
+        raise Violation("R-B11", "System A moves strategies to candidates only", field="to")
+    if body.strategy is not None and body.strategy != state.strategy:
+        raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")
+    return _enter(state, to, env)
+
+
+def _record(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    body = env.body
+    assert isinstance(body, CausalRecord)
+    kind = "success" if state.passed else "failure"
+    if body.record.kind != kind:
+        raise Violation("R-D15", f"the backtest was a {kind}", field="record.kind")
+    return _enter(state, to, env, outcome="approved" if state.passed else "backtest_failed")
+
+
+def _reflect(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    return _enter(state, to, env, outcome="rejected")
+
+
+GUARDS: Final[dict[str, Callable[[DebateState, Envelope, House, str], DebateState]]] = {
+    "assess": _assess,
+    "rebut": _rebut,
+    "concede": _concede,
+    "extend": _extend,
+    "judge": _judge,
+    "request": _request,
+    "revise": _revise,
+    "reassess": _reassess,
+    "backtest": _backtest,
+    "move": _move,
+    "record": _record,
+    "reflect": _reflect,
+}
+
+
+def step(state: DebateState, env: Envelope, house: House) -> DebateState:
+    """Apply a message of a seat or an admin.
+
+    Raises:
+        Violation: The table lacks it in this phase, or its guard refuses it.
+    """
+    body = env.body
+    move = MOVES.get((state.phase, body.type))
+    if move is None:
+        return _off_table(state, env)
+    if move.round is not None and body.round != move.round:  # type: ignore[attr-defined]
+        raise Violation("1.4", f"this is round {move.round}", field="round")
+    return GUARDS[move.guard](state, env, house, move.to)
+
+
+def _off_table(state: DebateState, env: Envelope) -> DebateState:
+    """Handle what no row allows: the overrides of an admin, second revisions, and the rest."""
+    body = env.body
+    if isinstance(body, Override):
+        return _override(state, env, body)
+    if isinstance(body, ReviseRequest) and state.phase in AFTER_REVISE:
+        raise second_revise("a second REVISE_REQUEST")
+    if isinstance(body, Verdict) and body.verdict == "REVISE" and state.phase in AFTER_REVISE:
+        raise second_revise("a second VERDICT REVISE")
+    if isinstance(body, ExtendDebate) and state.phase in (Phase.REBUTTING_3, Phase.ASSESSING_3):
+        raise Violation("R-D5", "a debate is extended once; three rounds are the cap")
+    raise illegal(state, env, "1.1")
+
+
+def _override(state: DebateState, env: Envelope, body: Override) -> DebateState:
+    if state.phase not in BUDGETED and body.verdict == state.verdict:
+        raise Violation("K23", f"the verdict is {body.verdict} already", field="verdict")
+    phase = Phase.BACKTESTING if body.verdict == "APPROVE" else Phase.REFLECTING
+    duty = DUTIES[phase].owed(state.case_id, env)
+    if state.phase not in BUDGETED:
+        duty = _renamed(duty, f"{DUTIES[phase].step}-{env.seq}")
+    return replace(
+        state, phase=phase, owed=(duty,), verdict=body.verdict, reason="override", passed=None, sharpe=None
+    )
+
+
+def otherwise(state: DebateState, obligation: Obligation, house: House) -> Decision:
+    """Say what the referee rules when an obligation of this debate is missed (R-D10)."""
+    return MISSED[state.phase].decision
+
+
+def rule(
+    state: DebateState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+) -> DebateState:
+    """Apply a ruling: a missed duty, the consequence of a violation, the budget, or a human STOP."""
+    if decision.outcome == "stop":
+        return _enter(state, Phase.ENDED, env, outcome="stopped", reason=decision.reason)
+    if decision.outcome == "REJECT":
+        return _enter(
+            state, Phase.ENDED, env, outcome="rejected", verdict="REJECT", reason=decision.reason
+        )
+    to = MISSED[state.phase].to
+    if to == Phase.JUDGING:
+        return _enter_judging(state, env, "timeout")
+    if to == Phase.ENDED:
+        outcome = {Phase.RECORDING: "approved" if state.passed else "backtest_failed"}.get(
+            Phase(state.phase), "rejected"
+        )
+        return _enter(state, to, env, outcome=outcome)
+    return _enter(state, to, env)
+
+
+def discharge(state: DebateState, obligation: Obligation, house: House) -> Message:
+    """Make the ruling that the cycle's budget asks for (R-D1)."""
+    return Ruling(
+        obligation_id=None,
+        case_id=state.case_id,
+        outcome="REJECT",
+        reason="cycle_budget",
+        rule="R-D1",
+        of_seq=None,
+    )
+
+
+def _parent_of(body: Message) -> str | None:
+    return body.cycle_id if isinstance(body, Hypothesis) else None
+
+
+DEBATE: Final = CaseType(
+    kind=KIND,
+    openers=("HYPOTHESIS", "OVERRIDE"),
+    open=open_debate,
+    step=step,
+    otherwise=otherwise,
+    rule=rule,
+    discharge=discharge,
+    parent_of=_parent_of,
+    system="A",
+)

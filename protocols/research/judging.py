@@ -1,0 +1,147 @@
+"""What a verdict may say: the guards of VERDICT and FINAL_VERDICT, of extensions and backtests.
+
+Each guard returns where the debate goes, or raises; those whose breach the table answers with a ruling
+raise `Consequential` (K10). Sources: spec 1.2, 1.3; R-D5 to R-D10, R-D15, R-D22, R-B8.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Protocol
+
+from protocols.kernel.case import Decision
+from protocols.kernel.errors import Consequential, Violation
+from protocols.research.debate_table import (
+    CONSERVATIVE_CONFIDENCE,
+    CYCLE_BUDGET,
+    EXTENSION_BAND,
+    EXTENSION_COSTS,
+    LOW_CONFIDENCE,
+    PASS_DRAWDOWN,
+    PASS_SHARPE,
+    PASS_TRADES,
+    REVISION_COSTS,
+    TIE,
+    Phase,
+)
+from protocols.research.messages import BacktestMetrics, BacktestResult, ExtendDebate, FinalVerdict, Verdict
+
+
+class Debated(Protocol):
+    """What the guards read of a debate."""
+
+    @property
+    def assessed(self) -> bool:
+        """Whether an assessment of the present text stands."""
+        ...
+
+    @property
+    def extended(self) -> bool:
+        """Whether the debate was extended."""
+        ...
+
+    @property
+    def ended_by(self) -> str:
+        """Which criterion of 1.4 ended the exchange: rounds, confidence, concede, timeout."""
+        ...
+
+
+def may_revise(elapsed: timedelta) -> bool:
+    """Say whether a revision still fits into the cycle's budget (R-D6)."""
+    return elapsed + REVISION_COSTS <= CYCLE_BUDGET
+
+
+def may_extend(state: Debated, elapsed: timedelta) -> bool:
+    """Say whether an extension is possible at all here: after round 2, once, within the budget (R-D5, R-D6)."""
+    return not state.extended and state.ended_by == "rounds" and elapsed + EXTENSION_COSTS <= CYCLE_BUDGET
+
+
+def is_tie(alpha: float, risk: float) -> bool:
+    """Say whether the argument scores are closer than 0.05 (R-D8)."""
+    return round(abs(alpha - risk), 6) < TIE
+
+
+def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, conservative: bool) -> Phase:
+    """Say where a verdict leads.
+
+    Args:
+        state: The debate.
+        body: The verdict.
+        elapsed: Time since the CYCLE_TRIGGER, outages aside.
+        conservative: Whether R-B8's mode is on.
+
+    Returns:
+        BACKTESTING, REFLECTING or REQUESTING.
+
+    Raises:
+        Consequential: It approves or revises where it must not; the referee rules REJECT.
+    """
+    verdict, confidence = body.verdict, body.confidence
+    if verdict == "REJECT":
+        return Phase.REFLECTING
+    if conservative and confidence < CONSERVATIVE_CONFIDENCE:
+        raise _rejects(
+            "R-B8", "conservative", f"conservative mode rejects below {CONSERVATIVE_CONFIDENCE}", "confidence"
+        )
+    if verdict == "REVISE":
+        if isinstance(body, FinalVerdict):
+            raise second_revise("a FINAL_VERDICT is APPROVE or REJECT")
+        if not may_revise(elapsed):
+            raise _rejects("R-D6", "cycle_budget", "a revision would take the cycle past 2.5 h", "verdict")
+        return Phase.REQUESTING
+    if not state.assessed:
+        raise _rejects("R-D10", "no_assessment", "nothing is approved without an assessment of it", "verdict")
+    if confidence < LOW_CONFIDENCE:
+        raise _rejects("R-D7", "low_confidence", f"nothing is approved below {LOW_CONFIDENCE}", "confidence")
+    if is_tie(body.alpha_argument_score, body.risk_argument_score):
+        raise _rejects("R-D8", "tie", f"scores closer than {TIE} lean to the Critic", "alpha_argument_score")
+    return Phase.BACKTESTING
+
+
+def second_revise(why: str) -> Consequential:
+    """Make the violation of a second REVISE, whatever its form (spec 1.2, R-D9)."""
+    return _rejects("R-D9", "revise_cap", f"one revision is the cap: {why}", "verdict")
+
+
+def _rejects(rule: str, reason: str, why: str, field: str) -> Consequential:
+    return Consequential(rule, why, Decision("REJECT", reason, rule), field=field)
+
+
+def check_extension(state: Debated, body: ExtendDebate, elapsed: timedelta) -> None:
+    """Check an EXTEND_DEBATE (spec 1.3, R-D4, R-D5, R-D6).
+
+    Raises:
+        Violation: It is the second, too early, too late, for more than one round, or outside the band.
+    """
+    if state.extended:
+        raise Violation("R-D5", "a debate is extended once; three rounds are the cap")
+    if state.ended_by != "rounds":
+        raise Violation("R-D5", f"two full rounds come first; this debate ended by {state.ended_by}")
+    if body.extra_rounds != 1:
+        raise Violation("1.3", "an extension is one round", field="extra_rounds")
+    low, high = EXTENSION_BAND
+    for name in ("alpha_argument_score", "risk_argument_score"):
+        if not low <= getattr(body, name) <= high:
+            raise Violation("1.3", f"both scores must lie between {low} and {high}", field=name)
+    if elapsed + EXTENSION_COSTS > CYCLE_BUDGET:
+        raise Violation("R-D6", "an extension would take the cycle past 2.5 h")
+
+
+def passes(metrics: BacktestMetrics) -> bool:
+    """Say whether a backtest passes (R-D15)."""
+    return (
+        metrics.sharpe >= PASS_SHARPE
+        and metrics.max_drawdown <= PASS_DRAWDOWN
+        and metrics.total_trades >= PASS_TRADES
+    )
+
+
+def check_backtest(body: BacktestResult) -> None:
+    """Check that `passed` says what the figures say (R-D15).
+
+    Raises:
+        Violation: It does not.
+    """
+    if body.passed != passes(body.metrics):
+        said, meant = ("passed", "failed") if body.passed else ("failed", "passed")
+        raise Violation("R-D15", f"it says {said}, its figures say {meant}", field="passed")

@@ -1,0 +1,294 @@
+"""The research ledger: what reports must equal, folded from the log (K9, R-D13, R-D14, R-D17)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import Fold
+from protocols.research import learning, strictness
+from protocols.research.debate import DebateState
+from protocols.research.messages import (
+    CausalEntry,
+    CausalRecord,
+    CycleContext,
+    DailyReport,
+    Principle,
+    PrincipleSynthesis,
+    Reflection,
+    Strategy,
+    StrategyMoved,
+    ThresholdsAdjusted,
+    WeeklyReport,
+)
+
+KEPT: Final = timedelta(days=15)
+"""How far back windows reach; older entries are forgotten."""
+
+DAY_ENDS_AT_HOUR: Final = 22
+"""The day of the reports ends at the daily cycle's nominal hour, UTC (R-D17)."""
+
+PARENTS: Final = 5
+"""So many of the last approved strategies are offered as parents."""
+
+
+class Counts(NamedTuple):
+    """What a window held: cycles that came to their report, and debates that ended so."""
+
+    cycles: int
+    approved: int
+    rejected: int
+    revised: int
+
+
+class Known(NamedTuple):
+    """What is kept of a debate for a case linked to it (K23)."""
+
+    lineage_id: str
+    strategy: Strategy | None
+
+
+class Debated(NamedTuple):
+    """One ended debate."""
+
+    at: datetime
+    lineage_id: str
+    first: str
+    final: str
+    passed: bool | None
+    quality: float | None
+    overrode: bool
+
+
+class Ledger(Fold):
+    """Counts, records, principles and thresholds of System A.
+
+    Attributes:
+        thresholds: The Critic's strictness by criterion, in [0.2, 0.95] (R-D14).
+        principles: The principles by id, as last synthesised.
+        strategies: Lineage and strategy of every debate, by its case id.
+        retired: Lineages that an admin retired (R-D11).
+        revisions: REVISE_REQUESTs by lineage (R-D11).
+    """
+
+    name = "research"
+
+    def __init__(self) -> None:
+        """Start empty, with the starting thresholds."""
+        self.thresholds: dict[str, float] = dict(strictness.START_THRESHOLDS)
+        self.principles: dict[str, Principle] = {}
+        self.strategies: dict[str, Known] = {}
+        self.retired: set[str] = set()
+        self.revisions: dict[str, int] = {}
+        self.parents: deque[str] = deque(maxlen=PARENTS)
+        self.last_verdict: str | None = None
+        self.direction: str | None = None
+        self._contexts: deque[CycleContext] = deque(maxlen=16)
+        self._cycles: deque[datetime] = deque()
+        self._debates: deque[Debated] = deque()
+        self._records: deque[CausalEntry] = deque()
+        self._sharpes: deque[tuple[datetime, str, float]] = deque()
+        self._passing: dict[str, datetime] = {}
+
+    # ------------------------------------------------------------ folding
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
+        """Take in one envelope and what it changed."""
+        if fx.started:
+            for state in fx.started:
+                if isinstance(state, DebateState):
+                    self.strategies[state.case_id] = Known(state.lineage_id, state.strategy)
+        if fx.opened and any(o.expects == ("MICRO_CYCLE_REPORT",) for o in fx.opened):
+            self._cycles.append(env.sent_at)
+        for ended in fx.ended:
+            if isinstance(ended, DebateState):
+                self._ended(env.sent_at, ended)
+        if fx.violation is not None or fx.superseded:
+            return None
+        body = env.body
+        if isinstance(body, CausalRecord | Reflection):
+            if body.record.kind in ("failure", "success"):
+                self._records.append(body.record.model_copy(update={"at": env.sent_at}))
+        elif isinstance(body, StrategyMoved):
+            self._moved(env, body, docket)
+        elif isinstance(body, PrincipleSynthesis):
+            self.principles.update({p.principle_id: p for p in body.principles})
+        elif isinstance(body, ThresholdsAdjusted):
+            self.thresholds = dict(body.after)
+        elif isinstance(body, DailyReport):
+            self._steer(body.tomorrow_priority)
+        elif isinstance(body, WeeklyReport):
+            self._steer(body.next_week_direction)
+        return None
+
+    def _ended(self, at: datetime, state: DebateState) -> None:
+        if state.strategy is not None:
+            self.strategies[state.case_id] = Known(state.lineage_id, state.strategy)
+        if state.outcome == "stopped":
+            return
+        final = state.verdict or "REJECT"
+        first = "REVISE" if state.revised else final
+        overrode = final == "APPROVE" and state.rating == "REJECT"
+        self._debates.append(
+            Debated(at, state.lineage_id, first, final, state.passed, state.quality, overrode)
+        )
+        if state.passed and final == "APPROVE":
+            self._passing[state.lineage_id] = at
+        self._remember()
+        self.last_verdict = final
+        self._forget(at - KEPT)
+
+    def _moved(self, env: Envelope, body: StrategyMoved, docket: Docket) -> None:
+        if body.to != "candidates":
+            return
+        self._remember()
+        self.parents.append(body.strategy_id)
+        state = docket.cases.get(env.case_id or "")
+        if isinstance(state, DebateState) and state.sharpe is not None:
+            self._sharpes.append((env.sent_at, body.strategy_id, state.sharpe))
+
+    def _steer(self, direction: str) -> None:
+        self._remember()
+        self.direction = direction
+
+    def diversify(self) -> None:
+        """Point the next cycles at other archetypes (an admin's answer)."""
+        self._steer("diversify: leave the archetypes of the last failures")
+
+    def _forget(self, before: datetime) -> None:
+        while self._cycles and self._cycles[0] <= before:
+            self._cycles.popleft()
+        while self._debates and self._debates[0].at <= before:
+            self._debates.popleft()
+        while self._records and self._records[0].at <= before:
+            self._records.popleft()
+        while self._sharpes and self._sharpes[0][0] <= before:
+            self._sharpes.popleft()
+
+    # ------------------------------------------------------------ questions
+
+    def _remember(self) -> None:
+        self._contexts.append(self.context())
+
+    def context(self) -> CycleContext:
+        """Return what a CYCLE_TRIGGER says about the cycles before it."""
+        return CycleContext(
+            last_verdict=self.last_verdict,
+            priority_direction=self.direction,
+            available_parents=tuple(self.parents),
+        )
+
+    def was_context(self, context: CycleContext) -> bool:
+        """Say whether this was the context a moment ago (the trigger may have been under way)."""
+        return context == self.context() or context in self._contexts
+
+    def counts(self, since: datetime, until: datetime) -> Counts:
+        """Count what fell into (since, until]."""
+        debates = [d for d in self._debates if since < d.at <= until]
+        return Counts(
+            sum(1 for at in self._cycles if since < at <= until),
+            sum(1 for d in debates if d.final == "APPROVE"),
+            sum(1 for d in debates if d.final == "REJECT"),
+            sum(1 for d in debates if d.first == "REVISE"),
+        )
+
+    def day_summary(self) -> dict[str, int]:
+        """Return `daily_summary` of a MICRO_CYCLE_REPORT: since the last daily instant, up to now."""
+        now = self._cycles[-1]
+        start = now.replace(hour=DAY_ENDS_AT_HOUR, minute=0, second=0, microsecond=0)
+        if start >= now:
+            start -= timedelta(days=1)
+        counts = self.counts(start, now)
+        return {
+            "cycles_completed": counts.cycles,
+            "strategies_approved": counts.approved,
+            "strategies_rejected": counts.rejected,
+        }
+
+    def records(self, since: datetime, until: datetime) -> tuple[CausalEntry, ...]:
+        """Return the failures and successes recorded in (since, until]."""
+        return tuple(r for r in self._records if since < r.at <= until)
+
+    def check_synthesis(self, body: PrincipleSynthesis, since: datetime, until: datetime) -> None:
+        """Check that the principles are those that the recorded failures make (spec 2.1, R-D13).
+
+        Raises:
+            Violation: A principle rests on fewer than three recorded failures of its kind in the window, its
+                figures are not what they give, or a pattern has no principle.
+        """
+        patterns = {p[:3]: p for p in learning.find_patterns(self.records(since, until))}
+        for n, given in enumerate(body.principles):
+            field = f"principles[{n}]"
+            pattern = patterns.pop((given.archetype, given.failure_code, given.regime), None)
+            if pattern is None:
+                raise Violation("R-D13", "three similar failures make a principle; they are not recorded", field=field)
+            existing = learning.matching(pattern, self.principles.values())
+            found = learning.principle_from(pattern, existing)
+            if given.principle_id != (existing.principle_id if existing is not None else given.principle_id):
+                raise Violation("R-D13", "it updates another principle", field=f"{field}.principle_id")
+            for name, value in (
+                ("source_reflections", found.sources),
+                ("evidence_count", found.evidence_count),
+                ("confidence", found.confidence),
+                ("change", found.change),
+            ):
+                if getattr(given, name) != value:
+                    raise Violation("R-D13", f"the recorded failures give {value}", field=f"{field}.{name}")
+        if patterns:
+            raise Violation("R-D13", f"{len(patterns)} patterns have no principle", field="principles")
+
+    def threshold_review(self, since: datetime, until: datetime) -> dict[str, Any]:
+        """Return the figures of THRESHOLD_REVIEW (spec 2.2, R-D14)."""
+        debates = [d for d in self._debates if since < d.at <= until]
+        rejects = [d for d in debates if d.final == "REJECT"]
+        approvals = [d for d in debates if d.final == "APPROVE"]
+        wrongly = sum(1 for d in rejects if (at := self._passing.get(d.lineage_id)) is not None and at > d.at)
+        review = strictness.threshold_review(
+            rejects=len(rejects),
+            wrongly_rejected=wrongly,
+            approvals=len(approvals),
+            failed_backtests=sum(1 for d in approvals if d.passed is False),
+        )
+        return review._asdict()
+
+    def adjusted(self, before: dict[str, float], factor: float) -> dict[str, float]:
+        """Return the thresholds after a review's factor (R-D14)."""
+        return strictness.adjust(before, factor)
+
+    def meta(self, since: datetime, until: datetime) -> dict[str, Any]:
+        """Return the figures of META_REFLECTION (spec 2.3)."""
+        debates = [d for d in self._debates if since < d.at <= until]
+        total = len(debates)
+        qualities = [d.quality for d in debates if d.quality is not None]
+
+        def share(n: float, of: int) -> float:
+            return round(n / of, 6) if of else 0.0
+
+        return {
+            "period": f"{until.isocalendar().year}-W{until.isocalendar().week:02d}",
+            "total_debates": total,
+            "verdict_distribution": {
+                name: sum(1 for d in debates if d.first == name) for name in ("APPROVE", "REJECT", "REVISE")
+            },
+            "avg_debate_quality": share(sum(qualities), len(qualities)),
+            "explorer_win_rate": share(sum(1 for d in debates if d.final == "APPROVE"), total),
+            "critic_override_rate": share(sum(1 for d in debates if d.overrode), total),
+        }
+
+    def top_strategy(self, since: datetime, until: datetime) -> dict[str, Any] | None:
+        """Return the best strategy that passed its backtest in (since, until], None when none did."""
+        found = [(sharpe, sid) for at, sid, sharpe in self._sharpes if since < at <= until]
+        if not found:
+            return None
+        sharpe, strategy_id = max(found)
+        return {"id": strategy_id, "sharpe": sharpe}
+
+    def best_sharpe(self, since: datetime, until: datetime) -> float | None:
+        """Return the best Sharpe ratio that passed in (since, until]."""
+        top = self.top_strategy(since, until)
+        return None if top is None else float(top["sharpe"])

@@ -1,0 +1,115 @@
+"""What follows in System A from rulings and answers: reflections, audits, modes (R-D10, R-B8, spec 5.3)."""
+
+from __future__ import annotations
+
+from protocols.escalation.case import EscalationState
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import OFFICER, Draft, Envelope
+from protocols.kernel.house import Fold
+from protocols.kernel.message import Message
+from protocols.kernel.officers import Audit, Ruling
+from protocols.kernel.seats import SYSTEM_A, Seat
+from protocols.research.debate import DebateState
+from protocols.research.messages import CausalEntry, Reflection
+
+
+class Sequels(Fold):
+    """Name the referee's duties after a ruling, and turn System A conservative and back."""
+
+    name = "sequels"
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
+        """Take in one envelope."""
+        if env.author is Seat.ADMIN and fx.violation is None:
+            docket.house.conservative_a = False
+        if fx.decision is not None and fx.decision.outcome != "stop":
+            return self._ruled(env, fx, docket)
+        for ended in fx.ended:
+            if isinstance(ended, EscalationState):
+                return self._resolved(env, ended, docket)
+        return None
+
+    def _ruled(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
+        """Write a silence, and a ruled REJECT, to memory/reflections; a silence to #admin too (R-D10)."""
+        decision = fx.decision
+        assert decision is not None
+        voided = fx.voided
+        if voided is not None and voided.seat not in SYSTEM_A:
+            return None
+        case_id = env.case_id or ""
+        state: object = docket.cases.get(case_id)
+        if state is None:
+            state = next((s for s in fx.ended if s.case_id == case_id), None)
+        debate = state if isinstance(state, DebateState) else None
+        if voided is None and debate is None:
+            return None
+        silent = voided.seat if voided is not None else None
+        if voided is not None:
+            summary = f"{voided.seat} owed {' or '.join(voided.expects)} and was silent; {decision.outcome}"
+        else:
+            summary = f"ruled {decision.outcome} by {decision.rule}: {decision.reason}"
+        entry = CausalEntry(
+            at=env.sent_at,
+            kind="timeout" if voided is not None else "failure",
+            hypothesis_id=debate.case_id if debate is not None else None,
+            lineage_id=debate.lineage_id if debate is not None else None,
+            seat=silent.value if silent is not None else None,
+            archetype=debate.strategy.archetype if debate is not None and debate.strategy is not None else None,
+            failure_code=decision.reason,
+            regime=None,
+            summary=summary,
+            metrics={},
+        )
+        duties = [_duty(env, Reflection(record=entry), "#a-report", f"reflection/{env.id}")]
+        if voided is not None:
+            audit = Audit(
+                event="timeout",
+                seat=voided.seat.value,
+                channel=voided.channel,
+                reason=summary,
+                bytes=None,
+                truncated=False,
+            )
+            duties.append(_duty(env, audit, "#admin", f"audit/{env.id}"))
+        return duties
+
+    def _resolved(self, env: Envelope, ended: EscalationState, docket: Docket) -> list[Draft] | None:
+        """Put the effect of an escalation's end into force."""
+        house = docket.house
+        if ended.effect == "conservative":
+            house.conservative_a = True
+        elif ended.effect == "diversify":
+            house.fold_named("research").diversify()
+        elif ended.effect == "retire_lineage":
+            house.fold_named("research").retired.add(ended.subject)
+            return [
+                _duty(
+                    env,
+                    Ruling(
+                        obligation_id=None,
+                        case_id=state.case_id,
+                        outcome="REJECT",
+                        reason="deadlocked",
+                        rule="R-D11",
+                        of_seq=env.seq,
+                    ),
+                    "#a-arena",
+                    f"ruling/{env.seq}/{state.case_id}",
+                    state.case_id,
+                )
+                for state in docket.cases.values()
+                if isinstance(state, DebateState) and state.lineage_id == ended.subject and not state.verdict
+            ]
+        return None
+
+
+def _duty(env: Envelope, body: Message, channel: str, key: str, case_id: str | None = None) -> Draft:
+    return Draft(
+        channel=channel,
+        author=Seat.REFEREE,
+        actor=OFFICER,
+        case_id=case_id or env.case_id,
+        in_reply_to=env.id,
+        key=key,
+        body=body,
+    )

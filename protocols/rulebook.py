@@ -1,0 +1,118 @@
+"""The rulebook: every protocol of Moot put together.
+
+One union of all messages, one permission matrix, one table of openers, one list of folds. This module and
+`codec` are the only ones that know all protocols; the kernel gets what they assemble as a `Rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final, Union
+
+from pydantic import Field, TypeAdapter
+
+from protocols.escalation import messages as escalation_messages
+from protocols.escalation import rights as escalation_rights
+from protocols.escalation.case import ESCALATION
+from protocols.escalation.watch import Watch
+from protocols.kernel import officers, people, tenure
+from protocols.kernel import rights as kernel_rights
+from protocols.kernel.case import CaseType
+from protocols.kernel.catalogue import Matrix, Viewers
+from protocols.kernel.house import Fold, House
+from protocols.kernel.message import Message
+from protocols.kernel.rules import Minted, Rules
+from protocols.research import messages as research_messages
+from protocols.research import rights as research_rights
+from protocols.research import triggers
+from protocols.research.architecture import ARCHITECTURE
+from protocols.research.calendar import Calendar
+from protocols.research.cycle import CYCLE
+from protocols.research.daily import DAILY
+from protocols.research.debate import DEBATE
+from protocols.research.ledger import Ledger
+from protocols.research.sequels import Sequels
+
+VERSION: Final = "1"
+"""Version of the rules; cases are pinned to the one at their opening (K4)."""
+
+MODULES: Final = (officers, people, escalation_messages, research_messages)
+
+
+def _classes() -> dict[str, type[Message]]:
+    found = {}
+    for module in MODULES:
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Message) and "type" in value.model_fields:
+                name = value.model_fields["type"].default
+                if isinstance(name, str):
+                    found[name] = value
+    return dict(sorted(found.items()))
+
+
+MESSAGES: Final = _classes()
+"""Every message class by its `type`."""
+
+if TYPE_CHECKING:
+    AnyMessage = Message
+else:
+    AnyMessage = Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="type")]
+    """Any message, told apart by `type`."""
+
+ANY_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(AnyMessage)
+
+ROWS: Final = kernel_rights.RIGHTS + escalation_rights.RIGHTS + research_rights.RIGHTS
+"""The rows of the permission matrix."""
+
+CHANNEL_OF: Final = {row.type: next(iter(row.channels)) for row in ROWS if len(row.channels) == 1}
+"""The channel of every type that has one of its own."""
+
+CASE_TYPES: Final[dict[str, CaseType]] = {
+    case_type.kind: case_type for case_type in (CYCLE, DEBATE, DAILY, ARCHITECTURE, ESCALATION)
+}
+
+MINTED: Final[dict[str, Minted]] = {
+    "CYCLE_TRIGGER": Minted(("cycle_id",), "cycle", True),
+    "HYPOTHESIS": Minted(("hypothesis_id",), "hyp", True, also="lineage_id"),
+    "ESCALATION": Minted(("escalation_id",), "esc", True),
+    "CAUSAL_RECORD": Minted(("record", "record_id"), "cau", False),
+    "REFLECTION": Minted(("record", "record_id"), "ref", False),
+    "PRINCIPLE_SYNTHESIS": Minted(("principles", "principle_id"), "prin", False, each=True),
+    "ARCHITECTURE_PROPOSAL": Minted(("proposals", "change_id"), "arch", False, each=True),
+}
+"""Ids that the sequencer counts (R-D12, K20)."""
+
+
+def _folds() -> Sequence[Fold]:
+    return (Ledger(), Sequels(), tenure.Tenures(), Watch(triggers.sources()), Calendar())
+
+
+def _resembles(expected: Message, given: Message, house: House) -> bool:
+    calendar: Calendar = house.fold_named("calendar")
+    return calendar.same(expected, given, house.fold_named("research"))
+
+
+def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
+    """Assemble the rules of a society.
+
+    Args:
+        viewers: What people without the admin role may read and write.
+    """
+    return Rules(
+        types=CASE_TYPES,
+        matrix=Matrix(ROWS, viewers),
+        caseless={
+            "NOTE": None,
+            "RESEARCH_NOTE": None,
+            "SEAT_TAKEN": tenure.check_taken,
+            "SEAT_RELEASED": tenure.check_released,
+            "STOP": tenure.check_stop,
+        },
+        lifecycle=frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "CONFIG_CHANGED", "CLOCK_SET"}),
+        unowed=frozenset({"AUDIT"}),
+        remarks=frozenset({"REFLECTION", "CAUSAL_RECORD", "AUDIT", "VIOLATION", "SEAT_RELEASED"}),
+        minted=MINTED,
+        new_folds=_folds,
+        version=VERSION,
+        resembles=_resembles,
+    )

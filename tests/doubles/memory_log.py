@@ -1,0 +1,240 @@
+"""A log to fold into memory: builders of the messages that write it, in seq order."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
+from protocols.kernel.message import Message
+from protocols.kernel.people import Override
+from protocols.kernel.seats import Seat
+from protocols.research.messages import (
+    ApprovedChange,
+    ArchitectureProposal,
+    ArchitectureVerdict,
+    BacktestMetrics,
+    BacktestResult,
+    CausalEntry,
+    CausalRecord,
+    ExpectedTraits,
+    Hypothesis,
+    Principle,
+    PrincipleSynthesis,
+    ProposedChange,
+    Reflection,
+    ResearchNote,
+    RevisedHypothesis,
+    Split,
+    Strategy,
+    StrategyMoved,
+    ThresholdsAdjusted,
+    Window,
+)
+
+START = datetime(2026, 2, 23, 10, tzinfo=UTC)
+MOMENTUM = Strategy(archetype="momentum", params={"fast": 10, "slow": 50.5}, symbols=("SP500",))
+REVERSION = Strategy(archetype="mean_reversion", params={"entry_z": 2.0}, symbols=("SP500", "NASDAQ"))
+CHANNEL = "#a-report"
+
+
+class Log:
+    """Messages in seq order, one every `step` unless told otherwise."""
+
+    def __init__(self, step: timedelta = timedelta(minutes=1)) -> None:
+        self.envelopes: list[Envelope] = []
+        self.at = START
+        self._step = step
+        self._hash = GENESIS
+
+    def post(self, author: Seat, body: Message, *, at: datetime | None = None, key: str = "") -> Envelope:
+        self.at = self.at + self._step if at is None else at
+        seq = len(self.envelopes) + 1
+        draft = Draft(channel=CHANNEL, author=author, body=body, actor=BOT, key=key or f"m{seq}")
+        env, self._hash = seal(
+            draft, seq=seq, envelope_id=draft.identity(), sent_at=self.at, previous=self._hash
+        )
+        self.envelopes.append(env)
+        return env
+
+    def note(self, title: str = "nothing") -> Envelope:
+        return self.post(Seat.EXPLORER, ResearchNote(title=title, findings=(), sources=()))
+
+    def record(self, record_id: str, *, causal: bool = False, **fields: Any) -> Envelope:
+        author = fields.pop("author", Seat.EVOLVER)
+        at = fields.pop("sent_at", None)
+        return self.post(author, record(record_id, causal=causal, **fields), at=at)
+
+    def hypothesis(self, hypothesis_id: str, lineage_id: str = "", strategy: Strategy = MOMENTUM) -> Envelope:
+        return self.post(Seat.EXPLORER, hypothesis(hypothesis_id, lineage_id, strategy))
+
+    def revised(self, hypothesis_id: str, strategy: Strategy) -> Envelope:
+        body = RevisedHypothesis(
+            hypothesis_id=hypothesis_id, statement="", rationale="", strategy=strategy, addressed=()
+        )
+        return self.post(Seat.EXPLORER, body)
+
+    def backtest(self, hypothesis_id: str, *, passed: bool = True, sharpe: float = 0.5) -> Envelope:
+        return self.post(Seat.EVOLVER, backtest(hypothesis_id, passed=passed, sharpe=sharpe))
+
+    def moved(
+        self,
+        strategy_id: str,
+        to: str,
+        *,
+        hypothesis_id: str = "",
+        from_: str | None = None,
+        strategy: Strategy | None = None,
+        author: Seat | None = None,
+        reason: str = "because",
+    ) -> Envelope:
+        body = StrategyMoved(
+            hypothesis_id=hypothesis_id,
+            strategy_id=strategy_id,
+            from_=from_,  # type: ignore[arg-type]
+            to=to,  # type: ignore[arg-type]
+            reason=reason,
+            strategy=strategy,
+        )
+        return self.post(author or (Seat.EVOLVER if to == "candidates" else Seat.OPERATOR), body)
+
+    def principles(self, *principles: Principle) -> Envelope:
+        window = Window(from_=self.at - timedelta(days=1), to=self.at)
+        return self.post(
+            Seat.EVOLVER, PrincipleSynthesis(cycle_id="cycle_1", window=window, principles=principles)
+        )
+
+    def proposals(self, period: str, **changes: str) -> Envelope:
+        proposed = tuple(
+            ProposedChange(change_id=change_id, scope="system", description=text, expected_benefit="")
+            for change_id, text in changes.items()
+        )
+        return self.post(Seat.EXPLORER, ArchitectureProposal(period=period, proposals=proposed))
+
+    def architecture(
+        self,
+        period: str,
+        *,
+        approved: tuple[str, ...] = (),
+        deferred: tuple[str, ...] = (),
+        rejected: tuple[str, ...] = (),
+    ) -> Envelope:
+        changes = tuple(
+            ApprovedChange(
+                change_id=change_id,
+                description=f"{change_id} as approved",
+                priority="high",
+                implementation_notes="soon",
+                assigned_to="evolver",
+            )
+            for change_id in approved
+        )
+        body = ArchitectureVerdict(
+            period=period,
+            proposals_evaluated=len(approved) + len(deferred) + len(rejected),
+            approved_changes=changes,
+            deferred=deferred,
+            rejected=rejected,
+        )
+        return self.post(Seat.EVOLVER, body)
+
+    def adjusted(self, period: str, after: dict[str, float], author: Seat = Seat.CRITIC) -> Envelope:
+        return self.post(author, ThresholdsAdjusted(period=period, before={}, after=after))
+
+    def override(self, case_id: str, key: str) -> Envelope:
+        return self.post(Seat.ADMIN, Override(case_id=case_id, verdict="APPROVE", why="it is good"), key=key)
+
+
+def record(record_id: str, *, causal: bool = False, **fields: Any) -> CausalRecord | Reflection:
+    """Make a CAUSAL_RECORD or REFLECTION, by default a failed momentum hypothesis."""
+    defaults: dict[str, Any] = {
+        "at": START,
+        "kind": "failure",
+        "hypothesis_id": f"hyp of {record_id}",
+        "lineage_id": None,
+        "seat": "explorer",
+        "archetype": "momentum",
+        "failure_code": "overfitting",
+        "regime": "calm_up",
+        "summary": "it failed",
+        "metrics": {"sharpe": -0.25, "trades": 12},
+    }
+    entry = CausalEntry(record_id=record_id, **{**defaults, **fields})
+    return CausalRecord(record=entry) if causal else Reflection(record=entry)
+
+
+def principle(principle_id: str, *, count: int = 3, archetype: str = "momentum", **fields: Any) -> Principle:
+    """Make a principle about overfitting in a calm, rising market."""
+    defaults: dict[str, Any] = {
+        "statement": f"{archetype} fails",
+        "confidence": 0.4385,
+        "source_reflections": ("ref_001", "ref_002", "ref_003"),
+        "created": START,
+        "last_validated": START,
+        "change": "created",
+        "failure_code": "overfitting",
+        "regime": "calm_up",
+    }
+    return Principle(
+        principle_id=principle_id, evidence_count=count, archetype=archetype, **{**defaults, **fields}
+    )
+
+
+def hypothesis(hypothesis_id: str, lineage_id: str = "", strategy: Strategy = MOMENTUM) -> Hypothesis:
+    """Make a HYPOTHESIS about a strategy."""
+    traits = ExpectedTraits(
+        holding_period_days=(2, 20),
+        target_sharpe=0.8,
+        max_drawdown=0.15,
+        win_rate=0.5,
+        asset_class="equity",
+        archetype=strategy.archetype,
+    )
+    return Hypothesis(
+        hypothesis_id=hypothesis_id,
+        cycle_id="cycle_1",
+        lineage_id=lineage_id,
+        statement="it trends",
+        rationale="it did",
+        strategy=strategy,
+        expected_traits=traits,
+        signal_sources=(),
+        entry_trigger="",
+        exit_trigger="",
+        evidence=(),
+    )
+
+
+def backtest(hypothesis_id: str, *, passed: bool = True, sharpe: float = 0.5) -> BacktestResult:
+    """Make a BACKTEST_RESULT."""
+    metrics = BacktestMetrics(
+        sharpe=sharpe, max_drawdown=0.1, win_rate=0.5, total_trades=30, profit_factor=None, annual_return=0.07
+    )
+    return BacktestResult(
+        hypothesis_id=hypothesis_id,
+        passed=passed,
+        reason="as it is",
+        metrics=metrics,
+        split=Split(from_="2015-01-02", to="2018-12-31"),
+        equity_ref="equity/0123456789abcdef",
+    )
+
+
+def a_week() -> Log:
+    """Return a log in which every message that writes memory occurs, and some that do not."""
+    log = Log()
+    log.note()
+    log.hypothesis("hyp_1", "lin_1")
+    log.revised("hyp_1", REVERSION)
+    log.backtest("hyp_1")
+    log.moved("strat_1", "candidates", hypothesis_id="hyp_1")
+    log.record("cau_001", causal=True, kind="success", hypothesis_id="hyp_1", failure_code=None)
+    for n in range(1, 5):
+        log.record(f"ref_00{n}", summary=f"ä lesson {n}")
+    log.principles(principle("prin_001"), principle("prin_002", archetype="breakout"))
+    log.moved("strat_1", "staging", from_="candidates")
+    log.proposals("2026-W09", arch_001="news data", arch_002="sentiment", arch_003="more seats")
+    log.architecture("2026-W09", approved=("arch_001",), deferred=("arch_002",), rejected=("arch_003: dear",))
+    log.adjusted("2026-W09", {"tail_risk": 0.54, "overfitting": 0.54})
+    log.principles(principle("prin_001", count=5, change="updated"))
+    log.moved("strat_1", "production", from_="staging")
+    log.adjusted("2026-W10", {"tail_risk": 0.486})
+    return log

@@ -1,0 +1,165 @@
+from contextlib import suppress
+from dataclasses import replace
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from channels.commands import CommandError, Said, parse
+from channels.inbound import BODIES, draft_of, key_of
+from channels.surface import InboundAct
+from protocols.escalation.messages import EscalationAck, EscalationAnswer
+from protocols.kernel.catalogue import Matrix
+from protocols.kernel.envelope import Actor
+from protocols.kernel.errors import Malformed
+from protocols.kernel.message import Message
+from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from protocols.kernel.rights import RIGHTS
+from protocols.kernel.seats import Seat
+
+
+class Halt(Message):
+    type: Literal["HALT"] = "HALT"
+    reason: str
+    by: str
+
+
+def act(kind, channel="#a-arena", **fields):
+    return InboundAct(
+        platform="discord",
+        user_id="4711",
+        user_name="Ana",
+        platform_message_id="m-99",
+        channel=channel,
+        kind=kind,
+        fields=fields,
+    )
+
+
+@pytest.mark.parametrize(
+    ("act", "channel", "case_id", "body"),
+    [
+        (act("note", text="hm"), "#a-arena", None, Note(text="hm")),
+        (
+            act("note", text="hm", about_case_id="hyp_1"),
+            "#a-arena",
+            "hyp_1",
+            Note(text="hm", about_case_id="hyp_1"),
+        ),
+        (act("ack", escalation_id="esc_1"), "#admin", "esc_1", EscalationAck(escalation_id="esc_1")),
+        (
+            act("answer", escalation_id="esc_1", option=2, text=None),
+            "#admin",
+            "esc_1",
+            EscalationAnswer(escalation_id="esc_1", option=2),
+        ),
+        (
+            act("override", case_id="hyp_1", verdict="REJECT", why="no"),
+            "#a-arena",
+            "hyp_1",
+            Override(case_id="hyp_1", verdict="REJECT", why="no"),
+        ),
+        (
+            act("take", seat="critic", reason=""),
+            "#admin",
+            None,
+            SeatTaken(seat="critic", user_id="4711", reason="asked for on discord"),
+        ),
+        (
+            act("release", seat="critic", reason="done"),
+            "#admin",
+            None,
+            SeatReleased(seat="critic", user_id="4711", reason="done"),
+        ),
+        (act("stop", scope="society", why="drill"), "#admin", None, Stop(scope="society", why="drill")),
+    ],
+)
+def test_an_act_becomes_a_typed_draft_with_platform_and_user_id(act, channel, case_id, body):
+    draft = draft_of(act, Seat.ADMIN)
+    assert draft.body == body
+    assert (draft.channel, draft.case_id) == (channel, case_id)
+    assert draft.author is Seat.ADMIN
+    assert draft.actor == Actor("human", "discord", "4711")
+    assert draft.identity() == "discord/m-99"
+
+
+def test_what_is_said_in_a_thread_is_about_its_case():
+    assert draft_of(act("note", text="hm"), Seat.VIEWER, about_case_id="hyp_1").body.about_case_id == "hyp_1"
+    said = act("note", text="hm", about_case_id="hyp_2")
+    assert draft_of(said, Seat.VIEWER, about_case_id="hyp_1").body.about_case_id == "hyp_2"
+
+
+def test_an_override_goes_to_the_channel_of_its_case():
+    said = act("override", "#admin", case_id="hyp_1", verdict="REJECT", why="no")
+    assert draft_of(said, Seat.ADMIN, case_channel="#a-arena").channel == "#a-arena"
+
+
+def test_halt_is_there_where_a_society_can_trade():
+    with pytest.raises(Malformed, match="nobody can halt"):
+        draft_of(act("halt", reason="crash"), Seat.ADMIN)
+    draft = draft_of(act("halt", reason="crash"), Seat.ADMIN, bodies={**BODIES, "halt": Halt})
+    assert (draft.channel, draft.body) == ("#b-risk", Halt(reason="crash", by="4711"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({}, "text"),
+        ({"text": 7}, "text"),
+        ({"text": "x" * 20_001}, "text"),
+        ({"text": "x", "colour": "red"}, "colour"),
+        ({"text": "x", "type": "STOP"}, "type"),
+    ],
+)
+def test_fields_that_make_no_message_are_named(fields, field):
+    with pytest.raises(Malformed) as caught:
+        draft_of(act("note", **fields), Seat.VIEWER)
+    assert caught.value.field == field
+    assert "\n" not in str(caught.value)
+
+
+def test_the_key_is_the_platforms_and_its_message_id_and_never_too_long():
+    assert key_of(act("note", text="x")) == "discord/m-99"
+    for bad in ("", "x" * 300):
+        with pytest.raises(Malformed):
+            key_of(replace(act("note", text="x"), platform_message_id=bad))
+
+
+def test_nobody_acts_without_a_user_id():
+    with pytest.raises(Malformed, match="nobody knows"):
+        draft_of(replace(act("note", text="x"), user_id=""), Seat.VIEWER)
+
+
+def test_every_act_of_an_admin_passes_the_permission_matrix():
+    matrix = Matrix(RIGHTS)
+    for line in ("/note x", "/override hyp_1 REJECT y", "/take critic", "/release critic", "/stop society y"):
+        said = parse(line)
+        draft = draft_of(act(said.kind, **said.fields), Seat.ADMIN)
+        matrix.check(draft.author, draft.channel, draft.body.type)
+
+
+@given(
+    st.sampled_from(sorted(BODIES)),
+    st.dictionaries(
+        st.sampled_from(
+            ["text", "escalation_id", "option", "case_id", "verdict", "why", "seat", "scope", "x"]
+        ),
+        st.none()
+        | st.text(max_size=20)
+        | st.integers()
+        | st.floats()
+        | st.lists(st.text(max_size=3), max_size=2),
+    ),
+)
+def test_any_fields_give_a_draft_or_malformed(kind, fields):
+    with suppress(Malformed):
+        draft_of(act(kind, **fields), Seat.VIEWER).identity()
+
+
+@given(st.text(max_size=100))
+def test_any_command_line_gives_a_draft_or_a_reason(line):
+    with suppress(CommandError, Malformed):
+        said = parse(line)
+        if isinstance(said, Said):
+            draft_of(act(said.kind, **said.fields), Seat.VIEWER)

@@ -1,0 +1,538 @@
+import asyncio
+import random
+import sqlite3
+from contextlib import asynccontextmanager, suppress
+from itertools import pairwise
+
+import pytest
+
+from channels.backoff import Backoff
+from channels.mirroring import all_but_own_notes, only
+from channels.outbox import CRASH_LIMIT, Outbox
+from channels.outbox_store import OutboxStore
+from channels.owned_file import FileBusy
+from channels.surface import Capabilities, PlatformMessageId, RateLimited, Surface, SurfaceDown
+from protocols.kernel.envelope import Actor
+from tests.doubles.fake_platform import FakePlatform, PlatformFile
+from tests.doubles.small_log import SmallLog
+from tests.doubles.waiting import until
+
+QUICK = Backoff(first_s=0.001, most_s=0.005)
+NONCE = Capabilities(supports_nonce=True)
+
+
+@pytest.fixture
+def platform(tmp_path):
+    file = PlatformFile(tmp_path / "platform.sqlite")
+    yield file
+    file.close()
+
+
+def fake(tmp_path, **options):
+    return FakePlatform(path=str(tmp_path / "platform.sqlite"), **options)
+
+
+@asynccontextmanager
+async def mirroring(log, surface, directory, *, log_id="log", store=None, **options):
+    """Run an outbox; yields its store and its task."""
+    store = store or OutboxStore(directory, surface.name, log_id, durability="process")
+    await store.open()
+    outbox = Outbox(surface, store, **{"backoff": QUICK, **options})
+    task = asyncio.create_task(outbox.run(log.subscribe))
+    try:
+        yield store, task
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await surface.close()
+        await store.close()
+
+
+class Scripted(Surface):
+    """A surface that does what `script` says at each post, and remembers when it was asked."""
+
+    name = "scripted"
+
+    def __init__(self, *script, capabilities=NONCE, finds=()):
+        self.capabilities = capabilities
+        self.script = list(script)
+        self.finds = list(finds)
+        self.posted = []
+        self.asked = []
+        self.found = []
+
+    async def start(self, inbound):
+        pass
+
+    async def post(self, item):
+        self.asked.append((item.seq, asyncio.get_running_loop().time()))
+        step = self.script.pop(0) if self.script else None
+        if callable(step):
+            step = await step(self, item)
+        if isinstance(step, Exception):
+            raise step
+        self.posted.append(item)
+        return PlatformMessageId(f"p{item.seq}")
+
+    async def find(self, nonce):
+        self.found.append(nonce)
+        step = self.finds.pop(0) if self.finds else None
+        if isinstance(step, Exception):
+            raise step
+        return step or next((PlatformMessageId(f"p{p.seq}") for p in self.posted if p.nonce == nonce), None)
+
+    async def close(self):
+        pass
+
+
+def test_every_message_is_posted_once_in_order_with_its_rendering(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        for n in range(30):
+            log.say(f"message {n}", ("#a-arena", "#admin")[n % 2])
+        async with mirroring(log, fake(tmp_path), tmp_path) as (store, _):
+            await until(lambda: len(platform.posts()) == 30)
+            log.say("one more")
+            await until(lambda: len(platform.posts()) == 31)
+            await until(lambda: store.cursor == 31)
+        for channel in ("#a-arena", "#admin"):
+            assert platform.seqs(channel) == [e.seq for e in log.envelopes if e.channel == channel]
+        last = platform.posts()[-1]
+        assert (last.text, last.nonce, last.line) == (
+            "Critic notes: one more",
+            "log:31",
+            log.envelopes[-1].line,
+        )
+
+    asyncio.run(main())
+
+
+def test_it_goes_on_from_its_cursor_after_a_stop(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        log.say("before")
+        async with mirroring(log, fake(tmp_path), tmp_path):
+            await until(lambda: platform.seqs() == [1])
+        log.say("meanwhile")
+        async with mirroring(log, fake(tmp_path), tmp_path):
+            await until(lambda: platform.seqs() == [1, 2])
+            log.say("after")
+            await until(lambda: platform.seqs() == [1, 2, 3])
+
+    asyncio.run(main())
+
+
+def test_an_outage_of_the_platform_loses_nothing(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        platform.switch("down", "1")
+        async with mirroring(log, fake(tmp_path), tmp_path) as (store, _):
+            for n in range(20):
+                log.say(str(n))
+            await until(lambda: store.cursor == 20)
+            assert platform.posts() == []
+            assert (await store.counts())["waiting"] >= 19
+            platform.switch("down", "0")
+            await until(lambda: platform.seqs() == list(range(1, 21)))
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_wild_platform_shows_every_message_once_and_in_order(tmp_path, platform, seed):
+    plan = {"seed": seed, "drop_before": 0.2, "drop_after": 0.3, "rate_limit": 0.1, "retry_after_s": 0.001}
+
+    async def main():
+        log = SmallLog()
+        for n in range(40):
+            log.say(str(n), ("#a-arena", "#admin", "#bridge")[n % 3])
+        async with mirroring(log, fake(tmp_path, plan=plan), tmp_path) as (store, _):
+            await until(lambda: len(set(platform.seqs())) == 40)
+            await settled(store, 40)
+        assert sorted(platform.seqs()) == list(range(1, 41))
+        for channel in ("#a-arena", "#admin", "#bridge"):
+            assert platform.seqs(channel) == sorted(platform.seqs(channel))
+
+    asyncio.run(main())
+
+
+def test_without_a_look_up_an_unknown_outcome_is_posted_again_and_nothing_else_is(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        for n in range(40):
+            log.say(str(n))
+        surface = fake(tmp_path, supports_nonce=False, plan={"drop_after": 0.3, "seed": 3})
+        async with mirroring(log, surface, tmp_path) as (store, _):
+            await settled(store, 40)
+        seqs = platform.seqs()
+        assert len(seqs) > 40
+        assert seqs == sorted(seqs)
+        assert set(seqs) == set(range(1, 41))
+
+    asyncio.run(main())
+
+
+async def settled(store, n):
+    async def count():
+        counts = await store.counts()
+        return counts.get("done", 0) + counts.get("refused", 0)
+
+    for _ in range(5_000):
+        if await count() == n:
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError(await store.counts())
+
+
+def test_a_rate_limit_is_obeyed_and_holds_up_no_other_channel(tmp_path):
+    async def main():
+        log = SmallLog()
+        surface = Scripted(RateLimited(0.04))
+        log.say("limited", "#a-arena")
+        async with mirroring(log, surface, tmp_path):
+            await until(lambda: surface.asked)
+            log.say("free", "#admin")
+            await until(lambda: len(surface.posted) == 2)
+        (_, first), (_, free), (_, again) = surface.asked
+        assert [item.seq for item in surface.posted] == [2, 1]
+        assert again - first >= 0.04
+        assert free - first < 0.04
+        assert surface.found == []
+
+    asyncio.run(main())
+
+
+def test_a_limit_everywhere_holds_up_every_channel(tmp_path):
+    async def main():
+        log = SmallLog()
+        surface = Scripted(RateLimited(0.04, everywhere=True))
+        log.say("limited", "#a-arena")
+        async with mirroring(log, surface, tmp_path):
+            await until(lambda: surface.asked)
+            log.say("not free", "#admin")
+            await until(lambda: len(surface.posted) == 2)
+        (_, first), *rest = surface.asked
+        assert min(at for _, at in rest) - first >= 0.04
+
+    asyncio.run(main())
+
+
+def test_failures_back_off(tmp_path):
+    async def main():
+        log = SmallLog()
+        surface = Scripted(*(SurfaceDown("down", maybe_posted=False) for _ in range(4)))
+        log.say("x")
+        async with mirroring(log, surface, tmp_path, backoff=Backoff(first_s=0.004, most_s=0.016)):
+            await until(lambda: surface.posted)
+        times = [at for _, at in surface.asked]
+        pauses = [after - before for before, after in pairwise(times)]
+        assert [pause >= least for pause, least in zip(pauses, (0.004, 0.008, 0.016, 0.016), strict=True)]
+        assert surface.found == []
+
+    asyncio.run(main())
+
+
+def test_a_refused_message_is_recorded_and_skipped(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        for n in range(3):
+            log.say(str(n))
+        refusals = []
+        platform.switch("refuse 2", "1")
+        async with mirroring(log, fake(tmp_path), tmp_path, on_refused=refusals.append) as (store, _):
+            await until(lambda: platform.seqs() == [1, 3])
+            await settled(store, 3)
+            assert await store.counts() == {"done": 2, "refused": 1}
+        (refusal,) = refusals
+        assert (refusal.surface, refusal.seq, refusal.channel) == ("fake", 2, "#a-arena")
+        assert refusal.why == "the platform does not like it"
+
+    asyncio.run(main())
+
+
+def test_a_message_that_breaks_the_surface_is_refused_in_the_end(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        for n in range(3):
+            log.say(str(n))
+        platform.switch("crash 2", "1")
+        refusals = []
+        crashes = 0
+        for _ in range(CRASH_LIMIT):
+            surface = fake(tmp_path)
+            async with mirroring(log, surface, tmp_path, on_refused=refusals.append) as (store, task):
+                await until(lambda task=task: task.done() or platform.seqs() == [1, 3])
+                if task.done():
+                    crashes += 1
+                    with pytest.raises(LookupError):
+                        task.result()
+                else:
+                    await settled(store, 3)
+        assert crashes == CRASH_LIMIT - 1
+        assert [refusal.seq for refusal in refusals] == [2]
+        assert platform.seqs() == [1, 3]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("had_arrived", [True, False])
+def test_after_a_crash_an_open_intent_is_looked_up_first(tmp_path, had_arrived):
+    async def main():
+        log = SmallLog()
+        log.say("in doubt")
+        surface = Scripted()
+        async with mirroring(log, Scripted(stuck), tmp_path, grace_s=0.0) as (store, _):
+            while not (await store.counts()).get("intent"):
+                await asyncio.sleep(0.001)
+        surface.finds = [PlatformMessageId("p1")] if had_arrived else []
+        async with mirroring(log, surface, tmp_path) as (store, _):
+            await settled(store, 1)
+            assert await store.post_of("#a-arena", "m1") == "p1"
+        assert surface.found == ["log:1"]
+        assert len(surface.posted) == (0 if had_arrived else 1)
+
+    asyncio.run(main())
+
+
+async def stuck(_surface, _item):
+    await asyncio.Event().wait()
+
+
+def test_a_look_up_that_fails_leaves_the_doubt(tmp_path):
+    async def main():
+        log = SmallLog()
+        log.say("x")
+        surface = Scripted(
+            SurfaceDown("after"), finds=[RateLimited(0.001), SurfaceDown("no"), PlatformMessageId("p1")]
+        )
+        async with mirroring(log, surface, tmp_path) as (store, _):
+            await settled(store, 1)
+        assert len(surface.found) == 3
+        assert surface.posted == []
+        assert len(surface.asked) == 1
+
+    asyncio.run(main())
+
+
+def test_a_post_that_never_returns_is_taken_for_an_outage(tmp_path):
+    async def main():
+        log = SmallLog()
+        log.say("x")
+        surface = Scripted(stuck)
+        async with mirroring(log, surface, tmp_path, post_timeout_s=0.01):
+            await until(lambda: surface.posted)
+        assert surface.found == ["log:1"]
+
+    asyncio.run(main())
+
+
+def test_stopping_finishes_the_post_under_way(tmp_path):
+    async def main():
+        log = SmallLog()
+        log.say("x")
+        going = asyncio.Event()
+
+        async def slow(_surface, _item):
+            going.set()
+            await asyncio.sleep(0.02)
+
+        surface = Scripted(slow)
+        async with mirroring(log, surface, tmp_path) as (store, task):
+            await going.wait()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            assert await store.counts() == {"done": 1}
+
+    asyncio.run(main())
+
+
+class CrashingStore(OutboxStore):
+    """A store whose process dies at a chosen write: before it, or after it."""
+
+    fuse = 10**9
+
+    async def _dying(self, write, *args):
+        type(self).fuse -= 1
+        if self.fuse == 0:
+            raise SystemError("killed before the write")
+        await write(*args)
+        type(self).fuse -= 1
+        if self.fuse == 0:
+            raise SystemError("killed after the write")
+
+    async def take(self, found, cursor):
+        await self._dying(super().take, found, cursor)
+
+    async def intend(self, seqs, nonce):
+        await self._dying(super().intend, seqs, nonce)
+
+    async def done(self, seqs, platform_id):
+        await self._dying(super().done, seqs, platform_id)
+
+    async def crashed(self, seqs):
+        """A killed process counts nothing."""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_write_it_posts_everything_once(tmp_path, platform, seed):
+    chance = random.Random(seed)
+
+    async def main():
+        log = SmallLog(batch=3)
+        for n in range(15):
+            log.say(str(n), ("#a-arena", "#admin")[n % 2])
+        kills = 0
+        while len(set(platform.seqs())) < 15 or kills < 8:
+            CrashingStore.fuse = chance.randint(1, 14)
+            store = CrashingStore(tmp_path, "fake", "log", durability="process")
+            async with mirroring(log, fake(tmp_path), tmp_path, store=store, grace_s=0.0) as (_, task):
+                await asyncio.wait({task}, timeout=0.05)
+                if not task.done():
+                    break
+                with suppress(SystemError):
+                    task.result()
+                kills += 1
+        assert kills
+        assert sorted(platform.seqs()) == list(range(1, 16))
+        for channel in ("#a-arena", "#admin"):
+            assert platform.seqs(channel) == sorted(platform.seqs(channel))
+
+    asyncio.run(main())
+
+
+def test_it_shows_what_its_filter_lets_through(tmp_path, platform):
+    ana = Actor("human", "fake", "ana")
+
+    async def main():
+        log = SmallLog()
+        log.say("mine", actor=ana)
+        log.say("elsewhere", actor=ana._replace(platform="slack"))
+        log.say("secret", "#admin")
+        log.say("end")
+        mirrors = only(frozenset({"#a-arena"}), all_but_own_notes("fake"))
+        async with mirroring(log, fake(tmp_path), tmp_path, mirrors=mirrors) as (store, _):
+            await until(lambda: store.cursor == 4)
+            await settled(store, 2)
+        assert platform.seqs() == [2, 4]
+
+    asyncio.run(main())
+
+
+def test_a_posting_knows_its_thread_and_what_it_answers(tmp_path):
+    async def main():
+        log = SmallLog()
+        first = log.say("opens", case_id="hyp_1")
+        log.say("elsewhere", "#a-verdict", case_id="hyp_1")
+        log.say("answers", case_id="hyp_1", in_reply_to=first.id)
+        surface = Scripted()
+        async with mirroring(log, surface, tmp_path) as (store, _):
+            await settled(store, 3)
+            assert await store.case_of(PlatformMessageId("p3")) == "hyp_1"
+            assert await store.channel_of("hyp_1") == "#a-arena"
+            assert await store.case_of(PlatformMessageId("p99")) is None
+        items = {item.seq: item for item in surface.posted}
+        assert [(n, items[n].thread, items[n].root, items[n].in_reply_to) for n in (1, 2, 3)] == [
+            (1, "hyp_1", None, None),
+            (2, "hyp_1", None, None),
+            (3, "hyp_1", "p1", "p1"),
+        ]
+
+    asyncio.run(main())
+
+
+def test_a_backlog_can_be_folded_into_one_post(tmp_path):
+    async def main():
+        log = SmallLog()
+        for n in range(6):
+            log.say(str(n))
+        surface = Scripted(SurfaceDown("maybe"))
+
+        def urgent_first(waiting):
+            return (len(waiting) - 1,) if len(waiting) == 6 else range(len(waiting))
+
+        async with mirroring(log, surface, tmp_path, pacing=urgent_first) as (store, _):
+            await settled(store, 6)
+            assert await store.post_of("#a-arena", "m5") == "p1"
+        assert [(item.seq, [e.seq for e in item.folded]) for item in surface.posted] == [
+            (6, []),
+            (1, [2, 3, 4, 5]),
+        ]
+
+    asyncio.run(main())
+
+
+def test_two_gateways_cannot_share_an_outbox(tmp_path):
+    async def main():
+        first, second = (OutboxStore(tmp_path, "fake", "log") for _ in range(2))
+        await first.open()
+        with pytest.raises(FileBusy, match=r"outbox-fake\.sqlite belongs to another process"):
+            await second.open()
+        await first.close()
+        await first.close()
+        await second.open()
+        await second.close()
+
+    asyncio.run(main())
+
+
+def test_another_log_starts_at_its_beginning(tmp_path, platform):
+    async def main():
+        for log_id in ("one", "two"):
+            log = SmallLog()
+            log.say(f"first of {log_id}")
+            async with mirroring(log, fake(tmp_path), tmp_path, log_id=log_id) as (store, _):
+                await settled(store, 1)
+        assert [post.nonce for post in platform.posts()] == ["one:1", "two:1"]
+
+    asyncio.run(main())
+
+
+def test_a_log_that_lost_its_end_is_mirrored_anew_from_there(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        for n in range(3):
+            log.say(str(n))
+        async with mirroring(log, fake(tmp_path), tmp_path) as (store, _):
+            await settled(store, 3)
+        shorter = SmallLog()
+        shorter.say("0")
+        store = OutboxStore(tmp_path, "fake", "log")
+        await store.open()
+        await store.rewind(1)
+        await store.close()
+        shorter.say("another second")
+        async with mirroring(shorter, fake(tmp_path), tmp_path) as (store, _):
+            await settled(store, 2)
+        assert [post.nonce for post in platform.posts()] == ["log:1", "log:2", "log:3", "log.1:2"]
+
+    asyncio.run(main())
+
+
+def test_a_file_that_is_no_outbox_is_refused(tmp_path):
+    (tmp_path / "outbox-fake.sqlite").write_bytes(b"not a database, " * 100)
+
+    async def main():
+        store = OutboxStore(tmp_path, "fake", "log")
+        with pytest.raises(sqlite3.DatabaseError):
+            await store.open()
+        await store.close()
+
+    asyncio.run(main())
+
+
+def test_acts_of_people_are_kept_until_they_are_dropped(tmp_path):
+    async def main():
+        store = OutboxStore(tmp_path, "fake", "log")
+        await store.open()
+        await store.keep_act("fake/1", "{}")
+        await store.keep_act("fake/2", "[]")
+        await store.keep_act("fake/1", "later")
+        await store.close()
+        store = OutboxStore(tmp_path, "fake", "log")
+        await store.open()
+        assert await store.acts() == [("fake/1", "{}"), ("fake/2", "[]")]
+        await store.drop_act("fake/1")
+        assert await store.count_acts() == 1
+        await store.close()
+
+    asyncio.run(main())

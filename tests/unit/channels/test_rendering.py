@@ -1,0 +1,233 @@
+from datetime import UTC, datetime
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from channels.lines import LooseBody, open_line, seq_of
+from channels.rendering import (
+    MOST_FIELDS,
+    MOST_SENTENCE,
+    Button,
+    Card,
+    Field,
+    card,
+    colour,
+    predicate,
+    sentence,
+)
+from channels.templates import SEAT_COLOURS, TEMPLATES
+from channels.wording import clean, compile_template
+from protocols.escalation import messages as escalation
+from protocols.kernel import officers, people
+from protocols.kernel.envelope import BOT, Actor, Envelope
+from protocols.kernel.message import Message
+from protocols.kernel.seats import Seat
+from protocols.research import messages as research
+from tests.doubles import bodies
+from tests.doubles.small_log import SmallLog
+
+AT = datetime(2026, 2, 23, 10, 30, tzinfo=UTC)
+
+MODELS = {
+    model.model_fields["type"].default: model
+    for module in (research, officers, people, escalation)
+    for model in vars(module).values()
+    if isinstance(model, type) and issubclass(model, Message) and model is not Message
+}
+
+
+def said(body, author=Seat.CRITIC, actor=BOT, case_id=None):
+    return SmallLog().append(body, author=author, actor=actor, case_id=case_id)
+
+
+def loose(data, author=Seat.CRITIC):
+    body = LooseBody.model_construct(type=str(data.get("type", "")), data=data)
+    return Envelope(
+        v=9, seq=1, id="x", channel="#lab", author=author, actor=BOT, case_id=None, obligation_id=None,
+        attempt=0, tenure=0, in_reply_to=None, hops=0, sent_at=AT, body=body,
+    )  # fmt: skip
+
+
+def test_an_assessment_reads_as_a_person_would_say_it():
+    scores = bodies.SCORES.model_copy(update={"overfitting": 0.71, "tail_risk": 0.33, "execution_risk": 0.05})
+    body = bodies.assessment(hypothesis_id="hyp_20260223_1030", confidence=0.62, scores=scores)
+    assert sentence(said(body)) == (
+        "Critic rates hyp_20260223_1030 CONDITIONAL_PASS, confidence 0.62: overfitting 0.71, tail risk 0.33"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "author", "reads"),
+    [
+        (
+            bodies.hypothesis("cycle_1", hypothesis_id="hyp_1"),
+            Seat.EXPLORER,
+            "Explorer proposes hyp_1: Momentum 20/60 earns on sp500 (momentum on sp500)",
+        ),
+        (
+            officers.TimeoutPing(obligation_id="hyp_1/r2/explorer", seat="explorer", waited_min=20.0),
+            Seat.REFEREE,
+            "Referee reminds the Explorer of hyp_1/r2/explorer, due for 20 min",
+        ),
+        (
+            officers.Ruling(
+                obligation_id=None, case_id="hyp_1", outcome="REJECT", reason="revise_cap", rule="R-D9"
+            ),
+            Seat.REFEREE,
+            "Referee rules reject in hyp_1: revise cap (R-D9)",
+        ),
+        (
+            officers.ClockSet(society_at=AT, speed=120.0, paused=False, reason="start"),
+            Seat.TIMEKEEPER,
+            "Timekeeper sets the clock to 2026-02-23 10:30, speed 120, running: start",
+        ),
+        (people.Note(text="hold\non  now"), Seat.ADMIN, "Admin notes: hold on now"),
+        (
+            escalation.EscalationAnswer(escalation_id="esc_1", option=2),
+            Seat.ADMIN,
+            "Admin answers esc_1 with option 2",
+        ),
+        (
+            escalation.EscalationAnswer(escalation_id="esc_1", text="later"),
+            Seat.ADMIN,
+            "Admin answers esc_1: later",
+        ),
+        (
+            escalation.EscalationResolved(escalation_id="esc_1", how="expired", by="referee", effect="go_on"),
+            Seat.REFEREE,
+            "Referee resolves esc_1: expired by referee, effect go on",
+        ),
+        (
+            research.PrincipleSynthesis(cycle_id="c", window=research.Window(from_=AT, to=AT), principles=()),
+            Seat.EVOLVER,
+            "Evolver draws no principles from the day until 2026-02-23 10:30",
+        ),
+    ],
+)
+def test_messages_read_as_sentences(body, author, reads):
+    assert sentence(said(body, author)) == reads
+
+
+def test_a_person_in_a_seat_is_named():
+    actor = Actor("human", "discord", "4711")
+    assert sentence(said(people.Note(text="hm"), Seat.CRITIC, actor)) == "Critic (4711 on discord) notes: hm"
+
+
+def test_every_message_type_has_a_template_and_no_template_is_left_over():
+    assert set(TEMPLATES) == set(MODELS)
+
+
+@pytest.mark.parametrize("kind", sorted(TEMPLATES))
+def test_templates_name_fields_that_the_messages_have(kind):
+    for slot in compile_template(TEMPLATES[kind]).slots():
+        model = MODELS[kind]
+        for name in slot.path:
+            if not (isinstance(model, type) and issubclass(model, BaseModel)):
+                break
+            fields = {field.serialization_alias or key: field for key, field in model.model_fields.items()}
+            assert name in fields, (kind, slot.path)
+            model = next(
+                (a for a in (fields[name].annotation, *get_args(fields[name].annotation)) if a is not None),
+                None,
+            )
+
+
+def test_an_escalation_carries_its_buttons():
+    body = escalation.Escalation(
+        escalation_id="esc_1", level="URGENT", system="A", trigger="3 timeouts", context="critic",
+        suggested_actions=("restart",), trigger_code="timeouts", evidence_seqs=(1, 2),
+        options=(
+            escalation.Option(n=1, label="go on conservatively", effect="conservative"),
+            escalation.Option(n=2, label="carry on", effect="none"),
+        ),
+    )  # fmt: skip
+    laid_out = card(said(body, Seat.REFEREE, case_id="esc_1"))
+    assert laid_out.title == "Escalation · esc_1"
+    assert laid_out.buttons == (
+        Button("Acknowledge", "ack", {"escalation_id": "esc_1"}),
+        Button("1: go on conservatively", "answer", {"escalation_id": "esc_1", "option": 1, "text": None}),
+        Button("2: carry on", "answer", {"escalation_id": "esc_1", "option": 2, "text": None}),
+    )
+    assert laid_out.sentence.startswith(
+        "Referee escalates esc_1, urgent: 3 timeouts (critic); options: go on"
+    )
+    assert Field("trigger code", "timeouts") in laid_out.fields
+
+
+def test_a_type_from_the_future_reads_as_its_name_and_fields():
+    body = {"type": "BRAND_NEW", "mood": "calm", "score": 0.5, "parts": [1, 2, 3, 4, 5]}
+    assert sentence(loose(body)) == "Critic says BRAND_NEW: mood calm, parts 1; 2; 3; and 2 more, score 0.50"
+    assert card(loose(body)).buttons == ()
+
+
+def test_an_unknown_seat_still_speaks():
+    line = said(people.Note(text="hi")).line.replace('"author":"critic"', '"author":"oracle"')
+    assert sentence(open_line(line)) == "Oracle notes: hi"
+    assert colour(open_line(line).author) == "default"
+
+
+def test_a_guest_reads_the_same_sentence_and_line_from_the_socket_as_the_host_wrote():
+    log = SmallLog()
+    for body in (bodies.assessment(), bodies.hypothesis("c"), people.Note(text='with ,"hash":"00" in it')):
+        envelope = log.append(body)
+        read = open_line(envelope.line)
+        assert (sentence(read), card(read)) == (sentence(envelope), card(envelope))
+        assert (read.line, read.json) == (envelope.line, envelope.json)
+        assert seq_of(envelope.line) == envelope.seq
+
+
+def test_text_from_people_cannot_move_the_cursor_or_hide_words():
+    text = sentence(said(people.Note(text="a\x1b[2Jb\u202ec\u2028d\x07\x9be")))
+    assert text == "Critic notes: a�[2Jb�c d��e"
+
+
+def test_long_text_is_cut():
+    body = people.Note(text="word " * 4_000)
+    assert len(predicate(said(body))) <= MOST_SENTENCE
+    assert clean("x" * 1_000, 10) == "x" * 9 + "…"
+
+
+def test_every_seat_has_a_colour():
+    assert set(SEAT_COLOURS) == set(Seat)
+
+
+def test_templates_are_refused_when_they_are_broken():
+    for text in ("a [b", "a ]b", "{x|shout}"):
+        with pytest.raises(ValueError):
+            compile_template(text)
+
+
+names = st.sampled_from(
+    sorted(
+        {name for model in MODELS.values() for name in model.model_fields} | {"n", "label", "sharpe", "", "é"}
+    )
+)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from([*sorted(TEMPLATES), "UNKNOWN", ""]), st.dictionaries(names, values, max_size=8))
+def test_any_body_gives_one_clean_line(kind, data):
+    envelope = loose({**data, "type": kind})
+    text, laid_out = sentence(envelope), card(envelope)
+    assert text.startswith("Critic ")
+    assert len(text) <= MOST_SENTENCE + 100
+    assert isinstance(laid_out, Card)
+    assert len(laid_out.fields) <= MOST_FIELDS
+    for part in (text, laid_out.title, *(f"{field.name}{field.value}" for field in laid_out.fields)):
+        part.encode()
+        assert not [c for c in part if ord(c) < 32 or ord(c) == 127]
+
+
+def test_deep_and_wide_bodies_are_cut_short():
+    deep: object = 1
+    for _ in range(500):
+        deep = {"a": [deep]}
+    assert sentence(loose({"type": "X", "deep": deep, "wide": list(range(100_000))}))

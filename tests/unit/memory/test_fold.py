@@ -1,0 +1,409 @@
+"""The fold: which message writes what (R-D20, R-B11)."""
+
+from typing import Any, ClassVar, Literal
+
+import pytest
+
+from memory.fold import FOLDS, changes
+from memory.inmemory import InMemoryStore
+from memory.shelves import HYPOTHESES, PROPOSALS
+from protocols.kernel.fields import Day, FrozenJson
+from protocols.kernel.message import Ident, Message, Part
+from protocols.kernel.seats import Seat
+from tests.doubles.memory_log import MOMENTUM, REVERSION, START, Log, a_week, principle, record
+
+
+def folded(log: Log, *, ignored: tuple[int, ...] = ()) -> InMemoryStore:
+    store = InMemoryStore()
+    for env in log.envelopes:
+        store.apply(env, env.seq not in ignored)
+    return store
+
+
+# ----------------------------------------------------------------- records
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("author", [Seat.EVOLVER, Seat.REFEREE])
+def test_a_record_goes_to_its_shelf_with_the_logs_time(causal: bool, author: Seat) -> None:
+    log = Log()
+    env = log.record("ref_001", causal=causal, author=author, summary="ä", lineage_id="lin_1")
+    view = folded(log).read()
+    shelves = [view.causal(), view.reflections()]
+    (kept,) = shelves[0] if causal else shelves[1]
+    assert shelves[1 if causal else 0] == ()
+    assert (kept.record_id, kept.seq, kept.at, kept.happened_at) == ("ref_001", 1, env.sent_at, START)
+    assert (kept.kind, kept.archetype, kept.failure_code, kept.regime) == (
+        "failure",
+        "momentum",
+        "overfitting",
+        "calm_up",
+    )
+    assert (kept.summary, kept.lineage_id, dict(kept.metrics)) == (
+        "ä",
+        "lin_1",
+        {"sharpe": -0.25, "trades": 12},
+    )
+
+
+def test_a_second_record_under_an_id_does_not_rewrite_the_first() -> None:
+    log = Log()
+    log.record("ref_001", summary="first")
+    log.record("ref_001", summary="second")
+    log.record("ref_001", causal=True, summary="on the other shelf")
+    view = folded(log).read()
+    assert [r.summary for r in view.reflections()] == ["first"]
+    assert [r.summary for r in view.causal()] == ["on the other shelf"]
+
+
+def test_a_record_without_an_id_is_kept_under_its_messages() -> None:
+    log = Log()
+    env = log.record("")
+    assert [r.record_id for r in folded(log).read().reflections()] == [env.id]
+
+
+def test_a_message_that_is_not_in_effect_writes_nothing() -> None:
+    log = a_week()
+    assert folded(log, ignored=tuple(range(1, 100))).read().digest() == InMemoryStore().read().digest()
+    without = folded(log, ignored=(6,)).read()
+    assert without.causal() == ()
+    assert len(without.reflections()) == 4
+
+
+# -------------------------------------------------------------- principles
+
+
+def test_an_updated_principle_is_a_new_version_of_the_old_one() -> None:
+    log = Log()
+    log.principles(principle("prin_001"), principle("prin_002", archetype="breakout"))
+    log.principles(principle("prin_001", count=5, change="updated"))
+    store = folded(log)
+    assert [(p.principle_id, p.evidence_count, p.seq) for p in store.read().principles()] == [
+        ("prin_001", 5, 2),
+        ("prin_002", 3, 1),
+    ]
+    older = store.read(1).principle("prin_001")
+    assert older is not None
+    assert older.evidence_count == 3
+    assert older.source_reflections == ("ref_001", "ref_002", "ref_003")
+
+
+# ------------------------------------------------------------ architecture
+
+
+def test_a_verdict_takes_descriptions_from_the_proposals() -> None:
+    log = Log()
+    log.proposals("2026-W09", arch_001="news", arch_002="sentiment", arch_003="seats")
+    log.architecture(
+        "2026-W09", approved=("arch_001",), deferred=("arch_002",), rejected=("arch_003: too dear",)
+    )
+    view = folded(log).read()
+    assert [(c.change_id, c.status, c.description, c.period) for c in view.architecture()] == [
+        ("arch_001", "approved", "arch_001 as approved", "2026-W09"),
+        ("arch_002", "deferred", "sentiment", "2026-W09"),
+        ("arch_003", "rejected", "seats", "2026-W09"),
+    ]
+    (approved,) = view.architecture(status="approved")
+    assert (approved.priority, approved.assigned_to, approved.implementation_notes) == (
+        "high",
+        "evolver",
+        "soon",
+    )
+    assert view.architecture(status="deferred")[0].priority is None
+
+
+def test_what_was_never_proposed_is_kept_in_its_own_words() -> None:
+    log = Log()
+    log.architecture("2026-W09", rejected=("be bolder: now", "be bolder: now"))
+    kept = folded(log).read().architecture()
+    assert [(c.change_id, c.description) for c in kept] == [
+        ("2026-W09/rejected/0", "be bolder: now"),
+        ("2026-W09/rejected/1", "be bolder: now"),
+    ]
+
+
+def test_a_deferred_change_may_be_approved_later() -> None:
+    log = Log()
+    log.proposals("2026-W09", arch_001="news")
+    log.architecture("2026-W09", deferred=("arch_001",))
+    log.architecture("2026-W10", approved=("arch_001",))
+    store = folded(log)
+    assert [c.status for c in store.read(2).architecture()] == ["deferred"]
+    assert [c.status for c in store.read().architecture()] == ["approved"]
+
+
+def test_an_id_named_twice_in_one_verdict_counts_as_first_named() -> None:
+    log = Log()
+    log.proposals("2026-W09", arch_001="news")
+    log.architecture("2026-W09", approved=("arch_001",), rejected=("arch_001",))
+    assert [c.status for c in folded(log).read().architecture()] == ["approved"]
+
+
+# -------------------------------------------------------------- strategies
+
+
+def test_a_candidate_carries_what_its_debate_said() -> None:
+    log = Log()
+    log.hypothesis("hyp_1", "lin_1", MOMENTUM)
+    log.revised("hyp_1", REVERSION)
+    log.backtest("hyp_1", sharpe=0.75)
+    env = log.moved("strat_1", "candidates", hypothesis_id="hyp_1", reason="it passed")
+    (strategy,) = folded(log).read().strategies(stage="candidates")
+    assert (strategy.strategy_id, strategy.hypothesis_id, strategy.lineage_id) == (
+        "strat_1",
+        "hyp_1",
+        "lin_1",
+    )
+    assert strategy.strategy == REVERSION
+    assert strategy.backtest is not None
+    assert strategy.backtest.passed
+    assert strategy.backtest.metrics.sharpe == 0.75
+    assert strategy.backtest.equity_ref == "equity/0123456789abcdef"
+    (move,) = strategy.history
+    assert (move.seq, move.at, move.from_, move.to, move.reason) == (
+        4,
+        env.sent_at,
+        None,
+        "candidates",
+        "it passed",
+    )
+
+
+def test_a_hypothesis_without_a_lineage_begins_its_own() -> None:
+    log = Log()
+    log.hypothesis("hyp_1")
+    log.moved("strat_1", "candidates", hypothesis_id="hyp_1")
+    assert folded(log).read().strategies(lineage_id="hyp_1")
+
+
+def test_moves_add_to_the_history_and_keep_the_rest() -> None:
+    log = Log()
+    log.moved("strat_1", "candidates", hypothesis_id="hyp_1", strategy=MOMENTUM)
+    log.moved("strat_1", "staging", from_="candidates", reason="deployed")
+    log.moved("strat_1", "production", from_="staging", reason="promoted")
+    store = folded(log)
+    strategy = store.read().strategy("strat_1")
+    assert strategy is not None
+    assert (strategy.stage, strategy.strategy, strategy.hypothesis_id) == ("production", MOMENTUM, "hyp_1")
+    assert [move.reason for move in strategy.history] == ["because", "deployed", "promoted"]
+    assert [s.strategy_id for s in store.read(2).strategies(stage="staging")] == ["strat_1"]
+    assert store.read().strategies(stage="staging") == ()
+
+
+def test_a_backtest_after_the_move_reaches_the_candidate() -> None:
+    log = Log()
+    log.hypothesis("hyp_1")
+    log.moved("strat_1", "candidates", hypothesis_id="hyp_1")
+    log.backtest("hyp_1", sharpe=0.9)
+    strategy = folded(log).read().strategy("strat_1")
+    assert strategy is not None
+    assert strategy.backtest is not None
+    assert strategy.backtest.metrics.sharpe == 0.9
+
+
+def test_a_failed_backtest_alone_makes_no_strategy() -> None:
+    log = Log()
+    log.hypothesis("hyp_1")
+    log.backtest("hyp_1", passed=False)
+    assert folded(log).read().strategies() == ()
+
+
+def test_an_override_of_an_ended_debate_hands_its_strategy_to_the_linked_case() -> None:
+    log = Log()
+    log.hypothesis("hyp_1", "lin_1", REVERSION)
+    log.override("hyp_1", key="esc_1/answer")
+    log.backtest("esc_1/answer")
+    log.moved("strat_2", "candidates", hypothesis_id="esc_1/answer")
+    strategy = folded(log).read().strategy("strat_2")
+    assert strategy is not None
+    assert (strategy.lineage_id, strategy.strategy) == ("lin_1", REVERSION)
+    assert strategy.backtest is not None
+
+
+def test_history_keeps_the_last_hundred_moves() -> None:
+    log = Log()
+    log.moved("s", "candidates")
+    for _ in range(60):
+        log.moved("s", "staging")
+        log.moved("s", "candidates", author=Seat.OPERATOR)
+    strategy = folded(log).read().strategy("s")
+    assert strategy is not None
+    assert len(strategy.history) == 100
+    assert strategy.history[-1].seq == 121
+
+
+# ------------------------------------------------------------------ rights
+
+
+@pytest.mark.parametrize(
+    ("stands", "to", "author", "allowed"),
+    [
+        (None, "candidates", Seat.EVOLVER, True),
+        (None, "candidates", Seat.OPERATOR, False),
+        (None, "staging", Seat.EVOLVER, False),
+        ("candidates", "staging", Seat.OPERATOR, True),
+        ("candidates", "staging", Seat.EVOLVER, False),
+        ("candidates", "withdrawn", Seat.OPERATOR, True),
+        ("staging", "production", Seat.OPERATOR, True),
+        ("staging", "candidates", Seat.OPERATOR, True),  # R-B3: either rejects, back to candidates
+        ("staging", "candidates", Seat.EVOLVER, False),
+        ("production", "withdrawn", Seat.OPERATOR, True),
+        ("production", "withdrawn", Seat.EVOLVER, False),
+        ("production", "candidates", Seat.EVOLVER, False),
+        ("withdrawn", "candidates", Seat.EVOLVER, True),  # R-B10: marked for re-evaluation
+        ("withdrawn", "candidates", Seat.OPERATOR, False),
+    ],
+)
+def test_each_system_moves_strategies_only_where_it_may_write(
+    stands: str | None, to: str, author: Seat, allowed: bool
+) -> None:
+    log = Log()
+    way = {
+        "candidates": (),
+        "staging": ("staging",),
+        "production": ("production",),
+        "withdrawn": ("withdrawn",),
+    }
+    if stands is not None:
+        log.moved("s", "candidates")
+        for stage in way[stands]:
+            log.moved("s", stage)
+    before = folded(log).read().strategy("s")
+    log.moved("s", to, author=author, from_="candidates")
+    after = folded(log).read().strategy("s")
+    if allowed:
+        assert after is not None
+        assert after.stage == to
+    else:
+        assert after == before, "the claim in `from` does not count, what memory holds does"
+
+
+def test_a_seat_without_the_right_writes_nothing() -> None:
+    log = Log()
+    log.record("ref_001", author=Seat.OPERATOR)
+    log.post(Seat.OPERATOR, record("ref_002", causal=True))
+    log.adjusted("2026-W09", {"tail_risk": 0.3}, author=Seat.GUARDIAN)
+    log.post(Seat.TRADER, MetricsRecorded(date="2026-02-23", strategy_id="s", realised={"pnl": 1.0}))
+    log.post(Seat.EVOLVER, MetricsRecorded(date="2026-02-24", strategy_id="s", realised={"pnl": 1.0}))
+    view = folded(log).read()
+    assert view.causal() == view.reflections() == ()
+    assert view.thresholds()["tail_risk"] == 0.6
+    assert [m.date for m in view.metrics()] == ["2026-02-23"], "metrics are System B's (R-B11)"
+
+
+def test_a_backtest_does_not_reach_a_strategy_that_system_b_holds() -> None:
+    log = Log()
+    log.hypothesis("hyp_1")
+    log.backtest("hyp_1", sharpe=0.5)
+    log.moved("s", "candidates", hypothesis_id="hyp_1")
+    log.moved("s", "staging")
+    log.backtest("hyp_1", sharpe=5.0)
+    strategy = folded(log).read().strategy("s")
+    assert strategy is not None
+    assert strategy.backtest is not None
+    assert strategy.backtest.metrics.sharpe == 0.5
+
+
+# ----------------------------------------------------------------- metrics
+
+
+class Realised(Part):
+    pnl: float
+    sharpe_30d: float | None
+
+
+class MetricsRecorded(Message):
+    """Stands in for System B's message, which comes later (messages.md)."""
+
+    case_field: ClassVar[str] = ""
+    type: Literal["METRICS_RECORDED"] = "METRICS_RECORDED"
+    date: Day
+    strategy_id: Ident
+    realised: Any
+
+
+class Opaque(Message):
+    """Stands in for a body that this version does not know (K4)."""
+
+    type: str = "METRICS_RECORDED"
+    data: FrozenJson
+
+
+def test_metrics_are_kept_by_day_and_strategy_and_may_be_corrected() -> None:
+    log = Log()
+    realised = Realised(pnl=-1.5, sharpe_30d=None)
+    for day, pnl in (("2026-02-23", 1.0), ("2026-02-24", 2.0)):
+        body = MetricsRecorded(date=day, strategy_id="s", realised={"pnl": pnl})
+        log.post(Seat.GUARDIAN, body)
+    log.post(Seat.GUARDIAN, MetricsRecorded(date="2026-02-23", strategy_id="s", realised=realised))
+    log.post(Seat.GUARDIAN, MetricsRecorded(date="2026-02-23", strategy_id="r", realised=realised))
+    store = folded(log)
+    assert [(m.date, m.strategy_id, dict(m.realised)) for m in store.read().metrics()] == [
+        ("2026-02-23", "r", {"pnl": -1.5, "sharpe_30d": None}),
+        ("2026-02-23", "s", {"pnl": -1.5, "sharpe_30d": None}),
+        ("2026-02-24", "s", {"pnl": 2.0}),
+    ]
+    assert [dict(m.realised) for m in store.read(2).metrics(strategy_id="s", until="2026-02-23")] == [
+        {"pnl": 1.0}
+    ]
+
+
+def test_a_body_of_an_unknown_shape_writes_nothing() -> None:
+    log = Log()
+    log.post(Seat.GUARDIAN, Opaque(data={"date": 1}))
+    assert folded(log).read().metrics() == ()
+
+
+# -------------------------------------------------------------- thresholds
+
+
+def test_thresholds_start_at_their_data_and_stay_within_bounds() -> None:
+    log = Log()
+    log.adjusted("2026-W09", {"tail_risk": 0.01, "overfitting": 0.99, "taste": 0.5})
+    store = folded(log)
+    assert set(store.read(0).thresholds().values()) == {0.6}
+    now = store.read().thresholds()
+    assert (now["tail_risk"], now["overfitting"], now["crowding_risk"]) == (0.2, 0.95, 0.6)
+    assert "taste" not in now
+
+
+# ------------------------------------------------------------------- table
+
+
+def test_every_row_of_the_table_writes_something_in_a_full_week() -> None:
+    store = InMemoryStore()
+    writing = set()
+    log = a_week()
+    log.override("hyp_1", "o")
+    log.post(Seat.GUARDIAN, MetricsRecorded(date="2026-02-23", strategy_id="s", realised={"pnl": 1.0}))
+    for env in log.envelopes:
+        if store.apply(env, True):
+            writing.add(env.body.type)
+    assert writing == set(FOLDS)
+
+
+def test_the_fold_is_pure() -> None:
+    store = InMemoryStore()
+    for env in a_week().envelopes:
+        before = store.read().digest()
+        first = changes(env, store.tables)
+        assert changes(env, store.tables) == first
+        assert store.read().digest() == before
+        assert store.apply(env, True) == first
+
+
+def test_working_notes_are_bounded_and_shown_to_nobody() -> None:
+    store = InMemoryStore(working_kept=3)
+    log = Log()
+    for n in range(6):
+        log.hypothesis(f"hyp_{n}")
+        log.proposals("2026-W09", **{f"arch_{n}": "x"})
+    log.revised("hyp_4", REVERSION)
+    log.hypothesis("hyp_9")
+    log.backtest("hyp_8")
+    for env in log.envelopes:
+        store.apply(env, True)
+    kept = [note.key for note in store.tables[HYPOTHESES].versions()]
+    assert kept == ["hyp_4", "hyp_9", "hyp_8"], "a note that is written again is the newest"
+    assert [note.key for note in store.tables[PROPOSALS].versions()] == ["arch_3", "arch_4", "arch_5"]
+    assert store.read().digest() == InMemoryStore().read().digest()

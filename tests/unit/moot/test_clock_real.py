@@ -1,0 +1,116 @@
+"""Real time: the system's UTC, never backwards."""
+
+import asyncio
+import time
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moot.clock import RealClock
+
+SECOND_NS = 1_000_000_000
+START_NS = 1_767_605_400 * SECOND_NS  # 2026-01-05 09:30 UTC
+
+
+class Wall:
+    """A system clock that somebody sets, beside one that only counts."""
+
+    def __init__(self) -> None:
+        self.utc = START_NS
+        self.count = 0
+
+    def clock(self) -> RealClock:
+        return RealClock(utc_ns=lambda: self.utc, monotonic_ns=lambda: self.count)
+
+    def pass_s(self, seconds: float) -> None:
+        self.utc += round(seconds * SECOND_NS)
+        self.count += round(seconds * SECOND_NS)
+
+    def set_by_s(self, seconds: float) -> None:
+        self.utc += round(seconds * SECOND_NS)
+
+
+class Port:
+    def __init__(self) -> None:
+        self.waits: list[float | None] = []
+
+    def wait(self, wall_timeout_s: float | None) -> list[object]:
+        self.waits.append(wall_timeout_s)
+        return []
+
+    def has_io(self) -> bool:
+        return False
+
+
+def test_now_is_the_utc_of_the_system() -> None:
+    clock = RealClock()
+    before = datetime.now(UTC)
+    now = clock.now()
+    assert before - timedelta(milliseconds=1) <= now <= datetime.now(UTC)
+    assert now.tzinfo is UTC
+    assert (clock.kind, clock.speed, clock.paused) == ("real", 1, False)
+
+
+def test_it_follows_the_wall() -> None:
+    wall = Wall()
+    clock = wall.clock()
+    assert clock.now() == clock.start == datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+    wall.pass_s(1.5)
+    assert clock.now() == datetime(2026, 1, 5, 9, 30, 1, 500_000, tzinfo=UTC)
+    wall.set_by_s(3600)
+    assert clock.now() == datetime(2026, 1, 5, 10, 30, 1, 500_000, tzinfo=UTC)
+
+
+def test_a_system_clock_set_back_is_awaited_at_half_pace() -> None:
+    wall = Wall()
+    clock = wall.clock()
+    wall.pass_s(100)
+    now = clock.now()
+    wall.set_by_s(-10)
+    assert clock.now() == now
+    wall.pass_s(4)
+    assert clock.now() == now + timedelta(seconds=2)
+    wall.pass_s(16)
+    assert clock.now() == now + timedelta(seconds=10) == clock.start + timedelta(seconds=110)
+    wall.pass_s(1)
+    assert clock.now() == now + timedelta(seconds=11)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.floats(min_value=-1e4, max_value=1e4)), max_size=50))
+def test_now_never_runs_backwards(moves: list[tuple[bool, float]]) -> None:
+    wall = Wall()
+    clock = wall.clock()
+    last = clock.now()
+    for is_set, seconds in moves:
+        if is_set:
+            wall.set_by_s(seconds)
+        else:
+            wall.pass_s(abs(seconds))
+        assert clock.now() >= last
+        last = clock.now()
+
+
+def test_it_looks_at_the_wall_every_second_for_a_clock_that_was_set() -> None:
+    wall, port = Wall(), Port()
+    clock = wall.clock()
+    clock.idle(60_000_000, port)  # type: ignore[arg-type]
+    clock.idle(250_000, port)  # type: ignore[arg-type]
+    wall.set_by_s(3600)
+    clock.idle(60_000_000, port)  # type: ignore[arg-type]
+    clock.idle(None, port)  # type: ignore[arg-type]
+    assert port.waits == [1, 0.25, 0, None]
+
+
+def test_a_sleeper_wakes_on_time_and_never_early() -> None:
+    async def main(clock: RealClock) -> None:
+        for milliseconds in (1, 3, 10):
+            instant = clock.now() + timedelta(milliseconds=milliseconds)
+            await clock.sleep_until(instant)
+            assert clock.now() >= instant
+        with_hold = time.monotonic()
+        with clock.hold():
+            await asyncio.sleep(0.005)
+        assert time.monotonic() - with_hold >= 0.004
+
+    RealClock().run(main)

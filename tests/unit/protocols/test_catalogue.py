@@ -1,0 +1,229 @@
+import pytest
+
+from protocols.escalation import rights as escalation
+from protocols.kernel import rights as kernel
+from protocols.kernel.catalogue import ANY, CHANNELS, Matrix, Right, Viewers
+from protocols.kernel.errors import Forbidden
+from protocols.kernel.seats import Seat
+from protocols.research import rights as research
+
+CHANNEL_NAMES = [
+    "#a-arena",
+    "#a-verdict",
+    "#a-research",
+    "#a-report",
+    "#b-ops",
+    "#b-desk",
+    "#b-risk",
+    "#b-report",
+    "#bridge",
+    "#admin",
+    "#r-arena",
+    "#r-panel",
+    "#lab",
+]
+
+# type | authors | channel ("*" any), copied by hand from the message tables.
+TABLE = """
+CYCLE_TRIGGER           timekeeper           #a-arena
+CYCLE_DEFERRED          timekeeper           #a-arena
+CYCLE_SKIPPED           timekeeper           #a-arena
+RESEARCH_NOTE           explorer             #a-research
+HYPOTHESIS              explorer             #a-arena
+RISK_ASSESSMENT         critic               #a-arena
+REBUTTAL                explorer             #a-arena
+CONCEDE                 explorer             #a-arena
+EXTEND_DEBATE           evolver              #a-arena
+VERDICT                 evolver              #a-verdict
+REVISE_REQUEST          evolver              #a-arena
+REVISED_HYPOTHESIS      explorer             #a-arena
+FINAL_VERDICT           evolver              #a-verdict
+BACKTEST_RESULT         evolver              #a-verdict
+STRATEGY_MOVED          evolver,operator     #bridge
+MICRO_CYCLE_REPORT      evolver              #a-report
+PRINCIPLE_SYNTHESIS     evolver              #a-report
+DAILY_REPORT            evolver              #a-report
+WEEKLY_REPORT           evolver              #a-report
+THRESHOLD_REVIEW        evolver              #a-arena
+THRESHOLDS_ADJUSTED     critic               #a-arena
+META_REFLECTION         evolver              #a-report
+ARCHITECTURE_PROPOSAL   explorer             #a-arena
+ARCHITECTURE_CRITIQUE   critic               #a-arena
+ARCHITECTURE_REBUTTAL   explorer             #a-arena
+ARCHITECTURE_VERDICT    evolver              #a-arena
+CAUSAL_RECORD           evolver,referee      #a-report
+REFLECTION              evolver,referee      #a-report
+SOCIETY_STARTED         timekeeper           #admin
+SOCIETY_STOPPED         timekeeper           #admin
+CONFIG_CHANGED          timekeeper           #admin
+CLOCK_SET               timekeeper           #admin
+TIMEOUT_PING            referee              *
+RULING                  referee              *
+VIOLATION               referee              *
+AUDIT                   referee              #admin
+ESCALATION              referee              #admin
+ESCALATION_PAGED        referee              #admin
+ESCALATION_ACK          admin                #admin
+ESCALATION_ANSWER       admin                #admin
+ESCALATION_RESOLVED     referee              #admin
+NOTE                    admin,viewer         *
+OVERRIDE                admin                *
+SEAT_TAKEN              admin,referee        #admin
+SEAT_RELEASED           admin,referee        #admin
+STOP                    admin                #admin
+"""
+EXPECTED = {
+    (seat, channel, kind)
+    for kind, seats, where in map(str.split, TABLE.strip().splitlines())
+    for seat in seats.split(",")
+    for channel in (CHANNEL_NAMES if where == "*" else [where])
+    if not (seat == "viewer" and channel == "#admin")
+}
+TYPES = [line.split()[0] for line in TABLE.strip().splitlines()]
+
+A = {"#a-arena", "#a-verdict", "#a-research", "#a-report", "#bridge", "#admin"}
+B = {"#b-ops", "#b-desk", "#b-risk", "#b-report", "#bridge", "#admin"}
+READS = {
+    **dict.fromkeys(("explorer", "critic", "evolver"), A),
+    **dict.fromkeys(("operator", "guardian", "trader"), B),
+    **{key: {"#r-arena"} for key in ("planner", "reviewer", "finalizer")},
+    **{
+        key: set(CHANNEL_NAMES)
+        for key in ("orchestrator", "synthesizer", "referee", "timekeeper", "liaison", "admin", "viewer")
+    },
+}
+
+ROWS = kernel.RIGHTS + escalation.RIGHTS + research.RIGHTS
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    return Matrix(ROWS)
+
+
+def test_there_are_exactly_the_thirteen_channels_each_with_a_purpose():
+    assert [channel.name for channel in CHANNELS] == CHANNEL_NAMES
+    assert all(channel.purpose for channel in CHANNELS)
+
+
+def test_every_combination_of_seat_channel_and_type_is_as_the_table_says(matrix):
+    wrong = [
+        (seat.value, channel, kind)
+        for seat in Seat
+        for channel in CHANNEL_NAMES
+        for kind in TYPES
+        if matrix.may_write(seat, channel, kind) is not ((seat.value, channel, kind) in EXPECTED)
+    ]
+    assert wrong == []
+
+
+def test_check_refuses_exactly_what_may_write_denies(matrix):
+    for seat in Seat:
+        for channel in [*CHANNEL_NAMES, "#nowhere"]:
+            for kind in [*TYPES, "GOSSIP"]:
+                if (seat.value, channel, kind) in EXPECTED:
+                    matrix.check(seat, channel, kind)
+                else:
+                    with pytest.raises(Forbidden):
+                        matrix.check(seat, channel, kind)
+
+
+def test_every_type_stands_once_in_the_rows(matrix):
+    assert sorted(row.type for row in ROWS) == sorted(TYPES)
+    assert matrix.types == set(TYPES)
+
+
+def test_every_seat_reads_what_the_table_says(matrix):
+    assert {seat.value: set(matrix.readable(seat)) for seat in Seat} == READS
+    assert all(
+        matrix.may_read(seat, name) is (name in READS[seat]) for seat in Seat for name in CHANNEL_NAMES
+    )
+
+
+def test_whoever_may_write_in_a_channel_reads_it(matrix):
+    assert all(matrix.may_read(Seat(seat), channel) for seat, channel, _ in EXPECTED)
+
+
+@pytest.mark.parametrize(
+    ("author", "channel", "kind", "rule", "field", "sentence"),
+    [
+        (
+            "critic",
+            "#a-verdict",
+            "VERDICT",
+            "messages",
+            "author",
+            "critic may not post VERDICT: only evolver may",
+        ),
+        (
+            "evolver",
+            "#a-arena",
+            "VERDICT",
+            "messages",
+            "channel",
+            "evolver may post VERDICT in #a-verdict, not in #a-arena",
+        ),
+        (
+            "explorer",
+            "#b-ops",
+            "HYPOTHESIS",
+            "R-B11",
+            "channel",
+            "explorer is of System A and has no part in #b-ops",
+        ),
+        (
+            "trader",
+            "#a-arena",
+            "REBUTTAL",
+            "R-B11",
+            "channel",
+            "trader is of System B and has no part in #a-arena",
+        ),
+        ("critic", "#bridge", "STRATEGY_MOVED", "messages", "author", "only evolver or operator may"),
+        ("viewer", "#admin", "NOTE", "messages", "channel", "viewer may post NOTE in #a-arena, "),
+        ("admin", "#c-arena", "NOTE", "messages", "channel", "there is no channel '#c-arena'"),
+        ("admin", "#admin", "GOSSIP", "messages", "body.type", "nobody may post GOSSIP"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_what_would_be_allowed(
+    matrix, author, channel, kind, rule, field, sentence
+):
+    with pytest.raises(Forbidden) as refusal:
+        matrix.check(Seat(author), channel, kind)
+    assert (refusal.value.rule, refusal.value.field) == (rule, field)
+    assert sentence in refusal.value.why
+
+
+def test_config_narrows_what_viewers_read_and_write():
+    matrix = Matrix(ROWS, Viewers(reads=frozenset({"#a-arena", "#lab"}), writes=frozenset({"#lab"})))
+    assert matrix.readable(Seat.VIEWER) == {"#a-arena", "#lab"}
+    assert [name for name in CHANNEL_NAMES if matrix.may_write(Seat.VIEWER, name, "NOTE")] == ["#lab"]
+    assert all(matrix.may_write(Seat.ADMIN, name, "NOTE") for name in CHANNEL_NAMES)
+
+
+def test_viewers_who_may_write_nowhere_are_refused_with_those_who_may():
+    matrix = Matrix(ROWS, Viewers(writes=frozenset()))
+    with pytest.raises(Forbidden, match="viewer may not post NOTE"):
+        matrix.check(Seat.VIEWER, "#a-arena", "NOTE")
+
+
+def test_config_lets_viewers_write_in_admin_but_nothing_except_notes():
+    matrix = Matrix(ROWS, Viewers(writes=ANY))
+    assert [kind for kind in TYPES if matrix.may_write(Seat.VIEWER, "#admin", kind)] == ["NOTE"]
+
+
+def test_a_row_or_a_viewer_with_an_unknown_channel_is_our_bug():
+    with pytest.raises(ValueError, match="NOTE: there is no channel #typo"):
+        Matrix([Right("NOTE", frozenset({Seat.ADMIN}), frozenset({"#typo"}))])
+    with pytest.raises(ValueError, match="viewers: there is no channel #typo"):
+        Matrix([], Viewers(reads=frozenset({"#typo"})))
+
+
+def test_two_rows_of_one_type_add_up():
+    rows = [
+        Right("X", frozenset({Seat.CRITIC}), frozenset({"#bridge"})),
+        Right("X", frozenset({Seat.TRADER}), frozenset({"#admin"})),
+    ]
+    matrix = Matrix(rows)
+    assert matrix.may_write(Seat.CRITIC, "#bridge", "X") and matrix.may_write(Seat.TRADER, "#admin", "X")
+    assert not matrix.may_write(Seat.CRITIC, "#admin", "X")
