@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -19,6 +20,8 @@ AT_ONCE: Final = 64
 """Minds of one seat that think at the same time."""
 ATTEMPTS: Final = 5
 """After so many illegal answers to one obligation the bot stays silent (K21)."""
+SECOND_THOUGHT: Final = timedelta(seconds=1)
+"""A corrected answer takes at least this long, so that the violation stands in the log before it."""
 TRIES: Final = 3
 """So often is a mind asked again after it failed, or a draft published again after the disk did."""
 
@@ -83,9 +86,15 @@ class Bot:
         delay = self.mind.consider(view)
         if delay is None:
             return
-        await self._clock.sleep_until(max(self._clock.now(), obligation.opened_at + delay))
+        answers_at = obligation.opened_at + delay
+        if view.attempt:
+            answers_at = max(answers_at, view.now + SECOND_THOUGHT)
+        waits = answers_at > view.now
+        if waits:
+            await self._clock.sleep_until(answers_at)
         async with self._slots:
-            view = await self._port.view(self.seat, obligation)
+            if waits:
+                view = await self._port.view(self.seat, obligation)
             if view is None:
                 return
             reply = await self._think(view)

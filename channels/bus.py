@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, Self
 
 from protocols.kernel.envelope import GENESIS, Draft, Envelope
 from protocols.kernel.message import Message
@@ -70,11 +70,8 @@ OnAppend = Callable[[Envelope], None]
 It may not fail: an exception reaches the publisher and stops the bus, for the folds are behind the log (K5).
 """
 
-Decode = Callable[[str, str], Envelope]
-"""Read one stored line: the canonical text without `hash`, and the hash as hex (upcasters apply, K4).
-
-Raises a `Violation` or a `ValueError` when the text is no envelope.
-"""
+Decode = Callable[[str], Envelope]
+"""Read a line of the log, `hash` in it (`protocols.codec.decode_envelope`); a `Violation` when it is none."""
 
 
 class Subscription(ABC):
@@ -146,3 +143,9 @@ class Bus(ABC):
     @abstractmethod
     async def close(self) -> None:
         """Take nothing more, finish what is under way, end subscriptions; safe to call twice (K25)."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -79,9 +79,15 @@ class Feed:
 
 
 class Reader(Subscription):
-    """A cursor into a feed."""
+    """A cursor into a feed.
+
+    Raises:
+        ValueError: The cursor is negative.
+    """
 
     def __init__(self, feed: Feed, cursor: int = 0) -> None:
+        if cursor < 0:
+            raise ValueError(f"a cursor is 0 or a seq, not {cursor}")
         self.cursor = cursor
         self._feed = feed
         self._open = True

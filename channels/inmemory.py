@@ -20,11 +20,11 @@ BURST: Final = 64
 class InMemoryBus(Bus):
     """A list of envelopes.
 
-    Order and delivery: `publish` appends before its first suspension, if it suspends at all; `on_append` and
-    `on_entry` have run when it returns, subscribers have been woken. Every 64th publish lets the loop turn
-    first, so that a publisher which never waits starves nobody.
+    Order and delivery: `publish` appends, calls `on_append` and `on_entry` and wakes the subscribers before
+    its first suspension. It suspends at every 64th call only, so that a publisher which never waits starves
+    nobody.
 
-    Cancellation: a publisher that is cancelled has published or has not; the same id tells (K1).
+    Cancellation: a publisher that has begun has published.
 
     Args:
         admission: The rules.
@@ -55,16 +55,18 @@ class InMemoryBus(Bus):
         return self._sequencer.last_sent_at
 
     async def publish(self, draft: Draft) -> Receipt:
-        self._since_turn += 1
-        if self._since_turn >= BURST:
-            self._since_turn = 0
-            await asyncio.sleep(0)
         if self._feed.closed:
             raise BusClosed("the bus is closed") from self._fault
-        receipt, entry = self._sequencer.take(draft)
-        if entry is not None:
-            self._append(entry)
-        return receipt
+        self._since_turn += 1
+        try:
+            receipt, entry = self._sequencer.take(draft)
+            if entry is not None:
+                self._append(entry)
+            return receipt
+        finally:
+            if self._since_turn >= BURST:
+                self._since_turn = 0
+                await asyncio.sleep(0)
 
     def _append(self, entry: Entry) -> None:
         self._feed.append(entry.envelope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -13,7 +14,7 @@ from typing import Final, NamedTuple
 from channels.bus import Decode, Head
 from channels.errors import CorruptLog, NotALog, StorageError
 from channels.headfile import read_head
-from protocols.kernel.envelope import GENESIS, Envelope, link
+from protocols.kernel.envelope import GENESIS, Envelope, link, with_hash
 from protocols.kernel.errors import Violation
 from protocols.kernel.times import parse_instant
 
@@ -23,6 +24,8 @@ APPLICATION_ID: Final = 0x4D4F4F54
 SCHEMA_VERSION: Final = 1
 BUSY_S: Final = 30.0
 """How long a writer waits for the one before it."""
+PAGE: Final = 256
+"""Rows of one read."""
 TAIL: Final = 100
 """How many rows the opening checks by their hash."""
 
@@ -104,8 +107,16 @@ def connect(path: Path, *, durability: str = "power", create: bool = False) -> s
 
 
 def pragmas(durability: str) -> tuple[str, ...]:
-    """Return the pragmas of a writing connection: WAL, and a sync a commit only against power cuts."""
-    return ("PRAGMA journal_mode=WAL", f"PRAGMA synchronous={'FULL' if durability == 'power' else 'NORMAL'}")
+    """Return the pragmas of a writing connection.
+
+    A sync a commit only against power cuts; checkpoints and cache sized for ids that arrive in no order.
+    """
+    return (
+        "PRAGMA journal_mode=WAL",
+        f"PRAGMA synchronous={'FULL' if durability == 'power' else 'NORMAL'}",
+        "PRAGMA wal_autocheckpoint=4000",
+        "PRAGMA cache_size=-32768",
+    )
 
 
 def open_log(path: Path, *, epoch: int) -> End:
@@ -224,7 +235,7 @@ def envelopes(rows: Sequence[Row], first: int, decode: Decode) -> list[Envelope]
             raise CorruptLog("the row is missing", seq=wanted)
         check_row(seq, text, digest, previous)
         try:
-            envelope = decode(text, digest.hex())
+            envelope = decode(with_hash(text, digest.hex()))
         except (Violation, ValueError, KeyError, TypeError) as exc:
             raise CorruptLog(f"no envelope: {exc}", seq=seq) from exc
         if envelope.seq != seq:
@@ -232,3 +243,30 @@ def envelopes(rows: Sequence[Row], first: int, decode: Decode) -> list[Envelope]
         found.append(envelope)
         previous, wanted = digest, seq + 1
     return found
+
+
+def read_lines(path: Path, first: int = 1, last: int | None = None) -> Iterator[tuple[int, str]]:
+    """Read (seq, line) from a log, hosted or not, trusting nothing in it; for followers, export, verify.
+
+    Reads in pages and holds no transaction between them, so it never keeps the host from its checkpoints. A
+    page that shows a gap is read as it stands: the reader judges.
+
+    Args:
+        path: The file.
+        first: Seq to begin with.
+        last: Seq to end with, None for the end as it is when the reading gets there.
+
+    Raises:
+        NotALog: There is no log, or it is of another application or a newer Moot.
+        CorruptLog: The file is damaged.
+    """
+    if not path.exists():
+        raise NotALog(f"there is no log in {path.parent}")
+    with disk_errors(path), closing(sqlite3.connect(path, isolation_level=None, timeout=BUSY_S)) as db:
+        db.execute("PRAGMA query_only=ON")
+        check_schema(db, path)
+        seq, end = first, sys.maxsize if last is None else last
+        while rows := db.execute(f"{SELECT_PAGE} LIMIT {PAGE}", (seq, end)).fetchall():
+            for number, text, digest in rows:
+                yield number, with_hash(text, digest.hex())
+            seq = rows[-1][0] + 1

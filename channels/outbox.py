@@ -129,7 +129,8 @@ class Outbox:
         # What was about to be posted when a crash came goes first, folded as it was then.
         for item in waiting:
             if item.nonce is not None:
-                return [other for other in waiting if other.nonce == item.nonce]
+                group = [other for other in waiting if other.nonce == item.nonce]
+                return sorted(group, key=lambda other: self._store.nonce(other.seq) != item.nonce)
         return [waiting[n] for n in self._pacing(waiting)]
 
     async def _deliver(self, channel: str, items: Sequence[Waiting]) -> None:

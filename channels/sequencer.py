@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from channels.bus import Admission, Head, Receipt
 from channels.errors import Refused
 from protocols.kernel.envelope import Draft, Envelope, body_json, seal
 from protocols.kernel.errors import Malformed, Violation
+
+MAX_ID: Final = 500
+"""Characters of an envelope id; a longer one could not be read back from the log."""
 
 
 class Entry(NamedTuple):
@@ -146,6 +149,10 @@ def _identify(draft: Draft) -> tuple[str, str, str]:
         envelope_id = draft.identity()
     except ValueError as exc:
         raise Refused(Malformed("K1", str(exc), field="key")) from exc
+    if len(envelope_id) > MAX_ID:
+        raise Refused(
+            Malformed("K1", f"an id of {len(envelope_id)} characters: at most {MAX_ID}", field="key")
+        )
     try:
         text = body_json(draft.body)
         return envelope_id, text, draft.digest(text)

@@ -13,18 +13,16 @@ import aiosqlite
 import structlog
 
 from channels.bus import Admission, Bus, Decode, Head, Receipt, Subscription
-from channels.errors import BusClosed
+from channels.errors import BusClosed, Refused
 from channels.feed import Feed, Reader
 from channels.headfile import write_head
 from channels.lease import Lease
-from channels.logfile import BUSY_S, SELECT_PAGE, End, disk_errors, envelopes, open_log, pragmas
+from channels.logfile import BUSY_S, PAGE, SELECT_PAGE, End, disk_errors, envelopes, open_log, pragmas
 from channels.sequencer import Sequencer
 from channels.writer import MAX_ROWS, Writer
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.times import parse_instant
 
-PAGE: Final = 256
-"""Rows of one read."""
 WINDOW: Final = 4096
 """Envelopes that are kept in memory at least, for subscribers that are not far behind."""
 IDS: Final = 65_536
@@ -152,7 +150,14 @@ class SqliteBus(Bus):
         return self._writer.fault
 
     async def publish(self, draft: Draft) -> Receipt:
-        return await self._writer.append(draft)
+        try:
+            future = self._writer.append(draft)
+        except Refused:
+            await asyncio.sleep(0)
+            raise
+        if future.done():
+            await asyncio.sleep(0)
+        return await future
 
     def subscribe(self, cursor: int = 0) -> Subscription:
         return Reader(self._feed, cursor)
@@ -179,12 +184,6 @@ class SqliteBus(Bus):
     async def close(self) -> None:
         self._writer.stop()
         await asyncio.shield(self._owner)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def _own(self) -> None:
         """Run the writer, then close everything, however it ended."""

@@ -1,4 +1,1 @@
-"""What a deployment chooses: settings, schedules, prompts, contract templates, admins and price samples.
-
-Data first, loaders second. What a specification fixes (matrices, tables, limits) lives in ``protocols`` instead.
-"""
+"""What a deployment chooses, as data: `society.toml`, price samples; `settings` loads and checks it."""

@@ -1,8 +1,8 @@
 """Evidence: equity curves and other bulk that messages name by reference (`equity_ref`).
 
-A reference is `<kind>/<16 digits>`, the first hex digits of SHA-256 over the canonical JSON: equal evidence has
-one reference on any machine, and putting it twice keeps it once. Evidence is not folded from the log; whoever
-computes it again (a backtest) gets the same reference.
+A reference is `<kind>/<16 digits>`, the first hex digits of SHA-256 over the canonical JSON: equal evidence
+has one reference on any machine, and putting it twice keeps it once. Evidence is not folded from the log;
+whoever computes it again (a backtest) gets the same reference.
 """
 
 from __future__ import annotations

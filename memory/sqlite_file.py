@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,7 +78,7 @@ class MemoryFile:
             StoreUnavailable: It cannot be opened.
         """
         try:
-            connection = await aiosqlite.connect(path, isolation_level=None)
+            connection = await _connect(path)
         except sqlite3.Error as error:
             raise _renamed(error, path) from error
         file = cls(path, connection)
@@ -164,8 +165,15 @@ class MemoryFile:
             raise _renamed(error, self.path) from error
 
     async def close(self) -> None:
-        """Close the connection and end its thread (K25)."""
-        await self._connection.close()
+        """Close the connection and end its thread, which it does even when it raises (K25).
+
+        Raises:
+            StoreUnavailable: The disk did not take the last of it.
+        """
+        try:
+            await self._connection.close()
+        except sqlite3.Error as error:
+            raise _renamed(error, self.path) from error
 
     async def _prepare(self) -> None:
         """Create the tables of a new file; refuse what is not ours, damaged, or of another version."""
@@ -182,7 +190,7 @@ class MemoryFile:
             raise self._corrupt(f"written by version {version} of the fold, this is {FOLD_VERSION}")
         found = await self._value("PRAGMA quick_check(1)")
         if found != "ok":
-            raise self._corrupt(str(found))
+            raise self._corrupt(" ".join(str(found).split()))
 
     async def _value(self, sql: str) -> Any:
         async with self._connection.execute(sql) as cursor:
@@ -203,6 +211,17 @@ class MemoryFile:
 
     def _corrupt(self, why: str) -> CorruptStore:
         return CorruptStore(f"{self.path}: {why}; delete it, the log rebuilds it")
+
+
+async def _connect(path: Path) -> aiosqlite.Connection:
+    """Connect so that no thread outlives the loop (K25); aiosqlite does not wait for that of a failed attempt."""
+    sqlite3.connect(path).close()
+    connecting = asyncio.ensure_future(aiosqlite.connect(path, isolation_level=None))
+    try:
+        return await asyncio.shield(connecting)
+    except asyncio.CancelledError:
+        await (await connecting).close()
+        raise
 
 
 def _rows(puts: list[Put]) -> Iterator[tuple[str, str, int, str]]:

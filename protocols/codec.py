@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -107,6 +108,15 @@ def decode_envelope(raw: bytes | str) -> Envelope:
         json=_without_hash(text, wire.hash),
         hash=wire.hash or "",
     )
+
+
+def decode_stored(text: str, digest: str) -> Envelope:
+    """Read one stored row: the canonical text without `hash`, and the hash as hex (K15).
+
+    Raises:
+        Malformed: It is no envelope.
+    """
+    return replace(decode_envelope(text), json=text, hash=digest)
 
 
 def canonical_text(text: str) -> str:

@@ -39,16 +39,23 @@ class ScriptedMind(Mind):
     """
 
     def __init__(
-        self, script: Sequence[Entry], *, then: Mind | None, decode: Callable[[str], Message]
+        self,
+        script: Sequence[Entry],
+        *,
+        fill: Mind | None,
+        then: Mind | None,
+        decode: Callable[[str], Message],
     ) -> None:
         """Keep the script.
 
         Args:
             script: Its entries, in order.
-            then: Fills in fields and answers what the script does not; None: silence.
+            fill: Gives the fields and delays that an entry leaves out; None: entries are complete.
+            then: Answers what the script does not; None: silence.
             decode: Reads a body from JSON; raises `Malformed`.
         """
         self._left = list(script)
+        self._fill = fill
         self._then = then
         self._decode = decode
         self._chosen: dict[tuple[str, int], Entry | None] = {}
@@ -77,7 +84,7 @@ class ScriptedMind(Mind):
             return None
         if entry.delay is not None:
             return entry.delay
-        delay = self._then.consider(view) if self._then is not None else timedelta(0)
+        delay = self._fill.consider(view) if self._fill is not None else timedelta(0)
         # The other mind may be silent here; the script wants an answer, so it comes in time.
         return delay if delay is not None else (view.obligation.due_at - view.obligation.opened_at) / 3
 
@@ -88,7 +95,7 @@ class ScriptedMind(Mind):
             return await self._then.answer(view) if self._then is not None else None
         if entry.type:
             view = replace(view, obligation=replace(view.obligation, expects=(entry.type,)))
-        reply = await self._then.answer(view) if self._then is not None else None
+        reply = await self._fill.answer(view) if self._fill is not None else None
         if not entry.fields and not entry.type:
             return reply
         body = reply.body.model_dump() if reply is not None else {}

@@ -38,6 +38,8 @@ def canonical_json(value: object) -> str:
 
 def body_json(body: Message) -> str:
     """Write a body as its canonical text; `digest` and `seal` take it, so that it is written once."""
+    if type(body).model_dump is not Message.model_dump:
+        return canonical_json(body.model_dump())
     return canonical_json(body.__pydantic_serializer__.to_python(body))
 
 
@@ -224,8 +226,8 @@ def seal(
             _actors[draft.actor] = actor
     text = (
         f'{{"actor":{actor},"attempt":{draft.attempt},"author":"{draft.author.value}",'
-        f'"body":{body_text},"case_id":{_text(case_id)},"channel":{_text(draft.channel)},'
-        f'"hops":{draft.hops},"id":{_text(envelope_id)},"in_reply_to":{_text(draft.in_reply_to)},'
+        f'"body":{body_text},"case_id":{_text(case_id)},"channel":{encode_basestring(draft.channel)},'
+        f'"hops":{draft.hops},"id":{encode_basestring(envelope_id)},"in_reply_to":{_text(draft.in_reply_to)},'
         f'"obligation_id":{_text(draft.obligation_id)},"sent_at":"{rfc3339(sent_at)}","seq":{seq},'
         f'"tenure":{draft.tenure},"v":{SCHEMA_VERSION}}}'
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from protocols.kernel.seats import Seat
 
@@ -40,6 +40,7 @@ class Obligation:
         due_at: The referee pings after this.
         grace: It may be ruled void after `due_at + grace`.
         may_see: What the seat's mind is shown for it.
+        outage: How much of the time until `due_at` the society was down (K6).
 
     Source: kernel.
     """
@@ -53,6 +54,7 @@ class Obligation:
     due_at: datetime
     grace: timedelta
     may_see: Visibility = EVERYTHING
+    outage: timedelta = NO_GRACE
 
     @property
     def void_at(self) -> datetime:
@@ -60,6 +62,48 @@ class Obligation:
         return self.due_at + self.grace
 
     @property
+    def within(self) -> timedelta:
+        """Return how long the seat has until the ping, outages aside."""
+        return self.due_at - self.opened_at - self.outage
+
+    @property
     def step(self) -> str:
         """Return the step part of the id."""
         return self.id[len(self.case_id) + 1 :].rsplit("/", 1)[0]
+
+
+class _Blank:
+    """An obligation that is being filled in."""
+
+    __slots__ = tuple(Obligation.__dataclass_fields__)
+
+
+def owe(
+    id: str,
+    case_id: str,
+    seat: Seat,
+    expects: tuple[str, ...],
+    channel: str,
+    opened_at: datetime,
+    due_at: datetime,
+    grace: timedelta,
+    may_see: Visibility = EVERYTHING,
+) -> Obligation:
+    """Make an obligation from its fields in their order, several times as fast as its constructor.
+
+    As `envelope.assemble`: a frozen dataclass sets each field through `object.__setattr__`.
+    """
+    blank: Any = _Blank()
+    blank.id = id
+    blank.case_id = case_id
+    blank.seat = seat
+    blank.expects = expects
+    blank.channel = channel
+    blank.opened_at = opened_at
+    blank.due_at = due_at
+    blank.grace = grace
+    blank.may_see = may_see
+    blank.outage = NO_GRACE
+    blank.__class__ = Obligation
+    obligation: Obligation = blank
+    return obligation

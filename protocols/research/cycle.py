@@ -46,12 +46,20 @@ class CycleState(CaseState):
         hypothesis_id: The debate it held.
         confidence: Confidence of its verdict.
         sharpe: Sharpe ratio of its backtest.
+        day: The day's cycles, approvals and rejections up to and with this cycle.
     """
 
     result: str = ""
     hypothesis_id: str | None = None
     confidence: float | None = None
     sharpe: float | None = None
+    day: tuple[int, int, int] = (0, 0, 0)
+
+
+def _day(house: House, *, approved: bool = False, rejected: bool = False) -> tuple[int, int, int]:
+    """Count the day with the cycle that is about to report; the ledger takes it in after this."""
+    so_far = house.fold_named("research").day_so_far(house.at)
+    return (so_far.cycles + 1, so_far.approved + approved, so_far.rejected + rejected)
 
 
 def open_cycle(env: Envelope, house: House, parent: CaseState | None) -> CaseState:
@@ -97,16 +105,21 @@ def report_figures(state: CycleState, house: House) -> dict[str, Any]:
         "verdict": state.result,
         "confidence": state.confidence,
         "backtest_sharpe": state.sharpe,
-        "daily_summary": house.fold_named("research").day_summary(),
+        "daily_summary": dict(
+            zip(("cycles_completed", "strategies_approved", "strategies_rejected"), state.day, strict=True)
+        ),
     }
 
 
 def child_ended(state: CycleState, child: DebateState, env: Envelope, house: House) -> CycleState:
     """Take the debate's result and owe the report."""
+    result = child.verdict or "REJECT"
+    counts = child.outcome != "stopped"
     return replace(
         state,
         phase=REPORTING,
-        result=child.verdict or "REJECT",
+        result=result,
+        day=_day(house, approved=counts and result == "APPROVE", rejected=counts and result == "REJECT"),
         hypothesis_id=child.case_id,
         confidence=child.confidence,
         sharpe=child.sharpe,
@@ -127,7 +140,11 @@ def rule(
         return replace(state, phase=ENDED, owed=(), outcome="stopped")
     if state.phase == HYPOTHESISING:
         return replace(
-            state, phase=REPORTING, result="timeout", owed=(DUTIES[REPORTING].owed(state.case_id, env),)
+            state,
+            phase=REPORTING,
+            result="timeout",
+            day=_day(house),
+            owed=(DUTIES[REPORTING].owed(state.case_id, env),),
         )
     return replace(state, phase=ENDED, owed=(), outcome=state.result)
 

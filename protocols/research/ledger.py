@@ -46,6 +46,9 @@ class Counts(NamedTuple):
     revised: int
 
 
+NOTHING_YET: Final = Counts(0, 0, 0, 0)
+
+
 class Known(NamedTuple):
     """What is kept of a debate for a case linked to it (K23)."""
 
@@ -94,6 +97,8 @@ class Ledger(Fold):
         self._records: deque[CausalEntry] = deque()
         self._sharpes: deque[tuple[datetime, str, float]] = deque()
         self._passing: dict[str, datetime] = {}
+        self._today = NOTHING_YET
+        self._day_ends: datetime | None = None
 
     # ------------------------------------------------------------ folding
 
@@ -105,6 +110,7 @@ class Ledger(Fold):
                     self.strategies[state.case_id] = Known(state.lineage_id, state.strategy)
         if fx.opened and any(o.expects == ("MICRO_CYCLE_REPORT",) for o in fx.opened):
             self._cycles.append(env.sent_at)
+            self._count(env.sent_at, cycles=1)
         for ended in fx.ended:
             if isinstance(ended, DebateState):
                 self._ended(env.sent_at, ended)
@@ -136,6 +142,12 @@ class Ledger(Fold):
         overrode = final == "APPROVE" and state.rating == "REJECT"
         self._debates.append(
             Debated(at, state.lineage_id, first, final, state.passed, state.quality, overrode)
+        )
+        self._count(
+            at,
+            approved=int(final == "APPROVE"),
+            rejected=int(final == "REJECT"),
+            revised=int(first == "REVISE"),
         )
         if state.passed and final == "APPROVE":
             self._passing[state.lineage_id] = at
@@ -197,18 +209,22 @@ class Ledger(Fold):
             sum(1 for d in debates if d.first == "REVISE"),
         )
 
-    def day_summary(self) -> dict[str, int]:
-        """Return `daily_summary` of a MICRO_CYCLE_REPORT: since the last daily instant, up to now."""
-        now = self._cycles[-1]
-        start = now.replace(hour=DAY_ENDS_AT_HOUR, minute=0, second=0, microsecond=0)
-        if start >= now:
-            start -= timedelta(days=1)
-        counts = self.counts(start, now)
-        return {
-            "cycles_completed": counts.cycles,
-            "strategies_approved": counts.approved,
-            "strategies_rejected": counts.rejected,
-        }
+    def day_so_far(self, now: datetime) -> Counts:
+        """Count what the present day held so far; a day ends at the daily instant (R-D17)."""
+        return self._today if self._is_today(now) else NOTHING_YET
+
+    def _is_today(self, now: datetime) -> bool:
+        return self._day_ends is not None and now <= self._day_ends
+
+    def _count(self, at: datetime, cycles: int = 0, approved: int = 0, rejected: int = 0, revised: int = 0) -> None:
+        if not self._is_today(at):
+            ends = at.replace(hour=DAY_ENDS_AT_HOUR, minute=0, second=0, microsecond=0)
+            self._day_ends = ends if at <= ends else ends + timedelta(days=1)
+            self._today = NOTHING_YET
+        day = self._today
+        self._today = Counts(
+            day.cycles + cycles, day.approved + approved, day.rejected + rejected, day.revised + revised
+        )
 
     def records(self, since: datetime, until: datetime) -> tuple[CausalEntry, ...]:
         """Return the failures and successes recorded in (since, until]."""

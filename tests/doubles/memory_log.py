@@ -238,3 +238,27 @@ def a_week() -> Log:
     log.moved("strat_1", "production", from_="staging")
     log.adjusted("2026-W10", {"tail_risk": 0.486})
     return log
+
+
+def many(count: int) -> Log:
+    """Return a log of many cycles, the same on every call: most of its messages write memory."""
+    log = Log(step=timedelta(minutes=10))
+    n = 0
+    while len(log.envelopes) < count:
+        n += 1
+        log.note(f"cycle {n}")
+        log.hypothesis(f"hyp_{n}", f"lin_{n % 7}", MOMENTUM if n % 2 else REVERSION)
+        log.backtest(f"hyp_{n}", passed=n % 3 != 0, sharpe=n / 100)
+        if n % 3:
+            log.moved(f"strat_{n}", "candidates", hypothesis_id=f"hyp_{n}")
+            log.record(f"cau_{n:03d}", causal=True, kind="success", failure_code=None)
+        else:
+            log.record(f"ref_{n:03d}", archetype=("momentum", "breakout")[n % 2])
+        if n % 4 == 0:
+            log.moved(f"strat_{n - 3}", "staging", from_="candidates")
+        if n % 12 == 0:
+            log.principles(principle(f"prin_{n % 5:03d}", count=n))
+        if n % 84 == 0:
+            log.adjusted(f"2026-W{9 + n // 84:02d}", {"tail_risk": 0.3 + (n % 50) / 100})
+    del log.envelopes[count:]
+    return log

@@ -1,0 +1,63 @@
+"""A simulated admin: answers most escalations within an hour or two and misses some (R-D19).
+
+Only `simulate` and scenes seat it; a living society's admin is a person.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from bots.minds.mind import Mind, Reply, View
+from bots.tools.seeding import generator
+from protocols.escalation.messages import Escalation, EscalationAck, EscalationAnswer
+
+MISSES: Final = 0.2
+"""Share of escalations that it never sees."""
+MEDIAN: Final = timedelta(minutes=70)
+SPREAD: Final = 0.6
+"""Standard deviation of the logarithm of its delay."""
+ACKNOWLEDGES: Final = 0.5
+"""Share of the seen ones that it acknowledges before it answers."""
+CAREFUL: Final = 0.35
+"""Share of its answers that choose the conservative option."""
+
+
+class SimulatedAdmin(Mind):
+    """Answers by seed: when, whether, and which option."""
+
+    def __init__(self, seed: int) -> None:
+        """Take the society's seed."""
+        self._seed = seed
+
+    def consider(self, view: View) -> timedelta | None:
+        """Draw the delay; None for an escalation it misses."""
+        plan = self._plan(view)
+        if plan is None:
+            return None
+        delay, acknowledges = plan
+        return delay / 4 if acknowledges and _may_acknowledge(view) else delay
+
+    async def answer(self, view: View) -> Reply | None:
+        """Acknowledge, or choose an option."""
+        plan = self._plan(view)
+        opener = view.last("ESCALATION")
+        if plan is None or opener is None or not isinstance(opener.body, Escalation):
+            return None
+        case_id = view.obligation.case_id
+        if plan[1] and _may_acknowledge(view):
+            return Reply(EscalationAck(escalation_id=case_id))
+        rng = generator(self._seed, "admin answer", case_id)
+        n = 1 if rng.random() < CAREFUL else int(rng.integers(2, len(opener.body.options) + 1))
+        return Reply(EscalationAnswer(escalation_id=case_id, option=n))
+
+    def _plan(self, view: View) -> tuple[timedelta, bool] | None:
+        """Draw when it answers an escalation and whether it acknowledges first."""
+        rng = generator(self._seed, "admin", view.obligation.case_id)
+        if rng.random() < MISSES:
+            return None
+        return MEDIAN * float(rng.lognormal(0.0, SPREAD)), bool(rng.random() < ACKNOWLEDGES)
+
+
+def _may_acknowledge(view: View) -> bool:
+    return "ESCALATION_ACK" in view.obligation.expects

@@ -1,0 +1,237 @@
+"""The weekly architecture debate of the three seats: about the system, never about one strategy (spec 3)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bots.minds.mind import Reply
+from bots.minds.simulated import phrases_architecture as phrases
+from bots.minds.simulated.catalogue import IDEAS, Grade, Idea
+from bots.minds.simulated.criteria import spoken
+from bots.minds.simulated.reports import within
+from bots.minds.simulated.turn import Turn
+from bots.minds.simulated.wording import sentence
+from protocols.research.messages import (
+    ApprovedChange,
+    ArchitectureCritique,
+    ArchitectureProposal,
+    ArchitectureRebuttal,
+    ArchitectureVerdict,
+    ChangeCritique,
+    ChangeResponse,
+    ProposedChange,
+)
+
+MOST_PROPOSALS = 3
+PRESSING = 3
+"""So many records make a need for a second and a third proposal."""
+
+WEIGHT: dict[Grade, int] = {"low": 2, "medium": 5, "high": 9}
+"""What an effort has to be outweighed by, in records of a week."""
+
+MOST_APPROVED = 2
+"""More changes than this in one week wait for the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What the week's records say about an idea.
+
+    Attributes:
+        count: Records that ask for it.
+        reason: What most of them have in common, in words.
+    """
+
+    count: int
+    reason: str
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return what the phrases name."""
+        return {"count": str(self.count), "reason": self.reason}
+
+
+def causes(turn: Turn) -> Counter[str]:
+    """Count what went wrong this week, by cause."""
+    week = within(turn.trials, turn.now, timedelta(days=7))
+    counts: Counter[str] = Counter()
+    for trial in week:
+        record = trial.record
+        if record.kind == "timeout":
+            counts["silence"] += 1
+        elif record.kind == "failure" and record.failure_code:
+            counts[record.failure_code] += 1
+    settings = Counter((t.record.archetype, t.record.failure_code) for t in week if t.record.kind == "failure")
+    counts["repeats"] = sum(n - 2 for n in settings.values() if n > 2)
+    passed = sum(1 for t in week if t.record.kind == "success")
+    counts["few_approvals"] = max(len(week) // 4 - passed, 0)
+    counts["principles"] = len(turn.view.memory.principles())
+    return counts
+
+
+def need_of(idea: Idea | None, counts: Counter[str]) -> Need:
+    """Say how much the week asks for an idea; one that is not in the catalogue is asked for by nothing."""
+    if idea is None:
+        return Need(0, "nothing we count")
+    found = {name: counts[name] for name in idea.answers}
+    most = max(idea.answers, key=lambda name: found[name])
+    return Need(sum(found.values()), spoken(most))
+
+
+def idea_of(description: str) -> Idea | None:
+    """Find an idea by its description; people propose others."""
+    return next((idea for idea in IDEAS if idea.description == description), None)
+
+
+def propose(turn: Turn) -> Reply:
+    """Propose one to three changes, those that the week asks for most and that nobody has decided yet."""
+    counts = causes(turn)
+    decided = {record.description for record in turn.view.memory.architecture() if record.status != "deferred"}
+    open_ideas = [idea for idea in IDEAS if idea.description not in decided] or list(IDEAS)
+    order = [open_ideas[int(i)] for i in turn.rng("ideas").permutation(len(open_ideas))]
+    order.sort(key=lambda idea: -(need_of(idea, counts).count - WEIGHT[idea.effort] / 3))
+    chosen = [order[0]]
+    for idea in order[1:]:
+        # Different parts of the system, so that the debate is not about one thing in three coats.
+        is_new = idea.scope not in {one.scope for one in chosen}
+        if len(chosen) < MOST_PROPOSALS and is_new and need_of(idea, counts).count >= PRESSING:
+            chosen.append(idea)
+    return Reply(
+        ArchitectureProposal(
+            period=turn.view.brief["period"],
+            proposals=tuple(
+                ProposedChange(
+                    scope=idea.scope,
+                    description=idea.description,
+                    expected_benefit=_benefit(turn, idea, need_of(idea, counts)),
+                )
+                for idea in chosen
+            ),
+        )
+    )
+
+
+def _benefit(turn: Turn, idea: Idea, need: Need) -> str:
+    variants = phrases.BENEFIT if need.count else phrases.BENEFIT_PLAIN
+    return sentence(turn.voice.say(variants, benefit=idea.benefit, **need.facts))
+
+
+def critique(turn: Turn) -> Reply:
+    """Challenge every proposal, in the second round after its answer."""
+    counts, is_second = causes(turn), turn.round == "2"
+    given = turn.transcript.last(ArchitectureRebuttal)
+    responses = {one.change_id: one for one in given.responses} if given is not None else {}
+    critiques = []
+    for change_id, description in turn.view.brief["changes"]:
+        idea = idea_of(description)
+        need = need_of(idea, counts)
+        if is_second:
+            critiques.append(_second(turn, change_id, idea, need, responses.get(change_id)))
+        else:
+            critiques.append(_first(turn, change_id, idea, need))
+    body = ArchitectureCritique(
+        period=turn.view.brief["period"], round=2 if is_second else 1, critiques=tuple(critiques)
+    )
+    return Reply(body)
+
+
+def severity_of(idea: Idea | None, need: Need) -> Grade:
+    """Grade an objection: the effort, less what the week's need makes up for."""
+    short = WEIGHT[idea.effort if idea is not None else "medium"] - need.count
+    return "low" if short <= 0 else "medium" if short <= 4 else "high"
+
+
+def _first(turn: Turn, change_id: str, idea: Idea | None, need: Need) -> ChangeCritique:
+    voice = turn.voice
+    said = [idea.objection if idea is not None else voice.say(phrases.OTHER_OBJECTIONS)]
+    said.append(voice.say(phrases.NEEDED if need.count >= PRESSING else phrases.NOT_NEEDED, **need.facts))
+    if idea is not None and idea.effort == "high":
+        said.append(voice.say(phrases.COSTLY, effort=idea.effort))
+    said += [f"{note.who} asked to consider {note.quote}" for note in turn.notes]
+    return ChangeCritique(
+        change_id=change_id, objections=tuple(sentence(one) for one in said), severity=severity_of(idea, need)
+    )
+
+
+def _second(
+    turn: Turn, change_id: str, idea: Idea | None, need: Need, response: ChangeResponse | None
+) -> ChangeCritique:
+    voice, severity = turn.voice, severity_of(idea, need)
+    if response is None:
+        said = voice.say(phrases.UNANSWERED)
+    elif response.concede:
+        said, severity = voice.say(phrases.WITHDRAWN), "high"
+    else:
+        defence = idea.defence if idea is not None else "it can be taken back"
+        said = voice.say(phrases.ANSWERED, defence=defence)
+        severity = "low" if severity == "medium" and need.count >= PRESSING else severity
+    return ChangeCritique(change_id=change_id, objections=(sentence(said),), severity=severity)
+
+
+def rebut(turn: Turn) -> Reply:
+    """Answer change by change; give up what costs much and answers little."""
+    counts = causes(turn)
+    critique_given = turn.transcript.last(ArchitectureCritique)
+    severities = {one.change_id: one.severity for one in critique_given.critiques} if critique_given else {}
+    responses = []
+    for change_id, description in turn.view.brief["changes"]:
+        idea = idea_of(description)
+        need = need_of(idea, counts)
+        concede = severities.get(change_id) == "high" and need.count < PRESSING
+        responses.append(
+            ChangeResponse(change_id=change_id, response=_response(turn, idea, need, concede), concede=concede)
+        )
+    return Reply(ArchitectureRebuttal(period=turn.view.brief["period"], responses=tuple(responses)))
+
+
+def _response(turn: Turn, idea: Idea | None, need: Need, concede: bool) -> str:
+    voice = turn.voice
+    objection = idea.objection if idea is not None else "its use cannot be measured"
+    if concede:
+        return sentence(voice.say(phrases.CONCEDE, objection=objection, **need.facts))
+    defence = idea.defence if idea is not None else voice.say(phrases.OTHER_DEFENCE)
+    variants = phrases.DEFEND if need.count >= PRESSING else phrases.DEFEND_PLAIN
+    return sentence(voice.say(variants, defence=defence, **need.facts))
+
+
+def decide(turn: Turn) -> Reply:
+    """Approve, defer or reject every proposal once; nothing is approved without a critique (R-D16)."""
+    counts, brief = causes(turn), turn.view.brief
+    given = turn.transcript.last(ArchitectureCritique)
+    severities = {one.change_id: one.severity for one in given.critiques} if given is not None else {}
+    answered = turn.transcript.last(ArchitectureRebuttal)
+    conceded = {one.change_id for one in answered.responses if one.concede} if answered is not None else set()
+    changes = [(change_id, text, idea_of(text)) for change_id, text in brief["changes"]]
+    changes.sort(key=lambda change: -need_of(change[2], counts).count)
+    approved: list[ApprovedChange] = []
+    deferred, rejected = [], []
+    for change_id, text, idea in changes:
+        need, severity = need_of(idea, counts), severities.get(change_id, "medium")
+        if change_id in conceded or (severity == "high" and need.count < PRESSING):
+            rejected.append(change_id)
+        elif brief["is_critiqued"] and severity == "low" and len(approved) < MOST_APPROVED:
+            approved.append(_approved(turn, change_id, text, idea, need))
+        else:
+            deferred.append(change_id)
+    return Reply(
+        ArchitectureVerdict(
+            period=brief["period"],
+            proposals_evaluated=len(changes),
+            approved_changes=tuple(approved),
+            deferred=tuple(deferred),
+            rejected=tuple(rejected),
+        )
+    )
+
+
+def _approved(turn: Turn, change_id: str, text: str, idea: Idea | None, need: Need) -> ApprovedChange:
+    priority: Grade = "high" if need.count >= 12 else "medium" if need.count >= 6 else "low"
+    return ApprovedChange(
+        change_id=change_id,
+        description=text,
+        priority=priority,
+        implementation_notes=sentence(idea.notes if idea is not None else turn.voice.say(phrases.OTHER_NOTES)),
+        assigned_to=idea.assigned_to if idea is not None else "evolver",
+    )

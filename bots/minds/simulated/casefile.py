@@ -1,0 +1,159 @@
+"""The figures of one strategy on train and validation: all that a debate may argue from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from bots.tools.backtest import Metrics, backtest
+from bots.tools.returns import run
+from bots.tools.risk import RiskReport, assess
+from bots.tools.scores import halves
+from bots.tools.seeding import generator
+from bots.tools.splits import splits
+from bots.tools.statistics import published, sharpe, tail_loss
+from bots.tools.strategies import StrategySpec, mutate
+from bots.tools.universe import Universe
+
+CACHED_FILES: Final = 256
+NEIGHBOURS: Final = 5
+
+Pool = Mapping[str, StrategySpec]
+"""Approved strategies by id."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseFile:
+    """What the seats know of a strategy. Everything rests on the first two splits (R-D15).
+
+    Attributes:
+        spec: The strategy.
+        report: Its scores, figures and strength.
+        cvar: Mean loss of the worst 5 % of days, as a fraction of the capital.
+        turnover: Bought and sold in a year, in units of the capital.
+        cost: Paid in a year, as a fraction of the capital.
+        net: Earned in a year after costs, as a fraction of the capital.
+        halves: Yearly Sharpe of the first and of the second half of the validation.
+        market_sharpe: Yearly Sharpe of holding its symbols over the validation.
+        holding_days: Mean length of a trade in train.
+        partner: Id of the approved strategy that it resembles most, "" without any.
+        shared: Share of its symbols that the partner trades too.
+    """
+
+    spec: StrategySpec
+    report: RiskReport
+    cvar: float
+    turnover: float
+    cost: float
+    net: float
+    halves: tuple[float, float]
+    market_sharpe: float
+    holding_days: float
+    partner: str
+    shared: float
+
+    @property
+    def scores(self) -> Mapping[str, float]:
+        """Return the seven scores."""
+        return self.report.scores
+
+    @property
+    def train(self) -> Metrics:
+        """Return the figures of the first split."""
+        return self.report.train_metrics
+
+    @property
+    def validation(self) -> Metrics:
+        """Return the figures of the second split."""
+        return self.report.validation_metrics
+
+    @property
+    def trades(self) -> int:
+        """Count the closed trades of both splits."""
+        return self.train["total_trades"] + self.validation["total_trades"]
+
+    @property
+    def drawdown(self) -> float:
+        """Return the deeper of both drawdowns."""
+        return max(self.train["max_drawdown"], self.validation["max_drawdown"])
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """How the strategy's closest relatives fare on the validation.
+
+    Attributes:
+        count: Relatives tried.
+        positive: Those with a positive Sharpe ratio.
+        median_sharpe: Their median one.
+    """
+
+    count: int
+    positive: int
+    median_sharpe: float
+
+    @property
+    def share(self) -> float:
+        """Return the share of relatives that earned something."""
+        return self.positive / self.count
+
+
+def open_file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
+    """Put together what can be known of a strategy.
+
+    Equal arguments give the same file, from a cache if it is there.
+
+    Args:
+        spec: The strategy.
+        universe: What exists at the society's instant.
+        pool: Approved strategies, all legal in that universe.
+
+    Raises:
+        StrategyError: The strategy is not legal or names a symbol that the universe lacks.
+        TooFewBarsError: Fewer than three sessions exist.
+    """
+    return _file(spec, universe, tuple(pool.items()))
+
+
+@lru_cache(maxsize=CACHED_FILES)
+def _file(spec: StrategySpec, universe: Universe, pool: tuple[tuple[str, StrategySpec], ...]) -> CaseFile:
+    approved = [one for _, one in pool]
+    report = assess(spec, universe, approved)
+    parts = splits(universe)
+    evidence = backtest(spec, universe, parts.evidence)
+    validation = backtest(spec, universe, parts.validation)
+    partner, shared = "", 0.0
+    if pool:
+        alike = [assess(spec, universe, (one,)).scores["correlation_risk"] for one in approved]
+        partner, likest = pool[alike.index(max(alike))]
+        shared = len(set(spec.symbols) & set(likest.symbols)) / len(spec.symbols)
+    first, second = halves(validation.returns)
+    years = max(len(evidence.dates), 1) / 252
+    return CaseFile(
+        spec=spec,
+        report=report,
+        cvar=published(tail_loss(evidence.returns)),
+        turnover=evidence.turnover_a_year,
+        cost=evidence.cost_a_year,
+        net=published(float(evidence.returns.sum()) / years),
+        halves=(published(first), published(second)),
+        market_sharpe=published(sharpe(run(spec, universe, parts.validation).buy_and_hold)),
+        holding_days=backtest(spec, universe, parts.train).holding_days,
+        partner=partner,
+        shared=published(shared),
+    )
+
+
+@lru_cache(maxsize=CACHED_FILES)
+def neighbourhood(spec: StrategySpec, universe: Universe) -> Neighbourhood:
+    """Try a strategy's closest relatives on the validation: a fluke stands alone, a real effect does not.
+
+    The relatives depend on the strategy alone, so every seat that asks sees the same ones.
+    """
+    rng = generator("neighbours", repr((spec.archetype, sorted(spec.params.items()), spec.symbols)))
+    span = splits(universe).validation
+    relatives = [mutate(spec, rng) for _ in range(NEIGHBOURS)]
+    found = sorted(backtest(one, universe, span).metrics["sharpe"] for one in relatives)
+    return Neighbourhood(NEIGHBOURS, sum(one > 0.0 for one in found), found[NEIGHBOURS // 2])

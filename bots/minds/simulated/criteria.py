@@ -1,0 +1,80 @@
+"""The seven risk scores as words: how people write them, and how to find them in what people write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from bots.tools.strategies import ARCHETYPES
+from protocols.research.strictness import START_THRESHOLDS
+
+CRITERIA: Final = tuple(START_THRESHOLDS)
+"""The scores of a RISK_ASSESSMENT, in its order."""
+
+NAMES: Final = {
+    "tail_risk": "tail risk",
+    "overfitting": "overfitting",
+    "execution_risk": "execution risk",
+    "correlation_risk": "correlation risk",
+    "signal_decay": "signal decay",
+    "crowding_risk": "crowding",
+    "event_window_risk": "event-window risk",
+}
+"""How a sentence names a score."""
+
+_STEMS: Final = {
+    "tail_risk": r"tail|drawdown|crash|bad days",
+    "overfitting": r"overfit|over fit|curve fit|out of sample",
+    "execution_risk": r"execution|slippage|turnover|trading cost",
+    "correlation_risk": r"correlat|already own|diversif",
+    "signal_decay": r"decay|stale|fading",
+    "crowding_risk": r"crowd|everybody does|plain momentum",
+    "event_window_risk": r"event",
+}
+_PATTERNS: Final = {name: re.compile(rf"\b(?:{stems})", re.IGNORECASE) for name, stems in _STEMS.items()}
+_ARCHETYPES: Final = {name: re.compile(rf"\b{name.replace('_', '[ _-]?')}") for name in ARCHETYPES}
+_AGAINST: Final = re.compile(
+    r"\b(avoid|against|stop|leave|less|no more|not|never|enough|without|doubt|tired|drop|skip)\b"
+)
+
+
+def mentioned(text: str) -> tuple[str, ...]:
+    """Find the scores that a text speaks of, in the order of `CRITERIA`.
+
+    Args:
+        text: What a bot or a person wrote: `tail_risk`, "tail risk" and "drawdowns" all speak of one score.
+    """
+    plain = text.replace("_", " ").replace("-", " ")
+    return tuple(name for name in CRITERIA if _PATTERNS[name].search(plain))
+
+
+def archetypes_in(text: str) -> tuple[str, ...]:
+    """Find the archetypes that a text names, in their own order."""
+    plain = text.casefold()
+    return tuple(name for name in ARCHETYPES if _ARCHETYPES[name].search(plain))
+
+
+def symbols_in(text: str, symbols: Iterable[str]) -> tuple[str, ...]:
+    """Find the symbols that a text names as whole words, in the order given."""
+    return tuple(
+        one for one in symbols if re.search(rf"(?<![\w-]){re.escape(one)}(?![\w-])", text, re.IGNORECASE)
+    )
+
+
+def speaks_against(text: str) -> bool:
+    """Say whether a text warns or turns away rather than asks for more."""
+    return _AGAINST.search(text.casefold()) is not None
+
+
+def spoken(name: str) -> str:
+    """Turn an identifier into words: a score by its name, `mean_reversion` into "mean reversion"."""
+    return NAMES.get(name, name.replace("_", " "))
+
+
+def listed(items: Iterable[str], last: str = "and") -> str:
+    """Join items as a sentence does: "a", "a and b", "a, b and c"."""
+    names = list(items)
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -1,0 +1,78 @@
+"""The simulated mind: one for each seat of System A, answering by what an obligation expects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Final
+
+from bots.minds.mind import Mind, Reply, View
+from bots.minds.simulated import (
+    aftermath,
+    architecture,
+    critic,
+    evolver,
+    explorer,
+    rebuttal,
+    reports,
+    weekly,
+)
+from bots.minds.simulated.delays import delay
+from bots.minds.simulated.tools import SimulatedTools
+from bots.minds.simulated.turn import Turn
+
+Answer = Callable[[Turn], Reply | None]
+
+ANSWERS: Final[Mapping[str, Answer]] = {
+    "HYPOTHESIS": explorer.hypothesis,
+    "REBUTTAL": rebuttal.rebut,
+    "CONCEDE": rebuttal.rebut,
+    "REVISED_HYPOTHESIS": rebuttal.revise,
+    "RISK_ASSESSMENT": critic.assess,
+    "THRESHOLDS_ADJUSTED": critic.adjust,
+    "VERDICT": evolver.judge,
+    "EXTEND_DEBATE": evolver.judge,
+    "FINAL_VERDICT": evolver.judge_finally,
+    "REVISE_REQUEST": evolver.request,
+    "BACKTEST_RESULT": aftermath.backtest,
+    "STRATEGY_MOVED": aftermath.move,
+    "CAUSAL_RECORD": aftermath.record,
+    "REFLECTION": aftermath.reflect,
+    "MICRO_CYCLE_REPORT": reports.micro,
+    "PRINCIPLE_SYNTHESIS": reports.synthesise,
+    "DAILY_REPORT": reports.daily,
+    "THRESHOLD_REVIEW": weekly.review,
+    "META_REFLECTION": weekly.meta,
+    "WEEKLY_REPORT": weekly.weekly,
+    "ARCHITECTURE_PROPOSAL": architecture.propose,
+    "ARCHITECTURE_CRITIQUE": architecture.critique,
+    "ARCHITECTURE_REBUTTAL": architecture.rebut,
+    "ARCHITECTURE_VERDICT": architecture.decide,
+}
+"""Who answers what; a message is of one seat, so one table serves the three of them."""
+
+
+class SimulatedMind(Mind):
+    """Fills a seat of System A with a seeded, arguing bot.
+
+    It keeps nothing between answers: the same view, seed and prices give the same bytes in any process, so a
+    restart changes nothing. Decisions follow from figures; the seed chooses what is searched, how it is said
+    and how long it takes.
+    """
+
+    def __init__(self, tools: SimulatedTools) -> None:
+        """Take the tools that the seats of a society share."""
+        self.tools = tools
+
+    def consider(self, view: View) -> timedelta | None:
+        if _answer_for(view) is None:
+            return None
+        return delay(self.tools.seed, view.obligation, view.attempt, view.now, self.tools.temper)
+
+    async def answer(self, view: View) -> Reply | None:
+        answer = _answer_for(view)
+        return None if answer is None else answer(Turn(view, self.tools))
+
+
+def _answer_for(view: View) -> Answer | None:
+    return next((ANSWERS[kind] for kind in view.obligation.expects if kind in ANSWERS), None)

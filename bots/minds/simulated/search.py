@@ -1,0 +1,122 @@
+"""Which strategies the Explorer looks at, and which of them looks best to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bots.minds.simulated.casefile import CaseFile, Pool, open_file
+from bots.minds.simulated.lessons import Trial
+from bots.minds.simulated.temper import Temper
+from bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate
+from bots.tools.universe import Universe
+
+MOST_DRAWS: int = 60
+"""So many draws at most, when repeats come up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where to search. Made from memory, direction and notes; drawing happens within it.
+
+    Attributes:
+        weights: How much each archetype is wanted; 0 leaves it alone.
+        symbols: What may be traded.
+        parents: Approved strategies to breed from, by id.
+        again: A near miss to take up again, instead of all else.
+        known: Strategies that were tried or approved already.
+        watched: By archetype, scores that candidates pay for, since they failed by them before.
+        limits: The tolerated score by criterion.
+    """
+
+    weights: Mapping[str, float]
+    symbols: tuple[str, ...]
+    parents: Mapping[str, StrategySpec] = field(default_factory=dict)
+    again: Trial | None = None
+    known: Collection[StrategySpec] = ()
+    watched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A strategy that was looked at.
+
+    Attributes:
+        file: Its figures.
+        parent: Id of the approved strategy that it was bred from, "" for none.
+        looks: How good it looks; train decides.
+    """
+
+    file: CaseFile
+    parent: str
+    looks: float
+
+    @property
+    def spec(self) -> StrategySpec:
+        """Return the strategy."""
+        return self.file.spec
+
+
+def candidates(
+    plan: Plan, universe: Universe, pool: Pool, rng: np.random.Generator, temper: Temper
+) -> list[Candidate]:
+    """Look at a handful of strategies.
+
+    Args:
+        plan: Where to search.
+        universe: What exists.
+        pool: Approved strategies.
+        rng: What to draw; nothing else is left to chance.
+        temper: The constants.
+
+    Returns:
+        At least one candidate, the best-looking first.
+    """
+    known = set(plan.known)
+    found: list[Candidate] = []
+    for n, (spec, parent) in enumerate(_drawn(plan, rng, temper)):
+        # A repeat is better than nothing, in a universe so small that everything was tried.
+        if spec in known and (n + 1 < MOST_DRAWS or found):
+            if n + 1 >= MOST_DRAWS:
+                break
+            continue
+        known.add(spec)
+        file = open_file(spec, universe, pool)
+        found.append(Candidate(file, parent, looks(file, plan, temper)))
+        if len(found) == temper.candidates or n + 1 >= MOST_DRAWS:
+            break
+    return sorted(found, key=lambda one: -one.looks)
+
+
+def looks(file: CaseFile, plan: Plan, temper: Temper) -> float:
+    """Judge a strategy by its train figures, as its author does.
+
+    Few trades count for less. Being close to what is approved always costs, and so do the scores by which
+    the archetype failed before: that much of train and validation the Explorer has learnt to look at.
+    """
+    shown = file.train["sharpe"] * min(file.train["total_trades"] / temper.full_trades, 1.0)
+    dear = {"correlation_risk", *plan.watched.get(file.spec.archetype, ())}
+    cost = sum(max(file.scores[name] - plan.limits.get(name, 1.0), 0.0) for name in dear & file.scores.keys())
+    return round(shown - 3.0 * cost, 9)
+
+
+def _drawn(
+    plan: Plan, rng: np.random.Generator, temper: Temper
+) -> Iterator[tuple[StrategySpec, str]]:
+    if plan.again is not None and plan.again.spec is not None:
+        while True:
+            yield mutate(plan.again.spec, rng, plan.symbols), ""
+    names = [name for name in ARCHETYPES if plan.weights.get(name, 0.0) > 0.0] or list(ARCHETYPES)
+    shares = np.array([plan.weights.get(name, 0.0) or 1.0 for name in names])
+    shares = shares / shares.sum()
+    parents = [(key, one) for key, one in plan.parents.items() if one.archetype in names]
+    while True:
+        if parents and float(rng.random()) < temper.from_parents:
+            parent, spec = parents[int(rng.integers(len(parents)))]
+            yield mutate(spec, rng, plan.symbols), parent
+        else:
+            archetype = names[int(np.searchsorted(np.cumsum(shares), rng.random(), side="right").clip(0, len(names) - 1))]
+            yield draw(archetype, rng, plan.symbols), ""

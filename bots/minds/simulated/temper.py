@@ -1,0 +1,107 @@
+"""What the simulated society is like: every constant of its behaviour, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Temper:
+    """How the seats look, weigh and hesitate. Scores and shares are in [0, 1].
+
+    Attributes:
+        delay_median: Median delay of an answer as a share of its limit (R-D19).
+        delay_sigma: Standard deviation of the delay's logarithm; 0.63 puts 4 % beyond the limit.
+        delay_cap: Longest delay as a multiple of the limit.
+        longest_limit: An outage may stretch a limit; delays count at most this much of it.
+        retry_share: Median delay of a corrected answer as a share of the limit.
+        silence: Share of obligations that are left unanswered.
+        candidates: Strategies that the Explorer looks at for one hypothesis.
+        continues: Chance to take up a near miss again, when there is one.
+        from_parents: Share of candidates bred from approved strategies, when there are any.
+        full_trades: Trades in train below which a Sharpe ratio counts for less.
+        near_miss: Most that the risk argument may have exceeded the alpha argument in a near miss.
+        near_miss_for: How long a near miss is worth another try.
+        tries: Most hypotheses of one lineage.
+        remembers: How far back the Explorer reads the records of trials.
+        shuns: Confidence of a principle from which on its archetype is left alone in that regime.
+        pool: Newest approved strategies against which correlation is measured.
+        note_hours: How long a note that names no case is heeded.
+        tolerance: A score is tolerated up to this minus the strictness of its criterion.
+        tolerance_bounds: No tolerance leaves these bounds.
+        heed_note: How much a note takes off the tolerance of the score that it names.
+        heed_principle: The same for a principle of full confidence.
+        worst: Burden is the mean excess of so many of the worst scores.
+        relief: Share of an excess that a fully convincing answer takes away.
+        unanswered: Factor on an excess that the Explorer passed over.
+        flaw: What a fatal flaw adds to the burden.
+        centre: Burden at which the Critic is of two minds.
+        reject_from: Burden from which on the rating is REJECT.
+        sureness: Distance of the burden from the centre at which confidence has covered 63 % of its way.
+        robust: How much a third round's neighbourhood check moves burden and alpha, for and against.
+        alpha_share: Weight of the measured strength in the alpha argument; the rest are the answers.
+        alpha_even: Raw alpha at which the alpha argument scores one half.
+        alpha_width: Width of the alpha argument's logistic curve.
+        risk_even: Burden at which the risk argument scores one half.
+        risk_width: Width of the risk argument's logistic curve.
+        rating_shift: What a rating of PASS takes off and one of REJECT adds to the risk argument.
+        certainty: Margin between the arguments at which verdict confidence has covered 63 % of its way.
+        fixable: Most that the risk argument may exceed the alpha argument when a repair is on the table.
+        overrule: Margin from which on the Evolver approves against a rating of REJECT.
+        hopeless: Mean strength of the answers below which the Explorer gives a lost case up.
+        repairs: Strategies that the Explorer tries for a repair in a rebuttal.
+        revisions: Strategies that it tries for a revised hypothesis.
+        keeps: Share of the train Sharpe that a repair must keep.
+    """
+
+    delay_median: float = 1 / 3
+    delay_sigma: float = 0.63
+    delay_cap: float = 3.0
+    longest_limit: timedelta = timedelta(minutes=30)
+    retry_share: float = 0.05
+    silence: float = 0.005
+
+    candidates: int = 6
+    continues: float = 0.35
+    from_parents: float = 0.35
+    full_trades: int = 75
+    near_miss: float = 0.2
+    near_miss_for: timedelta = timedelta(hours=48)
+    tries: int = 5
+    remembers: timedelta = timedelta(days=10)
+    shuns: float = 0.4
+    pool: int = 24
+    note_hours: float = 6.0
+
+    tolerance: float = 1.25
+    tolerance_bounds: tuple[float, float] = (0.3, 1.0)
+    heed_note: float = 0.12
+    heed_principle: float = 0.1
+    worst: int = 3
+    relief: float = 0.7
+    unanswered: float = 1.15
+    flaw: float = 0.07
+    centre: float = 0.02
+    reject_from: float = 0.09
+    sureness: float = 0.11
+    robust: float = 0.08
+
+    alpha_share: float = 0.7
+    alpha_even: float = 0.45
+    alpha_width: float = 0.16
+    risk_even: float = 0.0
+    risk_width: float = 0.09
+    rating_shift: float = 0.03
+    certainty: float = 0.18
+    fixable: float = 0.15
+    overrule: float = 0.2
+    hopeless: float = 0.3
+    repairs: int = 4
+    revisions: int = 8
+    keeps: float = 0.6
+
+
+DEFAULT: Final = Temper()
+"""Tuned on the sample prices, see `tests/unit/bots/test_simulated_week.py`."""

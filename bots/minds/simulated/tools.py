@@ -1,0 +1,91 @@
+"""What simulated minds may call: prices as of an instant, evidence, and the society's seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import numpy as np
+
+from bots.minds.simulated.temper import DEFAULT, Temper
+from bots.tools.backtest import BacktestReport, backtest
+from bots.tools.risk import regime
+from bots.tools.seeding import generator
+from bots.tools.splits import splits
+from bots.tools.statistics import published
+from bots.tools.strategies import StrategySpec
+from bots.tools.universe import SESSION_ENDS_AT, Universe
+from memory.errors import StoreUnavailable
+from memory.evidence import Evidence
+
+
+class SimulatedTools:
+    """The one thing that the minds of all seats share; it holds no state of its own.
+
+    Attributes:
+        seed: The society's seed.
+        temper: The constants of behaviour.
+    """
+
+    def __init__(
+        self,
+        universe: Universe,
+        evidence: Evidence,
+        seed: int,
+        bars_as_of: Callable[[datetime], Universe] | None = None,
+        temper: Temper = DEFAULT,
+    ) -> None:
+        """Equip the minds of a society.
+
+        Args:
+            universe: The whole universe, its future included.
+            evidence: Where equity curves go.
+            seed: The society's seed.
+            bars_as_of: Shows what exists at an aware instant; None for `universe.until`.
+            temper: The constants of behaviour.
+        """
+        self.seed = seed
+        self.temper = temper
+        self._evidence = evidence
+        self._bars_as_of = universe.until if bars_as_of is None else bars_as_of
+
+    def bars(self, now: datetime) -> Universe:
+        """Return what exists at an instant."""
+        return self._bars_as_of(now)
+
+    def rng(self, obligation_id: str, attempt: int, purpose: str) -> np.random.Generator:
+        """Make the generator for one purpose of one answer."""
+        return generator("mind", self.seed, obligation_id, attempt, purpose)
+
+    def regime(self, universe: Universe) -> str:
+        """Label the market at the end of the validation, the latest that a seat may know (R-D15).
+
+        Lessons are kept and looked up under this label, so that the test split cannot steer a hypothesis.
+        """
+        return _regime(universe)
+
+    def test(self, spec: StrategySpec, universe: Universe) -> BacktestReport:
+        """Run a strategy over the test split; only an APPROVE gives the right to ask (R-D15)."""
+        return backtest(spec, universe, splits(universe).test)
+
+    def keep_equity(self, report: BacktestReport) -> str:
+        """Keep the equity curve of a backtest as evidence.
+
+        Returns:
+            Its reference; "" when the disk did not take it, for a verdict does not hang on a full disk.
+        """
+        payload = {
+            "dates": [str(day) for day in report.dates],
+            "equity": [published(value) for value in report.equity.tolist()],
+        }
+        try:
+            return self._evidence.put("equity", payload)
+        except StoreUnavailable:
+            return ""
+
+
+@lru_cache(maxsize=32)
+def _regime(universe: Universe) -> str:
+    last = splits(universe).validation.last
+    return regime(universe.until(datetime.combine(last, SESSION_ENDS_AT, UTC)))

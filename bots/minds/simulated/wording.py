@@ -1,0 +1,86 @@
+"""How sentences are chosen and figures are written; the sentences themselves are data in `phrases_*`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import numpy as np
+
+MOST_QUOTED: Final = 120
+"""Characters of a person's words that a bot repeats."""
+
+_SPACES: Final = re.compile(r"\s+")
+
+
+class Voice:
+    """Words one message: variants are drawn from the seed, and none comes twice while others are left."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        """Speak by a generator that belongs to this message alone."""
+        self._rng = rng
+        self._left: dict[tuple[str, ...], list[str]] = {}
+
+    def say(self, variants: Sequence[str], **facts: str) -> str:
+        """Choose a variant and fill in the facts.
+
+        Args:
+            variants: Templates of `str.format`, at least one.
+            facts: What the templates may name; each may leave some out.
+        """
+        return self.pick(variants).format(**facts)
+
+    def pick(self, variants: Sequence[str]) -> str:
+        """Choose one of several texts."""
+        key = tuple(variants)
+        left = self._left.get(key)
+        if not left:
+            left = self._left[key] = list(key)
+        return left.pop(int(self._rng.integers(len(left))))
+
+
+def paragraph(*sentences: str) -> str:
+    """Join sentences, leaving out empty ones; each begins with a capital and ends with a mark."""
+    return " ".join(sentence(one) for one in sentences if one)
+
+
+def sentence(text: str) -> str:
+    """Make a sentence of a clause."""
+    text = text.strip()
+    if not text:
+        return ""
+    head = text if _is_name(text) else text[0].upper() + text[1:]
+    return head if head[-1] in ".!?…”" else f"{head}."
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """Write a fraction in per cent."""
+    return f"{round(value * 100.0, digits) + 0.0:.{digits}f} %"
+
+
+def two(value: float) -> str:
+    """Write a number with two decimals, and no minus before a zero."""
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def quoted(text: str) -> str:
+    """Repeat a person's words in quotation marks: one line, printable, not too long."""
+    line = _SPACES.sub(" ", text).strip()
+    line = "".join(letter for letter in line if letter.isprintable())
+    if len(line) > MOST_QUOTED:
+        line = line[: MOST_QUOTED - 1].rstrip() + "…"
+    return f"“{line}”"
+
+
+def numbered(items: Iterable[str]) -> str:
+    """Join clauses as "(1) a; (2) b"; a single one stands alone."""
+    texts = list(items)
+    if len(texts) < 2:
+        return "".join(texts)
+    return "; ".join(f"({n}) {text}" for n, text in enumerate(texts, 1))
+
+
+def _is_name(text: str) -> bool:
+    """Say whether a text begins with an identifier, which keeps its small letter."""
+    return re.match(r"[a-z]+_[a-z0-9_]*\d", text) is not None

@@ -1,0 +1,182 @@
+"""Load and check what a deployment chooses: defaults, then a TOML file, then MOOT_* variables."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from protocols.kernel.catalogue import ANY, Viewers
+from protocols.kernel.seats import BOTS, Seat
+from protocols.research.calendar import POLICIES, Schedule
+
+DEFAULTS: Final = Path(__file__).with_name("society.toml")
+
+MindName = Literal["simulated", "silent"]
+
+
+class ConfigError(Exception):
+    """Say which setting is wrong, where, and what to do; one line."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ScheduleSettings(_Section):
+    """When a cycle is due: a cron expression, instants, or both; UTC."""
+
+    cron: str | None = None
+    at: tuple[str, ...] = ()
+
+    def spec(self) -> dict[str, Any]:
+        """Return it as the log keeps it."""
+        return {**({"cron": self.cron} if self.cron else {}), **({"at": list(self.at)} if self.at else {})}
+
+
+class ViewerSettings(_Section):
+    """What people without the admin role may read and write; `*` stands for every channel."""
+
+    reads: tuple[str, ...] = ("*",)
+    writes: tuple[str, ...] = ()
+
+    def viewers(self) -> Viewers:
+        """Return it as the permission matrix takes it."""
+        return Viewers(_channels(self.reads), _channels(self.writes))
+
+
+class ClockSettings(_Section):
+    """The clock's manners with people."""
+
+    human_wall_s: Annotated[float, Field(ge=0, le=86_400)] = 600.0
+
+
+class LogSettings(_Section):
+    """What an acknowledged message survives."""
+
+    durability: Literal["power", "process"] = "power"
+
+
+class PriceSettings(_Section):
+    """Where prices come from."""
+
+    source: str = "sample"
+
+
+class SurfaceSettings(BaseModel):
+    """A platform that mirrors the society; `module` names its class, the rest are its options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    module: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+
+    def options(self) -> dict[str, Any]:
+        """Return what is passed to the class."""
+        return dict(self.model_extra or {})
+
+
+class Settings(BaseSettings):
+    """The effective configuration of a society."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MOOT_", env_nested_delimiter="__", extra="forbid", frozen=True, toml_file=DEFAULTS
+    )
+
+    schedules: dict[str, ScheduleSettings] = Field(default_factory=dict)
+    minds: dict[str, MindName] = Field(default_factory=dict)
+    admins: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    viewers: ViewerSettings = ViewerSettings()
+    clock: ClockSettings = ClockSettings()
+    log: LogSettings = LogSettings()
+    prices: PriceSettings = PriceSettings()
+    surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
+
+    @field_validator("schedules")
+    @classmethod
+    def _known_schedules(cls, value: dict[str, ScheduleSettings]) -> dict[str, ScheduleSettings]:
+        for name, schedule in value.items():
+            if name not in POLICIES:
+                raise ValueError(f"there is no schedule {name!r}: choose {', '.join(POLICIES)}")
+            try:
+                Schedule(schedule.spec())
+            except ValueError as exc:
+                raise ValueError(f"{name}: {exc}") from None
+        return value
+
+    @field_validator("minds")
+    @classmethod
+    def _known_seats(cls, value: dict[str, MindName]) -> dict[str, MindName]:
+        for name in value:
+            if name not in {seat.value for seat in BOTS}:
+                raise ValueError(f"there is no seat {name!r} for a mind")
+        return value
+
+    @field_validator("viewers")
+    @classmethod
+    def _known_channels(cls, value: ViewerSettings) -> ViewerSettings:
+        for name in (*value.reads, *value.writes):
+            if name != "*" and name not in ANY:
+                raise ValueError(f"there is no channel {name!r}")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read arguments, then variables, then the shipped file."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    def as_log(self) -> dict[str, Any]:
+        """Return the effective values as SOCIETY_STARTED carries them; surfaces without their options."""
+        plain = self.model_dump(mode="json", exclude={"surfaces", "schedules"})
+        plain["schedules"] = {name: schedule.spec() for name, schedule in self.schedules.items()}
+        plain["surfaces"] = {name: surface.module for name, surface in self.surfaces.items()}
+        return plain
+
+    def seat_of(self, platform: str, user_id: str) -> Seat:
+        """Say what a person on a platform is: admin or viewer (R-E5)."""
+        return Seat.ADMIN if user_id in self.admins.get(platform, ()) else Seat.VIEWER
+
+
+def load_settings(path: Path | None = None, **over: Any) -> Settings:
+    """Load the effective configuration.
+
+    Args:
+        path: A TOML file whose sections replace those of the shipped one.
+        over: Sections that replace both.
+
+    Raises:
+        ConfigError: A value is wrong; the file, the setting and the reason are named.
+    """
+    values: dict[str, Any] = {}
+    if path is not None:
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeError) as exc:
+            raise ConfigError(f"{path}: cannot be read: {exc}") from None
+        except tomllib.TOMLDecodeError as exc:
+            raise ConfigError(f"{path}: is not TOML: {exc}") from None
+    try:
+        return Settings(**{**values, **over})
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "settings"
+        why = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{path or 'configuration'}: {where}: {why}") from None
+
+
+def _channels(names: tuple[str, ...]) -> frozenset[str]:
+    return ANY if "*" in names else frozenset(names)

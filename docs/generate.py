@@ -1,0 +1,144 @@
+"""Write the reference pages that repeat tables of the code; `--check` fails when one is out of date."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from protocols.escalation.triggers import TRIGGERS
+from protocols.kernel.catalogue import ANY, CHANNELS, READING
+from protocols.kernel.table import Duty, Missed
+from protocols.research import architecture, cycle, daily, debate_table
+from protocols.rulebook import MESSAGES, ROWS
+
+HERE: Final = Path(__file__).parent / "reference"
+NOTE: Final = "<!-- written by docs/generate.py from the code's tables; change those, then `make generate` -->\n\n"
+
+
+def permissions() -> Iterator[str]:
+    """Write the channels, who reads them, and who may post what where."""
+    yield "# Channels and permissions\n"
+    yield "What the matrix does not allow is refused at publish, and kept as an AUDIT line in `#admin`.\n"
+    yield "## Channels\n"
+    yield "| channel | system | purpose | read by |\n|---|---|---|---|"
+    for channel in CHANNELS:
+        readers = sorted(seat for seats, names in READING if channel.name in names for seat in seats)
+        yield f"| `{channel.name}` | {channel.system} | {channel.purpose} | {', '.join(readers)} |"
+    yield "\nViewers read and write what the configuration says.\n"
+    yield "## Who posts what where\n"
+    yield "| type | seats | channels | what it does |\n|---|---|---|---|"
+    for row in sorted(ROWS, key=lambda row: row.type):
+        where = "any" if row.channels == ANY else ", ".join(f"`{name}`" for name in sorted(row.channels))
+        doc = (MESSAGES[row.type].__doc__ or "").split("\n")[0]
+        yield f"| {row.type} | {', '.join(sorted(row.seats))} | {where} | {doc} |"
+
+
+def fields() -> Iterator[str]:
+    """Write the fields of every message."""
+    yield "# Message types\n"
+    yield "Every message is an envelope around one of these bodies; `moot schema` prints their JSON Schema.\n"
+    for name, cls in MESSAGES.items():
+        yield f"## {name}\n"
+        yield f"{(cls.__doc__ or '').split(chr(10))[0]}\n"
+        yield "| field | type | required |\n|---|---|---|"
+        for field, info in cls.model_fields.items():
+            alias = info.serialization_alias or field
+            kind = _type_name(info.annotation)
+            yield f"| `{alias}` | {kind} | {'yes' if info.is_required() else 'no'} |"
+        yield ""
+
+
+def _type_name(annotation: object) -> str:
+    text = getattr(annotation, "__name__", "") if isinstance(annotation, type) else str(annotation)
+    for noise in ("typing.", "protocols.kernel.fields.", "protocols.kernel.message.", "collections.abc."):
+        text = text.replace(noise, "")
+    text = text.replace("<class '", "").replace("'>", "").replace("|", "\\|")
+    return f"`{text.rsplit('.', 1)[-1] if '[' not in text and '|' not in text else text}`"
+
+
+def states() -> Iterator[str]:
+    """Write the transition tables of System A, as tables and diagrams."""
+    yield "# States and obligations\n"
+    yield "Each phase makes one seat owe one message. After `within` the referee pings; after the grace it may"
+    yield "rule, and the ruling says what silence leads to. What a table lacks is illegal.\n"
+    yield "## Debate\n"
+    yield from _duties(debate_table.DUTIES, debate_table.MISSED)
+    yield "### Moves\n"
+    yield "| phase | message | leads to |\n|---|---|---|"
+    for (phase, kind), move in debate_table.MOVES.items():
+        yield f"| {phase} | {kind} | {move.to or 'as the guard `' + move.guard + '` decides'} |"
+    yield "\n```mermaid\nstateDiagram-v2"
+    yield f"    [*] --> {debate_table.Phase.ASSESSING_1}: HYPOTHESIS"
+    for (phase, kind), move in debate_table.MOVES.items():
+        for to in BRANCHES.get((str(phase), kind), (move.to,)):
+            yield f"    {phase} --> {'[*]' if to == 'ended' else to}: {kind}"
+    yield "```\n"
+    for title, module in (("Micro-cycle", cycle), ("Daily cycle", daily), ("Weekly cycle", architecture)):
+        yield f"## {title}\n"
+        yield from _duties(module.DUTIES, module.MISSED)
+
+
+BRANCHES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("judging", "VERDICT"): ("backtesting", "reflecting", "requesting"),
+    ("final_judging", "FINAL_VERDICT"): ("backtesting", "reflecting"),
+    ("backtesting", "BACKTEST_RESULT"): ("moving", "recording"),
+    ("assessing_1", "RISK_ASSESSMENT"): ("rebutting_2", "judging"),
+}
+"""Where a guard decides, the phases that it may choose; a test holds them to the guards."""
+
+
+def _duties(duties: Mapping[str, Duty], missed: Mapping[str, Missed]) -> Iterator[str]:
+    yield "| phase | owes | message | channel | within | grace | silence leads to |\n|---|---|---|---|---|---|---|"
+    for phase, duty in duties.items():
+        miss = missed[phase]
+        yield (
+            f"| {phase} | {duty.seat} | {' or '.join(duty.expects)} | `{duty.channel}` "
+            f"| {duty.within.seconds // 60} min | {duty.grace.seconds // 60} min "
+            f"| {miss.decision.outcome} ({miss.decision.rule}), then {miss.to} |"
+        )
+    yield ""
+
+
+def escalations() -> Iterator[str]:
+    """Write the trigger table."""
+    yield "# Escalations\n"
+    yield "An unanswered escalation takes the first option, the conservative one, after four hours.\n"
+    yield "| code | level | system | trigger | options (effect) | source |\n|---|---|---|---|---|---|"
+    for code, trigger in TRIGGERS.items():
+        options = "; ".join(
+            f"{n}. {label} (`{effect}`)" for n, (label, effect) in enumerate(trigger.options, 1)
+        )
+        text = trigger.text.replace("{subject}", "…")
+        yield f"| `{code}` | {trigger.level} | {trigger.system} | {text} | {options} | {trigger.source} |"
+
+
+PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
+    "permissions.md": permissions,
+    "messages.md": fields,
+    "states.md": states,
+    "escalations.md": escalations,
+}
+
+
+def main(argv: list[str]) -> int:
+    """Write the pages, or compare them."""
+    stale = []
+    for name, page in PAGES.items():
+        text = NOTE + "\n".join(page()).rstrip() + "\n"
+        path = HERE / name
+        if "--check" in argv:
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                stale.append(path)
+        else:
+            path.write_text(text, encoding="utf-8")
+    for path in stale:
+        print(f"{path} is out of date: make generate")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,23 @@
+"""The program `moot`; `python -m moot` is the same."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def main() -> None:
+    """Run the command line and exit; nobody ever sees a traceback."""
+    try:
+        from moot.cli.commands import app
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except ImportError as error:
+        if os.environ.get("MOOT_DEBUG"):
+            raise
+        sys.exit(f"moot: the installation is incomplete: {error}; make install repairs it")
+    app()
+
+
+if __name__ == "__main__":
+    main()

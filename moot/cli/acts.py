@@ -1,0 +1,125 @@
+"""What a person does: a draft into the inbox, and what became of it (K3, K24)."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from moot.cli.authority import PLATFORM
+from moot.cli.errors import Refused
+from moot.cli.output import say, write_json
+from moot.cli.reading import Log, key
+
+if TYPE_CHECKING:
+    from protocols.kernel.envelope import Actor, Draft
+    from protocols.kernel.message import Message
+    from protocols.kernel.seats import Seat
+
+RECEIPT_S: Final = 3.0
+"""How long a person waits for a receipt."""
+VIOLATION_S: Final = 1.0
+"""How long the log is watched for a violation found in it."""
+LOOK_S: Final = 0.05
+
+
+def actor_of(user: str) -> Actor:
+    """Return who really wrote."""
+    from protocols.kernel.envelope import Actor
+
+    return Actor("human", PLATFORM, user)
+
+
+def act(user: str, seat: Seat, channel: str, body: Message, *, case_id: str | None = None) -> Draft:
+    """Make the draft of something that nobody owes; every call is an act of its own (K1)."""
+    from protocols.kernel.envelope import Draft
+
+    fresh: Callable[[], uuid.UUID] = uuid.uuid4  # noqa: TID251  # what a person does anew derives from nothing
+    return Draft(
+        channel=channel,
+        author=seat,
+        body=body,
+        actor=actor_of(user),
+        case_id=case_id,
+        key=f"{PLATFORM}/{user}/{fresh()}",
+    )
+
+
+def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
+    """Post a draft, wait for what becomes of it while a society runs, and tell.
+
+    Args:
+        log: The society's log.
+        draft: What is posted.
+        as_json: Whether the outcome is told as JSON.
+        done: What was done, for people.
+
+    Returns:
+        The exit code: 0 done or queued, 3 when it broke a rule.
+
+    Raises:
+        Refused: The society, or the permission matrix for one that is stopped, does not take it.
+    """
+    from channels.draft_codec import draft_to_json
+    from channels.inbox import post
+    from channels.lease import holder
+
+    is_running = holder(log.path.parent) is not None
+    if not is_running:
+        # With nobody at the door, what would be refused there is not queued for the next start.
+        _check_rights(draft)
+    identity = draft.identity()
+    receipt = post(log.path, draft_to_json(replace(draft, key=draft.key or identity)), identity, RECEIPT_S)
+    if receipt is None:
+        return _tell_queued(identity, is_running, as_json)
+    seq, status = receipt.get("seq"), receipt["status"]
+    if status in ("refused", "superseded"):
+        why = receipt.get("why") or f"message {seq} stands as it was said first"
+        rule = f" [{receipt['rule']}]" if receipt.get("rule") else ""
+        if as_json:
+            write_json(dict(receipt))
+        raise Refused(f"{why}{rule}")
+    found = violation_of(log, seq) if seq else None
+    if as_json:
+        write_json({**receipt, "violation": found})
+    if found is not None:
+        raise Refused(f"message {seq} is in the log, but {found['why']} [{found['rule']}]")
+    if not as_json:
+        print(f"{done}: message {seq}" + (" (it was there already)" if status == "duplicate" else ""))
+    return 0
+
+
+def violation_of(log: Log, seq: int) -> dict[str, Any] | None:
+    """Return what the referee finds wrong with a message, if it does so at once."""
+    having = (key("type", "VIOLATION"), f'"of_seq":{seq},')
+    for look in range(round(VIOLATION_S / LOOK_S)):
+        if look:
+            time.sleep(LOOK_S)
+        for line in log.lines(seq + 1, having=having):
+            body: dict[str, Any] = json.loads(line)["body"]
+            if body.get("type") == "VIOLATION" and body.get("of_seq") == seq:
+                return body
+    return None
+
+
+def _check_rights(draft: Draft) -> None:
+    from protocols.kernel.errors import Forbidden
+    from protocols.rulebook import rules
+
+    try:
+        rules().matrix.check(draft.author, draft.channel, draft.body.type)
+    except Forbidden as exc:
+        raise Refused(f"{draft.actor.user_id}: {exc}") from exc
+
+
+def _tell_queued(identity: str, is_running: bool, as_json: bool) -> int:
+    if as_json:
+        write_json({"status": "queued", "id": identity})
+        return 0
+    print("queued: " + ("the society is busy" if is_running else "no society runs, the next one takes it"))
+    if is_running:
+        say("moot log DIR shows when it is in")
+    return 0

@@ -1,0 +1,192 @@
+"""The program: its commands by what they are for, its exit codes (K24), and no traceback for anybody.
+
+Exit codes: 0 done, 1 a check failed, 2 usage, 3 refused, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
+
+from moot.cli.errors import CliError
+from moot.cli.output import say
+
+PANELS: Final[dict[str, list[str]]] = {
+    "Run a society": [],
+    "Look at a log": [],
+    "Check and keep": [],
+    "Act in a society": [],
+    "Set up": [],
+}
+"""The commands by what they are for, in the order in which help lists them."""
+
+INTERRUPTED: Final = 128 + signal.SIGINT
+PIPE_CLOSED: Final = 128 + signal.SIGPIPE
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Command(TyperCommand):
+    """A command with our help."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Lay out `--help`."""
+        from moot.cli.helping import command_help
+
+        return command_help(ctx, self)
+
+
+class Program(TyperGroup):
+    """All commands; turns whatever they end with into an exit code and at most one line."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Lay out `--help`."""
+        from moot.cli.helping import program_help
+
+        return program_help(ctx, self, PANELS)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run one command line and exit; see the module."""
+        given = [*sys.argv[1:]] if args is None else [*args]
+        code = self._run(given or ["--help"], **extra)
+        sys.exit(code)
+
+    def _run(self, args: list[str], **extra: Any) -> int:
+        name = "moot"
+        try:
+            with self.make_context(name, args, **extra) as ctx:
+                name = " ".join((name, *args[:1])) if args[0] in self.commands else name
+                result = self.invoke(ctx)
+                sys.stdout.flush()
+                return result if isinstance(result, int) else 0
+        except typer.Exit as done:
+            return done.exit_code
+        except (KeyboardInterrupt, typer.Abort):
+            return INTERRUPTED
+        except BrokenPipeError:
+            _drop_output()
+            return PIPE_CLOSED
+        except CliError as error:
+            say(f"{name}: {_one_line(error)}")
+            return error.exit_code
+        except TyperException as error:
+            where = getattr(getattr(error, "ctx", None), "command_path", name)
+            say(f"{where}: {_complaint(error.format_message())} Try '{where} --help'.")
+            return 2
+        except Exception as error:
+            return _unforeseen(name, error)
+
+
+app = typer.Typer(
+    cls=Program,
+    name="moot",
+    help="""A society of bots that argue in chat channels under a referee.
+
+    What they say stands in an append-only log. A society lives in a data directory; DIR below is one, or the
+    directory of a simulated run.""",
+    epilog="moot up --speed 120 --warm-up 3\nmoot simulate --days 7 --seed 1\nmoot log ./moot-data --follow",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from moot.version import MOOT_VERSION
+
+        print(f"moot {MOOT_VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    pass
+
+
+def command(
+    panel: str, *examples: str, name: str | None = None, within: typer.Typer = app
+) -> Callable[[Function], Function]:
+    """Declare a command.
+
+    Args:
+        panel: Where help lists it; a key of `PANELS`.
+        examples: Command lines that `--help` shows; each of them parses.
+        name: Its word, when it is not the function's name.
+        within: The group it belongs to.
+    """
+
+    def declare(function: Function) -> Function:
+        word = name or function.__name__.replace("_", "-")
+        if within is app:
+            PANELS[panel].append(word)
+        within.command(word, cls=Command, epilog="\n".join(examples))(function)
+        return function
+
+    return declare
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _complaint(message: str) -> str:
+    """Return what is wrong with a command line as a sentence in our manner."""
+    text = _one_line(message)
+    text = text[:1].lower() + text[1:]
+    return text if text.endswith(("?", ".", ")")) else f"{text}."
+
+
+def _drop_output() -> None:
+    # Whoever read us has gone; what is still buffered must not raise again at exit.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass
+    finally:
+        os.close(nowhere)
+
+
+def _unforeseen(name: str, error: Exception) -> int:
+    """Tell of an error that nobody foresaw: one line, the whole of it in a file."""
+    from moot.cli.known import told
+
+    foreseen = told(error)
+    if foreseen is not None and not os.environ.get("MOOT_DEBUG"):
+        say(f"{name}: {_one_line(foreseen)}")
+        return foreseen.exit_code
+    if os.environ.get("MOOT_DEBUG"):
+        traceback.print_exception(error)
+        return 1
+    line = f"{name}: unexpected {type(error).__name__}: {_one_line(error)}"
+    try:
+        handle, path = tempfile.mkstemp(prefix="moot-error-", suffix=".log", text=True)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            traceback.print_exception(error, file=file)
+    except OSError:
+        path = ""
+    say(f"{line[:500]}. " + (f"The whole story is in {path}; " if path else "") + "MOOT_DEBUG=1 shows it.")
+    return 1

@@ -1,0 +1,77 @@
+"""Who a person is in a society: admin or viewer (R-E5); the platform of the command line is `cli`.
+
+The society judges for itself at its door. This says the same beforehand, from the configuration that its log
+states, for what is queued or belongs to no message.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from moot.cli.errors import Refused, Unusable
+from moot.cli.place import login_name, owner_of
+from moot.cli.reading import Log, key
+
+if TYPE_CHECKING:
+    from protocols.kernel.seats import Seat
+
+PLATFORM: Final = "cli"
+MOST_NAME: Final = 60
+
+As = Annotated[
+    str | None, typer.Option("--as", metavar="USER", help="Who acts; by default whoever is logged in.")
+]
+
+
+def user_of(given: str | None) -> str:
+    """Return who acts.
+
+    Raises:
+        Unusable: The name is none.
+    """
+    user = login_name() if given is None else given
+    if not user.strip() or len(user) > MOST_NAME or not user.isprintable():
+        raise Unusable(f"--as {user[:MOST_NAME]!r}: a user is a name of 1 to {MOST_NAME} characters")
+    return user
+
+
+def admins_of(log: Log) -> frozenset[str]:
+    """Return the admins of a society on this platform: its owner, and whom its configuration names."""
+    found = {owner_of(log.path.parent)}
+    configured: object = None
+    since = 0
+    started = log.newest(key("type", "SOCIETY_STARTED"))
+    if started is not None:
+        message = json.loads(started)
+        since = message["seq"]
+        configured = message["body"]["config"].get("admins")
+    changed = log.newest(key("type", "CONFIG_CHANGED"))
+    if changed is not None and (message := json.loads(changed))["seq"] > since:
+        configured = message["body"]["changes"].get("admins", configured)
+    if isinstance(configured, dict):
+        found |= {str(user) for user in configured.get(PLATFORM) or ()}
+    return frozenset(found)
+
+
+def seat_of(user: str, log: Log) -> Seat:
+    """Say what a person is in the society of a log."""
+    from protocols.kernel.seats import Seat
+
+    return Seat.ADMIN if user in admins_of(log) else Seat.VIEWER
+
+
+def require_admin(user: str, named: Path, what: str) -> Log:
+    """Return the log that a user names, if that person is an admin of its society.
+
+    Raises:
+        Refused: The person is not.
+    """
+    log = Log(named)
+    admins = admins_of(log)
+    if user not in admins:
+        raise Refused(f"{user} is a viewer here, only admins may {what}: {', '.join(sorted(admins))}")
+    return log

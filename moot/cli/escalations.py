@@ -1,0 +1,197 @@
+"""`moot escalations`: what asks for an admin, what may be answered, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from moot.cli.app import command
+from moot.cli.output import (
+    clock_time,
+    console,
+    duration,
+    heading,
+    plural,
+    print_hanging,
+    print_table,
+    table,
+    write_json,
+)
+from moot.cli.place import AsJson, Source
+from moot.cli.reading import Log, key
+
+if TYPE_CHECKING:
+    from protocols.escalation.messages import Escalation
+    from protocols.kernel.envelope import Envelope
+    from rich.console import Console
+
+LEVEL_STYLES: Final[Mapping[str, str]] = {"URGENT": "bold red", "DECISION_NEEDED": "bold yellow", "ATTENTION": "bold"}
+MARGIN: Final = 9
+"""Columns of the words that stand before the lines of an open escalation."""
+LATELY: Final = 20
+"""So many ended ones are listed; --json has them all."""
+
+
+@dataclass(slots=True)
+class Raised:
+    """One escalation and what became of it."""
+
+    envelope: Envelope
+    body: Escalation
+    pages: int = 0
+    acknowledged_by: str | None = None
+    answer: Mapping[str, Any] | None = None
+    how: str | None = None
+    by: str | None = None
+    effect: str | None = None
+    ended_at: datetime | None = None
+    due_at: datetime | None = None
+
+    @property
+    def escalation_id(self) -> str:
+        """Return its id."""
+        return self.body.escalation_id
+
+    @property
+    def answer_by(self) -> datetime:
+        """Return when silence leads to the conservative action; outages have been added."""
+        from protocols.escalation.triggers import ANSWER_WITHIN
+
+        return self.due_at or self.envelope.sent_at + ANSWER_WITHIN
+
+    def remaining(self, now: datetime | None) -> timedelta | None:
+        """Return the time that is left for an answer; None once it has ended."""
+        return None if self.how is not None else self.answer_by - (now or self.answer_by)
+
+    def as_json(self, now: datetime | None) -> dict[str, Any]:
+        """Return it as plain data."""
+        from protocols.kernel.times import rfc3339
+
+        left = self.remaining(now)
+        return {
+            **self.body.model_dump(),
+            "seq": self.envelope.seq,
+            "raised_at": rfc3339(self.envelope.sent_at),
+            "state": "open" if self.how is None else self.how,
+            "answer_by": rfc3339(self.answer_by),
+            "remaining_s": None if left is None else round(left.total_seconds()),
+            "pages": self.pages,
+            "acknowledged_by": self.acknowledged_by,
+            "answer": self.answer,
+            "by": self.by,
+            "effect": self.effect,
+            "ended_at": None if self.ended_at is None else rfc3339(self.ended_at),
+        }
+
+
+@command("Look at a log", "moot escalations ./moot-data", "moot escalations ./moot-data --json")
+def escalations(named: Source, as_json: AsJson = False) -> None:
+    """Show what asks for an admin: why, what may be answered, how long there is, how it ended.
+
+    Without an answer in time the first option, the conservative one, is taken. Answer with moot reply.
+    """
+    found, now = raised(named)
+    if as_json:
+        write_json([one.as_json(now) for one in found])
+        return
+    target = console()
+    is_first = True
+    for one in found:
+        if one.how is None:
+            if not is_first:
+                target.print()
+            print_open(target, one, now, named)
+            is_first = False
+    ended = [one for one in found if one.how is not None]
+    if is_first:
+        target.print("nothing waits for an admin", style="dim")
+    if ended:
+        target.print()
+        print_ended(target, ended)
+
+
+def raised(named: Path) -> tuple[list[Raised], datetime | None]:
+    """Return all escalations of a log in their order, and the society's instant."""
+    from moot.cli.standing import Standing
+
+    entries: dict[str, Raised] = {}
+    standing = Standing.of(named, watch=lambda env, fx, _docket: _take(entries, env, fx))
+    for obligation in standing.docket.open.values():
+        if obligation.step in ("answer", "expire") and obligation.case_id in entries:
+            entries[obligation.case_id].due_at = obligation.due_at
+    return [*entries.values()], standing.now
+
+
+def known(log: Log) -> Sequence[str]:
+    """Return the ids of all escalations of a log, without folding it."""
+    return [env.body.escalation_id for env in log.envelopes(having=[key("type", "ESCALATION")])]  # type: ignore[attr-defined]
+
+
+def _take(entries: dict[str, Raised], env: Envelope, fx: Any) -> None:
+    from protocols.escalation import messages
+    from protocols.escalation.case import EscalationState
+
+    body = env.body
+    if isinstance(body, messages.Escalation):
+        entries[body.escalation_id] = Raised(env, body)
+    elif fx.violation is None and not fx.superseded and env.case_id in entries:
+        one = entries[env.case_id]
+        if isinstance(body, messages.EscalationPaged):
+            one.pages = body.n
+        elif isinstance(body, messages.EscalationAck):
+            one.acknowledged_by = env.actor.user_id
+        elif isinstance(body, messages.EscalationAnswer):
+            one.answer = {"option": body.option, "text": body.text, "by": env.actor.user_id}
+        elif isinstance(body, messages.EscalationResolved):
+            one.by = body.by
+    for state in fx.ended:
+        if isinstance(state, EscalationState) and state.case_id in entries:
+            one = entries[state.case_id]
+            one.how, one.effect, one.ended_at = state.outcome, state.effect, env.sent_at
+
+
+def print_open(target: Console, one: Raised, now: datetime | None, named: Path) -> None:
+    """Print an open escalation with its options and how to answer."""
+    from channels.wording import clean, words
+    from rich.text import Text
+
+    body, left = one.body, one.remaining(now)
+    target.print(
+        Text.assemble(
+            (body.level.replace("_", " "), LEVEL_STYLES.get(body.level, "bold")),
+            (f"  {one.escalation_id}", "bold"),
+            (f"  raised {clock_time(one.envelope.sent_at)} UTC, message {one.envelope.seq}", "dim"),
+        )
+    )
+    rows = [("trigger", clean(body.trigger)), ("context", clean(body.context, 1000))]
+    if one.acknowledged_by:
+        rows.append(("seen", f"by {one.acknowledged_by}"))
+    if one.answer is not None:
+        rows.append(("answered", f"by {one.answer['by']}"))
+    elif left is not None:
+        rows.append(("left", f"{duration(left)}, then option 1" if left > timedelta(0) else "none: option 1 follows"))
+    for option in body.options:
+        rows.append((f"option {option.n}", f"{clean(option.label)} ({words(option.effect)})"))
+    if one.answer is None:
+        numbers = "|".join(str(option.n) for option in body.options)
+        rows.append(("answer", f"moot reply {named} {one.escalation_id} {numbers}|TEXT"))
+    for name, text in rows:
+        if text:
+            print_hanging(target, Text(f"  {name:<{MARGIN}} ", "dim"), Text(text), MARGIN + 3)
+
+
+def print_ended(target: Console, ended: Sequence[Raised]) -> None:
+    """Print how escalations ended, the latest last."""
+    from channels.wording import clean, words
+
+    if len(ended) > LATELY:
+        target.print(heading("Ended", f"{plural(len(ended), 'escalation')}, the last {LATELY} of them"))
+    rows = table("ended", "escalation", "trigger", "how", "effect", fold=("trigger",))
+    for one in ended[-LATELY:]:
+        how = f"{one.how} by {one.by}" if one.how == "answered" and one.by else one.how or ""
+        at = clock_time(one.ended_at) if one.ended_at else ""
+        rows.add_row(at, one.escalation_id, clean(one.body.trigger), how, words(one.effect or ""))
+    print_table(target, rows)

@@ -1,0 +1,117 @@
+"""How help is laid out: what it does, how it is written, options, examples; no boxes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
+from typing import Any, Final
+
+from rich.console import Console
+from rich.text import Text
+
+from moot.cli.output import has_colour, print_hanging
+
+MOST_COLUMNS: Final = 100
+"""Help is not wider than this: longer lines are hard to read."""
+
+_HEAD: Final = "bold"
+_NAME: Final = "cyan"
+
+
+def command_help(ctx: Any, command: Any) -> str:
+    """Lay out the help of one command."""
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.get_params(ctx) if p.param_type_name == "option" and not p.hidden]
+    usage = [ctx.command_path, *(_argument(p) for p in arguments), "[OPTIONS]"]
+    parts = [*_prose(command.help), *_section("Usage", [Text(" ".join(usage))])]
+    if described := [(p.metavar or p.name, p.help) for p in arguments if p.help]:
+        parts += _section("Arguments", _rows(described))
+    parts += _section("Options", _rows([(_option(p), _about(p)) for p in options]))
+    if command.epilog:
+        parts += _section("Examples", [Text(line) for line in command.epilog.splitlines()])
+    return _render(parts)
+
+
+def program_help(ctx: Any, program: Any, panels: Mapping[str, Sequence[str]]) -> str:
+    """Lay out the help of the program: its commands by what they are for."""
+    parts = [*_prose(program.help), *_section("Usage", [Text(f"{ctx.command_path} COMMAND [OPTIONS]")])]
+    for panel, names in panels.items():
+        commands = [program.commands[name] for name in names]
+        rows = [(c.name, _first_sentence(c.help)) for c in commands if not c.hidden]
+        if rows:
+            parts += _section(panel, _rows(rows, width=13))
+    options = [p for p in program.get_params(ctx) if not p.hidden]
+    parts += _section("Options", _rows([(_option(p), _about(p)) for p in options], width=13))
+    if program.epilog:
+        parts += _section("Examples", [Text(line) for line in program.epilog.splitlines()])
+    parts += [Text(""), Text(f"{ctx.command_path} COMMAND --help explains a command, with examples.", "dim")]
+    return _render(parts)
+
+
+def _prose(text: str | None) -> Iterator[Text]:
+    for n, paragraph in enumerate((text or "").split("\n\n")):
+        if n:
+            yield Text("")
+        yield Text(" ".join(paragraph.split()))
+
+
+def _first_sentence(text: str | None) -> str:
+    first = " ".join((text or "").split("\n\n", 1)[0].split())
+    return first.rstrip(".")
+
+
+def _section(title: str, lines: Iterable[Text]) -> list[Text]:
+    return [Text(""), Text(title, _HEAD), *(Text("  ") + line for line in lines)]
+
+
+def _rows(rows: Sequence[tuple[str, str | None]], *, width: int = 0) -> list[Text]:
+    widest = max([width, *(len(name) + 2 for name, _ in rows)])
+    return [Text.assemble((f"{name:<{widest}}", _NAME), about or "") for name, about in rows]
+
+
+def _argument(param: Any) -> str:
+    name = param.metavar or param.name.upper()
+    return name if param.required else f"[{name}]"
+
+
+def _option(param: Any) -> str:
+    names = ", ".join([*param.opts, *param.secondary_opts])
+    return names if param.is_flag else f"{names} {param.metavar or param.name.upper()}"
+
+
+def _about(param: Any) -> str:
+    about = param.help or ""
+    if param.required:
+        return f"{about} (required)"
+    if isinstance(param.show_default, str):
+        return f"{about} [{param.show_default}]"
+    return about
+
+
+def _render(parts: Iterable[Text]) -> str:
+    """Wrap and colour the lines; continued lines stand under the text they continue."""
+    colours = has_colour(sys.stdout)
+    target = StringIO()
+    console = Console(
+        file=target,
+        force_terminal=colours,
+        color_system="standard" if colours else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    width = min(console.width, MOST_COLUMNS)
+    for part in parts:
+        print_hanging(console, Text(), part, _hang(part.plain), width=width)
+    return target.getvalue().rstrip("\n")
+
+
+def _hang(line: str) -> int:
+    """Return the column of the second column of a row, of the text of any other line."""
+    body = line.lstrip(" ")
+    margin = len(line) - len(body)
+    gap = body.find("  ")
+    if not margin or gap < 0:
+        return margin
+    return margin + gap + len(body[gap:]) - len(body[gap:].lstrip(" "))

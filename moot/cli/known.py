@@ -1,0 +1,37 @@
+"""Errors of other packages that a user can cause and understand, as what the command line tells of them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from moot.cli.errors import CheckFailed, CliError, Refused, Unusable
+
+KNOWN: Final[dict[str, type[CliError]]] = {
+    "channels.errors.LeaseHeld": Refused,
+    "channels.errors.Refused": Refused,
+    "channels.errors.CorruptLog": CheckFailed,
+    "channels.errors.ChannelError": Unusable,
+    "memory.errors.MemoryStoreError": Unusable,
+    "bots.tools.errors.ToolError": Unusable,
+    "moot.clock.errors.ClockError": Unusable,
+    "protocols.kernel.errors.OfficerFault": CheckFailed,
+    "protocols.kernel.errors.Violation": Refused,
+    "moot.simulation.scene.SceneError": Unusable,
+    "config.errors.ConfigError": Unusable,
+}
+"""By dotted name, the more special ones first; a class that was never imported cannot have been raised."""
+
+
+def told(error: Exception) -> CliError | None:
+    """Return what a user is told of an error; None when it is a bug of ours."""
+    for dotted, kind in KNOWN.items():
+        module_name, _, name = dotted.rpartition(".")
+        known = getattr(sys.modules.get(module_name), name, None)
+        if isinstance(known, type) and isinstance(error, known):
+            return kind(str(error))
+    if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError | IsADirectoryError):
+        return Unusable(f"{error.filename or 'a file'}: {error.strerror or error}")
+    if isinstance(error, OSError) and error.strerror:
+        return CliError(f"{error.filename or 'the system'}: {error.strerror}")
+    return None

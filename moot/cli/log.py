@@ -1,0 +1,168 @@
+"""`moot log`: what was said, by whom, in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.errors import Unusable
+from moot.cli.output import console, print_hanging, say, write_lines
+from moot.cli.place import AsJson, Source
+from moot.cli.reading import Log, key
+
+if TYPE_CHECKING:
+    from protocols.kernel.envelope import Envelope
+    from rich.console import Console
+
+LOOK_S: Final = 0.2
+"""A follower looks for news this often."""
+
+WIDE: Final = 110
+"""From so many columns on, what does not fit goes on under itself."""
+
+
+@command(
+    "Look at a log",
+    "moot log ./moot-data --follow",
+    "moot log ./moot-data --channel a-verdict --type VERDICT",
+    "moot log ./moot-data --case hyp_20260223_1030",
+    "moot log ./moot-data --from 400 --json | jq .body",
+)
+def log(
+    named: Source,
+    channel: Annotated[
+        str | None, typer.Option("--channel", metavar="C", help="Only this channel; # may be left out.")
+    ] = None,
+    case: Annotated[str | None, typer.Option("--case", metavar="ID", help="Only this case.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--type", metavar="T", help="Only messages of this type.")
+    ] = None,
+    first: Annotated[int, typer.Option("--from", metavar="SEQ", min=1, help="From this message on.")] = 1,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as messages come.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show what was said, one message a line.
+
+    Each line names the message's number, the society's time, the channel and who spoke. With --json each is the
+    message itself, exactly as the log's hash chain holds it.
+    """
+    source = Log(named)
+    if follow and source.directory is None:
+        raise Unusable(f"{source.path} is a finished file: nothing will follow")
+    having = [*_having(channel, case, kind)]
+    shown = 0
+    reader = Reader()
+    for lines in _batches(source, first, having, follow):
+        wanted = [line for line in lines if reader.wants(line, channel, case, kind)]
+        shown += len(wanted)
+        if as_json:
+            write_lines(wanted, flush=follow)
+        else:
+            reader.show(wanted)
+    if not shown and not follow and not as_json:
+        say(_nothing(source, channel, case, kind))
+
+
+class Reader:
+    """Shows lines of a log; knows the day that was last shown."""
+
+    def __init__(self, target: Console | None = None) -> None:
+        """Show on a console, by default on standard output."""
+        self.console = target or console()
+        self._day: date | None = None
+
+    @staticmethod
+    def wants(line: str, channel: str | None, case: str | None, kind: str | None) -> bool:
+        """Say whether a line passes the filters; `having` let through some that do not."""
+        if channel is None and case is None and kind is None:
+            return True
+        from channels.lines import open_line
+
+        envelope = open_line(line)
+        return (
+            (channel is None or envelope.channel == _channel(channel))
+            and (case is None or envelope.case_id == case)
+            and (kind is None or envelope.body.type == kind.upper())
+        )
+
+    def show(self, lines: Sequence[str]) -> None:
+        """Print lines as people read them."""
+        from channels.lines import open_line
+
+        for line in lines:
+            self.show_envelope(open_line(line))
+
+    def show_envelope(self, envelope: Envelope) -> None:
+        """Print one message: its number, the time, the channel, who, and what, wrapped under itself."""
+        from channels.terminal import NARROW, SEAT_WIDTH, parts
+        from rich.text import Text
+
+        target = self.console
+        number = f"{envelope.seq:>5}  "
+        if not target.is_terminal:
+            prefix, said = parts(envelope, is_narrow=False)
+            whole = Text.assemble((number, "dim"), (f"{envelope.sent_at:%Y-%m-%d} ", "dim"), prefix, said)
+            target.print(whole, soft_wrap=True)
+            return
+        if envelope.sent_at.date() != self._day:
+            self._day = envelope.sent_at.date()
+            target.print(Text(f"       {envelope.sent_at:%A, %d %B %Y}", style="bold dim"))
+        is_narrow = target.width < NARROW
+        prefix, said = parts(envelope, is_narrow=is_narrow)
+        prefix = Text.assemble((number, "dim"), prefix)
+        # On a terminal of medium width further lines begin under the seat, so that they are not mere slivers.
+        hang = prefix.cell_len - (SEAT_WIDTH if not is_narrow and target.width < WIDE else 0)
+        print_hanging(target, prefix, said, hang)
+
+
+def _channel(name: str) -> str:
+    return name if name.startswith("#") else f"#{name}"
+
+
+def _having(channel: str | None, case: str | None, kind: str | None) -> Iterator[str]:
+    from protocols.kernel.catalogue import ANY
+
+    if channel is not None:
+        if _channel(channel) not in ANY:
+            raise Unusable(f"there is no channel {_channel(channel)}: choose one of {' '.join(sorted(ANY))}")
+        yield key("channel", _channel(channel))
+    if case is not None:
+        yield key("case_id", case)
+    if kind is not None:
+        yield key("type", kind.upper())
+
+
+def _batches(source: Log, first: int, having: Sequence[str], follow: bool) -> Iterator[list[str]]:
+    batch: list[str] = []
+    while True:
+        last = source.head if follow else None
+        for line in source.lines(first, last, having=having):
+            batch.append(line)
+            if len(batch) >= 200:
+                yield batch
+                batch = []
+        yield batch
+        if last is None:
+            return
+        batch, first = [], max(first, last + 1)
+        time.sleep(LOOK_S)
+
+
+def _nothing(source: Log, channel: str | None, case: str | None, kind: str | None) -> str:
+    if case is not None and not source.newest(key("case_id", case)):
+        return f"there is no case {case}: moot status {source.directory or Path('DIR')} lists the open ones"
+    if kind is not None:
+        from protocols.rulebook import MESSAGES
+
+        if kind.upper() not in MESSAGES:
+            from difflib import get_close_matches
+
+            near = get_close_matches(kind.upper(), [*MESSAGES], 1)
+            return f"no message type {kind.upper()}" + (f": did you mean {near[0]}?" if near else "")
+    return "no such message"

@@ -1,0 +1,171 @@
+"""How anything is printed: text for people, JSON for programs, colours where they are wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+UNWRAPPED: Final = 10_000
+"""Columns of an output that is no terminal: one row stays one line, so that it can be searched."""
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Say whether a stream wants colours: a terminal, unless NO_COLOR or TERM=dumb says no."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty()
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Return a console on a stream, standard output by default; text is never markup."""
+    from rich.console import Console
+
+    stream = stream or sys.stdout
+    is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
+    return Console(
+        file=stream,
+        color_system="auto" if has_colour(stream) else None,
+        force_terminal=True if has_colour(stream) else None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        width=UNWRAPPED if is_wide else None,
+    )
+
+
+def say(line: str) -> None:
+    """Tell the user something beside the result, on standard error."""
+    sys.stdout.flush()
+    print(line, file=sys.stderr, flush=True)
+
+
+def write_lines(lines: Iterable[str], *, flush: bool = False) -> None:
+    """Write lines to standard output as UTF-8, whatever the locale, without wrapping."""
+    sys.stdout.flush()
+    raw = sys.stdout.buffer
+    for line in lines:
+        raw.write(line.encode("utf-8", "surrogatepass"))
+        raw.write(b"\n")
+        if flush:
+            raw.flush()
+    raw.flush()
+
+
+def write_json(value: object) -> None:
+    """Write one JSON document."""
+    write_lines([json.dumps(value, ensure_ascii=False, indent=2, default=str)])
+
+
+def table(*columns: str, right: Iterable[str] = (), fold: Iterable[str] = ()) -> Table:
+    """Return an empty table in the house style: no lines, dim heads.
+
+    Args:
+        columns: The heads.
+        right: Columns of figures.
+        fold: Columns whose long texts may be broken into lines; the others give way last.
+    """
+    from rich.table import Table
+
+    found = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    flexible = frozenset(fold)
+    figures = frozenset(right)
+    for name in columns:
+        found.add_column(
+            name,
+            justify="right" if name in figures else "left",
+            no_wrap=name not in flexible,
+            overflow="fold" if name in flexible else "ellipsis",
+        )
+    return found
+
+
+def print_table(target: Console, rows: Table) -> None:
+    """Print a table without the blanks that pad its last column."""
+    from rich.text import Text
+
+    for line in target.render_lines(rows, pad=False):
+        text = Text.assemble(*((part.text, part.style or "") for part in line if not part.control))
+        target.print(_stripped(text), soft_wrap=True)
+
+
+def heading(text: str, rest: str = "") -> Text:
+    """Return a title line: the subject bold, what is said of it dim."""
+    from rich.text import Text
+
+    return Text.assemble((text, "bold"), (f"  {rest}" if rest else "", "dim"))
+
+
+def print_hanging(target: Console, prefix: Text, text: Text, hang: int, *, width: int = 0) -> None:
+    """Print a text behind a prefix; what does not fit goes on `hang` columns from the left.
+
+    Args:
+        target: Where to print.
+        prefix: What stands before the text, on the first line only.
+        text: What may be wrapped.
+        hang: Where further lines begin.
+        width: Columns to fill; 0: all there are.
+    """
+    from rich.text import Text
+
+    width = width or target.width - 1
+    first, *rest = text.wrap(target, max(12, width - prefix.cell_len)) or [text]
+    first.rstrip()
+    target.print(Text.assemble(prefix, first), soft_wrap=True)
+    if rest:
+        left = Text(" ").join(map(_stripped, rest))
+        for line in left.wrap(target, max(12, width - hang)):
+            target.print(Text.assemble(" " * hang, _stripped(line)), soft_wrap=True)
+
+
+def _stripped(text: Text) -> Text:
+    text.rstrip()
+    return text
+
+
+def seat_text(seat: str) -> Text:
+    """Return a seat's name in its colour."""
+    from channels.templates import SEAT_COLOURS
+    from channels.wording import clean
+    from rich.text import Text
+
+    colours = {str(known): colour for known, colour in SEAT_COLOURS.items()}
+    return Text(clean(seat, 20).capitalize(), style=colours.get(seat, "default"))
+
+
+def clock_time(instant: datetime) -> str:
+    """Write an instant of society time to the minute."""
+    return f"{instant:%Y-%m-%d %H:%M}"
+
+
+def duration(delta: timedelta) -> str:
+    """Write how long: `35 s`, `12 min`, `1 h 42 min`, `3 d 4 h`; the sign is left out."""
+    seconds = round(abs(delta).total_seconds())
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes = seconds // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = divmod(hours, 24)
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def plural(n: int, noun: str) -> str:
+    """Write a number with its noun: `no messages`, `1 message`, `12 messages`."""
+    if n == 1:
+        return f"1 {noun}"
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {many}" if n else f"no {many}"

@@ -1,0 +1,186 @@
+"""`moot post`, `ack`, `reply`, `override`, `take`, `release`, `stop`: what a person may do in a society."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+import typer
+
+from moot.cli.acts import act, perform
+from moot.cli.app import command
+from moot.cli.authority import As, require_admin, seat_of, user_of
+from moot.cli.errors import Refused, Unusable
+from moot.cli.place import AsJson, Dir
+from moot.cli.reading import Log, key
+
+PANEL = "Act in a society"
+
+EscalationId = Annotated[str, typer.Argument(metavar="ESCALATION", help="Its id, or last.")]
+SeatName = Annotated[str, typer.Argument(metavar="SEAT", help="explorer, critic, evolver …")]
+
+
+@command(
+    PANEL,
+    "moot post ./moot-data a-arena 'Mind the gap in June.'",
+    "moot post ./moot-data bridge 'Seen.' --about hyp_20260223_1030 --as ann",
+)
+def post(
+    named: Dir,
+    channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="Where; # may be left out.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What you say.")],
+    about: Annotated[str | None, typer.Option("--about", metavar="CASE", help="The case it is about.")] = None,
+    as_user: As = None,
+    as_json: AsJson = False,
+) -> int:
+    """Say something; every mind that reads the channel sees it from then on.
+
+    Where no society runs it waits for the next one.
+    """
+    from protocols.kernel.people import Note
+
+    user, log = user_of(as_user), Log(named)
+    place = channel if channel.startswith("#") else f"#{channel}"
+    body = _made(Note, text=_said(text, "TEXT"), about_case_id=about)
+    draft = act(user, seat_of(user, log), place, body)
+    return perform(log, draft, as_json=as_json, done=f"noted in {place}")
+
+
+@command(PANEL, "moot ack ./moot-data esc_20260223_1440", "moot ack ./moot-data last")
+def ack(named: Dir, escalation: EscalationId, as_user: As = None, as_json: AsJson = False) -> int:
+    """Say that you have seen an escalation: it pages no more, its time runs on."""
+    from protocols.escalation.messages import EscalationAck
+
+    user, log = user_of(as_user), Log(named)
+    escalation_id = _escalation(log, escalation)
+    body = _made(EscalationAck, escalation_id=escalation_id)
+    draft = act(user, seat_of(user, log), "#admin", body, case_id=escalation_id)
+    return perform(log, draft, as_json=as_json, done=f"{escalation_id} seen")
+
+
+@command(
+    PANEL,
+    "moot reply ./moot-data esc_20260223_1440 2",
+    "moot reply ./moot-data last 'Leave it, I am looking into the data.'",
+)
+def reply(
+    named: Dir,
+    escalation: EscalationId,
+    answer: Annotated[str, typer.Argument(metavar="OPTION|TEXT", help="An option's number, or words.")],
+    as_user: As = None,
+    as_json: AsJson = False,
+) -> int:
+    """Answer an escalation with one of its options, or in words that every mind then sees."""
+    from protocols.escalation.messages import EscalationAnswer
+
+    user, log = user_of(as_user), Log(named)
+    escalation_id = _escalation(log, escalation)
+    is_option = answer.isascii() and answer.isdigit() and len(answer) <= 4
+    body = _made(
+        EscalationAnswer,
+        escalation_id=escalation_id,
+        option=int(answer) if is_option else None,
+        text=None if is_option else _said(answer, "TEXT"),
+    )
+    draft = act(user, seat_of(user, log), "#admin", body, case_id=escalation_id)
+    return perform(log, draft, as_json=as_json, done=f"{escalation_id} answered")
+
+
+@command(PANEL, "moot override ./moot-data hyp_20260223_1030 REJECT --why 'the data vendor withdrew June'")
+def override(
+    named: Dir,
+    case: Annotated[str, typer.Argument(metavar="CASE", help="A debate, or the beginning of its id.")],
+    verdict: Annotated[str, typer.Argument(metavar="VERDICT", help="APPROVE or REJECT.")],
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")],
+    as_user: As = None,
+    as_json: AsJson = False,
+) -> int:
+    """Decide a debate over its seats' heads; one that has ended is taken up again in a linked case."""
+    from moot.cli.case import full_id
+    from protocols.kernel.people import Override
+
+    user, log = user_of(as_user), Log(named)
+    if verdict.upper() not in ("APPROVE", "REJECT"):
+        raise Unusable(f"a verdict is APPROVE or REJECT, not {verdict!r}")
+    case_id = full_id(log, case)
+    opener = next(log.envelopes(having=[key("case_id", case_id)]), None)
+    channel = opener.channel if opener is not None else "#a-arena"
+    body = _made(Override, case_id=case_id, verdict=verdict.upper(), why=_said(why, "--why"))
+    draft = act(user, seat_of(user, log), channel, body, case_id=case_id)
+    return perform(log, draft, as_json=as_json, done=f"{case_id} overridden: {verdict.upper()}")
+
+
+@command(PANEL, "moot take ./moot-data critic", "moot take ./moot-data evolver --as ann")
+def take(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
+    """Sit in a bot's seat: from then on you owe what it owes, see moot obligations and moot answer."""
+    from protocols.kernel.people import SeatTaken
+
+    user, log = user_of(as_user), Log(named)
+    name = _seat(seat)
+    body = _made(SeatTaken, seat=name, user_id=user, reason="asked for on the command line")
+    draft = act(user, seat_of(user, log), "#admin", body)
+    return perform(log, draft, as_json=as_json, done=f"{user} sits in the seat of the {name}")
+
+
+@command(PANEL, "moot release ./moot-data critic")
+def release(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
+    """Give a seat back to its bot."""
+    from protocols.kernel.people import SeatReleased
+
+    user, log = user_of(as_user), Log(named)
+    name = _seat(seat)
+    body = _made(SeatReleased, seat=name, user_id=user, reason="asked for on the command line")
+    draft = act(user, seat_of(user, log), "#admin", body)
+    return perform(log, draft, as_json=as_json, done=f"the seat of the {name} is its bot's again")
+
+
+@command(
+    PANEL,
+    "moot stop ./moot-data --why 'going home'",
+    "moot stop ./moot-data --scope A --why 'wrong prices'",
+    "moot stop ./moot-data --scope hyp_20260223_1030 --why 'a duplicate'",
+)
+def stop(
+    named: Dir,
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")],
+    scope: Annotated[
+        str, typer.Option("--scope", metavar="S", help="society, A, B, or a case.", show_default="society")
+    ] = "society",
+    as_user: As = None,
+    as_json: AsJson = False,
+) -> int:
+    """Stop the society, one of its systems, or a case; no bot can hold up a stop."""
+    from channels.lease import holder
+    from moot.cli.case import full_id
+    from protocols.kernel.people import Stop
+
+    user = user_of(as_user)
+    log = require_admin(user, named, "stop it")
+    if holder(log.path.parent) is None:
+        raise Refused(f"no society runs on {log.path.parent}: there is nothing to stop")
+    fixed = {"society": "society", "a": "system A", "b": "system B"}
+    asked = scope.lower().removeprefix("system").strip()
+    what = fixed.get(asked) or full_id(log, scope)
+    draft = act(user, seat_of(user, log), "#admin", _made(Stop, scope=what, why=_said(why, "--why")))
+    return perform(log, draft, as_json=as_json, done=f"{what} stops")
+
+
+def _made[M](model: type[M], **fields: object) -> M:
+    raise NotImplementedError
+
+
+def _said(text: str, name: str) -> str:
+    if not text.strip():
+        raise Unusable(f"{name} is empty: say something")
+    return text
+
+
+def _seat(name: str) -> Literal["explorer"]:
+    raise NotImplementedError
+
+
+def _escalation(log: Log, given: str) -> str:
+    raise NotImplementedError
+
+
+json.dumps

@@ -1,0 +1,156 @@
+"""A society as it stands after some message: open cases, who owes what, and how long they have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moot.cli.errors import Unusable
+from moot.cli.reading import Log, Watch, fold
+
+if TYPE_CHECKING:
+    from protocols.kernel.docket import Docket, Effects
+    from protocols.kernel.envelope import Envelope
+    from protocols.kernel.obligation import Obligation
+
+
+@dataclass(slots=True)
+class Standing:
+    """A society as it stood after some message.
+
+    Attributes:
+        log: Its log.
+        docket: Everything open.
+        now: The instant that countdowns count from.
+        pid: The process that runs it: 0 when that hides, None when nobody does.
+        clock: Which clock the last start named.
+        is_warm_up: Whether the last start was that of a warm-up.
+    """
+
+    log: Log
+    docket: Docket
+    now: datetime | None
+    pid: int | None = None
+    clock: str = ""
+    is_warm_up: bool = False
+
+    @classmethod
+    def of(cls, named: Path, until: int | None = None, watch: Watch | None = None) -> Standing:
+        """Fold the log that a user names.
+
+        Args:
+            named: Directory or file.
+            until: The last message that counts.
+            watch: Called with every message, what it changed, and the docket after it.
+
+        Raises:
+            Unusable: There is no such log or message.
+            CheckFailed: It breaks the rules.
+        """
+        from channels.lease import holder
+        from moot.clock.wall import utc_ns
+        from protocols.kernel.officers import SocietyStarted
+
+        log = Log(named)
+        head = log.head
+        if until is not None and not 1 <= until <= head:
+            raise Unusable(f"--until {until}: the log of {named} holds messages 1 to {head}")
+        started: list[SocietyStarted] = []
+
+        def take(env: Envelope, fx: Effects, docket: Docket) -> None:
+            if isinstance(env.body, SocietyStarted):
+                started.append(env.body)
+            if watch is not None:
+                watch(env, fx, docket)
+
+        docket = fold(log, until, take)
+        pid = holder(log.directory) if log.directory is not None and until is None else None
+        clock = started[-1].clock if started else ""
+        now = docket.at
+        if pid is not None and clock == "real":
+            now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
+        return cls(log, docket, now, pid, clock, bool(started and started[-1].warm_up))
+
+    def owed(self) -> list[Obligation]:
+        """Return what is owed: by bots and people first, then by officers; what is due first comes first."""
+        from protocols.kernel.seats import OFFICERS
+
+        return sorted(self.docket.open.values(), key=lambda o: (o.seat in OFFICERS, o.due_at, o.id))
+
+    def remaining(self, obligation: Obligation) -> timedelta:
+        """Return the time that is left until it is due; negative when it is late."""
+        return obligation.due_at - (self.now or obligation.opened_at)
+
+    def obligation_json(self, o: Obligation) -> dict[str, Any]:
+        """Return an obligation as plain data."""
+        return {
+            "id": o.id,
+            "case_id": o.case_id,
+            "seat": o.seat.value,
+            "held_by": self.docket.house.holders.get(o.seat),
+            "expects": list(o.expects),
+            "channel": o.channel,
+            "opened_at": _text(o.opened_at),
+            "due_at": _text(o.due_at),
+            "void_at": _text(o.void_at),
+            "remaining_s": round(self.remaining(o).total_seconds()),
+            "attempt": self.docket.attempts.get(o.id, 0),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """Return cases and obligations as plain data."""
+        return {
+            "seq": self.docket.seq,
+            "at": _text(self.docket.at),
+            "now": _text(self.now),
+            "cases": [
+                {
+                    "case_id": state.case_id,
+                    "kind": state.kind,
+                    "phase": str(state.phase),
+                    "parent": state.parent,
+                    "opened_seq": state.opened_seq,
+                    "waits_for_ruling": state.case_id in self.docket.waiting,
+                    "owed": [o.id for o in state.owed],
+                }
+                for state in self.docket.cases.values()
+            ],
+            "obligations": [self.obligation_json(o) for o in self.owed()],
+        }
+
+    def status_json(self) -> dict[str, Any]:
+        """Return how the society stands as plain data."""
+        house = self.docket.house
+        return {
+            "log": str(self.log.path),
+            "running": self.pid is not None,
+            "pid": self.pid or None,
+            "clock": self.clock,
+            "speed": house.speed,
+            "paused": house.paused,
+            "warm_up": self.is_warm_up,
+            "seed": house.seed,
+            "rules_version": house.rules_version,
+            "conservative": house.conservative_a,
+            "stopped_systems": sorted(house.stopped),
+            "seats_taken": {seat.value: user for seat, user in sorted(house.holders.items())},
+            "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
+            "cases_ended": len(self.docket.ended),
+            "queued": queued(self.log),
+            **self.as_json(),
+        }
+
+
+def queued(log: Log) -> int:
+    """Count the posts that wait in the inbox of a data directory."""
+    if log.directory is None:
+        return 0
+    return log.count("SELECT count(*) FROM inbox WHERE receipt IS NULL")
+
+
+def _text(instant: datetime | None) -> str | None:
+    from protocols.kernel.times import rfc3339
+
+    return None if instant is None else rfc3339(instant)

@@ -1,0 +1,152 @@
+"""`moot status`, `moot obligations`, `moot replay`: who owes what, now or at any past moment."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.output import (
+    clock_time,
+    console,
+    duration,
+    heading,
+    plural,
+    print_table,
+    seat_text,
+    table,
+    write_json,
+)
+from moot.cli.place import AsJson, Source
+from moot.cli.standing import Standing, queued
+
+if TYPE_CHECKING:
+    from protocols.kernel.obligation import Obligation
+    from rich.console import Console
+    from rich.text import Text
+
+KINDS: Final = ("debate", "cycle", "daily", "architecture", "escalation")
+"""Kinds of cases in the order in which they are counted."""
+
+
+@command("Look at a log", "moot status ./moot-data", "moot status ./moot-data --json")
+def status(named: Source, as_json: AsJson = False) -> None:
+    """Show how a society stands: its clock, open cases, what is owed, what waits for an admin."""
+    found = Standing.of(named)
+    if as_json:
+        write_json(found.status_json())
+        return
+    target, docket, house = console(), found.docket, found.docket.house
+    target.print(heading(str(named), _state(found)))
+    rows = table("", "", fold=("",))
+    rows.show_header = False
+    rows.columns[0].style, rows.columns[0].no_wrap = "dim", True
+    when = f"{clock_time(docket.at)} UTC" if docket.at else "never started"
+    rows.add_row("society time", f"{when}, seed {house.seed}, rules {house.rules_version or '?'}")
+    rows.add_row("messages", f"{docket.seq:,}, {plural(len(docket.ended), 'ended case')}")
+    counts = [plural(n, kind) for kind in KINDS if (n := house.running.get(kind))]
+    rows.add_row("open", ", ".join(counts) or "no cases")
+    if house.holders:
+        rows.add_row("people", ", ".join(f"{user} as {seat}" for seat, user in sorted(house.holders.items())))
+    if house.conservative_a:
+        rows.add_row("mode", "conservative: uncertain hypotheses are rejected until an admin acts")
+    for system in sorted(house.stopped):
+        rows.add_row("stopped", f"system {system}, by a person")
+    if n := queued(found.log):
+        rows.add_row("inbox", f"{plural(n, 'post')} waiting")
+    print_table(target, rows)
+    if docket.open:
+        target.print()
+        print_obligations(target, found)
+
+
+@command("Look at a log", "moot obligations ./moot-data", "moot obligations ./moot-data --json | jq '.[].seat'")
+def obligations(named: Source, as_json: AsJson = False) -> None:
+    """Show who owes which message, and how long they have.
+
+    When its time is over a seat is reminded; after the grace the referee rules on its silence.
+    """
+    found = Standing.of(named)
+    if as_json:
+        write_json([found.obligation_json(o) for o in found.owed()])
+        return
+    print_obligations(console(), found)
+
+
+@command("Look at a log", "moot replay ./moot-data --until 250", "moot replay ./moot-data --until 250 --json")
+def replay(
+    named: Source,
+    until: Annotated[int, typer.Option("--until", metavar="SEQ", help="The last message that counts.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show open cases and obligations as they stood after a message."""
+    found = Standing.of(named, until)
+    if as_json:
+        write_json(found.as_json())
+        return
+    target = console()
+    at = f"{clock_time(found.docket.at)} UTC" if found.docket.at else ""
+    target.print(heading(f"After message {until}", at))
+    print_cases(target, found)
+    target.print()
+    print_obligations(target, found)
+
+
+def print_cases(target: Console, found: Standing) -> None:
+    """Print the open cases."""
+    from channels.wording import words
+
+    if not found.docket.cases:
+        target.print("no case was open", style="dim")
+        return
+    rows = table("case", "kind", "phase", "since", fold=("case",))
+    for state in found.docket.cases.values():
+        phase = words(str(state.phase))
+        if state.case_id in found.docket.waiting:
+            phase += ", waits for a ruling"
+        rows.add_row(state.case_id, state.kind, phase, f"message {state.opened_seq}")
+    print_table(target, rows)
+
+
+def print_obligations(target: Console, found: Standing) -> None:
+    """Print what is owed, with countdowns; what officers owe is dim."""
+    from protocols.kernel.seats import OFFICERS
+    from rich.text import Text
+
+    if not found.docket.open:
+        target.print("nobody owes anything", style="dim")
+        return
+    rows = table("seat", "owes", "due", "obligation", fold=("owes", "obligation"))
+    for o in found.owed():
+        holder = found.docket.house.holders.get(o.seat)
+        who = Text.assemble(seat_text(o.seat), (f" ({holder})", "dim") if holder else "")
+        style = "dim" if o.seat in OFFICERS else ""
+        rows.add_row(who, " or ".join(o.expects), due_text(found, o), o.id, style=style)
+    print_table(target, rows)
+
+
+def due_text(found: Standing, o: Obligation) -> Text:
+    """Return the countdown of an obligation, red when it is late."""
+    from protocols.kernel.seats import OFFICERS, PEOPLE
+    from rich.text import Text
+
+    left = found.remaining(o)
+    if left > timedelta(0):
+        return Text(f"in {duration(left)}")
+    if not left or o.seat in OFFICERS or o.seat in PEOPLE:
+        return Text("now")
+    until_void = o.void_at - (found.now or o.void_at)
+    rest = f", void in {duration(until_void)}" if until_void > timedelta(0) else ", void"
+    return Text(f"{duration(left)} late{rest}", style="red")
+
+
+def _state(found: Standing) -> str:
+    house = found.docket.house
+    if found.log.directory is None:
+        return "an exported log"
+    if found.pid is None:
+        return "ended without saying so" if house.is_up else "stopped"
+    pace = "paused" if house.paused else "real time" if found.clock == "real" else f"×{house.speed:g}"
+    return f"running, {pace}" + (f", process {found.pid}" if found.pid else "")

@@ -1,0 +1,205 @@
+"""Control requests: how a person in another process sets the pace of a running society (K7, K8).
+
+Only the timekeeper may say CLOCK_SET, so these are no drafts: a table `control` beside the guests' inbox
+holds one row a request, the host carries it out and writes the receipt. What follows stands in the log. A
+request is for the society that runs now: one that nobody took is withdrawn, never kept for the next start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import sqlite3
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import CancelledError, Future, wait
+from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+import structlog
+
+from channels.errors import NotALog
+from channels.lease import holder
+from channels.logfile import check_schema, connect, disk_errors
+
+LOOK_S: Final = 0.02
+"""A guest looks for its receipt this often."""
+POLL_S: Final = 0.05
+"""The pump looks for requests this often, in wall time."""
+
+Op = Literal["pause", "resume", "step", "speed"]
+"""What can be asked: stand still, go on, move by some timers, run at another speed (and go on)."""
+
+Receipt = Mapping[str, Any]
+"""`ok`, and `why` when it is false; else whatever the host tells: `society_at`, `speed`, `paused`."""
+
+Handle = Callable[[str, float | None, str], Awaitable[Receipt]]
+"""Carries out (op, value, by) on the society's loop; a ValueError it raises is told to the person."""
+
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS control(
+    n INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL, value REAL, by TEXT NOT NULL,
+    taken INTEGER NOT NULL DEFAULT 0, receipt TEXT
+)
+"""
+INSERT: Final = "INSERT INTO control(op, value, by) VALUES (?, ?, ?)"
+SELECT_RECEIPT: Final = "SELECT receipt FROM control WHERE n = ?"
+WITHDRAW: Final = "DELETE FROM control WHERE n = ? AND NOT taken"
+SELECT_WAITING: Final = "SELECT n, op, value, by FROM control WHERE NOT taken ORDER BY n LIMIT 100"
+TAKE: Final = "UPDATE control SET taken = 1 WHERE n = ? AND NOT taken"
+UPDATE_RECEIPT: Final = "UPDATE control SET receipt = ? WHERE n = ?"
+DELETE_ALL: Final = "DELETE FROM control"
+
+Row = tuple[int, str, float | None, str]
+
+_log = structlog.get_logger(__name__)
+
+
+class NobodyListens(NotALog):
+    """Say that no society runs there, or that it did not take the request; nothing has changed."""
+
+
+def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float = 3.0) -> Receipt:
+    """Ask a running society to change its pace, and wait for its receipt.
+
+    Args:
+        path: `log.sqlite` of the society.
+        op: What to do.
+        value: The speed, or how many timers to step by; None for the others.
+        by: User id of the person, who has been found to be an admin.
+        wait_s: How long to wait, in wall time.
+
+    Returns:
+        The receipt.
+
+    Raises:
+        NobodyListens: No society runs there, or it did not take the request in time; nothing has changed.
+        StorageError: The disk did not take it.
+    """
+    place = Path(path)
+    if holder(place.parent) is None:
+        raise NobodyListens(f"no society runs on {place.parent}: start it with moot up --data {place.parent}")
+    with disk_errors(place), closing(connect(place, durability="process")) as db:
+        check_schema(db, place)
+        db.execute(SCHEMA)
+        n = db.execute(INSERT, (op, value, by)).lastrowid
+        for _ in range(max(1, math.ceil(wait_s / LOOK_S))):
+            time.sleep(LOOK_S)
+            (found,) = db.execute(SELECT_RECEIPT, (n,)).fetchone() or (None,)
+            if found is not None:
+                receipt: Receipt = json.loads(found)
+                return receipt
+            if holder(place.parent) is None:
+                break
+        if db.execute(WITHDRAW, (n,)).rowcount:
+            raise NobodyListens(f"the society on {place.parent} did not take the request: nothing has changed")
+    return {"ok": True, "why": "the society has taken it and is still at it"}
+
+
+class ControlPump:
+    """A thread that looks for requests, and a task on the loop that carries them out, one after the other.
+
+    Time: the thread waits in wall time, off the loop, so a paused society can be told to go on (K22). It is a
+    daemon with a connection of its own (K25). Requests that an earlier society left are dropped at the start.
+
+    Args:
+        path: `log.sqlite`, which a `SqliteBus` has opened.
+        handle: Carries out a request, on the running loop.
+        poll_s: Wall seconds between two looks.
+        hold: Keeps virtual time still while `close` waits for the thread.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        handle: Handle,
+        *,
+        poll_s: float = POLL_S,
+        hold: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
+        """Start looking."""
+        self._path = Path(path)
+        self._handle = handle
+        self._poll_s = poll_s
+        self._hold = hold
+        self._stop = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Receipt] | None = None
+        self._thread = threading.Thread(target=self._run, name="control pump", daemon=True)
+        self._thread.start()
+
+    async def close(self) -> None:
+        """Finish the request in hand and stop. Safe to call twice."""
+        self._stop.set()
+        with self._hold():
+            await asyncio.to_thread(self._thread.join)
+
+    async def __aenter__(self) -> Self:
+        """Return the pump."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it."""
+        await self.close()
+
+    def _run(self) -> None:
+        """Look, hand over, write receipts, until stopped; in the thread."""
+        try:
+            with closing(connect(self._path, durability="process")) as db:
+                db.execute(SCHEMA)
+                db.execute(DELETE_ALL)
+                while not self._stop.is_set():
+                    self._look(db)
+                    self._stop.wait(self._poll_s)
+        except sqlite3.Error as exc:
+            _log.error("control closed", path=str(self._path), why=str(exc))
+
+    def _look(self, db: sqlite3.Connection) -> None:
+        try:
+            rows: list[Row] = db.execute(SELECT_WAITING).fetchall()
+            for n, op, value, by in rows:
+                # Taken first: whoever gives up waiting withdraws only what nobody took.
+                if self._stop.is_set() or not db.execute(TAKE, (n,)).rowcount:
+                    continue
+                receipt = self._hand_over(op, value, by)
+                db.execute(UPDATE_RECEIPT, (json.dumps(receipt, default=str), n))
+        except sqlite3.Error as exc:
+            _log.warning("control not served", path=str(self._path), why=str(exc))
+
+    def _hand_over(self, op: str, value: float | None, by: str) -> Receipt:
+        """Let the loop carry out a request and wait for it."""
+        box: Future[Receipt] = Future()
+        try:
+            self._loop.call_soon_threadsafe(self._begin, op, value, by, box)
+            while not wait([box], timeout=self._poll_s).done:
+                if self._loop.is_closed():
+                    raise RuntimeError("the loop is closed")
+            return box.result()
+        except ValueError as exc:
+            return {"ok": False, "why": str(exc)}
+        except (RuntimeError, CancelledError):
+            self._stop.set()
+            return {"ok": False, "why": "the society has ended"}
+        except Exception as exc:
+            _log.error("control request failed", op=op, why=repr(exc))
+            return {"ok": False, "why": f"{type(exc).__name__}: {exc}"}
+
+    def _begin(self, op: str, value: float | None, by: str, box: Future[Receipt]) -> None:
+        """Start the handling task; on the loop."""
+
+        def hand_back(task: asyncio.Task[Receipt]) -> None:
+            if task.cancelled():
+                box.cancel()
+            elif (error := task.exception()) is not None:
+                box.set_exception(error)
+            else:
+                box.set_result({"ok": True, **task.result()})
+
+        async def handled() -> Receipt:
+            return await self._handle(op, value, by)
+
+        self._task = self._loop.create_task(handled(), name=f"control {op}")
+        self._task.add_done_callback(hand_back)

@@ -1,0 +1,90 @@
+"""The guests' door: what other processes may post into a society, and as whom (K3, K14, R-E5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from channels.bus import Receipt
+from channels.draft_codec import draft_from_json, draft_to_json
+from channels.errors import Refused
+from channels.inbox import accepted, keyed
+from config.settings import Settings
+from moot.host import Host
+from protocols.codec import decode_body
+from protocols.kernel.envelope import Draft
+from protocols.kernel.errors import Forbidden, Violation
+from protocols.kernel.seats import PEOPLE, Seat
+
+
+class Door:
+    """Takes drafts of guests: people only, as themselves, as admins only where they are.
+
+    It stands before the bus for the inbox pump and the gateway, and has the bus's `publish`.
+    """
+
+    def __init__(self, host: Host, settings: Settings, owner: str) -> None:
+        """Open the door.
+
+        Args:
+            host: The society's host.
+            settings: Who is an admin on which platform.
+            owner: User id that owns the data directory; an admin on the platform `cli`.
+        """
+        self._host = host
+        self._settings = settings
+        self._owner = owner
+
+    def seat_of(self, platform: str, user_id: str) -> Seat:
+        """Say what a person on a platform is (R-E5)."""
+        if platform == "cli" and user_id == self._owner:
+            return Seat.ADMIN
+        return self._settings.seat_of(platform, user_id)
+
+    async def publish(self, draft: Draft) -> Receipt:
+        """Publish a guest's draft.
+
+        Raises:
+            Refused: It is not a person's, or the person may not do that; it is in the audit.
+        """
+        try:
+            self._check(draft)
+        except Violation as violation:
+            refused = Refused(violation)
+            await self._host.audit_refusal(
+                draft_to_json(draft).encode(), refused, seat=draft.author.value, channel=draft.channel
+            )
+            raise refused from violation
+        return await self._host.publish(draft)
+
+    async def publish_json(self, draft: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        """Publish a guest's draft given as plain data; for the gateway.
+
+        Raises:
+            Refused: As `publish`; or it is no draft.
+        """
+        try:
+            read = keyed(draft_from_json(dict(draft), decode_body), key)
+        except Violation as violation:
+            refused = Refused(violation)
+            await self._host.audit_refusal(
+                repr(dict(draft)).encode("utf-8", "replace"), refused, seat=None, channel=None
+            )
+            raise refused from violation
+        return accepted(await self.publish(read))
+
+    def _check(self, draft: Draft) -> None:
+        actor, author = draft.actor, draft.author
+        if actor.kind != "human":
+            raise Forbidden("K3", "guests are people: the actor's kind is human", field="actor.kind")
+        is_admin = self.seat_of(actor.platform, actor.user_id) is Seat.ADMIN
+        if author is Seat.ADMIN and not is_admin:
+            raise Forbidden(
+                "R-E5", f"{actor.user_id} on {actor.platform} is no admin of this society", field="author"
+            )
+        if author not in PEOPLE:
+            holder = self._host.docket.house.holders.get(author)
+            if holder is None:
+                raise Forbidden("K14", f"take the seat first: nobody holds {author}", field="author")
+            if holder != actor.user_id:
+                raise Forbidden("K14", f"{holder} holds {author}, not {actor.user_id}", field="author")

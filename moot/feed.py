@@ -1,0 +1,112 @@
+"""The feed of `moot up`: chat lines as they are logged, and a status line under them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from channels.terminal import TerminalSurface
+from moot.society import Society
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.seats import OFFICERS, PEOPLE
+
+SHOWN: Final = 3
+"""So many open obligations are named in the status line."""
+QUIET: Final = frozenset({"AUDIT", "CAUSAL_RECORD"})
+"""Types that the feed leaves out; `moot log` shows them."""
+
+
+class Feed:
+    """Prints messages as they come; on a terminal it keeps a status line below them."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        """Print to a console; standard output by default, colours as NO_COLOR says."""
+        self.console = console or Console(highlight=False, emoji=False)
+        self._surface = TerminalSurface(console=self.console)
+        self._live: Live | None = None
+        self._ticker: asyncio.Task[None] | None = None
+
+    def recap(self, envelopes: Iterable[Envelope], title: str) -> None:
+        """Print what was said before."""
+        self.console.rule(Text(title, style="dim"), style="dim")
+        for envelope in envelopes:
+            self._say(envelope)
+        self.console.rule(style="dim")
+
+    def say(self, text: str, style: str = "dim") -> None:
+        """Print a line of our own."""
+        self.console.print(Text(text, style=style))
+
+    def attach(self, society: Society) -> None:
+        """Print everything that the society logs from now on, and its status."""
+        society.host.listeners.append(lambda env, _fx: self._say(env))
+        if self.console.is_terminal:
+            self._live = Live(console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
+            self._ticker = asyncio.create_task(self._tick(society), name="status line")
+
+    def _say(self, envelope: Envelope) -> None:
+        if envelope.body.type not in QUIET:
+            self._surface.show(envelope)
+
+    async def _tick(self, society: Society) -> None:
+        while self._live is not None:
+            self._live.update(status(society), refresh=True)
+            clock = society.clock
+            # Twice a wall second, whatever the speed; a paused clock stops this loop, and the line stays.
+            await asyncio.sleep(0.5 * max(clock.speed, 0.001))
+
+    def close(self) -> None:
+        """Take the status line away."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+        if self._live is not None:
+            live, self._live = self._live, None
+            live.stop()
+
+
+def status(society: Society) -> Text:
+    """Return the status line: time, cycle, who owes what, escalations."""
+    docket, clock = society.host.docket, society.clock
+    now = clock.now()
+    pace = "paused" if clock.paused else f"{clock.speed:g}x"
+    parts: list[tuple[str, str] | str] = [(f" {now:%a %d %b %H:%M} UTC ", "reverse"), f" {pace} "]
+    cycle = next((s for s in docket.cases.values() if s.kind in ("cycle", "architecture", "daily")), None)
+    parts.append(f"| {cycle.kind} {cycle.phase} " if cycle is not None else "| between cycles ")
+    owed = sorted(
+        (o for o in docket.open.values() if o.seat not in OFFICERS | PEOPLE), key=lambda o: (o.due_at, o.id)
+    )
+    for obligation in owed[:SHOWN]:
+        left = obligation.due_at - now
+        style = "red" if left < timedelta(0) else ""
+        parts.append((f"| {_owes(obligation, now)} ", style))
+    if len(owed) > SHOWN:
+        parts.append(f"| +{len(owed) - SHOWN} ")
+    waiting = docket.house.running.get("escalation", 0)
+    if waiting:
+        noun = "escalation" if waiting == 1 else "escalations"
+        parts.append((f"| {waiting} {noun} open", "bold yellow"))
+    if docket.house.conservative_a:
+        parts.append(("| conservative", "yellow"))
+    text = Text.assemble(*parts)
+    text.truncate(society_width(), overflow="ellipsis")
+    return text
+
+
+def society_width() -> int:
+    """Return how wide a status line may be."""
+    return max(20, Console().width - 1)
+
+
+def _owes(obligation: Obligation, now: datetime) -> str:
+    left = obligation.due_at - now
+    sign = "-" if left < timedelta(0) else ""
+    minutes, seconds = divmod(int(abs(left).total_seconds()), 60)
+    return f"{obligation.seat} owes {obligation.expects[0]} {sign}{minutes}:{seconds:02d}"

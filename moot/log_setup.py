@@ -1,0 +1,74 @@
+"""Logging: JSON lines to a file, warnings readable on the terminal; secrets redacted, case_id and seq bound."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import sys
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from protocols.kernel.redact import redact
+
+MAX_BYTES: Final = 20_000_000
+KEPT: Final = 3
+
+
+def _redacted(_logger: object, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    for key, value in event.items():
+        if isinstance(value, str):
+            event[key] = redact(value)
+    return event
+
+
+def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "INFO") -> None:
+    """Send structlog's events to a rotating file, and warnings to standard error when asked.
+
+    Args:
+        path: The file; None: no file.
+        terminal: Whether warnings and errors also go to standard error, for people.
+        level: The lowest level that is kept in the file.
+    """
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _redacted,
+    ]
+    handlers: list[logging.Handler] = []
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = logging.handlers.RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT, delay=True)
+        file.setFormatter(
+            structlog.stdlib.ProcessorFormatter(
+                processor=structlog.processors.JSONRenderer(), foreign_pre_chain=shared
+            )
+        )
+        handlers.append(file)
+    if terminal:
+        stream = logging.StreamHandler(sys.stderr)
+        stream.setLevel(logging.WARNING)
+        stream.setFormatter(
+            structlog.stdlib.ProcessorFormatter(
+                processor=structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()), foreign_pre_chain=shared
+            )
+        )
+        handlers.append(stream)
+    root = logging.getLogger()
+    for handler in list(root.handlers):
+        root.removeHandler(handler)
+        handler.close()
+    for handler in handlers or [logging.NullHandler()]:
+        root.addHandler(handler)
+    root.setLevel(level)
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        cache_logger_on_first_use=True,
+    )

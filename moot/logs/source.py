@@ -1,0 +1,77 @@
+"""A source of log lines, as they stand."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple, Self
+
+from channels.bus import Head
+from moot.logs.errors import Damaged
+from protocols.codec import decode_envelope, decode_stored
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Malformed
+
+Kind = Literal["directory", "file", "stdin"]
+
+STDIN: Final = "-"
+
+
+class Line(NamedTuple):
+    """One line of a log, not judged.
+
+    Attributes:
+        number: Line of the file, or row of the table, from 1.
+        text: The envelope as JSON; with its `hash` in it in JSON Lines, without in a database.
+        hash: The hash in hex that is kept beside the text, "" when it stands in the text, if at all.
+    """
+
+    number: int
+    text: str
+    hash: str
+
+
+class LogSource(ABC):
+    """A log that is open for reading; close it, or use it as a context manager.
+
+    Attributes:
+        name: As the user named it.
+        kind: What it is.
+        head: The end of the log by the file `head` as it was at the opening, None where there is none.
+    """
+
+    def __init__(self, name: str, kind: Kind, head: Head | None = None) -> None:
+        """Keep what `open_log` found."""
+        self.name = name
+        self.kind: Kind = kind
+        self.head = head
+
+    @abstractmethod
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines in the order in which they stand, in constant memory.
+
+        Raises:
+            Damaged: It cannot be read on; the line is named.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close it; safe to call twice. The standard input stays open."""
+
+    def envelopes(self) -> Iterator[Envelope]:
+        """Yield the lines as envelopes, for those who trust the log.
+
+        Raises:
+            Damaged: A line is no envelope, or it cannot be read on.
+        """
+        for number, text, beside in self.lines():
+            try:
+                yield decode_stored(text, beside) if beside else decode_envelope(text)
+            except Malformed as exc:
+                raise Damaged(self.name, f"line {number} is no envelope: {exc}", line=number) from exc
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,149 @@
+"""Posts that nobody owes: a scene's injections, put into the society at their instant."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from bots.port import Clock
+from channels.errors import Refused
+from moot.host import Host
+from protocols.codec import decode_body
+from protocols.kernel.envelope import BOT, Actor, Draft
+from protocols.kernel.errors import Violation
+from protocols.kernel.message import Message
+from protocols.kernel.seats import PEOPLE, Seat
+from protocols.rulebook import CHANNEL_OF, MESSAGES
+
+KIND_OF: Final = {"hypothesis_id": "debate", "escalation_id": "escalation", "cycle_id": "cycle"}
+"""Which kind of case a body's case field names."""
+
+
+class Injection(NamedTuple):
+    """One injection: a body, or an admin's reply to an escalation."""
+
+    n: int
+    after: timedelta
+    seat: Seat
+    channel: str | None
+    body: dict[str, Any] | None
+    reply: dict[str, Any] | None
+
+
+class AmbiguousCase(Exception):
+    """Say that several cases are open where one was meant."""
+
+
+class Injector:
+    """Posts injections at their instants."""
+
+    def __init__(self, host: Host, clock: Clock, start: datetime, warnings: list[str]) -> None:
+        """Prepare to post into a society."""
+        self._host = host
+        self._clock = clock
+        self._start = start
+        self._warnings = warnings
+        self._last: dict[str, str] = {}
+        host.listeners.append(self._note)
+
+    def _note(self, env: Any, fx: Any) -> None:
+        for state in fx.started:
+            self._last[state.kind] = state.case_id
+
+    async def run_beside(self, injections: Sequence[Injection], society: Awaitable[None]) -> None:
+        """Post everything at its time while the society lives.
+
+        Raises:
+            AmbiguousCase: Several cases of a kind are open and the body names none.
+        """
+        tasks = [asyncio.create_task(self._post_at(item), name=f"inject {item.n}") for item in injections]
+        try:
+            await society
+            for task in tasks:
+                if task.done() and not task.cancelled():
+                    task.result()
+        finally:
+            for item, task in zip(injections, tasks, strict=True):
+                if not task.done():
+                    self._warnings.append(f"inject[{item.n}]: the scene ended before {item.after}")
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _post_at(self, item: Injection) -> None:
+        await self._clock.sleep_until(self._start + item.after)
+        raw = self._raw(item)
+        if raw is None:
+            return
+        try:
+            body = decode_body(json.dumps(raw))
+            draft = self._draft(item, body)
+            await self._host.publish(draft)
+        except Refused as refused:
+            self._warnings.append(f"inject[{item.n}]: refused: {refused}")
+        except Violation as violation:
+            channel = item.channel or CHANNEL_OF.get(str(raw.get("type")), "#a-arena")
+            await self._host.audit_refusal(
+                json.dumps(raw).encode(), Refused(violation), seat=item.seat.value, channel=channel
+            )
+            self._warnings.append(f"inject[{item.n}]: refused: {violation}")
+
+    def _raw(self, item: Injection) -> dict[str, Any] | None:
+        if item.reply is not None:
+            case_id = item.reply["escalation"]
+            if case_id == "last":
+                case_id = self._last.get("escalation")
+            if case_id is None:
+                self._warnings.append(f"inject[{item.n}]: there is no escalation to reply to")
+                return None
+            return {
+                "type": "ESCALATION_ANSWER",
+                "escalation_id": case_id,
+                "option": item.reply["option"],
+                "text": item.reply["text"],
+            }
+        assert item.body is not None
+        return self._with_case(item, dict(item.body))
+
+    def _with_case(self, item: Injection, raw: dict[str, Any]) -> dict[str, Any]:
+        """Fill in the case that a body leaves out: the one open case of its kind."""
+        kind = str(raw.get("type"))
+        cls = MESSAGES.get(kind)
+        if cls is None:
+            return raw
+        field = "cycle_id" if kind == "HYPOTHESIS" else cls.case_field
+        if kind == "OVERRIDE":
+            field, case_kind = "case_id", "debate"
+        else:
+            case_kind = KIND_OF.get(field, "")
+        if not case_kind or raw.get(field) or kind in ("CYCLE_TRIGGER", "ESCALATION"):
+            return raw
+        found = [s.case_id for s in self._host.docket.cases.values() if s.kind == case_kind]
+        if len(found) > 1:
+            raise AmbiguousCase(
+                f"inject[{item.n}]: {len(found)} {case_kind}s are open, name one in {field}: {', '.join(found)}"
+            )
+        case_id = found[0] if found else self._last.get(case_kind)
+        if case_id is None:
+            self._warnings.append(f"inject[{item.n}]: there is no {case_kind} for it yet")
+            return raw
+        return {**raw, field: case_id}
+
+    def _draft(self, item: Injection, body: Message) -> Draft:
+        docket = self._host.docket
+        case_id = getattr(body, body.case_field, None) if body.case_field else getattr(body, "case_id", None)
+        if body.type in ("HYPOTHESIS", "NOTE"):
+            case_id = None
+        human = item.seat in PEOPLE or item.seat in docket.house.holders
+        user = docket.house.holders.get(item.seat, item.seat.value)
+        return Draft(
+            channel=item.channel or CHANNEL_OF.get(body.type, "#a-arena"),
+            author=item.seat,
+            body=body,
+            actor=Actor("human", "scene", user) if human else BOT,
+            case_id=case_id or None,
+            tenure=docket.house.tenures.get(item.seat, 0),
+            key=f"scene/{item.n}",
+        )

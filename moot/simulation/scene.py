@@ -1,0 +1,266 @@
+"""Scene files: a scripted stretch of a society's life in virtual time."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from bots.minds.scripted import Entry
+from config.settings import Settings, load_settings
+from moot.clock import VirtualClock
+from moot.simulation.durations import duration
+from moot.simulation.injection import AmbiguousCase, Injection, Injector
+from moot.society import Plan, Script, Society
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.seats import Seat
+from protocols.kernel.times import rfc3339
+from protocols.rulebook import MESSAGES
+
+DEFAULT_SCHEDULE: Final = "micro"
+
+Duration = Annotated[timedelta, BeforeValidator(duration)]
+
+
+class SceneError(Exception):
+    """Say what is wrong with a scene, where, and what to do; one line."""
+
+
+def _instant(value: object) -> object:
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    raise ValueError(f"{value!r} is no instant: write 2026-02-23T10:00:00Z")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class MindScene(_Strict):
+    """A seat's script; every entry is a mapping with optional `type`, `delay`, `silent` and body fields."""
+
+    script: tuple[dict[str, Any], ...] = ()
+    then: Literal["simulated", "silent"] = "simulated"
+
+
+class Reply(_Strict):
+    """An admin's answer: to the `last` escalation or one by id, with an option's number or a text."""
+
+    escalation: str = "last"
+    option: int | None = None
+    text: str | None = None
+
+
+class Inject(_Strict):
+    """A post that nobody owes, or an admin's reply to an escalation."""
+
+    after: Duration
+    seat: Seat
+    channel: str | None = None
+    body: dict[str, Any] | None = None
+    reply: Reply | None = None
+
+
+class Scene(_Strict):
+    """A scene file.
+
+    Attributes:
+        start: Society time of the first message; naive means UTC.
+        until: How long the society lives.
+        seed: Seeds everything that is not scripted.
+        cycle: What fires at `start`: `micro` (and every slot after it), `once` (one micro-cycle and none
+            after it), `architecture`, `daily`, or `none`. The daily and weekly cycles keep their schedule.
+        prices: Price source.
+        minds: Scripts by seat. The admin is silent unless it is named here.
+        inject: Posts that nobody owes.
+    """
+
+    start: Annotated[datetime, BeforeValidator(_instant)]
+    until: Duration
+    seed: int = 1
+    cycle: Literal["micro", "once", "architecture", "daily", "none"] = "micro"
+    prices: str = "sample"
+    minds: dict[Seat, MindScene] = Field(default_factory=dict)
+    inject: tuple[Inject, ...] = ()
+
+    def schedules(self, base: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the schedules of the scene."""
+        schedules = {name: spec for name, spec in base.items() if name != "micro"}
+        once = {"at": [rfc3339(self.start)]}
+        if self.cycle == "micro":
+            schedules["micro"] = {**base.get("micro", {}), **once}
+        elif self.cycle == "once":
+            schedules["micro"] = once
+        elif self.cycle != "none":
+            schedules[self.cycle] = {**base.get(self.cycle, {}), **once}
+        return schedules
+
+
+@dataclass(slots=True)
+class SceneResult:
+    """What a scene left.
+
+    Attributes:
+        envelopes: The whole log.
+        warnings: Injections that met nothing, script entries that were never used; one line each.
+    """
+
+    envelopes: list[Envelope] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def load_scene(path: Path | str) -> Scene:
+    """Read a scene file.
+
+    Raises:
+        SceneError: It cannot be read or is no scene; file, place and reason are named.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as exc:
+        raise SceneError(f"{path}: cannot be read: {exc}") from None
+    try:
+        raw = yaml.safe_load(text)
+    except yaml.YAMLError as exc:
+        mark = getattr(exc, "problem_mark", None)
+        place = f" line {mark.line + 1}" if mark is not None else ""
+        raise SceneError(f"{path}:{place} is not YAML: {getattr(exc, 'problem', exc)}") from None
+    return parse_scene(raw, str(path))
+
+
+def parse_scene(raw: object, name: str = "scene") -> Scene:
+    """Check the content of a scene file.
+
+    Raises:
+        SceneError: It is no scene.
+    """
+    if not isinstance(raw, dict):
+        raise SceneError(f"{name}: a scene is a mapping with start, until, seed, minds, inject")
+    try:
+        scene = Scene.model_validate(raw)
+        for seat, mind in scene.minds.items():
+            for n, line in enumerate(mind.script):
+                _entry(line, f"minds.{seat}.script[{n}]")
+        for n, inject in enumerate(scene.inject):
+            if (inject.body is None) == (inject.reply is None):
+                raise SceneError(f"inject[{n}]: give it a body or a reply, one of them")
+    except SceneError as exc:
+        raise SceneError(f"{name}: {exc}") from None
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        why = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            why = f"there is no such key{_did_you_mean(str(first['loc'][-1]), _KEYS)}"
+        raise SceneError(f"{name}: {where}: {why}") from None
+    return scene
+
+
+_KEYS: Final = sorted({*Scene.model_fields, *Inject.model_fields, *MindScene.model_fields, *Reply.model_fields})
+
+
+def _did_you_mean(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f", did you mean {close[0]!r}?" if close else f": choose from {', '.join(known)}"
+
+
+def _entry(line: dict[str, Any], where: str) -> Entry:
+    fields = dict(line)
+    kind = fields.pop("type", "")
+    delay = fields.pop("delay", None)
+    silent = fields.pop("silent", False)
+    if kind and kind not in MESSAGES:
+        raise SceneError(f"{where}: there is no message type {kind!r}{_did_you_mean(str(kind), list(MESSAGES))}")
+    if not isinstance(silent, bool):
+        raise SceneError(f"{where}: silent is true or false")
+    if fields and not kind:
+        raise SceneError(f"{where}: fields need a type to belong to")
+    if kind:
+        for name in fields:
+            known = [f.serialization_alias or n for n, f in MESSAGES[kind].model_fields.items()]
+            if name not in known:
+                raise SceneError(f"{where}: {kind} has no field {name!r}{_did_you_mean(name, known)}")
+    try:
+        wait = duration(delay) if delay is not None else None
+    except ValueError as exc:
+        raise SceneError(f"{where}.delay: {exc}") from None
+    return Entry(type=kind, delay=wait, silent=silent, fields=fields)
+
+
+def plan_of(scene: Scene, out: Path | None, settings: Settings | None = None) -> Plan:
+    """Turn a scene into a society's plan."""
+    settings = settings or load_settings()
+    base = {name: schedule.spec() for name, schedule in settings.schedules.items()}
+    schedules = scene.schedules(base)
+    settings = settings.model_copy(
+        update={
+            "schedules": load_settings(schedules=schedules).schedules,
+            "prices": settings.prices.model_copy(update={"source": scene.prices}),
+        }
+    )
+    scripts = {
+        seat: Script(
+            entries=tuple(_entry(line, f"minds.{seat}.script") for line in mind.script), then=mind.then
+        )
+        for seat, mind in scene.minds.items()
+    }
+    return Plan(
+        settings=settings,
+        seed=scene.seed,
+        start=scene.start,
+        directory=out,
+        scripts=scripts,
+        is_admin_simulated=Seat.ADMIN in scene.minds,
+    )
+
+
+def run_scene(
+    scene: Scene, out: Path | None = None, on_envelope: Callable[[Envelope], None] | None = None
+) -> SceneResult:
+    """Run a scene in virtual time.
+
+    Args:
+        scene: The scene.
+        out: A data directory for its log; None: nothing is written.
+        on_envelope: Called for every message as it is logged.
+
+    Raises:
+        SceneError: An injection cannot be placed.
+    """
+    result = SceneResult()
+
+    async def main(clock: VirtualClock) -> None:
+        async with await Society.open(plan_of(scene, out), clock) as society:
+            injections = [
+                Injection(n, inject.after, inject.seat, inject.channel, inject.body, _reply(inject))
+                for n, inject in enumerate(scene.inject)
+            ]
+            injector = Injector(society.host, clock, scene.start, result.warnings)
+            await injector.run_beside(injections, society.run_until(scene.start + scene.until))
+            for seat, mind in society.minds.items():
+                for entry in getattr(mind, "unused", ()):
+                    what = entry.type or "its next obligation"
+                    result.warnings.append(f"{seat}: a script entry for {what} was never used")
+            await society.close("the scene is over")
+            result.envelopes.extend([e async for e in society.bus.read()])
+
+    try:
+        VirtualClock(scene.start).run(main)
+    except AmbiguousCase as exc:
+        raise SceneError(str(exc)) from None
+    if on_envelope is not None:
+        for envelope in result.envelopes:
+            on_envelope(envelope)
+    return result
+
+
+def _reply(inject: Inject) -> dict[str, Any] | None:
+    return inject.reply.model_dump() if inject.reply is not None else None

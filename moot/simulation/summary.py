@@ -1,0 +1,95 @@
+"""What happened in a stretch of a society's life: the figures of `moot simulate`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocols.escalation.case import EscalationState
+from protocols.kernel.docket import Effects
+from protocols.kernel.envelope import Envelope
+from protocols.research.debate import DebateState
+
+
+@dataclass(slots=True)
+class SimulationSummary:
+    """Figures of a simulation; `wall_s` is the only one that differs between two runs of a seed."""
+
+    days: float = 0.0
+    seed: int = 0
+    start: str = ""
+    prices: str = ""
+    messages: int = 0
+    cycles: int = 0
+    debates: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    revisions: int = 0
+    extensions: int = 0
+    concessions: int = 0
+    early_ends: int = 0
+    timeouts: int = 0
+    pings: int = 0
+    rulings: Counter[str] = field(default_factory=Counter)
+    violations: int = 0
+    escalations: Counter[str] = field(default_factory=Counter)
+    escalations_ended: Counter[str] = field(default_factory=Counter)
+    principles: int = 0
+    backtests_passed: int = 0
+    backtests_failed: int = 0
+    head_hash: str = ""
+    virtual_s: float = 0.0
+    wall_s: float = 0.0
+    out: str | None = None
+
+    def take(self, env: Envelope, fx: Effects) -> None:
+        """Count one message and what it changed."""
+        self.messages += 1
+        self.head_hash = env.hash
+        body = env.body
+        kind = body.type
+        if fx.violation is not None:
+            self.violations += 1
+        elif kind == "CYCLE_TRIGGER":
+            self.cycles += 1
+        elif kind == "EXTEND_DEBATE":
+            self.extensions += 1
+        elif kind == "CONCEDE":
+            self.concessions += 1
+        elif kind == "REVISE_REQUEST":
+            self.revisions += 1
+        elif kind == "TIMEOUT_PING" and not fx.superseded:
+            self.pings += 1
+        elif kind == "PRINCIPLE_SYNTHESIS":
+            self.principles += len(body.principles)  # type: ignore[attr-defined]
+        if fx.voided is not None:
+            self.timeouts += 1
+        if fx.decision is not None:
+            self.rulings[fx.decision.reason] += 1
+        for state in fx.started:
+            if isinstance(state, DebateState):
+                self.debates += 1
+            elif isinstance(state, EscalationState):
+                self.escalations[state.code] += 1
+        for state in fx.ended:
+            self._ended(state)
+
+    def _ended(self, state: object) -> None:
+        if isinstance(state, EscalationState):
+            self.escalations_ended[state.outcome or ""] += 1
+        elif isinstance(state, DebateState):
+            self.verdicts[state.verdict or "none"] += 1
+            if state.ended_by == "confidence":
+                self.early_ends += 1
+            if state.passed is True:
+                self.backtests_passed += 1
+            elif state.passed is False:
+                self.backtests_failed += 1
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figures as plain data, counters sorted by name."""
+        plain: dict[str, Any] = {}
+        for name in self.__slots__:
+            value = getattr(self, name)
+            plain[name] = dict(sorted(value.items())) if isinstance(value, Counter) else value
+        return plain

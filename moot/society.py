@@ -1,0 +1,321 @@
+"""The composition root: the only module that names concrete buses, stores, minds and their like."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from bots.bot import Bot
+from bots.minds.admin import SimulatedAdmin
+from bots.minds.human import HumanMind
+from bots.minds.mind import Mind
+from bots.minds.scripted import Entry, ScriptedMind
+from bots.minds.simulated.mind import SimulatedMind
+from bots.minds.simulated.tools import SimulatedTools
+from bots.officers import timekeeper
+from bots.officers.office import Office
+from bots.tools.prices import load_universe
+from bots.tools.universe import Universe
+from channels.bus import Bus
+from channels.inmemory import InMemoryBus
+from channels.lease import Lease
+from channels.logwriter import LogWriter
+from channels.sqlite import SqliteBus
+from config.settings import Settings
+from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
+from memory.inmemory import InMemoryStore
+from memory.sqlite import SqliteStore
+from memory.store import Store
+from moot.clock import Clock, PacedClock
+from moot.host import Host, Listener
+from moot.stored import stored_envelopes
+from moot.version import MOOT_VERSION
+from protocols.codec import decode_body, decode_stored
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.rules import Gate
+from protocols.kernel.seats import SYSTEM_A, Seat
+from protocols.kernel.times import parse_instant, rfc3339
+from protocols.rulebook import VERSION, rules
+
+SEATS: Final = tuple(sorted(SYSTEM_A))
+"""The seats that bots fill, in the order in which they are seated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A seat's script and what it does when that is over."""
+
+    entries: tuple[Entry, ...]
+    then: Literal["simulated", "silent"] = "simulated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What society to assemble.
+
+    Attributes:
+        settings: The effective configuration.
+        seed: Seeds minds, simulated prices and the simulated admin.
+        start: Society time of its very first message.
+        directory: Its data directory; None: nothing is written.
+        bus: `memory` streams its log out behind itself; `sqlite` is durable.
+        scripts: Scripts by seat.
+        is_admin_simulated: Whether a simulated admin answers escalations (R-D19).
+        is_warm_up: Whether what follows is marked as a warm-up.
+    """
+
+    settings: Settings
+    seed: int
+    start: datetime
+    directory: Path | None = None
+    bus: Literal["memory", "sqlite"] = "memory"
+    scripts: Mapping[Seat, Script] = field(default_factory=dict)
+    is_admin_simulated: bool = False
+    is_warm_up: bool = False
+
+
+class Society:
+    """A society at work: host, bots, office, stores; made by `open`, ended by `close` (K25)."""
+
+    def __init__(self, plan: Plan, clock: Clock, bus: Bus, host: Host, exits: AsyncExitStack) -> None:
+        """Take what `open` prepared."""
+        self.plan = plan
+        self.clock = clock
+        self.bus = bus
+        self.host = host
+        self.minds: dict[Seat, Mind] = {}
+        self._exits = exits
+        self._office: asyncio.Task[None] | None = None
+        self._faulted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._clock_sets = 0
+        self._is_closed = False
+
+    @classmethod
+    async def open(
+        cls, plan: Plan, clock: Clock, *, lease: Lease | None = None, listener: Listener | None = None
+    ) -> Self:
+        """Assemble a society, fold what its log holds, and say SOCIETY_STARTED.
+
+        Args:
+            plan: What to assemble.
+            clock: The running clock.
+            lease: The lease on the directory, when it was taken before.
+            listener: Called for every message from SOCIETY_STARTED on.
+
+        Raises:
+            LeaseHeld: Another society runs on the directory (K3).
+            CorruptLog: Its log is not what was written.
+            OfficerFault: Its log breaks the tables (K5).
+            PriceFileError: The prices cannot be used.
+        """
+        async with AsyncExitStack() as exits:
+            rulebook = rules(plan.settings.viewers.viewers())
+            gate = Gate(rulebook)
+            store, evidence = await _memory(plan, clock, exits)
+            past = list(_past(plan))
+            bus = await _bus(plan, clock, gate, lease, exits)
+            host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
+            host.catch_up(past)
+            host.attach()
+            universe, data = prices(plan, past)
+            self = cls(plan, clock, bus, host, exits.pop_all())
+        host.on_fault = self._fail
+        if listener is not None:
+            host.listeners.append(listener)
+        await self._start(data, universe, evidence)
+        return self
+
+    async def _start(self, data: Mapping[str, Any], universe: Universe, evidence: Evidence) -> None:
+        clock, plan = self.clock, self.plan
+        await self.host.publish(
+            timekeeper.started(
+                config=plan.settings.as_log(),
+                rules_version=VERSION,
+                moot_version=MOOT_VERSION,
+                seed=plan.seed,
+                data=data,
+                speed=1.0 if clock.kind == "virtual" else clock.speed,
+                paused=clock.paused,
+                clock=clock.kind,
+                durability=plan.settings.log.durability if plan.bus == "sqlite" else "none",
+                warm_up=plan.is_warm_up,
+                after_seq=self.bus.head.seq,
+            )
+        )
+        office = Office(self.host, clock)
+        self.host.office = office
+        self._office = asyncio.create_task(office.run(), name="office")
+        self._office.add_done_callback(self._office_ended)
+        tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed)
+        for seat in SEATS:
+            self.minds[seat] = mind_of(seat, plan, tools)
+        if plan.is_admin_simulated:
+            self.minds[Seat.ADMIN] = mind_of(Seat.ADMIN, plan, tools)
+        for seat, mind in self.minds.items():
+            self.host.seat_bot(Bot(seat, mind, self.host, clock))
+        office.wake()
+
+    def _fail(self, fault: Exception) -> None:
+        if not self._faulted.done():
+            self._faulted.set_exception(fault)
+
+    def _office_ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self._fail(fault if isinstance(fault, Exception) else RuntimeError(repr(fault)))
+
+    async def run_until(self, until: datetime | None = None, stop: asyncio.Event | None = None) -> None:
+        """Let the society live until an instant, a stop, or a person's STOP.
+
+        Raises:
+            OfficerFault: The host had to stop (K5).
+        """
+        waits: list[asyncio.Future[Any]] = [self._faulted]
+        tasks = []
+        if until is not None:
+            tasks.append(asyncio.create_task(self.clock.sleep_until(until), name="until"))
+        if stop is not None:
+            tasks.append(asyncio.create_task(stop.wait(), name="stop"))
+        stopped = asyncio.Event()
+
+        def watch(env: Envelope, _fx: object) -> None:
+            if self.host.stop_asked:
+                stopped.set()
+
+        self.host.listeners.append(watch)
+        tasks.append(asyncio.create_task(stopped.wait(), name="human stop"))
+        try:
+            await asyncio.wait([*waits, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            if self._faulted.done():
+                self._faulted.result()
+        finally:
+            self.host.listeners.remove(watch)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def set_clock(self, *, speed: float | None = None, paused: bool | None = None, reason: str) -> None:
+        """Change the pace of time, and say so (K7).
+
+        Raises:
+            ValueError: The clock has no pace, or the speed is not positive.
+        """
+        clock = self.clock
+        if not isinstance(clock, PacedClock):
+            raise ValueError(f"a {clock.kind} clock has no pace to set")
+        if speed is not None:
+            clock.set_speed(speed)
+        if paused is not None:
+            (clock.pause if paused else clock.resume)()
+        self._clock_sets += 1
+        await self.host.publish(
+            timekeeper.clock_set(
+                clock.now(), clock.speed, clock.paused, reason, self.bus.head.seq * 1000 + self._clock_sets
+            )
+        )
+
+    async def close(self, reason: str = "asked to stop") -> None:
+        """Say SOCIETY_STOPPED, end all tasks, close all files; safe to call twice (K25)."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            await self.host.close_bots()
+            if self._office is not None:
+                self._office.cancel()
+                await asyncio.gather(self._office, return_exceptions=True)
+            if self.host.fault is None and not self._faulted.done():
+                await self.host.publish(timekeeper.stopped(reason, self.bus.head.seq))
+        finally:
+            if self._faulted.done():
+                self._faulted.exception()
+            else:
+                self._faulted.cancel()
+            await self._exits.aclose()
+
+    async def __aenter__(self) -> Self:
+        """Return the society."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it."""
+        await self.close()
+
+
+def mind_of(seat: Seat, plan: Plan, tools: SimulatedTools) -> Mind:
+    """Make the mind of a seat as plan and configuration say."""
+    base: Mind
+    if seat is Seat.ADMIN:
+        base = SimulatedAdmin(plan.seed)
+    elif plan.settings.minds.get(seat.value, "simulated") == "silent":
+        base = HumanMind()
+    else:
+        base = SimulatedMind(seat, tools)
+    script = plan.scripts.get(seat)
+    if script is None:
+        return base
+    is_over = script.then == "silent"
+    return ScriptedMind(script.entries, fill=base, then=None if is_over else base, decode=decode_body)
+
+
+def prices(plan: Plan, past: list[Envelope]) -> tuple[Universe, dict[str, Any]]:
+    """Load the society's prices; a society that goes on keeps those of its first start (R-M2)."""
+    spec, start, seed = plan.settings.prices.source, plan.start, plan.seed
+    known = next((e.body for e in past if isinstance(e.body, SocietyStarted)), None)
+    if known is not None and isinstance(logged := known.data.get("prices"), Mapping):
+        spec, start, seed = str(logged["spec"]), parse_instant(str(logged["start"])), int(logged["seed"])
+    universe = load_universe(spec, start=start, seed=seed)
+    data = {
+        "prices": {
+            "spec": spec,
+            "description": universe.description,
+            "sha256": universe.sha256,
+            "shift_weeks": universe.shift_weeks,
+            "start": rfc3339(start),
+            "seed": seed,
+        }
+    }
+    return universe, data
+
+
+def _past(plan: Plan) -> Iterator[Envelope]:
+    if plan.directory is not None and (plan.directory / "log.sqlite").exists() and plan.bus == "sqlite":
+        yield from stored_envelopes(plan.directory)
+
+
+async def _memory(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Store, Evidence]:
+    if plan.directory is None:
+        return InMemoryStore(), InMemoryEvidence()
+    plan.directory.mkdir(parents=True, exist_ok=True)
+    store = await SqliteStore.open(plan.directory / "memory.sqlite", hold=clock.hold)
+    exits.push_async_callback(store.close)
+    return store, DirectoryEvidence(plan.directory / "evidence")
+
+
+async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits: AsyncExitStack) -> Bus:
+    if plan.bus == "sqlite":
+        if plan.directory is None:
+            raise ValueError("the SQLite bus needs a data directory")
+        bus: Bus = await SqliteBus.open(
+            plan.directory / "log.sqlite",
+            admission=gate,
+            now=clock.now,
+            decode=decode_stored,
+            durability=plan.settings.log.durability,
+            lease=lease,
+            hold=clock.hold,
+        )
+    else:
+        on_entry: Callable[..., None] | None = None
+        if plan.directory is not None:
+            writer = LogWriter(plan.directory / "log.sqlite")
+            exits.callback(writer.close)
+            on_entry = writer.write
+        bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry)
+    exits.push_async_callback(bus.close)
+    return bus

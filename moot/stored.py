@@ -1,0 +1,62 @@
+"""Reading the log of a data directory, whether a society runs on it or not."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from channels.errors import CorruptLog
+from protocols.codec import decode_stored
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+
+
+def stored_envelopes(directory: Path, first: int = 1) -> Iterator[Envelope]:
+    """Read the stored log from `first` on, in order.
+
+    Raises:
+        CorruptLog: A row is no envelope, or the file is none of ours.
+    """
+    path = directory / "log.sqlite"
+    try:
+        with closing(_open(path)) as db:
+            rows = db.execute("SELECT seq, json, hash FROM log WHERE seq >= ? ORDER BY seq", (first,))
+            for seq, text, digest in rows:
+                try:
+                    yield decode_stored(text, digest.hex() if isinstance(digest, bytes) else digest)
+                except Violation as exc:
+                    raise CorruptLog(f"{path}: not an envelope: {exc}", seq=seq) from exc
+    except sqlite3.Error as exc:
+        raise CorruptLog(f"{path}: cannot be read: {exc}") from exc
+
+
+def last_envelope(directory: Path) -> Envelope | None:
+    """Return the last stored message, None where there is no log.
+
+    Raises:
+        CorruptLog: The file is none of ours.
+    """
+    path = directory / "log.sqlite"
+    if not path.exists():
+        return None
+    try:
+        with closing(_open(path)) as db:
+            found = db.execute("SELECT max(seq) FROM log").fetchone()
+    except sqlite3.Error as exc:
+        raise CorruptLog(f"{path}: cannot be read: {exc}") from exc
+    if found is None or found[0] is None:
+        return None
+    return next(stored_envelopes(directory, found[0]))
+
+
+def last_sent_at(directory: Path) -> datetime | None:
+    """Return the society's instant in a directory, None where there is no log."""
+    last = last_envelope(directory)
+    return last.sent_at if last is not None else None
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)

@@ -1,0 +1,266 @@
+"""`moot up`: a society that lives, with people in it, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from channels.gateway.bridge import BusBridge
+from channels.gateway.guest import Host as GuestHost
+from channels.gateway.server import GatewayServer
+from channels.lease import Lease
+from channels.pump import InboxPump
+from config.settings import Settings, load_settings
+from moot.clock import Clock, IoThread, PacedClock, RealClock, VirtualClock
+from moot.clock.wall import utc_ns
+from moot.control import ControlPump
+from moot.door import Door
+from moot.feed import Feed
+from moot.gateway_child import GatewayChild
+from moot.log_setup import set_up_logging
+from moot.stored import last_envelope, last_sent_at, stored_envelopes
+from moot.patience import Patience
+from moot.society import Plan, Society
+from protocols.codec import decode_body
+from protocols.kernel.times import rfc3339
+
+DEFAULT_DIRECTORY: Final = Path("moot-data")
+RECAP: Final = 40
+"""So many messages of the past are shown at the start."""
+
+
+class UpRefused(Exception):
+    """Say why a society cannot start here, and what to do; one line (exit code 3)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpOptions:
+    """How a society lives.
+
+    Attributes:
+        directory: Its data directory.
+        speed: Society seconds a wall second; 1 is the real clock.
+        bus: `sqlite` is durable; `memory` is gone with the process.
+        seed: Seeds the minds.
+        warm_up_days: A fresh society first lives so many days in virtual time, marked as such.
+        is_new: Move an existing society aside and start a fresh one.
+        prices: Price source; None: as configured.
+        config: A configuration file; None: the shipped one.
+        owner: User id that is an admin on the platform `cli`.
+    """
+
+    directory: Path = DEFAULT_DIRECTORY
+    speed: float = 1.0
+    bus: Literal["sqlite", "memory"] = "sqlite"
+    seed: int = 1
+    warm_up_days: float = 0.0
+    is_new: bool = False
+    prices: str | None = None
+    config: Path | None = None
+    owner: str = ""
+
+
+def wall_now() -> datetime:
+    """Return the wall clock's instant, in whole seconds."""
+    return datetime.fromtimestamp(utc_ns() // 1_000_000_000, UTC)
+
+
+def run_up(options: UpOptions, feed: Feed | None = None) -> int:
+    """Let a society live until Ctrl-C, SIGTERM or a person's STOP.
+
+    Returns:
+        The exit code: 0.
+
+    Raises:
+        UpRefused: Its time is ahead of the wall clock, or the speed makes no sense (K7).
+        LeaseHeld: Another society runs there (K3).
+        OfficerFault: The host had to stop (K5).
+    """
+    feed = feed or Feed()
+    if not 0 < options.speed <= 100_000:
+        raise UpRefused(f"--speed {options.speed:g}: choose a number above 0, up to 100000")
+    settings = load_settings(options.config)
+    if options.prices is not None:
+        settings = settings.model_copy(
+            update={"prices": settings.prices.model_copy(update={"source": options.prices})}
+        )
+    directory = options.directory
+    directory.mkdir(parents=True, exist_ok=True)
+    with Lease.acquire(directory) as lease:
+        if options.is_new:
+            _set_aside(directory, feed)
+        set_up_logging(directory / "moot.log", terminal=True)
+        past = last_sent_at(directory)
+        if past is None and options.warm_up_days > 0:
+            past = _warm_up(options, settings, lease, feed)
+        clock, start = _clock(options, past)
+        plan = Plan(
+            settings=settings,
+            seed=options.seed,
+            start=start,
+            directory=directory if options.bus == "sqlite" else None,
+            bus=options.bus,
+        )
+        clock.run(lambda running: _live(options, plan, running, lease, feed))
+    return 0
+
+
+def _clock(options: UpOptions, past: datetime | None) -> tuple[Clock, datetime]:
+    """Choose the clock: the real one, unless a speed is asked for; refuse what would jump (K7)."""
+    now = wall_now()
+    if options.speed != 1.0:
+        start = past if past is not None else now
+        return PacedClock(start, options.speed), start
+    if past is not None and past > now + timedelta(seconds=5):
+        raise UpRefused(
+            f"the society in {options.directory} lives at {rfc3339(past)}, ahead of the wall clock: go on with "
+            f"--speed 120, or start a fresh one with --new"
+        )
+    return RealClock(), now
+
+
+def _set_aside(directory: Path, feed: Feed) -> None:
+    """Move an existing society into a folder beside; nothing is deleted."""
+    names = ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm", "head", "evidence", "moot.log", "snapshot"]
+    names += ["memory.sqlite", "memory.sqlite-wal", "memory.sqlite-shm"]
+    names += [path.name for path in directory.glob("outbox-*")]
+    found = [directory / name for name in names if (directory / name).exists()]
+    if not (directory / "log.sqlite").exists():
+        return
+    n = 1
+    while (aside := directory / f"old-{n}").exists():
+        n += 1
+    aside.mkdir()
+    for path in found:
+        shutil.move(path, aside / path.name)
+    feed.say(f"the society that was here is kept in {aside}")
+
+
+def _warm_up(options: UpOptions, settings: Settings, lease: Lease, feed: Feed) -> datetime:
+    """Live some days in virtual time before the first wall second; return where that ends.
+
+    It ends five minutes before a micro slot, so that the first minute at 120x holds a whole debate.
+    """
+    now = wall_now()
+    end = now.replace(hour=now.hour - now.hour % 2, minute=0, second=0) + timedelta(hours=1, minutes=55)
+    start = end - timedelta(days=options.warm_up_days)
+    feed.say(f"warming up: {options.warm_up_days:g} simulated days from {start:%a %d %b %H:%M} UTC ...")
+    plan = Plan(
+        settings=settings,
+        seed=options.seed,
+        start=start,
+        directory=options.directory,
+        is_warm_up=True,
+    )
+
+    async def main(clock: VirtualClock) -> None:
+        society = await Society.open(plan, clock, lease=lease)
+        async with society:
+            await society.run_until(end)
+            await society.close("the warm-up is over")
+
+    VirtualClock(start).run(main)
+    return end
+
+
+async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed: Feed) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as exits:
+        if plan.directory is not None and (plan.directory / "log.sqlite").exists():
+            feed.recap(_tail(plan.directory), "what was said before")
+        society = await Society.open(plan, clock, lease=lease)
+        exits.push_async_exit(society)
+        feed.attach(society)
+        exits.callback(feed.close)
+        patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
+        exits.push_async_callback(patience.close)
+        door = Door(society.host, plan.settings, options.owner)
+        await _serve_guests(exits, options, plan, clock, society, door)
+        where = f"data in {options.directory}" if plan.directory is not None else "nothing is kept"
+        feed.say(f"the society lives at {clock.speed:g}x, {where}; Ctrl-C stops it")
+        await society.run_until(None, stop)
+        feed.say("stopping ...")
+    feed.say(f"stopped at seq {society.bus.head.seq}; start it again and it goes on from there")
+
+
+async def _serve_guests(
+    exits: AsyncExitStack, options: UpOptions, plan: Plan, clock: Clock, society: Society, door: Door
+) -> None:
+    """Open the inbox, the controls and the gateway's socket; start the gateway where surfaces are configured."""
+    directory = options.directory
+    if plan.directory is not None:
+        path = plan.directory / "log.sqlite"
+        pump = InboxPump(path, door, decode_body, hold=clock.hold)
+        exits.push_async_callback(pump.close)
+
+        async def control(op: str, value: float | None, by: str) -> dict[str, Any]:
+            return await control_clock(society, op, value, by)
+
+        controls = ControlPump(path, control)
+        exits.push_async_callback(controls.close)
+    io = IoThread(clock)
+    exits.push_async_callback(io.aclose)
+    io_loop = await io.call(_running_loop, wall_timeout_s=5.0)
+    bridge = BusBridge(society.bus, io_loop)
+    feeding = asyncio.create_task(bridge.run(), name="gateway bridge")
+
+    async def publish(draft: Any, key: str) -> Any:
+        return await bridge.on_society(lambda: door.publish_json(draft, key))
+
+    server = GatewayServer(GuestHost(source=bridge, publish=publish), data_dir=directory)
+    serving = io.spawn(server.serve)
+
+    async def end() -> None:
+        serving.cancel()
+        feeding.cancel()
+        await asyncio.gather(feeding, return_exceptions=True)
+
+    exits.push_async_callback(end)
+    if plan.settings.surfaces:
+        child = GatewayChild(directory, options.config)
+        exits.callback(child.close)
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+async def control_clock(society: Society, op: str, value: float | None, by: str) -> dict[str, Any]:
+    """Pause, step or change the speed of an accelerated society (K7).
+
+    Returns:
+        What the person is told: `ok`, and why not.
+    """
+    clock = society.clock
+    if not isinstance(clock, PacedClock):
+        return {"ok": False, "why": f"a {clock.kind} clock cannot be paused, stepped or sped up: use --speed"}
+    try:
+        if op == "pause":
+            await society.set_clock(paused=True, reason=f"paused by {by}")
+        elif op == "resume":
+            await society.set_clock(paused=False, reason=f"resumed by {by}")
+        elif op == "step":
+            if not clock.paused:
+                await society.set_clock(paused=True, reason=f"stepped by {by}")
+            clock.step()
+        elif op == "speed" and value is not None:
+            await society.set_clock(speed=value, paused=False, reason=f"set by {by}")
+        else:
+            return {"ok": False, "why": f"there is no control {op!r}"}
+    except ValueError as exc:
+        return {"ok": False, "why": str(exc)}
+    return {"ok": True, "speed": clock.speed, "paused": clock.paused, "society_at": rfc3339(clock.now())}
+
+
+def _tail(directory: Path) -> list[Any]:
+    last = last_envelope(directory)
+    return list(stored_envelopes(directory, max(1, last.seq - RECAP))) if last is not None else []

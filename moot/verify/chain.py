@@ -1,0 +1,84 @@
+"""The hash chain: every hash fits its line and its predecessor, and the file `head` is reached (K15)."""
+
+from __future__ import annotations
+
+
+from channels.bus import Head
+from moot.logs import Line
+from moot.verify.reading import Read, canonical
+from moot.verify.report import Findings
+from protocols.kernel.envelope import GENESIS, link
+
+
+class Chain:
+    """Follows the chain from line to line.
+
+    A line without a hash among lines with one is a finding; a log without any is judged by the rules alone.
+    After a break it goes on from what the broken line states, so that one alteration is one finding.
+
+    Attributes:
+        hashed: How many lines had a hash.
+    """
+
+    def __init__(self, findings: Findings, head: Head | None) -> None:
+        """Start at the genesis."""
+        self._findings = findings
+        self._head = head
+        self._bare: int | None = None
+        self._previous: tuple[bytes, ...] = (GENESIS,)
+        self.hashed = 0
+
+    def take(self, line: Line, read: Read, seq: int) -> None:
+        """Check the next line in the order of seq.
+
+        Args:
+            line: As it stands.
+            read: What it says.
+            seq: The place it has in the log, whatever it says itself.
+        """
+        stated = read.hash
+        if not stated:
+            if self.hashed:
+                self._findings.add(seq, "hash", "K15", "has no hash, other messages have one")
+                self._previous = tuple(link(previous, read.envelope.json) for previous in self._previous)
+            elif self._bare is None:
+                self._bare = seq
+            return
+        if self._bare is not None:
+            first, self._bare = self._bare, None
+            odd = first if seq == first + 1 else seq
+            why = "has no hash, other messages have one" if odd == first else "has a hash, the others have none"
+            self._findings.add(odd, "hash", "K15", why)
+            self._previous = ()
+        self.hashed += 1
+        self._follow(line, read, seq, bytes.fromhex(stated))
+
+    def _follow(self, line: Line, read: Read, seq: int, stated: bytes) -> None:
+        text = line.text if line.hash else read.envelope.json
+        computed = tuple(link(previous, text) for previous in self._previous)
+        if stated not in computed and computed:
+            laid_out = canonical(line)
+            if laid_out is not None and laid_out != text:
+                computed = tuple(link(previous, laid_out) for previous in self._previous)
+        if stated in computed or not computed:
+            self._previous = (stated,)
+        else:
+            self._findings.add(seq, "hash", "K15", "its hash does not fit its text and the message before it")
+            self._previous = (stated, *computed[:1])
+        if self._head is not None and self._head.seq == seq and self._head.hash != stated:
+            self._findings.add(seq, "head", "K15", "its hash is not the one in the file head")
+
+    def lost(self) -> None:
+        """Go on after a gap, or after a line that cannot be read: the next hash is taken as it is."""
+        self._previous = ()
+
+    def end(self, last_seq: int) -> None:
+        """Check that the log reaches as far as the file `head` says."""
+        if self._head is not None and self._head.seq > last_seq:
+            self._findings.add(
+                last_seq + 1,
+                "head",
+                "K15",
+                f"the tail is cut: the file head knows seq {self._head.seq}, the log ends at {last_seq}",
+                line=0,
+            )

@@ -1,0 +1,150 @@
+"""The fields around a body: do they agree with each other, with the body, with what was owed (K1, K9, K14)."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import NamedTuple
+
+from moot.verify.report import Findings
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import BOT, Envelope
+from protocols.kernel.people import Override, SeatReleased, SeatTaken
+from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+
+class Cause(NamedTuple):
+    """The message that opened an obligation."""
+
+    id: str
+    hops: int
+
+
+class Envelopes:
+    """Checks messages of bots and people before they are folded; of officers see `officers`.
+
+    An answer names the message that opened its obligation, one hop further, or names none (K21).
+    """
+
+    def __init__(self, findings: Findings, ids: Container[str]) -> None:
+        """Start with nothing owed; `ids` are those of the messages before."""
+        self._findings = findings
+        self._ids = ids
+        self._causes: dict[str, Cause] = {}
+        self._tenures: dict[int, tuple[Seat, str]] = {}
+
+    def before(self, env: Envelope, docket: Docket) -> None:
+        """Check a message against the state before it."""
+        author = env.author
+        if author in OFFICERS:
+            return
+        self._case(env, docket)
+        self._actor(env)
+        if env.obligation_id is None:
+            self._unasked(env, docket)
+        else:
+            self._answer(env, docket, env.obligation_id)
+        if env.in_reply_to is not None and env.in_reply_to not in self._ids:
+            self._bad(env, "K1", f"in_reply_to: no message before it has the id {env.in_reply_to}")
+
+    def after(self, env: Envelope, fx: Effects) -> None:
+        """Take in what the fold of a message changed."""
+        causes = self._causes
+        for obligation in fx.closed:
+            causes.pop(obligation.id, None)
+        if fx.opened:
+            cause = Cause(env.id, env.hops)
+            for obligation in fx.opened:
+                causes[obligation.id] = cause
+        body = env.body
+        if isinstance(body, SeatTaken | SeatReleased) and fx.violation is None and not fx.superseded:
+            user_id = body.user_id if isinstance(body, SeatTaken) else ""
+            self._tenures[env.seq] = (Seat(body.seat), user_id)
+        if (
+            fx.settled is not None
+            and fx.settled.id != env.obligation_id
+            and env.id == f"{fx.settled.id}/{env.attempt}"
+        ):
+            self._bad(env, "K1", f"obligation_id: it settles {fx.settled.id}, as its id says")
+
+    def _bad(self, env: Envelope, rule: str, why: str) -> None:
+        self._findings.add(env.seq, "envelope", rule, why)
+
+    def _case(self, env: Envelope, docket: Docket) -> None:
+        body = env.body
+        if body.case_field:
+            named = getattr(body, body.case_field)
+            if named != env.case_id:
+                self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {named or 'none'}")
+        elif isinstance(body, Override):
+            if body.case_id != env.case_id:
+                self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {body.case_id}")
+        elif env.case_id is not None and env.case_id not in docket.cases and env.case_id not in docket.ended:
+            self._bad(env, "K9", f"case_id: there never was a case {env.case_id}")
+
+    def _actor(self, env: Envelope) -> None:
+        author, kind = env.author, env.actor.kind
+        if author in PEOPLE:
+            if kind != "human":
+                self._bad(env, "K14", f"actor.kind: {author} is a person, not a {kind}")
+            if env.tenure:
+                self._bad(env, "K14", "tenure: people hold their seats without one")
+            return
+        user_id = ""
+        if env.tenure:
+            seat, user_id = self._tenures.get(env.tenure, (None, ""))
+            if seat is not author:
+                self._bad(env, "K14", f"tenure: {author} was neither taken nor released at seq {env.tenure}")
+        if user_id and (kind != "human" or env.actor.user_id != user_id):
+            self._bad(env, "K14", f"actor: {user_id} holds {author}, this is {kind} {env.actor.user_id}")
+        elif not user_id and env.actor != BOT:
+            self._bad(env, "K14", f"actor: a bot fills {author}, not {' '.join(env.actor)}")
+
+    def _unasked(self, env: Envelope, docket: Docket) -> None:
+        """Check a message that answers no obligation: an aside to an answer, or one of its own."""
+        answer, _, aside = env.id.rpartition("/aside-")
+        owner, _, attempt = (answer or env.id).rpartition("/")
+        if not answer and owner in docket.open and attempt.isdigit():
+            self._bad(env, "K1", f"obligation_id: its id is that of an answer to {owner}")
+        if str(env.attempt) != (attempt if answer else "0"):
+            self._bad(env, "K1", f"attempt: {env.attempt}, although it answers no obligation")
+        if aside.isdigit():
+            self._chain(env, self._causes.get(owner))
+
+    def _answer(self, env: Envelope, docket: Docket, obligation_id: str) -> None:
+        if env.id != f"{obligation_id}/{env.attempt}":
+            self._bad(env, "K1", f"id: an answer to {obligation_id} has the id {obligation_id}/{env.attempt}")
+        owed = docket.open.get(obligation_id)
+        if owed is None:
+            self._late(env, docket, obligation_id)
+            return
+        if owed.seat is not env.author:
+            self._bad(env, "K1", f"obligation_id: {owed.seat} owes it, not {env.author}")
+            return
+        opener = docket.rules.openers.get(env.body.type)
+        case_id = env.case_id
+        if opener is not None and opener.parent_of is not None:
+            case_id = opener.parent_of(env.body)
+        if owed.case_id != case_id:
+            self._bad(env, "K9", f"obligation_id: it belongs to case {owed.case_id}, not {case_id}")
+        attempts = docket.attempts.get(obligation_id, 0)
+        if env.attempt != attempts:
+            self._bad(env, "K1", f"attempt: {attempts} answers broke a rule before it, not {env.attempt}")
+        self._chain(env, self._causes.get(obligation_id))
+
+    def _chain(self, env: Envelope, cause: Cause | None) -> None:
+        """Check reply and hops: those of the message that opened the obligation, or none."""
+        if cause is None or env.actor.kind == "human":
+            return
+        if (env.in_reply_to, env.hops) not in ((cause.id, cause.hops + 1), (None, 0)):
+            self._bad(
+                env,
+                "K21",
+                f"in_reply_to, hops: {cause.id} asked for it, at hop {cause.hops + 1}; "
+                f"this says {env.in_reply_to}, {env.hops}",
+            )
+
+    def _late(self, env: Envelope, docket: Docket, obligation_id: str) -> None:
+        """Check an answer to what is not owed (any more): the obligation must have been this seat's."""
+        case_id, _, rest = obligation_id.partition("/")
+        known = case_id in docket.cases or case_id in docket.ended
+        if not known or not rest.endswith(f"/{env.author.value}"):
+            self._bad(env, "K1", f"obligation_id: {env.author} never owed {obligation_id}")

@@ -1,0 +1,135 @@
+"""The society's life and clock by the log: it starts first, is silent while stopped, and time is as said (K4, K6, K7)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from moot.verify.report import Findings
+from protocols.kernel.catalogue import ANY, Matrix, Viewers
+from protocols.kernel.docket import Docket
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
+from protocols.rulebook import ROWS, VERSION
+
+WALL_S: Final = 5.0
+"""Wall seconds that a host may be behind."""
+LEAST: Final = timedelta(seconds=60)
+"""Society time that it may be behind at any speed."""
+AT_ONCE: Final = timedelta(seconds=1)
+"""The same under virtual time, which does not move while anything is to be done (K2)."""
+
+_NUMBERED: Final = re.compile(r"(started|stopped)/(\d+)")
+
+
+class Lifecycle:
+    """Follows start, stop, configuration and clock.
+
+    Attributes:
+        slack: How far behind the officers may be, in society time.
+        settled_at: Since when the society has been up, with time passing as it does now.
+        matrix: The permission matrix with the viewers' rights as the log says them.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        """Start before SOCIETY_STARTED."""
+        self._findings = findings
+        self.slack = LEAST
+        self.settled_at: datetime | None = None
+        self.matrix = Matrix(ROWS)
+        self._kind = ""
+        self._speed = 1.0
+        self._paused_at: datetime | None = None
+        self._has_stepped = False
+
+    def before(self, env: Envelope, docket: Docket) -> None:
+        """Check a message against the state before it."""
+        body = env.body
+        if isinstance(body, SocietyStarted):
+            self._starts(env, body, docket)
+            return
+        if not docket.house.is_up:
+            rule, why = ("K6", "the society is stopped") if docket.seq else ("K4", "SOCIETY_STARTED comes first")
+            self._findings.add(env.seq, "lifecycle", rule, f"{body.type}: {why}")
+        if isinstance(body, SocietyStopped):
+            if body.last_seq != env.seq - 1:
+                self._bad(env, "K6", f"last_seq: {body.last_seq}, the message before it is {env.seq - 1}")
+            self._check_id(env)
+        elif isinstance(body, ClockSet):
+            self._sets(env, body)
+        elif self._paused_at is not None and not self._has_stepped and env.sent_at > self._paused_at + LEAST:
+            self._findings.add(env.seq, "clock", "K7", f"sent at {env.sent_at:%H:%M:%S}, while time was paused")
+
+    def after(self, env: Envelope, docket: Docket) -> None:
+        """Take in a message of the timekeeper."""
+        body = env.body
+        if isinstance(body, SocietyStarted):
+            self._kind = body.clock
+            self.settled_at = env.sent_at
+            self._paused_at = env.sent_at if body.paused else None
+            self._has_stepped = False
+            self._pace(body.speed)
+        elif isinstance(body, ClockSet):
+            self._has_stepped = body.paused and self._paused_at is not None
+            self._paused_at = env.sent_at if body.paused else None
+            self._pace(body.speed)
+        if isinstance(body, SocietyStarted | ConfigChanged):
+            self.matrix = Matrix(ROWS, _viewers(docket.house.config))
+
+    def _pace(self, speed: float) -> None:
+        """Set the slack: that of the faster of the old pace and the new, since lateness outlives a change."""
+        if self._kind == "virtual":
+            self.slack = AT_ONCE
+        else:
+            self.slack = max(LEAST, timedelta(seconds=WALL_S * max(speed, self._speed)))
+        self._speed = speed
+
+    def _bad(self, env: Envelope, rule: str, why: str) -> None:
+        self._findings.add(env.seq, "lifecycle", rule, why)
+
+    def _starts(self, env: Envelope, body: SocietyStarted, docket: Docket) -> None:
+        self._check_id(env)
+        if body.rules_version != VERSION:
+            self._bad(env, "K4", f"rules_version: this Moot knows {VERSION}, not {body.rules_version}")
+        if not body.speed > 0 or (body.clock == "real" and body.speed != 1):
+            self._bad(env, "K7", f"speed: {body.speed} is no speed of a {body.clock} clock")
+        if body.clock != "accelerated" and body.paused:
+            self._bad(env, "K7", f"paused: a {body.clock} clock is never")
+        last = docket.at
+        if body.clock == "accelerated" and last is not None:
+            slack = max(LEAST, timedelta(seconds=WALL_S * body.speed))
+            if env.sent_at > last + slack:
+                self._findings.add(
+                    env.seq, "clock", "K7", f"accelerated time goes on at {last:%d %H:%M:%S}, it does not jump"
+                )
+
+    def _check_id(self, env: Envelope) -> None:
+        found = _NUMBERED.fullmatch(env.id)
+        if found is not None and int(found[2]) != env.seq:
+            self._bad(env, "K1", f"id: {env.id} stands at seq {env.seq}")
+
+    def _sets(self, env: Envelope, body: ClockSet) -> None:
+        slack = max(self.slack, LEAST, timedelta(seconds=WALL_S * body.speed))
+        if abs(env.sent_at - body.society_at) > slack:
+            self._findings.add(
+                env.seq, "clock", "K7", f"society_at: {body.society_at:%d %H:%M:%S}, sent {env.sent_at:%d %H:%M:%S}"
+            )
+        if not body.speed > 0 or self._kind == "virtual":
+            self._findings.add(env.seq, "clock", "K7", f"a {self._kind} clock has no speed {body.speed}")
+
+
+def _viewers(config: Mapping[str, Any]) -> Viewers:
+    """Read the viewers' rights from the configuration as logged; what it lacks is the default."""
+    given = config.get("viewers")
+    if not isinstance(given, Mapping):
+        return Viewers()
+    default = Viewers()
+    return Viewers(_channels(given.get("reads"), default.reads), _channels(given.get("writes"), default.writes))
+
+
+def _channels(names: object, default: frozenset[str]) -> frozenset[str]:
+    if not isinstance(names, list | tuple):
+        return default
+    return ANY if "*" in names else frozenset(str(name) for name in names) & ANY

@@ -1,0 +1,159 @@
+"""What a verification found: findings in the order of the log, warnings, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+Invariant = Literal[
+    "readable",
+    "hash",
+    "head",
+    "dense_seq",
+    "unique_id",
+    "time",
+    "valid_body",
+    "permission",
+    "envelope",
+    "counted_id",
+    "lifecycle",
+    "clock",
+    "officer",
+    "violation",
+    "settled",
+    "debate",
+    "terminal",
+    "escalation",
+    "principle",
+    "evidence",
+]
+"""What `moot verify` holds a log to; the name that a finding goes by."""
+
+MAX_FINDINGS: Final = 20
+"""After so many the verification stops: what comes later mostly follows from what came first."""
+
+
+class Finding(NamedTuple):
+    """Something in a log that cannot be.
+
+    Attributes:
+        seq: The offending message; where one is missing, the place where it is missed.
+        line: Line of the file or row of the table, 0 for what is wrong with the log as a whole.
+        invariant: Which invariant does not hold.
+        rule: The rule behind it: a spec section, a ruling (`R-D7`) or a kernel number (`K15`).
+        why: One sentence.
+    """
+
+    seq: int
+    line: int
+    invariant: Invariant
+    rule: str
+    why: str
+
+    def __str__(self) -> str:
+        """Write it as one line."""
+        return f"seq {self.seq}: {self.why} [{self.invariant}, {self.rule}]"
+
+
+class Warning(NamedTuple):
+    """Something that a person should know and that breaks no rule.
+
+    Attributes:
+        seq: The first message it concerns, 0 for the log as a whole.
+        count: How many messages it concerns.
+        why: One sentence about the first.
+    """
+
+    seq: int
+    count: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a verification found.
+
+    Attributes:
+        ok: Whether every invariant holds.
+        messages: How many lines were judged.
+        findings: What is wrong, by seq; empty when `ok`.
+        warnings: What else there is to know.
+        is_complete: Whether the log was read to its end; False after `MAX_FINDINGS`.
+        figures: What the log holds, as `Tally.figures` says.
+    """
+
+    ok: bool
+    messages: int
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[Warning, ...] = ()
+    is_complete: bool = True
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def note(self) -> str:
+        """Say how far the findings may be trusted to be all, and each for itself; "" when there is none."""
+        if self.ok:
+            return ""
+        if not self.is_complete:
+            return (
+                f"stopped at {len(self.findings)} findings; the later ones may follow from the first, "
+                "and there may be more"
+            )
+        return "later findings may follow from the first" if len(self.findings) > 1 else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as plain data, for `--json`."""
+        return {
+            "ok": self.ok,
+            "messages": self.messages,
+            "complete": self.is_complete,
+            "note": self.note,
+            "findings": [finding._asdict() for finding in self.findings],
+            "warnings": [warning._asdict() for warning in self.warnings],
+            "figures": dict(self.figures),
+        }
+
+
+class Findings:
+    """Collects findings and warnings while a log is read.
+
+    Attributes:
+        line: Line that is being judged.
+    """
+
+    def __init__(self, limit: int = MAX_FINDINGS) -> None:
+        """Start with none; `is_full` after `limit`."""
+        self.line = 0
+        self._limit = limit
+        self._found: list[Finding] = []
+        self._lines: dict[int, int] = {}
+        self._warnings: dict[str, Warning] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the limit is reached."""
+        return len(self._found) >= self._limit
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._found)
+
+    def add(self, seq: int, invariant: Invariant, rule: str, why: str, *, line: int | None = None) -> None:
+        """Note a finding, the same one only once."""
+        finding = Finding(seq, self.line if line is None else line, invariant, rule, why)
+        if finding not in self._found:
+            self._found.append(finding)
+
+    def warn(self, kind: str, seq: int, why: str) -> None:
+        """Note a warning; those of one kind are counted together."""
+        known = self._warnings.get(kind)
+        self._warnings[kind] = Warning(seq, 1, why) if known is None else known._replace(count=known.count + 1)
+
+    def sorted(self) -> tuple[Finding, ...]:
+        """Return the findings by seq, those of one seq in the order in which they were found."""
+        return tuple(sorted(self._found, key=lambda finding: finding.seq))
+
+    def warnings(self) -> tuple[Warning, ...]:
+        """Return the warnings in the order in which they came up."""
+        return tuple(self._warnings.values())

@@ -1,0 +1,161 @@
+"""Duties: what the officers owe because of the docket, as drafts with derived ids (K9).
+
+Immediate ones (a VIOLATION, the RULING it leads to) stand in `docket.pending` until they are posted; those
+that time brings (pings, rulings on silence, what officers owe in a case, what the folds' alarms ask for) are
+derived anew whenever somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from protocols.kernel.case import Decision
+from protocols.kernel.envelope import OFFICER, Draft, Envelope
+from protocols.kernel.errors import LocalProtocolError, Violation
+from protocols.kernel.message import Message
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.officers import Ruling, TimeoutPing
+from protocols.kernel.officers import Violation as ViolationMessage
+from protocols.kernel.seats import OFFICERS, Seat
+
+if TYPE_CHECKING:
+    from protocols.kernel.docket import Docket
+
+MAX_WHY: Final = 1000
+"""A VIOLATION says at most so much of what is wrong; what it quotes may be long."""
+
+_INSTANT: Final = timedelta(microseconds=1)
+
+
+def due(docket: Docket, now: datetime) -> Iterator[Draft]:
+    """List what the officers owe at this instant, most urgent first."""
+    yield from [draft for _, draft in docket.pending.values()]
+    for obligation, is_void in docket.deadlines.ripe(now):
+        yield ripe_duty(docket, obligation, is_void=is_void)
+    for fold in docket.house.folds:
+        yield from fold.ring(now, docket)
+
+
+def overdue(docket: Docket, before: datetime) -> Iterator[str]:
+    """Say what the officers should have done before this instant and did not.
+
+    What arose or fell due at that very instant may still be under way.
+    """
+    for key, (seq, draft) in docket.pending.items():
+        if docket.arose[key] < before:
+            yield f"seq {seq} asks {draft.author} for a {draft.body.type}, none came"
+    latest = before - _INSTANT
+    for obligation, is_void in docket.deadlines.ripe(latest):
+        draft = ripe_duty(docket, obligation, is_void=is_void)
+        yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
+    for fold in docket.house.folds:
+        for draft in fold.ring(latest, docket):
+            yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
+
+
+def ripe_duty(docket: Docket, obligation: Obligation, *, is_void: bool) -> Draft:
+    """Derive what an obligation asks of an officer whose deadline has come."""
+    if obligation.seat in OFFICERS:
+        return discharge_of(docket, obligation)
+    return void_of(docket, obligation) if is_void else ping_of(obligation)
+
+
+def discharge_of(docket: Docket, obligation: Obligation) -> Draft:
+    """Derive what an officer owes in a case.
+
+    Raises:
+        LocalProtocolError: Its case type does not say.
+    """
+    state = docket.cases[obligation.case_id]
+    discharge = docket.rules.types[state.kind].discharge
+    if discharge is None:
+        raise LocalProtocolError(f"{state.kind} has no way to discharge {obligation.id}")
+    return Draft(
+        channel=obligation.channel,
+        author=obligation.seat,
+        body=discharge(state, obligation, docket.house),
+        actor=OFFICER,
+        case_id=obligation.case_id,
+        obligation_id=obligation.id,
+    )
+
+
+def ping_of(obligation: Obligation) -> Draft:
+    """Derive the TIMEOUT_PING of an obligation."""
+    waited_min = obligation.within / timedelta(minutes=1)
+    return Draft(
+        channel=obligation.channel,
+        author=Seat.REFEREE,
+        body=TimeoutPing(obligation_id=obligation.id, seat=obligation.seat.value, waited_min=waited_min),
+        actor=OFFICER,
+        case_id=obligation.case_id,
+        key=f"ping/{obligation.id}",
+    )
+
+
+def void_of(docket: Docket, obligation: Obligation) -> Draft:
+    """Derive the RULING on an obligation that nobody met."""
+    state = docket.cases[obligation.case_id]
+    outcome, reason, rule = docket.rules.types[state.kind].otherwise(state, obligation, docket.house)
+    return Draft(
+        channel=obligation.channel,
+        author=Seat.REFEREE,
+        body=Ruling(
+            obligation_id=obligation.id,
+            case_id=None,
+            outcome=outcome,  # type: ignore[arg-type]
+            reason=reason,
+            rule=rule,
+            of_seq=None,
+        ),
+        actor=OFFICER,
+        case_id=obligation.case_id,
+        key=f"ruling/{obligation.id}",
+    )
+
+
+def violation_of(env: Envelope, violation: Violation) -> Draft:
+    """Derive the VIOLATION beside a message (K10)."""
+    body = ViolationMessage(
+        of_seq=env.seq,
+        seat=env.author.value,
+        rule=violation.rule,
+        field=violation.field,
+        why=violation.why[:MAX_WHY],
+    )
+    return _beside(env, body, f"violation/{env.seq}", env.channel, env.case_id)
+
+
+def ruling_of(env: Envelope, decision: Decision, case_id: str) -> Draft:
+    """Derive the RULING that a violation leads to (K10)."""
+    return _beside(env, _case_ruling(env, decision, case_id), f"ruling/{env.seq}", env.channel, case_id)
+
+
+def case_ruling_of(env: Envelope, decision: Decision, case_id: str, channel: str) -> Draft:
+    """Derive a RULING on a case that a message which is no violation leads to: one of many, perhaps."""
+    return _beside(env, _case_ruling(env, decision, case_id), f"ruling/{env.seq}/{case_id}", channel, case_id)
+
+
+def _case_ruling(env: Envelope, decision: Decision, case_id: str) -> Ruling:
+    return Ruling(
+        obligation_id=None,
+        case_id=case_id,
+        outcome=decision.outcome,  # type: ignore[arg-type]
+        reason=decision.reason,
+        rule=decision.rule,
+        of_seq=env.seq,
+    )
+
+
+def _beside(env: Envelope, body: Message, key: str, channel: str, case_id: str | None) -> Draft:
+    return Draft(
+        channel=channel,
+        author=Seat.REFEREE,
+        body=body,
+        actor=OFFICER,
+        case_id=case_id,
+        in_reply_to=env.id,
+        key=key,
+    )

@@ -1,0 +1,180 @@
+"""Supervision: officers' messages are held against what the tables derive (K5).
+
+An officer's message is what the docket says is due, or what was due a moment ago and was overtaken
+(`superseded`, no effect), or a fault, on which the host stops.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from protocols.kernel.case import Decision
+from protocols.kernel.duties import discharge_of, ping_of, void_of
+from protocols.kernel.effects import Effects
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.errors import OfficerFault
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.officers import Ruling, TimeoutPing
+from protocols.kernel.seats import OFFICERS, PEOPLE
+from protocols.kernel.upcast import Opaque
+
+if TYPE_CHECKING:
+    from protocols.kernel.docket import Docket
+
+
+def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | None) -> None:
+    """Apply an officer's message.
+
+    Args:
+        docket: The docket, whose `seq` and `at` are already those of the message.
+        env: The message.
+        fx: What it changes.
+        before: `sent_at` of its predecessor in the log.
+
+    Raises:
+        OfficerFault: No table asks for it, or not like this.
+    """
+    body = env.body
+    rules = docket.rules
+    kind = body.type
+    if kind in rules.lifecycle:
+        gap = docket.house.lifecycle(env, before)
+        if gap:
+            docket.shift(gap)
+        return
+    if isinstance(body, Opaque):
+        return
+    expected = _expected(docket, env)
+    if expected is None:
+        if kind in rules.unowed:
+            return
+        if _was_owed(docket, env):
+            fx.superseded = True
+            return
+        raise OfficerFault(f"{env.author} posted a {kind} that no table asks for", seq=env.seq)
+    _compare(docket, expected, env)
+    docket.pending.pop(env.id, None)
+    docket.arose.pop(env.id, None)
+    _apply(docket, env, fx)
+
+
+def _apply(docket: Docket, env: Envelope, fx: Effects) -> None:
+    """Put into effect what is as it should be."""
+    body = env.body
+    rules = docket.rules
+    if isinstance(body, TimeoutPing):
+        docket.deadlines.ping(docket.open[body.obligation_id])
+        return
+    if isinstance(body, Ruling):
+        _rule(docket, env, body, fx)
+        return
+    opener = rules.openers.get(body.type)
+    if opener is not None:
+        docket.open_case(opener, env, fx)
+    elif env.case_id is not None and body.type not in rules.remarks:
+        state = docket.cases.get(env.case_id)
+        if state is None:
+            fx.superseded = True
+            return
+        docket.install(state, rules.types[state.kind].step(state, env, docket.house), env, fx)
+
+
+def _rule(docket: Docket, env: Envelope, body: Ruling, fx: Effects) -> None:
+    """Apply a RULING: on an obligation that nobody met, or on a case."""
+    obligation = None
+    if body.obligation_id is not None:
+        obligation = docket.open[body.obligation_id]
+        state = docket.cases.get(obligation.case_id)
+        docket.gone.void(obligation)
+        fx.voided = obligation
+    else:
+        state = docket.cases.get(body.case_id or "")
+        if env.obligation_id is not None:
+            obligation = docket.open.get(env.obligation_id)
+    if state is None:
+        fx.superseded = True
+        return
+    docket.waiting.pop(state.case_id, None)
+    fx.decision = Decision(body.outcome, body.reason, body.rule)
+    rule = docket.rules.types[state.kind].rule
+    docket.install(state, rule(state, fx.decision, env, docket.house, obligation), env, fx)
+
+
+def _expected(docket: Docket, env: Envelope) -> Draft | None:
+    """Find the duty that an officer's message discharges; None when nothing asks for it."""
+    found = docket.pending.get(env.id)
+    if found is not None:
+        return found[1]
+    body = env.body
+    if isinstance(body, TimeoutPing):
+        obligation = docket.open.get(body.obligation_id)
+        if obligation is None or obligation.seat in OFFICERS or obligation.seat in PEOPLE:
+            return None
+        if env.sent_at < obligation.due_at:
+            raise OfficerFault(f"TIMEOUT_PING before {obligation.id} is due", seq=env.seq)
+        if obligation.id in docket.deadlines.pinged:
+            raise OfficerFault(f"{obligation.id} was pinged before", seq=env.seq)
+        return ping_of(obligation)
+    if isinstance(body, Ruling) and body.obligation_id is not None:
+        return _expected_ruling(docket, env, docket.open.get(body.obligation_id))
+    if env.obligation_id is not None:
+        obligation = docket.open.get(env.obligation_id)
+        if obligation is None or obligation.seat is not env.author:
+            return None
+        if env.sent_at < obligation.due_at:
+            raise OfficerFault(f"{body.type} before {obligation.due_at:%H:%M:%S}, when it is due", seq=env.seq)
+        return discharge_of(docket, obligation)
+    for fold in docket.house.folds:
+        for draft in fold.ring(env.sent_at, docket):
+            if draft.identity() == env.id:
+                return draft
+    return None
+
+
+def _expected_ruling(docket: Docket, env: Envelope, obligation: Obligation | None) -> Draft | None:
+    if obligation is None or obligation.seat in OFFICERS or obligation.seat in PEOPLE:
+        return None
+    if env.sent_at < obligation.void_at:
+        raise OfficerFault(f"RULING on {obligation.id} before its grace is over", seq=env.seq)
+    if obligation.id not in docket.deadlines.pinged:
+        raise OfficerFault(f"RULING on {obligation.id} without a TIMEOUT_PING before it", seq=env.seq)
+    return void_of(docket, obligation)
+
+
+def _was_owed(docket: Docket, env: Envelope) -> bool:
+    """Tell a duty that something else overtook from one that never was."""
+    body = env.body
+    if isinstance(body, TimeoutPing):
+        gone = docket.gone.closed(body.obligation_id)
+        return gone is not None and env.id == f"ping/{gone.id}" and env.sent_at >= gone.due_at
+    if isinstance(body, Ruling) and body.obligation_id is not None:
+        gone = docket.gone.closed(body.obligation_id)
+        return gone is not None and env.id == f"ruling/{gone.id}" and env.sent_at >= gone.void_at
+    if env.obligation_id is not None:
+        gone = docket.gone.closed(env.obligation_id)
+        return (
+            gone is not None
+            and gone.seat is env.author
+            and env.id == f"{gone.id}/0"
+            and body.type in gone.expects
+            and env.sent_at >= gone.due_at
+        )
+    return any(fold.was_owed(env, docket) for fold in docket.house.folds)
+
+
+def _compare(docket: Docket, expected: Draft, env: Envelope) -> None:
+    """Hold a message against the duty that it discharges.
+
+    Raises:
+        OfficerFault: It differs.
+    """
+    kind = env.body.type
+    if expected.channel != env.channel or expected.author is not env.author:
+        raise OfficerFault(f"the {kind} belongs in {expected.channel}, from {expected.author}", seq=env.seq)
+    if expected.case_id is not None and expected.case_id != env.case_id:
+        raise OfficerFault(f"the {kind} belongs to case {expected.case_id}", seq=env.seq)
+    if expected.identity() != env.id or expected.obligation_id != env.obligation_id:
+        raise OfficerFault(f"the id of the {kind} is {expected.identity()}", seq=env.seq)
+    if not docket.rules.same(expected.body, env.body, docket.house):
+        raise OfficerFault(f"the {kind} differs from what the tables derive", seq=env.seq)

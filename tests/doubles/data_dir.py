@@ -1,0 +1,45 @@
+"""Data directories for tests: a log of a `Table` written down as a society would have."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from channels.bus import Head
+from channels.headfile import write_head
+from channels.logfile import open_log
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.seats import Seat
+from tests.doubles import bodies
+from tests.doubles.table import Table
+
+
+def write_log(directory: Path, envelopes: Sequence[Envelope]) -> Path:
+    """Write envelopes into `log.sqlite` and `head` of a directory, and return the directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "log.sqlite"
+    open_log(path, epoch=1)
+    rows = [(e.seq, e.id, f"{e.seq:016x}", e.json, bytes.fromhex(e.hash)) for e in envelopes]
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?)", rows)
+    if rows:
+        write_head(directory, Head(rows[-1][0], rows[-1][4]))
+    return directory
+
+
+def a_debate(table: Table | None = None, **over: Any) -> Table:
+    """Play one debate: a rebuttal that comes within the grace, then silence of the Critic, then a rejection."""
+    table = table or Table()
+    cycle = table.last("CYCLE_TRIGGER").body.cycle_id  # type: ignore[attr-defined]
+    table.wait(minutes=3)
+    table.say(Seat.EXPLORER, bodies.hypothesis(cycle, **over))
+    table.wait(minutes=6)
+    table.say(Seat.CRITIC, bodies.assessment(1))
+    table.wait(minutes=24)
+    table.say(Seat.EXPLORER, bodies.rebuttal(2))
+    table.wait(minutes=31)
+    table.say(Seat.EVOLVER, bodies.verdict("REJECT"))
+    return table

@@ -1,0 +1,40 @@
+"""A gateway process for tests: `python -m tests.doubles.gateway_process OPTIONS`, OPTIONS as JSON.
+
+{"data_dir": …, "surfaces": {name: [dotted, options]}, "admins": [user id, …], "first_s": 0.005}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from channels.backoff import Backoff
+from channels.gateway.process import Mirroring, run_gateway
+from channels.surface import load_surface
+from protocols.kernel.seats import Seat
+
+
+def mirroring(dotted: str, options: dict[str, Any]) -> Mirroring:
+    return Mirroring(build=lambda: load_surface(dotted, options))
+
+
+async def main(options: dict[str, Any]) -> None:
+    admins = set(options.get("admins", ()))
+    await run_gateway(
+        None,
+        {name: mirroring(*how) for name, how in options["surfaces"].items()},
+        data_dir=Path(options["data_dir"]),
+        authority=lambda _platform, user_id: Seat.ADMIN if user_id in admins else Seat.VIEWER,
+        stop=asyncio.Event(),
+        backoff=Backoff(first_s=options.get("first_s", 0.005), most_s=0.05),
+    )
+
+
+if __name__ == "__main__":
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    asyncio.run(main(json.loads(sys.argv[1])))

@@ -1,0 +1,100 @@
+"""A small society on an in-memory bus in virtual time, with minds of the test's choice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from bots.bot import Bot
+from bots.minds.mind import Mind
+from bots.officers import timekeeper
+from bots.officers.office import Office
+from channels.inmemory import InMemoryBus
+from memory.inmemory import InMemoryStore
+from moot.clock import VirtualClock
+from moot.host import Host
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.rules import Gate
+from protocols.kernel.seats import Seat
+from protocols.rulebook import VERSION, rules
+from tests.doubles.table import START
+
+
+@dataclass
+class Stage:
+    """A running society and its parts."""
+
+    clock: VirtualClock
+    bus: InMemoryBus
+    host: Host
+    office: Office
+    bots: dict[Seat, Bot] = field(default_factory=dict)
+
+    @property
+    def log(self) -> list[Envelope]:
+        """Return everything logged so far."""
+        return self.bus._feed.items  # type: ignore[return-value]
+
+    async def post(self, draft: Draft) -> Any:
+        """Publish as the host does."""
+        return await self.host.publish(draft)
+
+    async def wait(self, **delta: float) -> None:
+        """Let time pass."""
+        await self.clock.sleep(timedelta(**delta))
+
+
+def play(
+    minds: Mapping[Seat, Mind],
+    script: Callable[[Stage], Awaitable[None]],
+    *,
+    start: datetime = START,
+    schedules: dict[str, Any] | None = None,
+) -> list[Envelope]:
+    """Run a script against a society with these minds and return the log."""
+    kept: list[Envelope] = []
+
+    async def main(clock: VirtualClock) -> None:
+        rulebook = rules()
+        gate = Gate(rulebook)
+        bus = InMemoryBus(admission=gate, now=clock.now)
+        host = Host(rules=rulebook, gate=gate, bus=bus, store=InMemoryStore(), clock=clock)
+        host.attach()
+        host.listeners.append(lambda env, _fx: kept.append(env))
+        await host.publish(
+            timekeeper.started(
+                config={"schedules": schedules or {"micro": {"at": [start.isoformat()]}}},
+                rules_version=VERSION,
+                moot_version="test",
+                seed=1,
+                data={},
+                speed=1.0,
+                paused=False,
+                clock="virtual",
+                durability="none",
+                warm_up=False,
+                after_seq=0,
+            )
+        )
+        office = Office(host, clock)
+        host.office = office
+        task = asyncio.create_task(office.run())
+        stage = Stage(clock, bus, host, office)
+        for seat, mind in minds.items():
+            stage.bots[seat] = Bot(seat, mind, host, clock)
+            host.seat_bot(stage.bots[seat])
+        try:
+            await script(stage)
+            if task.done():
+                task.result()
+        finally:
+            await host.close_bots()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await bus.close()
+
+    VirtualClock(start).run(main)
+    return kept

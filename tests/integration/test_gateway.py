@@ -1,0 +1,252 @@
+"""The gateway as a process of its own, over a real socket, killed and cut off at will."""
+
+import asyncio
+import json
+import random
+import signal
+import subprocess
+import sys
+from collections import Counter
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from channels.gateway.guest import Host
+from channels.gateway.server import GatewayServer
+from tests.doubles.fake_platform import PlatformFile
+from tests.doubles.small_log import SmallLog
+from tests.doubles.waiting import until
+
+ROOT = Path(__file__).parents[2]
+CHANNELS = ("#a-arena", "#a-verdict", "#admin")
+WILD = {
+    "seed": 4,
+    "delay_s": 0.004,
+    "drop_before": 0.05,
+    "drop_after": 0.1,
+    "rate_limit": 0.05,
+    "retry_after_s": 0.002,
+    "duplicate": 0.5,
+    "reorder": True,
+}
+
+
+@pytest.fixture
+def platform(tmp_path):
+    file = PlatformFile(tmp_path / "platform.sqlite")
+    yield file
+    file.close()
+
+
+def fake(tmp_path, name, **options):
+    path = str(tmp_path / "platform.sqlite")
+    return ["tests.doubles.fake_platform:FakePlatform", {"path": path, "name": name, **options}]
+
+
+def spawn(command, **how):
+    return subprocess.Popen(command, cwd=ROOT, **how)
+
+
+@contextmanager
+def gateway(tmp_path, surfaces=None, **options):
+    """Run a gateway process; the pipe to its standard input is its lifeline."""
+    surfaces = surfaces or {"fake": {"plan": WILD}}
+    config = {
+        "data_dir": str(tmp_path),
+        "admins": ["ana"],
+        "surfaces": {name: fake(tmp_path, name, **how) for name, how in surfaces.items()},
+        **options,
+    }
+    with (tmp_path / "gateway.err").open("ab") as err:
+        command = [sys.executable, "-m", "tests.doubles.gateway_process", json.dumps(config)]
+        process = spawn(command, stdin=subprocess.PIPE, stderr=err)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(10)
+        process.stdin.close()
+
+
+@asynccontextmanager
+async def society(tmp_path, log):
+    """Host a log on the gateway socket of a data directory."""
+    host = Host(log_id="log", source=log, publish=log.publish, heartbeat_s=0.2)
+    ready = asyncio.Event()
+    task = asyncio.create_task(GatewayServer(host, data_dir=tmp_path).serve(lambda _path: ready.set()))
+    await ready.wait()
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def everything_is_there_once_and_in_order(platform, log):
+    mirrored = [e.seq for e in log.envelopes if e.actor.platform != "fake"]
+    assert Counter(platform.seqs()) == Counter(mirrored)
+    for channel in CHANNELS:
+        assert platform.seqs(channel) == sorted(platform.seqs(channel))
+    assert all(post.nonce == f"log:{post.seq}" for post in platform.posts())
+
+
+def every_act_is_in_the_log_once(log, acts):
+    keys = Counter(e.id for e in log.envelopes if e.actor.platform == "fake")
+    assert keys == Counter(f"fake/{act}" for act in acts)
+
+
+def test_killed_at_random_moments_it_posts_everything_once_and_takes_every_act_once(tmp_path, platform):
+    """K3, K22: twelve times `kill -9` while the platform drops, limits, duplicates and reorders."""
+    chance = random.Random(11)
+
+    async def main():
+        log = SmallLog()
+        acts = []
+        kills = in_flight = 0
+        async with society(tmp_path, log):
+            while kills < 12:
+                with gateway(tmp_path) as process:
+                    start = len(platform.posts())
+                    for n in range(25):
+                        log.say(f"message {n}", CHANNELS[n % 3])
+                    for n in range(3):
+                        acts.append(platform.person_does("note", CHANNELS[n], text=f"note {len(acts)}"))
+                    wanted = start + chance.randint(1, 15)
+                    await until(lambda wanted=wanted: len(platform.posts()) >= wanted, look_s=0.001)
+                    await asyncio.sleep(chance.random() * 0.01)
+                    process.send_signal(signal.SIGKILL)
+                    process.wait(10)
+                    kills += 1
+                    in_flight += len(platform.posts()) < log.head
+            with gateway(tmp_path):
+                await until(lambda: all(platform.reply_to(act) for act in acts))
+                await until(lambda: len(set(platform.seqs())) >= log.head - len(acts))
+                await asyncio.sleep(0.05)
+        everything_is_there_once_and_in_order(platform, log)
+        every_act_is_in_the_log_once(log, acts)
+        assert kills >= 10
+        assert in_flight >= 10
+        assert platform.deliveries() > len(acts)
+
+    asyncio.run(main())
+
+
+def test_when_the_society_restarts_the_gateway_connects_again_and_catches_up(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        acts = []
+        with gateway(tmp_path) as process:
+            for n in range(4):
+                async with society(tmp_path, log):
+                    for m in range(10):
+                        log.say(f"message {m}", CHANNELS[m % 3])
+                    await until(lambda: len(set(platform.seqs())) >= log.head - len(acts))
+                acts.append(platform.person_does("note", text=f"while you were away {n}"))
+                log.say("said while nobody listened")
+                await until(lambda: platform.reply_to(acts[-1]))
+                assert "Kept" in platform.reply_to(acts[-1]).text
+            async with society(tmp_path, log):
+                await until(lambda: log.head - len(acts) == len(set(platform.seqs())) == 44)
+                await until(lambda: sum(e.actor.platform == "fake" for e in log.envelopes) == len(acts))
+            assert process.poll() is None
+        everything_is_there_once_and_in_order(platform, log)
+        every_act_is_in_the_log_once(log, acts)
+
+    asyncio.run(main())
+
+
+def test_a_crash_of_one_surface_does_not_touch_the_other(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        calm_path = tmp_path / "calm.sqlite"
+        calm = PlatformFile(calm_path)
+        surfaces = {"fake": {"plan": {"crash": 0.2, "seed": 2}}, "calm": {"path": str(calm_path)}}
+        async with society(tmp_path, log):
+            with gateway(tmp_path, surfaces) as process:
+                for n in range(30):
+                    log.say(str(n), CHANNELS[n % 3])
+                await until(lambda: len(calm.seqs()) == 30)
+                await until(lambda: len(set(platform.seqs())) == 30)
+                platform.switch("crash", "1")
+                await until(lambda: not platform.is_on("crash"))
+                log.say("after the crash")
+                await until(lambda: 31 in platform.seqs() and 31 in calm.seqs())
+                assert process.poll() is None
+        assert Counter(calm.seqs()) == Counter(platform.seqs()) == Counter(range(1, 32))
+        assert b"a bug in the surface" in (tmp_path / "gateway.err").read_bytes()
+        calm.close()
+
+    asyncio.run(main())
+
+
+def test_an_admin_and_a_viewer_act_under_their_own_seats(tmp_path, platform):
+    async def main():
+        log = SmallLog()
+        async with society(tmp_path, log):
+            with gateway(tmp_path, {"fake": {}}):
+                by_ana = platform.person_does("command", "#admin", "ana", text="/stop society fire drill")
+                by_bob = platform.person_does("note", "#a-arena", "bob", text="why?")
+                typo = platform.person_does("command", "#admin", "bob", text="/stpo")
+                await until(lambda: all(map(platform.reply_to, (by_ana, by_bob, typo))))
+        assert {(e.author, e.actor.user_id, e.channel, e.body.text) for e in log.envelopes} == {
+            ("admin", "ana", "#admin", "STOP"),
+            ("viewer", "bob", "#a-arena", "why?"),
+        }
+        assert platform.reply_to(typo).text == "no command /stpo; did you mean /stop SCOPE WHY ?"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("how", ["end of the pipe", "SIGTERM", "SIGINT"])
+def test_the_gateway_ends_with_its_parent_and_on_signals(tmp_path, platform, how):
+    async def main():
+        log = SmallLog()
+        log.say("x")
+        async with society(tmp_path, log):
+            with gateway(tmp_path, {"fake": {}}) as process:
+                await until(lambda: platform.seqs() == [1])
+                if how == "end of the pipe":
+                    process.stdin.close()
+                else:
+                    process.send_signal(getattr(signal, how))
+                await until(lambda: process.poll() is not None)
+                assert process.returncode == 0
+
+    asyncio.run(main())
+
+
+PARENT = """
+import subprocess, sys, time
+command = [sys.executable, "-m", "tests.doubles.gateway_process", sys.argv[1]]
+child = subprocess.Popen(command, stdin=subprocess.PIPE)
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_gateway_ends_when_its_parent_is_killed(tmp_path, platform):
+    """The parent spawns it as `moot up` does, and is killed with no chance to say goodbye (K25)."""
+    config = json.dumps({"data_dir": str(tmp_path), "surfaces": {"fake": fake(tmp_path, "fake")}})
+
+    def is_gone(pid):
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+        except FileNotFoundError:
+            return True
+
+    async def main():
+        log = SmallLog()
+        log.say("x")
+        async with society(tmp_path, log):
+            parent = spawn([sys.executable, "-c", PARENT, config], stdout=subprocess.PIPE)
+            child = int(parent.stdout.readline())
+            await until(lambda: platform.seqs() == [1])
+            assert not is_gone(child)
+            parent.kill()
+            parent.wait(10)
+            parent.stdout.close()
+            await until(lambda: is_gone(child))
+
+    asyncio.run(main())

@@ -1,0 +1,168 @@
+"""Bots: one task per obligation, minds shown views, illegal answers retried, failures survived."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bots.minds.mind import Mind, Reply, View
+from protocols.kernel.envelope import Actor, Draft
+from protocols.kernel.people import Note, SeatReleased, SeatTaken
+from protocols.kernel.seats import Seat
+from tests.doubles import bodies
+from tests.doubles.canned import CannedMind
+from tests.doubles.stage import Stage, play
+
+HUMAN = Actor("human", "test", "ann")
+
+
+class Watched(CannedMind):
+    """A canned mind that remembers what it was shown."""
+
+    def __init__(self, delay: timedelta = timedelta(minutes=5)) -> None:
+        super().__init__(delay)
+        self.views: list[View] = []
+
+    async def answer(self, view: View) -> Reply | None:
+        self.views.append(view)
+        return await super().answer(view)
+
+
+def trio(mind: Mind) -> dict[Seat, Mind]:
+    return {Seat.EXPLORER: mind, Seat.CRITIC: mind, Seat.EVOLVER: mind}
+
+
+async def an_evening(stage: Stage) -> None:
+    await stage.wait(hours=3)
+
+
+def kinds(log: list) -> list[str]:
+    return [env.body.type for env in log]
+
+
+def test_bots_carry_a_debate_from_trigger_to_report() -> None:
+    log = play(trio(CannedMind()), an_evening)
+    assert kinds(log) == [
+        "SOCIETY_STARTED",
+        "CYCLE_TRIGGER",
+        "HYPOTHESIS",
+        "RISK_ASSESSMENT",
+        "REBUTTAL",
+        "RISK_ASSESSMENT",
+        "VERDICT",
+        "REFLECTION",
+        "MICRO_CYCLE_REPORT",
+    ]
+
+
+def test_an_answer_replies_to_what_opened_its_obligation_and_counts_hops() -> None:
+    log = play(trio(CannedMind()), an_evening)
+    assert [env.in_reply_to for env in log[2:6]] == [env.id for env in log[1:5]]
+    assert [env.hops for env in log[1:6]] == [0, 1, 2, 3, 4]
+
+
+def test_k1_the_id_of_an_answer_comes_from_obligation_and_attempt() -> None:
+    log = play(trio(CannedMind()), an_evening)
+    assert log[3].id == f"{log[3].obligation_id}/0"
+    assert log[3].obligation_id == f"{log[2].case_id}/assessment-1/critic"
+
+
+class Stubborn(CannedMind):
+    """Answers a first assessment with the wrong round, so often."""
+
+    def __init__(self, wrong: int) -> None:
+        super().__init__()
+        self.wrong = wrong
+        self.refused: list[str] = []
+
+    async def answer(self, view: View) -> Reply | None:
+        if "RISK_ASSESSMENT" in view.obligation.expects and self.wrong > 0:
+            self.wrong -= 1
+            return Reply(bodies.assessment(3))
+        self.refused.append(view.refused)
+        return await super().answer(view)
+
+
+def test_an_illegal_answer_is_marked_and_the_mind_is_asked_again() -> None:
+    mind = Stubborn(1)
+    log = play(trio(CannedMind()) | {Seat.CRITIC: mind}, an_evening)
+    assert kinds(log)[3:6] == ["RISK_ASSESSMENT", "VIOLATION", "RISK_ASSESSMENT"]
+    assert [log[3].attempt, log[5].attempt] == [0, 1]
+    assert "round" in mind.refused[0]
+
+
+def test_k21_a_mind_that_never_learns_falls_silent_and_is_ruled_on() -> None:
+    log = play(trio(CannedMind()) | {Seat.CRITIC: Stubborn(1000)}, an_evening)
+    violations = [env for env in log if env.body.type == "VIOLATION"]
+    assert len(violations) == 5
+    assert any(env.body.type == "RULING" and env.body.reason == "timeout" for env in log)
+
+
+class Faulty(CannedMind):
+    """A mind that raises so often."""
+
+    def __init__(self, faults: int) -> None:
+        super().__init__()
+        self.faults = faults
+
+    async def answer(self, view: View) -> Reply | None:
+        if self.faults > 0:
+            self.faults -= 1
+            raise RuntimeError("no idea")
+        return await super().answer(view)
+
+
+def test_a_mind_that_fails_twice_still_answers() -> None:
+    log = play(trio(CannedMind()) | {Seat.CRITIC: Faulty(2)}, an_evening)
+    assert "RULING" not in kinds(log)
+
+
+def test_a_mind_that_always_fails_is_silent_and_the_others_go_on() -> None:
+    log = play(trio(CannedMind()) | {Seat.CRITIC: Faulty(10**6)}, an_evening)
+    assert "VERDICT" in kinds(log)
+    assert "TIMEOUT_PING" in kinds(log)
+
+
+def test_k12_a_view_shows_the_case_and_what_the_seat_may_read_and_nothing_else() -> None:
+    mind = Watched()
+
+    async def script(stage: Stage) -> None:
+        for channel in ("#a-arena", "#b-ops"):
+            draft = Draft(channel=channel, author=Seat.ADMIN, body=Note(text=channel), actor=HUMAN, key=channel)
+            await stage.post(draft)
+        await stage.wait(hours=3)
+
+    play(trio(mind), script)
+    assessed = next(view for view in mind.views if "RISK_ASSESSMENT" in view.obligation.expects)
+    assert [env.body.type for env in assessed.transcript] == ["CYCLE_TRIGGER", "HYPOTHESIS"]
+    assert [env.body.text for env in assessed.notes] == ["#a-arena"]
+
+
+def test_a_closed_obligation_ends_its_task() -> None:
+    async def script(stage: Stage) -> None:
+        await stage.wait(minutes=6)
+        await stage.wait(minutes=1)
+        assert stage.bots[Seat.CRITIC].busy == 1
+        owed = stage.host.docket.owed_by(Seat.CRITIC)[0]
+        body = bodies.assessment()
+        await stage.post(
+            Draft(channel="#a-arena", author=Seat.CRITIC, body=body, case_id=owed.case_id, key="by hand")
+        )
+        assert stage.bots[Seat.CRITIC].busy == 0
+
+    log = play(trio(CannedMind()), script)
+    assert kinds(log).count("RISK_ASSESSMENT") == 1
+
+
+def test_k14_a_taken_seat_is_left_to_the_person_and_taken_up_again_on_release() -> None:
+    async def script(stage: Stage) -> None:
+        taken = SeatTaken(seat="critic", user_id="ann", reason="curious")
+        await stage.post(Draft(channel="#admin", author=Seat.ADMIN, body=taken, actor=HUMAN, key="take"))
+        await stage.wait(minutes=15)
+        assert "RISK_ASSESSMENT" not in kinds(stage.log)
+        released = SeatReleased(seat="critic", user_id="ann", reason="enough")
+        await stage.post(Draft(channel="#admin", author=Seat.ADMIN, body=released, actor=HUMAN, key="free"))
+        await stage.wait(minutes=15)
+
+    log = play(trio(CannedMind()), script)
+    assert "RISK_ASSESSMENT" in kinds(log)
+    assert "VIOLATION" not in kinds(log)

@@ -1,0 +1,488 @@
+import asyncio
+import json
+import os
+import socket
+import stat
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from channels.backoff import Backoff
+from channels.errors import Refused
+from channels.gateway import address
+from channels.gateway.client import LogStream, Requests
+from channels.gateway.guest import Host
+from channels.gateway.intake import Intake
+from channels.gateway.link import Link, LogReplaced, SocietyAway
+from channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
+from channels.gateway.server import GatewayServer
+from channels.outbox_store import OutboxStore
+from channels.surface import ActReply, InboundAct, PlatformMessageId
+from protocols.kernel.errors import Forbidden
+from protocols.kernel.seats import Seat
+from tests.doubles.small_log import SmallLog
+from tests.doubles.waiting import until
+
+QUICK = Backoff(first_s=0.001, most_s=0.005)
+
+
+@asynccontextmanager
+async def hosting(data_dir, log=None, **options):
+    """Serve a log; yields the log."""
+    log = log or SmallLog()
+    host = Host(**{"log_id": "log", "source": log, "publish": log.publish, "heartbeat_s": 0.02, **options})
+    ready = asyncio.Event()
+    task = asyncio.create_task(GatewayServer(host, data_dir=data_dir).serve(lambda _path: ready.set()))
+    await ready.wait()
+    try:
+        yield log
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def asking(data_dir):
+    requests = Requests(lambda: address.find(data_dir), backoff=QUICK)
+    task = asyncio.create_task(requests.run())
+    try:
+        yield requests
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def collect(stream, n):
+    lines = []
+    async for batch in stream:
+        lines += batch
+        if len(lines) >= n:
+            await stream.aclose()
+            return lines
+
+
+def stream(data_dir, cursor=0, log_id="log"):
+    return LogStream(lambda: address.find(data_dir), log_id, backoff=QUICK)(cursor)
+
+
+def test_a_guest_reads_the_log_from_its_cursor_and_what_comes(tmp_path):
+    async def main():
+        async with hosting(tmp_path) as log:
+            for n in range(20):
+                log.say(f"größer {n}")
+            reading = asyncio.create_task(collect(stream(tmp_path, 5), 16))
+            await asyncio.sleep(0)
+            log.say("late")
+            assert await reading == [envelope.line for envelope in log.envelopes[5:]]
+
+    asyncio.run(main())
+
+
+def test_the_stream_goes_on_where_it_was_when_the_society_restarts(tmp_path):
+    async def main():
+        log = SmallLog()
+        news = stream(tmp_path)
+        for n in range(5):
+            async with hosting(tmp_path, log):
+                log.say(str(n))
+                assert await anext(news) == [log.envelopes[-1].line]
+        await news.aclose()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("log_id", "cursor"), [("other", 0), ("log", 3)])
+def test_a_replaced_or_shortened_log_is_noticed(tmp_path, log_id, cursor):
+    async def main():
+        async with hosting(tmp_path) as log:
+            log.say("x")
+            with pytest.raises(LogReplaced):
+                await anext(stream(tmp_path, cursor, log_id))
+
+    asyncio.run(main())
+
+
+def test_a_society_that_falls_silent_counts_as_gone(tmp_path):
+    async def main():
+        async with hosting(tmp_path, heartbeat_s=3600.0):
+            link = await Link.open(address.find(tmp_path))
+            link.welcome = link.welcome.__class__("log", 0, 0.005)
+            with pytest.raises(HungUp, match="fell silent"):
+                await link.receive()
+            link.close()
+        async with hosting(tmp_path, heartbeat_s=0.005):
+            link = await Link.open(address.find(tmp_path))
+            for _ in range(5):
+                assert decode((await link.receive())[0])["op"] == "beat"
+            link.close()
+
+    asyncio.run(main())
+
+
+def test_a_slow_guest_holds_up_neither_the_society_nor_other_guests(tmp_path):
+    async def main():
+        async with hosting(tmp_path, SmallLog(batch=100)) as log:
+            slow = await Link.open(address.find(tmp_path))
+            await slow.send(encode("subscribe", cursor=0))
+            for _ in range(3_000):
+                log.say("x" * 2_000)
+            assert len(await collect(stream(tmp_path), 3_000)) == 3_000
+            slow.close()
+
+    asyncio.run(main())
+
+
+def test_requests_are_answered_and_drafts_get_their_receipts(tmp_path):
+    asked = []
+    reported = []
+
+    async def ask(question, args):
+        asked.append((question, args))
+        return "all is well"
+
+    async def report(event):
+        reported.append(event)
+
+    async def main():
+        async with hosting(tmp_path, ask=ask, report=report) as log, asking(tmp_path) as requests:
+            await requests.connected()
+            draft = draft_json("hi")
+            first = await requests.publish(draft, "fake/1")
+            again = await requests.publish(draft, "fake/1")
+            assert (first["seq"], first["status"]) == (1, "accepted")
+            assert (again["seq"], again["status"]) == (1, "duplicate")
+            assert log.envelopes[0].body.text == "hi"
+            assert await requests.ask("status", {"user_id": "ana"}) == "all is well"
+            assert await requests.head() == 1
+            await requests.report("post_refused", seq=3)
+            await until(lambda: reported)
+
+    asyncio.run(main())
+    assert asked == [("status", {"user_id": "ana"})]
+    assert reported == [{"event": "post_refused", "seq": 3}]
+
+
+def draft_json(text):
+    actor = {"kind": "human", "platform": "fake", "user_id": "ana"}
+    return {"channel": "#admin", "author": "admin", "actor": actor, "body": {"type": "NOTE", "text": text}}
+
+
+def test_a_refusal_says_why_and_anything_else_means_try_again(tmp_path):
+    problems = [Refused(Forbidden("R-E5", "viewers may not")), Forbidden("K1", "no"), OSError("disk full")]
+
+    async def publish(_draft, _key):
+        raise problems.pop(0)
+
+    async def main():
+        async with hosting(tmp_path, publish=publish), asking(tmp_path) as requests:
+            await requests.connected()
+            refused = await requests.publish({}, "a")
+            assert (refused["status"], refused["why"], refused["rule"]) == (
+                "refused",
+                "viewers may not",
+                "R-E5",
+            )
+            assert (await requests.publish({}, "a"))["status"] == "refused"
+            unavailable = await requests.publish({}, "a")
+            assert (unavailable["status"], unavailable["why"]) == ("unavailable", "OSError: disk full")
+            assert (await requests.publish({}, ""))["status"] == "refused"
+            assert await requests.ask("weather", {}) == "nobody answers questions here"
+
+    asyncio.run(main())
+
+
+def test_a_request_without_a_society_fails_at_once_and_one_under_way_when_it_goes(tmp_path):
+    async def publish(_draft, _key):
+        await asyncio.Event().wait()
+
+    async def main():
+        async with asking(tmp_path) as requests:
+            with pytest.raises(SocietyAway):
+                await requests.publish({}, "a")
+            async with hosting(tmp_path, publish=publish):
+                await requests.connected()
+                hanging = asyncio.create_task(requests.publish({}, "a"))
+                await asyncio.sleep(0.01)
+            with pytest.raises(SocietyAway):
+                await hanging
+            async with hosting(tmp_path):
+                await requests.connected()
+                assert await requests.head() == 0
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (b'{"op":"head"}\n', "say hello first"),
+        (b'{"op":"hello","version":2}\n', "this society speaks version 1, not 2"),
+        (b"garbage\n", "not a frame"),
+        (b"[1]\n", "not a frame: no op"),
+        (b'{"op":"hello","version":1}\n{"op":"subscribe","cursor":-1}\n', "subscribe once"),
+        (b'{"op":"hello","version":1}\n{"op":"subscribe","cursor":true}\n', "subscribe once"),
+        (
+            b'{"op":"hello","version":1}\n{"op":"subscribe","cursor":0}\n{"op":"subscribe","cursor":0}\n',
+            "subscribe once",
+        ),
+    ],
+)
+def test_a_guest_that_breaks_the_protocol_is_told_and_sent_away(tmp_path, said, answer):
+    async def main():
+        async with hosting(tmp_path):
+            reader, writer = await asyncio.open_unix_connection(str(address.find(tmp_path)))
+            writer.write(said)
+            *_, last = (await reader.read()).splitlines()
+            assert json.loads(last)["op"] == "error"
+            assert answer in json.loads(last)["why"]
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(main())
+
+
+def test_an_unknown_op_of_a_newer_guest_is_answered(tmp_path):
+    async def main():
+        async with hosting(tmp_path):
+            link = await Link.open(address.find(tmp_path))
+            await link.send(encode("dance", n=1))
+            frames = [decode(line) for line in await link.receive()]
+            assert frames[0]["text"] == "unknown op 'dance'"
+            link.close()
+
+    asyncio.run(main())
+
+
+def test_a_guest_from_another_version_of_us_is_not_let_in(tmp_path, monkeypatch):
+    async def main():
+        async with hosting(tmp_path):
+            monkeypatch.setattr("channels.gateway.link.VERSION", 99)
+            with pytest.raises(GatewayError, match="version 1, not 99"):
+                await Link.open(address.find(tmp_path))
+
+    asyncio.run(main())
+
+
+def test_frames_carry_lines_unchanged():
+    line = SmallLog().say('quotes " and \u2028 and ü').line
+    assert envelope_line(envelope_frame(line)[:-1]) == line
+    assert decode(envelope_frame(line))["line"] == json.loads(line)
+    assert envelope_line(encode("beat", head=1)) is None
+
+
+def test_the_socket_is_private_and_gone_afterwards(tmp_path):
+    async def main():
+        async with hosting(tmp_path):
+            path = address.find(tmp_path)
+            assert path == tmp_path / "gateway.sock"
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert list(tmp_path.iterdir()) == []
+
+    asyncio.run(main())
+
+
+def test_a_deep_data_directory_gets_a_short_private_socket(tmp_path):
+    deep = tmp_path / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+
+    async def main():
+        async with hosting(deep) as log:
+            path = address.find(deep)
+            assert len(os.fsencode(path)) <= address.MOST_PATH
+            assert Path((deep / "gateway.addr").read_text().strip()) == path
+            assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+            log.say("x")
+            assert len(await collect(stream(deep), 1)) == 1
+        assert not path.parent.exists()
+        assert list(deep.iterdir()) == []
+
+    asyncio.run(main())
+
+
+def test_what_a_crashed_host_left_is_replaced(tmp_path):
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(tmp_path / "gateway.sock"))
+    left.close()
+
+    async def main():
+        async with hosting(tmp_path) as log:
+            log.say("x")
+            assert len(await collect(stream(tmp_path), 1)) == 1
+
+    asyncio.run(main())
+
+
+def test_a_forged_note_makes_nobody_delete_foreign_directories(tmp_path):
+    foreign = tmp_path / "moot-foreign"
+    foreign.mkdir(mode=0o755)
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "gateway.addr").write_text(str(foreign / "gateway.sock"))
+    address.forget(data)
+    assert foreign.exists()
+    assert not (data / "gateway.addr").exists()
+
+
+class Answering:
+    """Stands for `Requests`."""
+
+    def __init__(self, *receipts):
+        self.receipts = list(receipts)
+        self.published = []
+        self.is_connected = True
+
+    async def connected(self):
+        pass
+
+    async def publish(self, draft, key):
+        self.published.append((key, draft))
+        receipt = self.receipts.pop(0) if self.receipts else {"seq": 9, "id": key, "status": "accepted"}
+        if isinstance(receipt, Exception):
+            raise receipt
+        if receipt == "never":
+            await asyncio.Event().wait()
+        return receipt
+
+    async def ask(self, question, args):
+        return f"{question} for {args['seat']}"
+
+
+def act(kind="note", n=1, **fields):
+    reply_to = fields.pop("reply_to", None)
+    return InboundAct(
+        platform="fake",
+        user_id="ana",
+        user_name="Ana",
+        platform_message_id=str(n),
+        channel="#admin",
+        kind=kind,
+        fields=fields,
+        reply_to=reply_to,
+    )
+
+
+def taking_in(tmp_path, requests, use, authority=lambda _platform, _user: Seat.ADMIN, **options):
+    async def main():
+        store = OutboxStore(tmp_path, "fake", "log")
+        await store.open()
+        try:
+            return await use(
+                Intake(store, requests, authority=authority, backoff=QUICK, reply_s=0.02, **options), store
+            )
+        finally:
+            await store.close()
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("receipt", "reply"),
+    [
+        ({"seq": 3, "status": "accepted"}, ActReply("Noted as message 3.", seq=3)),
+        ({"seq": 3, "status": "duplicate"}, ActReply("Noted as message 3.", seq=3)),
+        (
+            {"seq": 3, "status": "superseded"},
+            ActReply("Message 3 stands as it was first said.", ok=False, seq=3),
+        ),
+        ({"status": "refused", "why": "viewers may not"}, ActReply("Refused: viewers may not", ok=False)),
+    ],
+)
+def test_a_person_hears_what_became_of_an_act(tmp_path, receipt, reply):
+    requests = Answering(receipt)
+
+    async def use(intake, store):
+        assert await intake(act(text="hi")) == reply
+        assert await store.acts() == []
+
+    taking_in(tmp_path, requests, use)
+    ((key, draft),) = requests.published
+    assert key == "fake/1"
+    assert draft["body"] == {"type": "NOTE", "text": "hi", "about_case_id": None}
+    assert draft["actor"] == {"kind": "human", "platform": "fake", "user_id": "ana"}
+
+
+@pytest.mark.parametrize("problem", [SocietyAway("gone"), "never", {"status": "unavailable", "why": "disk"}])
+def test_an_act_without_an_answer_is_kept_and_handed_over_later(tmp_path, problem):
+    requests = Answering(problem)
+
+    async def use(intake, store):
+        reply = await intake(act(text="hi"))
+        assert (reply.ok, reply.text) == (
+            True,
+            "Kept: the society is away and gets it when it is back.",
+        )
+        assert len(await store.acts()) == 1
+        handing = asyncio.create_task(intake.run())
+        await until(lambda: len(requests.published) == 2)
+        while await store.acts():
+            await asyncio.sleep(0.001)
+        handing.cancel()
+        await asyncio.gather(handing, return_exceptions=True)
+
+    taking_in(tmp_path, requests, use)
+    first, second = requests.published
+    assert first == second
+
+
+def test_one_act_that_the_society_cannot_take_holds_up_no_other(tmp_path):
+    requests = Answering(*[SocietyAway("gone")] * 2, {"status": "unavailable"})
+
+    async def use(intake, store):
+        await intake(act(n=1, text="poison"))
+        await intake(act(n=2, text="fine"))
+        handing = asyncio.create_task(intake.run())
+        while len(await store.acts()) > 1:
+            await asyncio.sleep(0.001)
+        handing.cancel()
+        await asyncio.gather(handing, return_exceptions=True)
+
+    taking_in(tmp_path, requests, use)
+
+
+def test_commands_are_read_and_questions_answered_without_a_draft(tmp_path):
+    requests = Answering()
+
+    async def use(intake, _store):
+        assert (await intake(act("command", 1, text="/ack esc_1"))).ok
+        assert await intake(act("command", 2, text="/status")) == ActReply("status for viewer")
+        assert "/override CASE VERDICT WHY" in (await intake(act("command", 3, text="/help"))).text
+        typo = await intake(act("command", 4, text="/akc esc_1"))
+        assert typo == ActReply("no command /akc; did you mean /ack ID ?", ok=False)
+        assert not (await intake(act("answer", 5, option=True))).ok
+        assert not (await intake(act("halt", 6, reason="x"))).ok
+
+    taking_in(tmp_path, requests, use, lambda _platform, _user: Seat.VIEWER)
+    ((_, draft),) = requests.published
+    assert (draft["author"], draft["body"]["type"], draft["case_id"]) == ("viewer", "ESCALATION_ACK", "esc_1")
+
+
+def test_a_note_in_a_thread_is_about_its_case(tmp_path):
+    requests = Answering()
+    log = SmallLog()
+    log.say("opens", case_id="hyp_1")
+
+    async def use(intake, store):
+        from channels.outbox_store import Mirrored
+
+        await store.take([Mirrored(1, "#a-arena", "hyp_1", "m1", "NOTE", log.envelopes[0].line)], 1)
+        await store.done([1], PlatformMessageId("p1"))
+        await intake(act(text="hm", reply_to=PlatformMessageId("p1")))
+        await intake(act("override", 2, case_id="hyp_1", verdict="REJECT", why="no"))
+
+    taking_in(tmp_path, requests, use)
+    (_, note), (_, override) = requests.published
+    assert note["body"]["about_case_id"] == "hyp_1"
+    assert override["channel"] == "#a-arena"
+
+
+def test_a_broken_authority_is_a_calm_reply(tmp_path):
+    async def use(intake, _store):
+        reply = await intake(act(text="hi"))
+        assert not reply.ok
+        assert "could not be taken in" in reply.text
+
+    def authority(_platform, _user):
+        raise KeyError("config")
+
+    taking_in(tmp_path, Answering(), use, authority)
