@@ -70,8 +70,11 @@ OnAppend = Callable[[Envelope], None]
 It may not fail: an exception reaches the publisher and stops the bus, for the folds are behind the log (K5).
 """
 
-Decode = Callable[[str], Envelope]
-"""Read a line of the log, `hash` in it (`protocols.codec.decode_envelope`); a `Violation` when it is none."""
+Decode = Callable[[str, str], Envelope]
+"""Read a stored row: canonical text without `hash`, hash as hex (`protocols.codec.decode_stored`).
+
+Raises a `Violation` when it is no envelope.
+"""
 
 
 class Subscription(ABC):

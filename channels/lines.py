@@ -7,28 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, cast
-
-from pydantic import model_serializer
+from typing import cast
 
 from channels.errors import CorruptLog
 from protocols.kernel.envelope import Actor, Envelope
-from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant
+from protocols.kernel.upcast import Opaque
 
 _SEQ = re.compile(r'"seq":(\d+)')
-
-
-class LooseBody(Message):
-    """A body of any type, as it stands in the log."""
-
-    data: Mapping[str, Any]
-
-    @model_serializer(mode="plain")
-    def _as_it_stands(self) -> dict[str, Any]:
-        return dict(self.data)
 
 
 def open_line(line: str) -> Envelope:
@@ -56,7 +43,7 @@ def open_line(line: str) -> Envelope:
             in_reply_to=raw["in_reply_to"],
             hops=raw["hops"],
             sent_at=parse_instant(raw["sent_at"]),
-            body=LooseBody.model_construct(type=str(body["type"]), data=body),
+            body=Opaque.model_construct(type=str(body["type"]), data=body),
             json=_without_hash(line, raw.get("hash", "")),
             hash=raw.get("hash", ""),
         )

@@ -235,7 +235,7 @@ def envelopes(rows: Sequence[Row], first: int, decode: Decode) -> list[Envelope]
             raise CorruptLog("the row is missing", seq=wanted)
         check_row(seq, text, digest, previous)
         try:
-            envelope = decode(with_hash(text, digest.hex()))
+            envelope = decode(text, digest.hex())
         except (Violation, ValueError, KeyError, TypeError) as exc:
             raise CorruptLog(f"no envelope: {exc}", seq=seq) from exc
         if envelope.seq != seq:

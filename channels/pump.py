@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import structlog
 
-from channels.bus import Bus
+from channels.bus import Receipt
 from channels.draft_codec import DecodeBody
 from channels.errors import ChannelError, Refused
 from channels.inbox import (
@@ -27,6 +27,7 @@ from channels.inbox import (
     refused,
 )
 from channels.logfile import connect
+from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Violation
 
 POLL_S: Final = 0.05
@@ -44,6 +45,14 @@ OnMalformed = Callable[[str, Violation], None]
 _log = structlog.get_logger(__name__)
 
 
+class Publisher(Protocol):
+    """Whatever stands before the bus: it may refuse guests what the bus would take."""
+
+    async def publish(self, draft: Draft) -> Receipt:
+        """Publish as `Bus.publish` does."""
+        ...
+
+
 class InboxPump:
     """A thread that looks into the inbox, and a task that publishes what it finds.
 
@@ -55,7 +64,7 @@ class InboxPump:
 
     Args:
         path: `log.sqlite`, which a `SqliteBus` has opened.
-        bus: Where the drafts go.
+        bus: Where the drafts go: the bus, or a door before it.
         decode_body: Reads a body (`protocols.codec.decode_body`).
         poll_s: Wall seconds between two looks.
         on_malformed: Told of a text that never reached the bus.
@@ -65,7 +74,7 @@ class InboxPump:
     def __init__(
         self,
         path: Path | str,
-        bus: Bus,
+        bus: Publisher,
         decode_body: DecodeBody,
         *,
         poll_s: float = POLL_S,

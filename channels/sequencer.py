@@ -52,8 +52,8 @@ class Sequencer:
         now: The injected clock; aware instants.
         head: Where the log ends.
         last_sent_at: `sent_at` at the head, None while the log is empty.
-        window: How many ids are remembered at least; None: all. A backend that forgets must find older
-            ids itself and `learn` them.
+        window: How many ids are remembered at least; None: all. A backend whose sequencer forgets must find
+            older ids itself.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Sequencer:
         envelope_id, text, digest = _identify(draft)
         known = self._young.get(envelope_id) or self._old.get(envelope_id)
         if known is not None:
-            return Receipt(known[0], envelope_id, "duplicate" if known[1] == digest else "superseded"), None
+            return receipt_of(envelope_id, known, digest), None
         sent_at = self._now()
         if self.last_sent_at is not None and sent_at < self.last_sent_at:
             sent_at = self.last_sent_at
@@ -118,11 +118,10 @@ class Sequencer:
             raise _unwritable(exc) from exc
         self._seq, self._hash = seq, link
         self.last_sent_at = sent_at
-        self.learn(envelope_id, (seq, digest))
+        self._learn(envelope_id, (seq, digest))
         return Receipt(seq, envelope_id), Entry(envelope, link, digest, draft)
 
-    def learn(self, envelope_id: str, known: Known) -> None:
-        """Remember an id that is taken."""
+    def _learn(self, envelope_id: str, known: Known) -> None:
         if self._window is not None and len(self._young) >= self._window:
             self._old, self._young = self._young, {}
         self._young[envelope_id] = known
@@ -136,11 +135,16 @@ class Sequencer:
             last_sent_at: `sent_at` there.
         """
         for entry in reversed(entries):
-            self._young.pop(entry.envelope.id, None)
+            pass
             self._old.pop(entry.envelope.id, None)
             self._admission.unmint(entry.draft, entry.envelope.body)
         self._seq, self._hash = head
         self.last_sent_at = last_sent_at
+
+
+def receipt_of(envelope_id: str, known: Known, digest: str) -> Receipt:
+    """Return the receipt of a draft whose id is taken (K1)."""
+    return Receipt(known[0], envelope_id, "duplicate" if known[1] == digest else "superseded")
 
 
 def _identify(draft: Draft) -> tuple[str, str, str]:

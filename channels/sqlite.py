@@ -68,6 +68,7 @@ class SqliteBus(Bus):
         self._durability = durability
         self._hold = hold
         self._exits = exits
+        self._noting = asyncio.Lock()
         self._feed = Feed(end.head.seq, window=WINDOW, page=self._page)
         self._writer = Writer(
             writing,
@@ -176,8 +177,9 @@ class SqliteBus(Bus):
         """Write the file `head`; done every 64 batches and at the end, more often if somebody asks for it."""
         wal = None if self._durability == "power" else self._path.with_name(self._path.name + "-wal")
         try:
-            with self._hold():
-                await asyncio.to_thread(write_head, self._path.parent, self.head, first_sync=wal)
+            async with self._noting:
+                with self._hold():
+                    await asyncio.to_thread(write_head, self._path.parent, self.head, first_sync=wal)
         except OSError as exc:
             _log.warning("head not written", path=str(self._path.parent), why=exc.strerror)
 

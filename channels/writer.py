@@ -14,7 +14,7 @@ import aiosqlite
 from channels.bus import Head, Receipt
 from channels.errors import BusClosed, CorruptLog, LeaseHeld
 from channels.logfile import disk_error, insert_sql
-from channels.sequencer import Entry, Sequencer
+from channels.sequencer import Entry, Known, Sequencer, receipt_of
 from protocols.kernel.envelope import Draft, Envelope
 
 MAX_ROWS: Final = 512
@@ -262,9 +262,10 @@ class Writer:
             self._queue = lost
             self._break(self.fault or await self._stranger())
             return
-        again = lost
-        if not (isinstance(error, sqlite3.IntegrityError) and await self._learn(failed)):
-            again = lost[len(failed) :]
+        again = lost[len(failed) :]
+        if isinstance(error, sqlite3.IntegrityError) and (known := await self._known(failed)):
+            again = [pending for pending in lost if not _answered(pending, known)]
+        else:
             _fail(failed, disk_error(self._path, error))
         waiters = [waiter for pending in again for waiter in pending.waiters()] + self._parked
         self._parked, self._failure = [], None
@@ -285,14 +286,12 @@ class Writer:
         elif size:
             self._settle(size)
 
-    async def _learn(self, batch: list[Pending]) -> bool:
-        """Look up which ids of a batch stand in the log; the sequencer remembers them."""
+    async def _known(self, batch: list[Pending]) -> dict[str, Known]:
+        """Look up which ids of a batch stand in the log."""
         marks = ",".join("?" * len(batch))
         ids = [pending.entry.envelope.id for pending in batch]
         rows = await self._fetch(f"SELECT id, seq, digest FROM log WHERE id IN ({marks})", ids)
-        for envelope_id, seq, digest in rows:
-            self._sequencer.learn(envelope_id, (seq, digest))
-        return bool(rows)
+        return {envelope_id: (seq, digest) for envelope_id, seq, digest in rows}
 
     async def _stranger(self) -> Exception:
         """Say who else wrote into the log."""
@@ -320,6 +319,17 @@ class Writer:
         for _, future in waiters:
             if not future.done():
                 future.set_exception(BusClosed(why))
+
+
+def _answered(pending: Pending, known: dict[str, Known]) -> bool:
+    """Hand out the receipts of a draft whose id stands in the log; return whether it does."""
+    envelope_id = pending.entry.envelope.id
+    if envelope_id not in known:
+        return False
+    for draft, future in pending.waiters():
+        if not future.done():
+            future.set_result(receipt_of(envelope_id, known[envelope_id], draft.digest()))
+    return True
 
 
 def _fail(batch: list[Pending], error: Exception) -> None:

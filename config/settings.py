@@ -7,12 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from protocols.kernel.catalogue import ANY, Viewers
 from protocols.kernel.seats import BOTS, Seat
@@ -87,7 +82,7 @@ class Settings(BaseSettings):
     """The effective configuration of a society."""
 
     model_config = SettingsConfigDict(
-        env_prefix="MOOT_", env_nested_delimiter="__", extra="forbid", frozen=True, toml_file=DEFAULTS
+        env_prefix="MOOT_", env_nested_delimiter="__", extra="forbid", frozen=True
     )
 
     schedules: dict[str, ScheduleSettings] = Field(default_factory=dict)
@@ -136,8 +131,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read arguments, then variables, then the shipped file."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        """Let variables override what the files say."""
+        return env_settings, init_settings
 
     def as_log(self) -> dict[str, Any]:
         """Return the effective values as SOCIETY_STARTED carries them; surfaces without their options."""
@@ -161,21 +156,23 @@ def load_settings(path: Path | None = None, **over: Any) -> Settings:
     Raises:
         ConfigError: A value is wrong; the file, the setting and the reason are named.
     """
-    values: dict[str, Any] = {}
-    if path is not None:
-        try:
-            values = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeError) as exc:
-            raise ConfigError(f"{path}: cannot be read: {exc}") from None
-        except tomllib.TOMLDecodeError as exc:
-            raise ConfigError(f"{path}: is not TOML: {exc}") from None
     try:
-        return Settings(**{**values, **over})
+        values = {**_read(DEFAULTS), **(_read(path) if path is not None else {}), **over}
+        return Settings(**values)
     except ValidationError as exc:
         first = exc.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "settings"
         why = first["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{path or 'configuration'}: {where}: {why}") from None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError) as exc:
+        raise ConfigError(f"{path}: cannot be read: {exc}") from None
+    except tomllib.TOMLDecodeError as exc:
+        raise ConfigError(f"{path}: is not TOML: {exc}") from None
 
 
 def _channels(names: tuple[str, ...]) -> frozenset[str]:

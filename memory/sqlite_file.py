@@ -214,7 +214,7 @@ class MemoryFile:
 
 
 async def _connect(path: Path) -> aiosqlite.Connection:
-    """Connect so that no thread outlives the loop (K25); aiosqlite does not wait for that of a failed attempt."""
+    """Connect so that no thread outlives the loop: aiosqlite does not wait for one that failed (K25)."""
     sqlite3.connect(path).close()
     connecting = asyncio.ensure_future(aiosqlite.connect(path, isolation_level=None))
     try:

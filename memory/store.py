@@ -11,6 +11,8 @@ from memory.shelves import Put
 from memory.view import MemoryView
 from protocols.kernel.envelope import Envelope
 
+__all__ = ["Applied", "MemoryView", "Store", "digest", "rebuild"]
+
 REBUILD_BATCH: Final = 1000
 """So many messages are applied between two flushes of a rebuild."""
 

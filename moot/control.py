@@ -95,7 +95,9 @@ def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float
             if holder(place.parent) is None:
                 break
         if db.execute(WITHDRAW, (n,)).rowcount:
-            raise NobodyListens(f"the society on {place.parent} did not take the request: nothing has changed")
+            raise NobodyListens(
+                f"the society on {place.parent} did not take the request: nothing has changed"
+            )
     return {"ok": True, "why": "the society has taken it and is still at it"}
 
 

@@ -46,11 +46,16 @@ class Feed:
 
     def attach(self, society: Society) -> None:
         """Print everything that the society logs from now on, and its status."""
-        society.host.listeners.append(lambda env, _fx: self._say(env))
         if self.console.is_terminal:
             self._live = Live(console=self.console, auto_refresh=False, transient=True)
             self._live.start()
             self._ticker = asyncio.create_task(self._tick(society), name="status line")
+
+        def show(env: Envelope, _fx: object) -> None:
+            self._say(env)
+            self._refresh(society)
+
+        society.host.listeners.append(show)
 
     def _say(self, envelope: Envelope) -> None:
         if envelope.body.type not in QUIET:
@@ -58,10 +63,13 @@ class Feed:
 
     async def _tick(self, society: Society) -> None:
         while self._live is not None:
-            self._live.update(status(society), refresh=True)
-            clock = society.clock
-            # Twice a wall second, whatever the speed; a paused clock stops this loop, and the line stays.
-            await asyncio.sleep(0.5 * max(clock.speed, 0.001))
+            self._refresh(society)
+            # Twice a wall second, whatever the speed; a paused clock stops this loop, not the line.
+            await asyncio.sleep(0.5 * max(society.clock.speed, 0.001))
+
+    def _refresh(self, society: Society) -> None:
+        if self._live is not None:
+            self._live.update(status(society, self.console.width), refresh=True)
 
     def close(self) -> None:
         """Take the status line away."""
@@ -72,8 +80,8 @@ class Feed:
             live.stop()
 
 
-def status(society: Society) -> Text:
-    """Return the status line: time, cycle, who owes what, escalations."""
+def status(society: Society, width: int = 80) -> Text:
+    """Return the status line, at most so wide: time, cycle, who owes what, escalations."""
     docket, clock = society.host.docket, society.clock
     now = clock.now()
     pace = "paused" if clock.paused else f"{clock.speed:g}x"
@@ -96,13 +104,8 @@ def status(society: Society) -> Text:
     if docket.house.conservative_a:
         parts.append(("| conservative", "yellow"))
     text = Text.assemble(*parts)
-    text.truncate(society_width(), overflow="ellipsis")
+    text.truncate(max(20, width - 1), overflow="ellipsis")
     return text
-
-
-def society_width() -> int:
-    """Return how wide a status line may be."""
-    return max(20, Console().width - 1)
 
 
 def _owes(obligation: Obligation, now: datetime) -> str:

@@ -255,7 +255,7 @@ def mind_of(seat: Seat, plan: Plan, tools: SimulatedTools) -> Mind:
     elif plan.settings.minds.get(seat.value, "simulated") == "silent":
         base = HumanMind()
     else:
-        base = SimulatedMind(seat, tools)
+        base = SimulatedMind(tools)
     script = plan.scripts.get(seat)
     if script is None:
         return base
@@ -313,7 +313,7 @@ async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits:
     else:
         on_entry: Callable[..., None] | None = None
         if plan.directory is not None:
-            writer = LogWriter(plan.directory / "log.sqlite")
+            writer = LogWriter(plan.directory / "log.sqlite", lease=lease)
             exits.callback(writer.close)
             on_entry = writer.write
         bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry)

@@ -216,7 +216,9 @@ async def _serve_guests(
     async def publish(draft: Any, key: str) -> Any:
         return await bridge.on_society(lambda: door.publish_json(draft, key))
 
-    server = GatewayServer(GuestHost(source=bridge, publish=publish), data_dir=directory)
+    first = [envelope async for envelope in society.bus.read(1, 1)]
+    guests = GuestHost(log_id=first[0].hash, source=bridge, publish=publish)
+    server = GatewayServer(guests, data_dir=directory)
     serving = io.spawn(server.serve)
 
     async def end() -> None:

@@ -15,7 +15,7 @@ from protocols.escalation import messages as escalation_messages
 from protocols.escalation import rights as escalation_rights
 from protocols.escalation.case import ESCALATION
 from protocols.escalation.watch import Watch
-from protocols.kernel import officers, people, tenure
+from protocols.kernel import officers, people, stop, tenure
 from protocols.kernel import rights as kernel_rights
 from protocols.kernel.case import CaseType
 from protocols.kernel.catalogue import Matrix, Viewers
@@ -31,7 +31,7 @@ from protocols.research.cycle import CYCLE
 from protocols.research.daily import DAILY
 from protocols.research.debate import DEBATE
 from protocols.research.ledger import Ledger
-from protocols.research.sequels import Sequels
+from protocols.research.sequels import Sequels, check_record
 
 VERSION: Final = "1"
 """Version of the rules; cases are pinned to the one at their opening (K4)."""
@@ -84,7 +84,7 @@ MINTED: Final[dict[str, Minted]] = {
 
 
 def _folds() -> Sequence[Fold]:
-    return (Ledger(), Sequels(), tenure.Tenures(), Watch(triggers.sources()), Calendar())
+    return (Ledger(), Sequels(), tenure.Tenures(), stop.Stops(), Watch(triggers.sources()), Calendar())
 
 
 def _resembles(expected: Message, given: Message, house: House) -> bool:
@@ -104,10 +104,13 @@ def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
         caseless={
             "NOTE": None,
             "RESEARCH_NOTE": None,
+            "REFLECTION": check_record,
+            "CAUSAL_RECORD": check_record,
             "SEAT_TAKEN": tenure.check_taken,
             "SEAT_RELEASED": tenure.check_released,
-            "STOP": tenure.check_stop,
+            "STOP": stop.check_stop,
         },
+        asides=frozenset({"NOTE", "RESEARCH_NOTE", "SEAT_TAKEN", "SEAT_RELEASED", "STOP"}),
         lifecycle=frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "CONFIG_CHANGED", "CLOCK_SET"}),
         unowed=frozenset({"AUDIT"}),
         remarks=frozenset({"REFLECTION", "CAUSAL_RECORD", "AUDIT", "VIOLATION", "SEAT_RELEASED"}),

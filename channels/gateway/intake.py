@@ -17,9 +17,9 @@ import structlog
 
 from channels.backoff import PATIENT, Backoff
 from channels.commands import Asked, CommandError, parse, usage
+from channels.draft_codec import draft_to_json
 from channels.gateway.client import Requests
 from channels.gateway.link import SocietyAway
-from channels.gateway.protocol import draft_frame
 from channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
 from channels.outbox_store import OutboxStore
 from channels.surface import ActReply, InboundAct
@@ -88,7 +88,7 @@ class Intake:
             self._left.clear()
             for key, text in await self._store.acts():
                 try:
-                    await self._hand_over(key, json.loads(text))
+                    await self._hand_over(key, text)
                 except SocietyAway:
                     self._left.set()
             failures = failures + 1 if self._left.is_set() else 0
@@ -104,11 +104,11 @@ class Intake:
         draft = await self._draft(act)
         if not self._requests.is_connected and await self._store.count_acts() >= MOST_WAITING:
             return ActReply("Too much waits for the society already; try again later.", ok=False)
-        frame = draft_frame(draft)
-        await self._store.keep_act(draft.key, json.dumps(frame, ensure_ascii=False))
+        text = draft_to_json(draft)
+        await self._store.keep_act(draft.key, text)
         try:
             async with asyncio.timeout(self._reply_s):
-                return _reply_to(await self._hand_over(draft.key, frame))
+                return _reply_to(await self._hand_over(draft.key, text))
         except (SocietyAway, TimeoutError):
             self._left.set()
             return _KEPT
@@ -132,8 +132,8 @@ class Intake:
         seat = self._authority(act.platform, act.user_id)
         return draft_of(act, seat, about_case_id=about, case_channel=channel, bodies=self._bodies)
 
-    async def _hand_over(self, key: str, draft: Mapping[str, Any]) -> Mapping[str, Any]:
-        receipt = await self._requests.publish(draft, key)
+    async def _hand_over(self, key: str, draft: str) -> Mapping[str, Any]:
+        receipt = await self._requests.publish(json.loads(draft), key)
         if receipt.get("status") == "unavailable":
             raise SocietyAway(str(receipt.get("why")))
         await self._store.drop_act(key)

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from channels.errors import ChannelError
-from protocols.kernel.envelope import Draft
 
 VERSION: Final = 1
 """Of these frames; a guest of another version is sent away with an `error`."""
@@ -71,23 +70,6 @@ def envelope_frame(line: str) -> bytes:
 def envelope_line(frame: bytes) -> str | None:
     """Return the log line in a frame, None when it is another frame."""
     return frame[len(_ENVELOPE) : -1].decode() if frame.startswith(_ENVELOPE) else None
-
-
-def draft_frame(draft: Draft) -> dict[str, Any]:
-    """Write a draft as plain data: the keys of an envelope, and `key`."""
-    return {
-        "channel": draft.channel,
-        "author": draft.author.value,
-        "actor": draft.actor.as_json(),
-        "body": draft.body.model_dump(mode="json"),
-        "case_id": draft.case_id,
-        "obligation_id": draft.obligation_id,
-        "attempt": draft.attempt,
-        "tenure": draft.tenure,
-        "in_reply_to": draft.in_reply_to,
-        "hops": draft.hops,
-        "key": draft.key,
-    }
 
 
 class Frames:

@@ -20,13 +20,15 @@ from typer.exceptions import TyperException
 from moot.cli.errors import CliError
 from moot.cli.output import say
 
-PANELS: Final[dict[str, list[str]]] = {
-    "Run a society": [],
-    "Look at a log": [],
-    "Check and keep": [],
-    "Act in a society": [],
-    "Set up": [],
-}
+PANELS: Final = {
+    "Run a society": ("up", "simulate", "scene"),
+    "Look": ("status", "log", "case", "obligations", "escalations", "replay"),
+    "Act": (
+        "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "stop",
+    ),
+    "Check and keep": ("verify", "rebuild", "export", "backup"),
+    "Set up": ("doctor", "config", "schema"),
+}  # fmt: skip
 """The commands by what they are for, in the order in which help lists them."""
 
 INTERRUPTED: Final = 128 + signal.SIGINT
@@ -43,6 +45,16 @@ class Command(TyperCommand):
         from moot.cli.helping import command_help
 
         return command_help(ctx, self)
+
+
+class Group(TyperGroup):
+    """A group of commands with our help."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Lay out `--help`."""
+        from moot.cli.helping import program_help
+
+        return program_help(ctx, self, {"Commands": tuple(self.commands)})
 
 
 class Program(TyperGroup):
@@ -72,7 +84,7 @@ class Program(TyperGroup):
         name = "moot"
         try:
             with self.make_context(name, args, **extra) as ctx:
-                name = " ".join((name, *args[:1])) if args[0] in self.commands else name
+                name = f"{name} {args[0]}" if args[0] in self.commands else name
                 result = self.invoke(ctx)
                 sys.stdout.flush()
                 return result if isinstance(result, int) else 0
@@ -87,6 +99,9 @@ class Program(TyperGroup):
             say(f"{name}: {_one_line(error)}")
             return error.exit_code
         except TyperException as error:
+            if type(error).__name__ == "NoArgsIsHelpError":
+                print(error.message)
+                return 0
             where = getattr(getattr(error, "ctx", None), "command_path", name)
             say(f"{where}: {_complaint(error.format_message())} Try '{where} --help'.")
             return 2
@@ -127,22 +142,19 @@ def _program(
 
 
 def command(
-    panel: str, *examples: str, name: str | None = None, within: typer.Typer = app
+    *examples: str, name: str | None = None, within: typer.Typer | None = None
 ) -> Callable[[Function], Function]:
     """Declare a command.
 
     Args:
-        panel: Where help lists it; a key of `PANELS`.
         examples: Command lines that `--help` shows; each of them parses.
         name: Its word, when it is not the function's name.
-        within: The group it belongs to.
+        within: The group it belongs to; the program itself by default, whose `PANELS` name it.
     """
 
     def declare(function: Function) -> Function:
         word = name or function.__name__.replace("_", "-")
-        if within is app:
-            PANELS[panel].append(word)
-        within.command(word, cls=Command, epilog="\n".join(examples))(function)
+        (within or app).command(word, cls=Command, epilog="\n".join(examples))(function)
         return function
 
     return declare

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,10 +27,11 @@ from moot.cli.place import AsJson, Source
 from moot.cli.reading import Log, fold
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from protocols.kernel.case import CaseState
     from protocols.kernel.docket import Docket, Effects
     from protocols.kernel.envelope import Envelope
-    from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,15 @@ class CaseStory:
         if answered is not None and answered.case_id == self.case_id and answered.seat not in OFFICERS:
             over = (env.sent_at - answered.due_at).total_seconds()
             if over > 0:
-                self.late.append(Lateness(answered.seat.value, answered.step, "within the grace", env.seq, over))
+                self.late.append(
+                    Lateness(answered.seat.value, answered.step, "within the grace", env.seq, over)
+                )
         if ruled is not None and ruled.case_id == self.case_id:
             over = (env.sent_at - ruled.due_at).total_seconds()
-            self.late.append(Lateness(ruled.seat.value, ruled.step, "silent, ruled void", env.seq, over))
+            outcome = fx.decision.outcome if fx.decision is not None else "void"
+            self.late.append(
+                Lateness(ruled.seat.value, ruled.step, f"silent, ruled {outcome}", env.seq, over)
+            )
         if isinstance(fx.violation, Late) and env.case_id == self.case_id:
             self.late.append(
                 Lateness(str(env.author), env.body.type, "after the ruling, it changed nothing", env.seq, 0.0)
@@ -99,9 +104,9 @@ class CaseStory:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain data; the transcript as envelopes."""
-        from protocols.kernel.times import rfc3339
-
         import json
+
+        from protocols.kernel.times import rfc3339
 
         state = self.state
         return {
@@ -121,7 +126,6 @@ class CaseStory:
 
 
 @command(
-    "Look at a log",
     "moot case ./moot-data hyp_20260223_1030",
     "moot case ./moot-data esc_20260223_1440 --json | jq .path",
 )
@@ -158,15 +162,20 @@ def full_id(log: Log, given: str) -> str:
     if len(found) == 1:
         return str(found.pop())
     if not found:
-        raise Unusable(f"there is no case {given}: moot status {log.directory or log.path} lists the open ones")
+        raise Unusable(
+            f"there is no case {given}: moot status {log.directory or log.path} lists the open ones"
+        )
     some = ", ".join(sorted(found)[:3])
-    raise Unusable(f"{plural(len(found), 'case')} begin with {given}: {some}" + (" …" if len(found) > 3 else ""))
+    raise Unusable(
+        f"{plural(len(found), 'case')} begin with {given}: {some}" + (" …" if len(found) > 3 else "")
+    )
 
 
 def print_story(target: Console, story: CaseStory) -> None:
     """Print a case for people."""
-    from channels.wording import words
     from rich.text import Text
+
+    from channels.wording import words
 
     state, said = story.state, story.transcript
     if state is None or not said:
@@ -176,7 +185,9 @@ def print_story(target: Console, story: CaseStory) -> None:
     target.print(heading(f"{state.kind.capitalize()} {story.case_id}", outcome))
     opened = f"opened {clock_time(said[0].sent_at)} UTC with message {state.opened_seq}"
     parent = f" in {state.parent}" if state.parent else ""
-    target.print(Text(f"{opened}{parent}, {plural(len(said), 'message')} in {took}", "dim"))
+    print_hanging(
+        target, Text(), Text(f"{opened}{parent}, {plural(len(said), 'message')} in {took}", "dim"), 0
+    )
     target.print()
     path = Text(" → ", "dim").join(Text(words(phase.name)) for phase in story.path)
     print_hanging(target, Text("path  ", "dim"), path, 6)

@@ -1,8 +1,39 @@
-"""All commands, in the order in which help lists them; importing this module declares them."""
+"""All commands; importing this module declares them."""
 
 from __future__ import annotations
 
-from moot.cli import case, escalations, log, status
+from moot.cli import (
+    answer,
+    case,
+    clock,
+    config,
+    doctor,
+    escalations,
+    keep,
+    log,
+    people,
+    scene,
+    simulate,
+    status,
+    up,
+    verify,
+)
 from moot.cli.app import app
 
-__all__ = ["app", "case", "escalations", "log", "status"]
+__all__ = [
+    "answer",
+    "app",
+    "case",
+    "clock",
+    "config",
+    "doctor",
+    "escalations",
+    "keep",
+    "log",
+    "people",
+    "scene",
+    "simulate",
+    "status",
+    "up",
+    "verify",
+]

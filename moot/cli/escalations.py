@@ -24,11 +24,16 @@ from moot.cli.place import AsJson, Source
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
-    from protocols.escalation.messages import Escalation
-    from protocols.kernel.envelope import Envelope
     from rich.console import Console
 
-LEVEL_STYLES: Final[Mapping[str, str]] = {"URGENT": "bold red", "DECISION_NEEDED": "bold yellow", "ATTENTION": "bold"}
+    from protocols.escalation.messages import Escalation
+    from protocols.kernel.envelope import Envelope
+
+LEVEL_STYLES: Final[Mapping[str, str]] = {
+    "URGENT": "bold red",
+    "DECISION_NEEDED": "bold yellow",
+    "ATTENTION": "bold",
+}
 MARGIN: Final = 9
 """Columns of the words that stand before the lines of an open escalation."""
 LATELY: Final = 20
@@ -87,7 +92,7 @@ class Raised:
         }
 
 
-@command("Look at a log", "moot escalations ./moot-data", "moot escalations ./moot-data --json")
+@command("moot escalations ./moot-data", "moot escalations ./moot-data --json")
 def escalations(named: Source, as_json: AsJson = False) -> None:
     """Show what asks for an admin: why, what may be answered, how long there is, how it ended.
 
@@ -155,8 +160,9 @@ def _take(entries: dict[str, Raised], env: Envelope, fx: Any) -> None:
 
 def print_open(target: Console, one: Raised, now: datetime | None, named: Path) -> None:
     """Print an open escalation with its options and how to answer."""
-    from channels.wording import clean, words
     from rich.text import Text
+
+    from channels.wording import clean, words
 
     body, left = one.body, one.remaining(now)
     target.print(
@@ -172,7 +178,9 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
     if one.answer is not None:
         rows.append(("answered", f"by {one.answer['by']}"))
     elif left is not None:
-        rows.append(("left", f"{duration(left)}, then option 1" if left > timedelta(0) else "none: option 1 follows"))
+        rows.append(
+            ("left", f"{duration(left)}, then option 1" if left > timedelta(0) else "none: option 1 follows")
+        )
     for option in body.options:
         rows.append((f"option {option.n}", f"{clean(option.label)} ({words(option.effect)})"))
     if one.answer is None:

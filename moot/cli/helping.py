@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
@@ -37,8 +38,8 @@ def program_help(ctx: Any, program: Any, panels: Mapping[str, Sequence[str]]) ->
     """Lay out the help of the program: its commands by what they are for."""
     parts = [*_prose(program.help), *_section("Usage", [Text(f"{ctx.command_path} COMMAND [OPTIONS]")])]
     for panel, names in panels.items():
-        commands = [program.commands[name] for name in names]
-        rows = [(c.name, _first_sentence(c.help)) for c in commands if not c.hidden]
+        commands = [program.commands[name] for name in names if name in program.commands]
+        rows = [(c.name, _summary(c.help)) for c in commands if not c.hidden]
         if rows:
             parts += _section(panel, _rows(rows, width=13))
     options = [p for p in program.get_params(ctx) if not p.hidden]
@@ -56,9 +57,10 @@ def _prose(text: str | None) -> Iterator[Text]:
         yield Text(" ".join(paragraph.split()))
 
 
-def _first_sentence(text: str | None) -> str:
+def _summary(text: str | None) -> str:
+    """Return the first clause of a help text."""
     first = " ".join((text or "").split("\n\n", 1)[0].split())
-    return first.rstrip(".")
+    return re.split(r"[:;]", first)[0].rstrip(".")
 
 
 def _section(title: str, lines: Iterable[Text]) -> list[Text]:

@@ -17,8 +17,9 @@ from moot.cli.place import AsJson, Source
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
-    from protocols.kernel.envelope import Envelope
     from rich.console import Console
+
+    from protocols.kernel.envelope import Envelope
 
 LOOK_S: Final = 0.2
 """A follower looks for news this often."""
@@ -28,7 +29,6 @@ WIDE: Final = 110
 
 
 @command(
-    "Look at a log",
     "moot log ./moot-data --follow",
     "moot log ./moot-data --channel a-verdict --type VERDICT",
     "moot log ./moot-data --case hyp_20260223_1030",
@@ -49,8 +49,8 @@ def log(
 ) -> None:
     """Show what was said, one message a line.
 
-    Each line names the message's number, the society's time, the channel and who spoke. With --json each is the
-    message itself, exactly as the log's hash chain holds it.
+    Each line names the message's number, the society's time, the channel and who spoke. With --json each is
+    the message itself, exactly as the log's hash chain holds it.
     """
     source = Log(named)
     if follow and source.directory is None:
@@ -100,8 +100,9 @@ class Reader:
 
     def show_envelope(self, envelope: Envelope) -> None:
         """Print one message: its number, the time, the channel, who, and what, wrapped under itself."""
-        from channels.terminal import NARROW, SEAT_WIDTH, parts
         from rich.text import Text
+
+        from channels.terminal import NARROW, SEAT_WIDTH, parts
 
         target = self.console
         number = f"{envelope.seq:>5}  "

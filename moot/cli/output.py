@@ -135,9 +135,10 @@ def _stripped(text: Text) -> Text:
 
 def seat_text(seat: str) -> Text:
     """Return a seat's name in its colour."""
+    from rich.text import Text
+
     from channels.templates import SEAT_COLOURS
     from channels.wording import clean
-    from rich.text import Text
 
     colours = {str(known): colour for known, colour in SEAT_COLOURS.items()}
     return Text(clean(seat, 20).capitalize(), style=colours.get(seat, "default"))

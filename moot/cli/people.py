@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -11,17 +10,20 @@ from moot.cli.acts import act, perform
 from moot.cli.app import command
 from moot.cli.authority import As, require_admin, seat_of, user_of
 from moot.cli.errors import Refused, Unusable
+from moot.cli.escalations import known
 from moot.cli.place import AsJson, Dir
 from moot.cli.reading import Log, key
 
-PANEL = "Act in a society"
+if TYPE_CHECKING:
+    from protocols.kernel.message import Message
+
+Body = TypeVar("Body", bound="Message")
 
 EscalationId = Annotated[str, typer.Argument(metavar="ESCALATION", help="Its id, or last.")]
 SeatName = Annotated[str, typer.Argument(metavar="SEAT", help="explorer, critic, evolver …")]
 
 
 @command(
-    PANEL,
     "moot post ./moot-data a-arena 'Mind the gap in June.'",
     "moot post ./moot-data bridge 'Seen.' --about hyp_20260223_1030 --as ann",
 )
@@ -29,7 +31,9 @@ def post(
     named: Dir,
     channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="Where; # may be left out.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What you say.")],
-    about: Annotated[str | None, typer.Option("--about", metavar="CASE", help="The case it is about.")] = None,
+    about: Annotated[
+        str | None, typer.Option("--about", metavar="CASE", help="The case it is about.")
+    ] = None,
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
@@ -46,7 +50,7 @@ def post(
     return perform(log, draft, as_json=as_json, done=f"noted in {place}")
 
 
-@command(PANEL, "moot ack ./moot-data esc_20260223_1440", "moot ack ./moot-data last")
+@command("moot ack ./moot-data esc_20260223_1440", "moot ack ./moot-data last")
 def ack(named: Dir, escalation: EscalationId, as_user: As = None, as_json: AsJson = False) -> int:
     """Say that you have seen an escalation: it pages no more, its time runs on."""
     from protocols.escalation.messages import EscalationAck
@@ -59,7 +63,6 @@ def ack(named: Dir, escalation: EscalationId, as_user: As = None, as_json: AsJso
 
 
 @command(
-    PANEL,
     "moot reply ./moot-data esc_20260223_1440 2",
     "moot reply ./moot-data last 'Leave it, I am looking into the data.'",
 )
@@ -70,7 +73,7 @@ def reply(
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
-    """Answer an escalation with one of its options, or in words that every mind then sees."""
+    """Answer an escalation: with one of its options, or in words that every mind then sees."""
     from protocols.escalation.messages import EscalationAnswer
 
     user, log = user_of(as_user), Log(named)
@@ -86,7 +89,7 @@ def reply(
     return perform(log, draft, as_json=as_json, done=f"{escalation_id} answered")
 
 
-@command(PANEL, "moot override ./moot-data hyp_20260223_1030 REJECT --why 'the data vendor withdrew June'")
+@command("moot override ./moot-data hyp_20260223_1030 REJECT --why 'the data vendor withdrew June'")
 def override(
     named: Dir,
     case: Annotated[str, typer.Argument(metavar="CASE", help="A debate, or the beginning of its id.")],
@@ -110,32 +113,31 @@ def override(
     return perform(log, draft, as_json=as_json, done=f"{case_id} overridden: {verdict.upper()}")
 
 
-@command(PANEL, "moot take ./moot-data critic", "moot take ./moot-data evolver --as ann")
+@command("moot take ./moot-data critic", "moot take ./moot-data evolver --as ann")
 def take(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
     """Sit in a bot's seat: from then on you owe what it owes, see moot obligations and moot answer."""
     from protocols.kernel.people import SeatTaken
 
     user, log = user_of(as_user), Log(named)
-    name = _seat(seat)
+    name = seat_named(seat)
     body = _made(SeatTaken, seat=name, user_id=user, reason="asked for on the command line")
     draft = act(user, seat_of(user, log), "#admin", body)
     return perform(log, draft, as_json=as_json, done=f"{user} sits in the seat of the {name}")
 
 
-@command(PANEL, "moot release ./moot-data critic")
+@command("moot release ./moot-data critic")
 def release(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
     """Give a seat back to its bot."""
     from protocols.kernel.people import SeatReleased
 
     user, log = user_of(as_user), Log(named)
-    name = _seat(seat)
+    name = seat_named(seat)
     body = _made(SeatReleased, seat=name, user_id=user, reason="asked for on the command line")
     draft = act(user, seat_of(user, log), "#admin", body)
     return perform(log, draft, as_json=as_json, done=f"the seat of the {name} is its bot's again")
 
 
 @command(
-    PANEL,
     "moot stop ./moot-data --why 'going home'",
     "moot stop ./moot-data --scope A --why 'wrong prices'",
     "moot stop ./moot-data --scope hyp_20260223_1030 --why 'a duplicate'",
@@ -165,8 +167,20 @@ def stop(
     return perform(log, draft, as_json=as_json, done=f"{what} stops")
 
 
-def _made[M](model: type[M], **fields: object) -> M:
-    raise NotImplementedError
+def _made(model: type[Body], **fields: Any) -> Body:
+    """Make a message of what the user wrote.
+
+    Raises:
+        Unusable: A field is not what the message takes.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return model(**fields)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise Unusable(f"{where}: {first['msg']}") from exc
 
 
 def _said(text: str, name: str) -> str:
@@ -175,12 +189,33 @@ def _said(text: str, name: str) -> str:
     return text
 
 
-def _seat(name: str) -> Literal["explorer"]:
-    raise NotImplementedError
+def seat_named(name: str) -> str:
+    """Return the name of a seat that a person can take.
+
+    Raises:
+        Unusable: There is none of that name.
+    """
+    from difflib import get_close_matches
+
+    from protocols.kernel.seats import BOTS
+
+    if name.lower() in BOTS:
+        return name.lower()
+    near = get_close_matches(name.lower(), [*BOTS], 1)
+    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(sorted(BOTS))}"
+    raise Unusable(f"there is no seat {name!r} that a person can take: {hint}")
 
 
 def _escalation(log: Log, given: str) -> str:
-    raise NotImplementedError
-
-
-json.dumps
+    """Return the id of an escalation that the log knows."""
+    ids = known(log)
+    if not ids:
+        raise Unusable(f"nothing was ever escalated in {log.path.parent}")
+    if given == "last":
+        return ids[-1]
+    found = [one for one in ids if one == given] or [one for one in ids if one.startswith(given)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise Unusable(f"{len(found)} escalations begin with {given}: {', '.join(found[:3])}")
+    raise Unusable(f"there is no escalation {given}: moot escalations {log.path.parent} lists them")

@@ -123,19 +123,16 @@ class Log:
             raise CheckFailed(f"{self.path}: message {seq} is damaged: moot verify says more") from None
 
     def _rows_of_file(self) -> Iterator[tuple[int, str]]:
-        try:
-            with self.path.open(encoding="utf-8") as file:
-                for n, line in enumerate(file, 1):
-                    text = line.strip()
-                    if not text:
-                        continue
-                    try:
-                        seq = json.loads(text)["seq"]
-                    except (ValueError, KeyError, TypeError):
-                        raise Unusable(f"{self.path}: line {n} is no message: moot verify says more") from None
-                    yield int(seq), text
-        except UnicodeDecodeError as exc:
-            raise Unusable(f"{self.path} is no JSON Lines file: {exc.reason} at byte {exc.start}") from exc
+        from moot.logs import open_log
+
+        with open_log(self.path) as source:
+            for number, text, _ in source.lines():
+                try:
+                    yield int(json.loads(text)["seq"]), text.strip()
+                except (ValueError, KeyError, TypeError):
+                    raise Unusable(
+                        f"{self.path}: line {number} is no message: moot verify says more"
+                    ) from None
 
     def _connect(self) -> sqlite3.Connection:
         from channels.errors import ChannelError

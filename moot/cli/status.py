@@ -23,15 +23,16 @@ from moot.cli.place import AsJson, Source
 from moot.cli.standing import Standing, queued
 
 if TYPE_CHECKING:
-    from protocols.kernel.obligation import Obligation
     from rich.console import Console
     from rich.text import Text
+
+    from protocols.kernel.obligation import Obligation
 
 KINDS: Final = ("debate", "cycle", "daily", "architecture", "escalation")
 """Kinds of cases in the order in which they are counted."""
 
 
-@command("Look at a log", "moot status ./moot-data", "moot status ./moot-data --json")
+@command("moot status ./moot-data", "moot status ./moot-data --json")
 def status(named: Source, as_json: AsJson = False) -> None:
     """Show how a society stands: its clock, open cases, what is owed, what waits for an admin."""
     found = Standing.of(named)
@@ -62,7 +63,7 @@ def status(named: Source, as_json: AsJson = False) -> None:
         print_obligations(target, found)
 
 
-@command("Look at a log", "moot obligations ./moot-data", "moot obligations ./moot-data --json | jq '.[].seat'")
+@command("moot obligations ./moot-data", "moot obligations ./moot-data --json | jq '.[].seat'")
 def obligations(named: Source, as_json: AsJson = False) -> None:
     """Show who owes which message, and how long they have.
 
@@ -75,7 +76,7 @@ def obligations(named: Source, as_json: AsJson = False) -> None:
     print_obligations(console(), found)
 
 
-@command("Look at a log", "moot replay ./moot-data --until 250", "moot replay ./moot-data --until 250 --json")
+@command("moot replay ./moot-data --until 250", "moot replay ./moot-data --until 250 --json")
 def replay(
     named: Source,
     until: Annotated[int, typer.Option("--until", metavar="SEQ", help="The last message that counts.")],
@@ -112,8 +113,9 @@ def print_cases(target: Console, found: Standing) -> None:
 
 def print_obligations(target: Console, found: Standing) -> None:
     """Print what is owed, with countdowns; what officers owe is dim."""
-    from protocols.kernel.seats import OFFICERS
     from rich.text import Text
+
+    from protocols.kernel.seats import OFFICERS
 
     if not found.docket.open:
         target.print("nobody owes anything", style="dim")
@@ -129,8 +131,9 @@ def print_obligations(target: Console, found: Standing) -> None:
 
 def due_text(found: Standing, o: Obligation) -> Text:
     """Return the countdown of an obligation, red when it is late."""
-    from protocols.kernel.seats import OFFICERS, PEOPLE
     from rich.text import Text
+
+    from protocols.kernel.seats import OFFICERS, PEOPLE
 
     left = found.remaining(o)
     if left > timedelta(0):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from channels.bus import Head
 from moot.logs import Line
 from moot.verify.reading import Read, canonical
@@ -47,7 +46,9 @@ class Chain:
         if self._bare is not None:
             first, self._bare = self._bare, None
             odd = first if seq == first + 1 else seq
-            why = "has no hash, other messages have one" if odd == first else "has a hash, the others have none"
+            why = (
+                "has no hash, other messages have one" if odd == first else "has a hash, the others have none"
+            )
             self._findings.add(odd, "hash", "K15", why)
             self._previous = ()
         self.hashed += 1

@@ -1,4 +1,4 @@
-"""Counted ids: minute ids and running numbers are those that the sequencer would have counted (R-D12, K20)."""
+"""Counted ids: minute ids and running numbers are those that the sequencer counted (R-D12, K20)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class CountedIds:
                     self._parts.add(given)
             elif env.author in OFFICERS or given.startswith(prefix):
                 field = ".".join(rule.path)
-                self._findings.add(env.seq, "counted_id", "R-D12", f"{field}: {given or 'none'}, {wanted} comes next")
+                self._findings.add(
+                    env.seq, "counted_id", "R-D12", f"{field}: {given or 'none'}, {wanted} comes next"
+                )
 
 
 def _values(body: Message, rule: Minted) -> Iterator[str]:

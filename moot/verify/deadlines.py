@@ -6,11 +6,13 @@ of cycles: the docket derives them all as duties; this module waits for them wit
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
+from protocols.kernel.duties import ripe_duty
+from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.officers import Violation as ViolationMessage
 
@@ -21,9 +23,9 @@ class Deadlines:
     def __init__(self, findings: Findings) -> None:
         """Start with nothing due."""
         self._findings = findings
-        self._caused_at: dict[int, datetime] = {}
         self._next: datetime | None = None
         self._is_known = False
+        self._ended_at: datetime | None = None
         self._said: set[str] = set()
 
     def before(self, env: Envelope, docket: Docket, settled_at: datetime | None, slack: timedelta) -> None:
@@ -41,59 +43,71 @@ class Deadlines:
         if before <= settled_at:
             return
         if docket.pending:
-            self._pending(env.id, env.seq, docket, before)
+            self._pending(env.id, docket, before)
             return
-        if self._is_known and (self._next is None or before < self._next):
+        if self._is_known and (self._next is None or before <= self._next):
             return
         self._next = docket.next_instant()
         self._is_known = True
-        if self._next is not None and self._next <= before:
+        if self._next is not None and self._next < before:
             self._overdue(env.seq, docket, before)
 
     def after(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in what the fold of a message made due."""
-        if docket.pending:
-            self._caused_at.setdefault(env.seq, env.sent_at)
-        elif self._caused_at:
-            self._caused_at.clear()
-        if fx.opened and self._next is not None:
-            self._next = min(self._next, min(obligation.due_at for obligation in fx.opened))
-        elif fx.opened or fx.ended or fx.closed or env.obligation_id is None:
+        if fx.ended:
+            self._ended_at = env.sent_at
             self._is_known = False
-
-    def restarted(self, gap: timedelta) -> None:
-        """Move what is waited for by an outage (K6)."""
-        self._caused_at = {seq: at + gap for seq, at in self._caused_at.items()}
-        self._is_known = False
+        elif env.body.type in docket.rules.lifecycle:
+            self._is_known = False
+        elif fx.opened:
+            soonest = min(obligation.due_at for obligation in fx.opened)
+            self._next = soonest if self._next is None else min(self._next, soonest)
 
     def end(self, docket: Docket, settled_at: datetime | None, slack: timedelta) -> None:
         """Check what should have come before the log ends."""
         at = docket.at
         if at is None or settled_at is None or at - slack <= settled_at:
             return
-        self._pending("", docket.seq, docket, at - slack)
-        waiting, docket.pending = docket.pending, {}
+        self._pending("", docket, at - slack)
         self._overdue(docket.seq, docket, at - slack)
-        docket.pending = waiting
 
-    def _pending(self, identity: str, seq: int, docket: Docket, before: datetime) -> None:
+    def _pending(self, identity: str, docket: Docket, before: datetime) -> None:
         """Report immediate duties that nobody discharged, and wait for them no longer."""
-        for key, (cause, draft) in list(docket.pending.items()):
-            caused_at = self._caused_at.get(cause)
-            if caused_at is None or caused_at >= before or key == identity:
-                continue
-            del docket.pending[key]
+        late = [key for key, at in docket.arose.items() if at < before and key != identity]
+        for key in late:
+            cause, draft = docket.pending[key]
+            docket.revoke(key)
             body = draft.body
             if isinstance(body, ViolationMessage):
-                why = f"breaks a rule and no VIOLATION stands beside it: {body.why}"
-                self._findings.add(cause, "violation", body.rule, f"{body.field}: {why}" if body.field else why)
+                why = f"it breaks a rule and no VIOLATION stands beside it: {body.why}"
+                self._findings.add(
+                    cause, "violation", body.rule, f"{body.field}: {why}" if body.field else why
+                )
             else:
                 self._findings.add(
-                    cause, "settled", "K9", f"asks {draft.author} for a {body.type} ({key}), none came in time"
+                    cause,
+                    "settled",
+                    "K9",
+                    f"it asks {draft.author} for a {body.type} ({key}), none came in time",
                 )
 
     def _overdue(self, seq: int, docket: Docket, before: datetime) -> None:
-        for why in docket.overdue(before):
-            if why not in self._said:
-                self._said.add(why)
-                self._findings.add(seq, "settled", "K5", f"{why}, and it did not come before this")
+        for draft in self._owed(docket, before - timedelta.resolution):
+            key = draft.identity()
+            if key not in self._said:
+                self._said.add(key)
+                why = f"{draft.author} owed a {draft.body.type} ({key}) and did not post it before this"
+                self._findings.add(seq, "settled", "K5", why)
+
+    def _owed(self, docket: Docket, latest: datetime) -> Iterator[Draft]:
+        """Yield what was due at an instant and stands in no message yet.
+
+        What a fold asks for may have waited for a case to end (R-D17): it is due from then on.
+        """
+        for obligation, is_void in docket.deadlines.ripe(latest):
+            yield ripe_duty(docket, obligation, is_void=is_void)
+        if self._ended_at is not None and self._ended_at > latest:
+            self._is_known = False
+            return
+        for fold in docket.house.folds:
+            yield from fold.ring(latest, docket)

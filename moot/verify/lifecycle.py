@@ -1,4 +1,4 @@
-"""The society's life and clock by the log: it starts first, is silent while stopped, and time is as said (K4, K6, K7)."""
+"""The society's life and clock by the log: started first, silent while stopped, time as said (K4, K6, K7)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ class Lifecycle:
             self._starts(env, body, docket)
             return
         if not docket.house.is_up:
-            rule, why = ("K6", "the society is stopped") if docket.seq else ("K4", "SOCIETY_STARTED comes first")
+            rule, why = (
+                ("K6", "the society is stopped") if docket.seq else ("K4", "SOCIETY_STARTED comes first")
+            )
             self._findings.add(env.seq, "lifecycle", rule, f"{body.type}: {why}")
         if isinstance(body, SocietyStopped):
             if body.last_seq != env.seq - 1:
@@ -60,7 +62,9 @@ class Lifecycle:
         elif isinstance(body, ClockSet):
             self._sets(env, body)
         elif self._paused_at is not None and not self._has_stepped and env.sent_at > self._paused_at + LEAST:
-            self._findings.add(env.seq, "clock", "K7", f"sent at {env.sent_at:%H:%M:%S}, while time was paused")
+            self._findings.add(
+                env.seq, "clock", "K7", f"sent at {env.sent_at:%H:%M:%S}, while time was paused"
+            )
 
     def after(self, env: Envelope, docket: Docket) -> None:
         """Take in a message of the timekeeper."""
@@ -102,7 +106,10 @@ class Lifecycle:
             slack = max(LEAST, timedelta(seconds=WALL_S * body.speed))
             if env.sent_at > last + slack:
                 self._findings.add(
-                    env.seq, "clock", "K7", f"accelerated time goes on at {last:%d %H:%M:%S}, it does not jump"
+                    env.seq,
+                    "clock",
+                    "K7",
+                    f"accelerated time goes on at {last:%d %H:%M:%S}, it does not jump",
                 )
 
     def _check_id(self, env: Envelope) -> None:
@@ -114,7 +121,10 @@ class Lifecycle:
         slack = max(self.slack, LEAST, timedelta(seconds=WALL_S * body.speed))
         if abs(env.sent_at - body.society_at) > slack:
             self._findings.add(
-                env.seq, "clock", "K7", f"society_at: {body.society_at:%d %H:%M:%S}, sent {env.sent_at:%d %H:%M:%S}"
+                env.seq,
+                "clock",
+                "K7",
+                f"society_at: {body.society_at:%d %H:%M:%S}, sent {env.sent_at:%d %H:%M:%S}",
             )
         if not body.speed > 0 or self._kind == "virtual":
             self._findings.add(env.seq, "clock", "K7", f"a {self._kind} clock has no speed {body.speed}")
@@ -126,7 +136,9 @@ def _viewers(config: Mapping[str, Any]) -> Viewers:
     if not isinstance(given, Mapping):
         return Viewers()
     default = Viewers()
-    return Viewers(_channels(given.get("reads"), default.reads), _channels(given.get("writes"), default.writes))
+    return Viewers(
+        _channels(given.get("reads"), default.reads), _channels(given.get("writes"), default.writes)
+    )
 
 
 def _channels(names: object, default: frozenset[str]) -> frozenset[str]:

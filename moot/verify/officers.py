@@ -60,7 +60,9 @@ class Officers:
             case_id = getattr(body, body.case_field) if body.case_field else None
             withdrawn = env.case_id if body.type == "ESCALATION_RESOLVED" else None
             if env.case_id != case_id or (env.in_reply_to is not None and withdrawn is None):
-                self._bad(env, "K9", f"case_id, in_reply_to: a {body.type} of its own has none but its body's")
+                self._bad(
+                    env, "K9", f"case_id, in_reply_to: a {body.type} of its own has none but its body's"
+                )
             if withdrawn is not None and env.id != f"withdrawn/{withdrawn}":
                 self._bad(env, "K1", f"id: the end of {withdrawn} is not derived from anything")
 
@@ -141,7 +143,9 @@ class Officers:
             instant = owed.void_at if due else owed.due_at
             if env.sent_at < instant or closed.at < since:
                 self._bad(env, "K5", f"the {body.type} on {obligation_id} was not due when that was settled")
-            if env.obligation_id is not None and (owed.seat is not env.author or body.type not in owed.expects):
+            if env.obligation_id is not None and (
+                owed.seat is not env.author or body.type not in owed.expects
+            ):
                 self._bad(env, "K5", f"{owed.seat} owed {' or '.join(owed.expects)} for {obligation_id}")
             return
         ended = self._ended.get(env.case_id or "")

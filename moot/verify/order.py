@@ -79,8 +79,14 @@ class Order:
         if self.at is not None and at < self.at:
             after = following()
             is_early = after is not None and after < self.at
-            odd, why = (seq - 1, "is sent after its successor") if is_early else (seq, "is sent before its predecessor")
-            self._findings.add(odd, "time", "K3", f"{why}: {self.at:%d %H:%M:%S.%f}, then {at:%d %H:%M:%S.%f}")
+            odd, why = (
+                (seq - 1, "is sent after its successor")
+                if is_early
+                else (seq, "is sent before its predecessor")
+            )
+            self._findings.add(
+                odd, "time", "K3", f"{why}: {self.at:%d %H:%M:%S.%f}, then {at:%d %H:%M:%S.%f}"
+            )
             if not is_early:
                 return
         self.at = at

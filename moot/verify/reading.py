@@ -56,19 +56,15 @@ def read(line: Line, expected_seq: int, findings: Findings) -> Read | None:
 
 def seq_of(text: str) -> int:
     """Guess the seq of a line that may be no envelope; 0 when it names none."""
-    found = None
-    for found in _SEQ.finditer(text):
-        pass
-    return int(found[1]) if found is not None else 0
+    found = _SEQ.findall(text)
+    return int(found[-1]) if found else 0
 
 
 def sent_at_of(text: str) -> datetime | None:
     """Guess the `sent_at` of a line that may be no envelope; None when it names none."""
-    found = None
-    for found in _SENT_AT.finditer(text):
-        pass
+    found = _SENT_AT.findall(text)
     try:
-        return parse_instant(found[1]) if found is not None else None
+        return parse_instant(found[-1]) if found else None
     except ValueError:
         return None
 

@@ -56,18 +56,23 @@ class Finding(NamedTuple):
         return f"seq {self.seq}: {self.why} [{self.invariant}, {self.rule}]"
 
 
-class Warning(NamedTuple):
+class Remark(NamedTuple):
     """Something that a person should know and that breaks no rule.
 
     Attributes:
-        seq: The first message it concerns, 0 for the log as a whole.
-        count: How many messages it concerns.
+        seq: The first message it concerns.
+        messages: How many it concerns.
         why: One sentence about the first.
     """
 
     seq: int
-    count: int
+    messages: int
     why: str
+
+    def __str__(self) -> str:
+        """Write it as one line."""
+        more = f", and {self.messages - 1} more like it" if self.messages > 1 else ""
+        return f"seq {self.seq}: {self.why}{more}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +91,7 @@ class Report:
     ok: bool
     messages: int
     findings: tuple[Finding, ...] = ()
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[Remark, ...] = ()
     is_complete: bool = True
     figures: Mapping[str, Any] = field(default_factory=dict)
 
@@ -128,7 +133,7 @@ class Findings:
         self._limit = limit
         self._found: list[Finding] = []
         self._lines: dict[int, int] = {}
-        self._warnings: dict[str, Warning] = {}
+        self._warnings: dict[str, Remark] = {}
 
     @property
     def is_full(self) -> bool:
@@ -148,12 +153,14 @@ class Findings:
     def warn(self, kind: str, seq: int, why: str) -> None:
         """Note a warning; those of one kind are counted together."""
         known = self._warnings.get(kind)
-        self._warnings[kind] = Warning(seq, 1, why) if known is None else known._replace(count=known.count + 1)
+        self._warnings[kind] = (
+            Remark(seq, 1, why) if known is None else known._replace(messages=known.messages + 1)
+        )
 
     def sorted(self) -> tuple[Finding, ...]:
         """Return the findings by seq, those of one seq in the order in which they were found."""
         return tuple(sorted(self._found, key=lambda finding: finding.seq))
 
-    def warnings(self) -> tuple[Warning, ...]:
+    def warnings(self) -> tuple[Remark, ...]:
         """Return the warnings in the order in which they came up."""
         return tuple(self._warnings.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -15,7 +15,7 @@ from protocols.escalation.messages import (
     Option,
 )
 from protocols.escalation.triggers import ANSWER_WITHIN, PAGES, REPAGE_EVERY
-from protocols.kernel.case import CaseState, CaseType, Decision, Ended
+from protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Late, LocalProtocolError, Violation
 from protocols.kernel.house import House
@@ -26,10 +26,11 @@ from protocols.kernel.table import illegal
 
 KIND: Final = "escalation"
 CHANNEL: Final = "#admin"
+MAX_USER_ID: Final = 200
 OPEN, ACKNOWLEDGED, ANSWERED, ENDED = "open", "acknowledged", "answered", "ended"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EscalationState(CaseState):
     """State of an escalation.
 
@@ -90,27 +91,34 @@ def step(state: EscalationState, env: Envelope, house: House) -> EscalationState
     """
     body = env.body
     if isinstance(body, EscalationResolved):
-        return replace(state, phase=ENDED, owed=(), outcome=body.how, effect=body.effect)
+        return evolve(state, phase=ENDED, owed=(), outcome=body.how, effect=body.effect)
     if isinstance(body, EscalationPaged):
         return _paged(state, env)
     if isinstance(body, EscalationAnswer) and state.phase == ANSWERED:
         raise Late("R-E4", f"late: {state.case_id} was answered before; this changes nothing")
     if isinstance(body, EscalationAck) and state.phase == OPEN:
-        kept = tuple(
-            replace(o, expects=("ESCALATION_ANSWER",)) if o.seat is Seat.ADMIN else o
-            for o in state.owed
-            if not o.step.startswith("page-")
-        )
-        return replace(state, phase=ACKNOWLEDGED, owed=kept)
+        return evolve(state, phase=ACKNOWLEDGED, owed=_acknowledged(state, env))
     if isinstance(body, EscalationAnswer) and state.phase in (OPEN, ACKNOWLEDGED):
         effect = _effect(state, body)
         resolve = _owe(
             state.case_id, "resolve", Seat.REFEREE, ("ESCALATION_RESOLVED",), env.sent_at, timedelta(0)
         )
-        return replace(
-            state, phase=ANSWERED, owed=(resolve,), effect=effect, answered_by=env.actor.user_id or "admin"
+        return evolve(
+            state, phase=ANSWERED, owed=(resolve,), effect=effect, answered_by=(env.actor.user_id or "admin")[:MAX_USER_ID]
         )
     raise illegal(state, env, "5.2")
+
+
+def _acknowledged(state: EscalationState, env: Envelope) -> tuple[Obligation, ...]:
+    """End the pages; the four hours run on, under a new id, for the ACK has settled the old one (R-E2, K1)."""
+    owed = []
+    for obligation in state.owed:
+        if obligation.seat is Seat.ADMIN:
+            within = obligation.due_at - env.sent_at
+            owed.append(_owe(state.case_id, "answer-acked", Seat.ADMIN, ("ESCALATION_ANSWER",), env.sent_at, within))
+        elif not obligation.step.startswith("page-"):
+            owed.append(obligation)
+    return tuple(owed)
 
 
 def _effect(state: EscalationState, body: EscalationAnswer) -> str:
@@ -141,7 +149,7 @@ def _paged(state: EscalationState, env: Envelope) -> EscalationState:
             NO_GRACE,
         )
         owed = (*owed, page)
-    return replace(state, pages=pages, owed=owed)
+    return evolve(state, pages=pages, owed=owed)
 
 
 def discharge(state: EscalationState, obligation: Obligation, house: House) -> Message:
@@ -168,7 +176,7 @@ def rule(
     state: EscalationState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
 ) -> EscalationState:
     """Apply a human STOP, the only ruling an escalation knows."""
-    return replace(state, phase=ENDED, owed=(), outcome="withdrawn", effect="none")
+    return evolve(state, phase=ENDED, owed=(), outcome="withdrawn", effect="none")
 
 
 def after_end(ended: Ended, env: Envelope) -> Violation:

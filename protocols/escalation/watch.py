@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from protocols.escalation.case import KIND, EscalationState
-from protocols.escalation.messages import Escalation, EscalationResolved
+from protocols.escalation.messages import Escalation, EscalationAnswer, EscalationResolved
 from protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
@@ -16,21 +16,37 @@ from protocols.kernel.house import Fold
 from protocols.kernel.seats import Seat
 
 REMEMBERED: Final = 64
-"""For this many seqs a duty that was overtaken is told from one that never was."""
+"""So many duties that were overtaken are told from ones that never were, and each for so many seqs."""
 
 
 class Condition(NamedTuple):
-    """A trigger's condition, newly true, true again, or no longer true."""
+    """A trigger's condition, newly true, true again, or no longer true.
+
+    Attributes:
+        code: Its row in the trigger table.
+        subject: The seat or lineage it is about, or "".
+        holds: Whether it is true.
+        context: What the admin should know.
+        evidence: Seqs of the messages that show it.
+        was_due: Of one that is no longer true: whether time alone had made it true before.
+    """
 
     code: str
     subject: str
     holds: bool
     context: str = ""
     evidence: tuple[int, ...] = ()
+    was_due: bool = False
 
 
 class Source:
-    """Where conditions come from; each protocol brings its own."""
+    """Where conditions come from; each protocol brings its own.
+
+    Class attributes:
+        types: The message types it takes in, on top of what every fold takes in (`Fold.types`).
+    """
+
+    types: frozenset[str] = frozenset()
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Return the conditions that this envelope makes true or false."""
@@ -52,15 +68,17 @@ class Watched:
     Attributes:
         holds: Whether it was true when last heard of.
         fired_at: When it last escalated; None once it was false.
-        fired: How often it escalated, ever.
+        number: How many ids of its escalations are used up.
         open_case: Its open escalation.
+        has_ceased: Whether it was false for a while since that opened.
         occurrences: Seqs at which it was true again while that was open (R-E3).
     """
 
     holds: bool = False
     fired_at: datetime | None = None
-    fired: int = 0
+    number: int = 0
     open_case: str | None = None
+    has_ceased: bool = False
     occurrences: list[int] = field(default_factory=list)
 
 
@@ -68,10 +86,12 @@ class Watch(Fold):
     """Raise and withdraw escalations as duties of the referee."""
 
     name = "watch"
+    types: frozenset[str] | None
 
     def __init__(self, sources: Sequence[Source]) -> None:
         """Watch the conditions of these sources."""
         self.sources = tuple(sources)
+        self.types = frozenset({"ESCALATION"}).union(*(source.types for source in self.sources))
         self.watched: dict[tuple[str, str], Watched] = {}
         self._overtaken: dict[str, int] = {}
 
@@ -80,6 +100,8 @@ class Watch(Fold):
         duties: list[Draft] | None = None
         if fx.started or fx.ended:
             self._follow(env, fx)
+        if isinstance(env.body, EscalationAnswer) and fx.violation is None:
+            self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
         for source in self.sources:
             for condition in source.changes(env, fx, docket):
                 draft = self._changed(condition, env, docket)
@@ -93,14 +115,15 @@ class Watch(Fold):
                 watched = self.watched.setdefault((state.code, state.subject), Watched())
                 watched.holds = True
                 watched.fired_at = env.sent_at
-                watched.fired += 1
+                watched.number += 1
                 watched.open_case = state.case_id
+                watched.has_ceased = False
                 watched.occurrences = []
         for ended in fx.ended:
             if ended.kind == KIND and isinstance(ended, EscalationState):
                 watched = self.watched[(ended.code, ended.subject)]
                 watched.open_case = None
-                if not watched.holds:
+                if watched.has_ceased:
                     watched.fired_at = None
 
     def _changed(self, condition: Condition, env: Envelope, docket: Docket) -> Draft | None:
@@ -112,29 +135,35 @@ class Watch(Fold):
         if watched.open_case is not None:
             watched.occurrences.append(env.seq)
             return None
-        draft = self._escalation(condition, watched)
-        if draft.identity() in docket.pending or not _fires(watched, env.sent_at):
+        if _key(condition, watched) in docket.pending or not _fires(watched, env.sent_at):
             return None
-        return draft
+        return self._escalation(condition, watched)
+
+    def _overtake(self, key: str, seq: int, docket: Docket, *, was_due: bool = False) -> bool:
+        """Take a duty back; it may be under way, so its id is used up, and it is overtaken, not faulty (K5)."""
+        if not docket.revoke(key) and not was_due:
+            return False
+        self._overtaken[key] = seq
+        if len(self._overtaken) > REMEMBERED:
+            del self._overtaken[next(iter(self._overtaken))]
+        return True
 
     def _ceased(self, condition: Condition, watched: Watched, env: Envelope, docket: Docket) -> Draft | None:
-        if not watched.holds and watched.fired_at is None:
-            return None
         watched.holds = False
-        pending = self._escalation(condition, watched).identity()
-        if docket.pending.pop(pending, None) is not None:
-            self._overtaken[pending] = env.seq
+        watched.has_ceased = True
         if watched.open_case is None:
+            if self._overtake(_key(condition, watched), env.seq, docket, was_due=condition.was_due):
+                watched.number += 1
             watched.fired_at = None
             return None
-        if watched.open_case in docket.cases and docket.cases[watched.open_case].phase != "answered":
+        if docket.cases[watched.open_case].phase != "answered":
             return Draft(
                 channel="#admin",
                 author=Seat.REFEREE,
                 actor=OFFICER,
                 case_id=watched.open_case,
                 in_reply_to=env.id,
-                key=f"withdrawn/{watched.open_case}",
+                key=_withdrawal(watched.open_case),
                 body=EscalationResolved(
                     escalation_id=watched.open_case, how="withdrawn", by="referee", effect="none"
                 ),
@@ -149,7 +178,7 @@ class Watch(Fold):
             channel="#admin",
             author=Seat.REFEREE,
             actor=OFFICER,
-            key=f"escalation/{code}/{subject or '-'}/{watched.fired + 1}",
+            key=_key(condition, watched),
             body=Escalation(
                 level=trigger.level,
                 system=trigger.system,
@@ -193,8 +222,6 @@ class Watch(Fold):
 
     def was_owed(self, env: Envelope, docket: Docket) -> bool:
         """Say whether an escalation was due a moment ago, before its condition ended."""
-        if isinstance(env.body, EscalationResolved):
-            return env.body.escalation_id in docket.ended
         seq = self._overtaken.get(env.id)
         return seq is not None and env.seq - seq <= REMEMBERED
 
@@ -203,9 +230,13 @@ class Watch(Fold):
         watched = self.watched.get((code, subject))
         return watched is not None and watched.open_case is not None
 
-    def overtaken(self, key: str, seq: int) -> None:
-        """Note that a timed condition ended at `seq` before its escalation was posted."""
-        self._overtaken[key] = seq
+
+def _key(condition: Condition, watched: Watched) -> str:
+    return f"escalation/{condition.code}/{condition.subject or '-'}/{watched.number + 1}"
+
+
+def _withdrawal(case_id: str) -> str:
+    return f"withdrawn/{case_id}"
 
 
 def _fires(watched: Watched, now: datetime) -> bool:

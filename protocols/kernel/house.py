@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,9 @@ from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, S
 from protocols.kernel.seats import Seat
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket, Effects
+    from protocols.kernel.case import CaseState
+    from protocols.kernel.docket import Docket
+    from protocols.kernel.effects import Effects
 
 NOTHING: Final[tuple[Draft, ...]] = ()
 
@@ -20,9 +22,16 @@ class Fold:
     """A fold over the log beside the cases: a ledger, a calendar, a watch.
 
     It never emits: `apply` and `ring` name duties of officers with derived ids (K9).
+
+    Class attributes:
+        name: What rules call it by.
+        types: The message types that it takes in, None for all. Whatever the type, it also takes in what
+            ends a case, puts a ruling into effect or breaks a rule, what a person says, the answers of the
+            seats in `House.awaited`, and everything while a STOP holds a system.
     """
 
     name: str = ""
+    types: frozenset[str] | None = None
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
         """Take in one envelope and what it changed; return duties that follow at once."""
@@ -58,6 +67,8 @@ class House:
         holders: User id of the person who holds a seat.
         conservative_a: Whether System A rejects uncertain hypotheses until an admin acts (R-B8).
         stopped: Systems that a human STOP holds, until the society starts again.
+        cases: The docket's open cases by id.
+        awaited: Seats whose next answer some fold wants to hear of.
         folds: The folds, in the order in which they apply.
     """
 
@@ -78,6 +89,8 @@ class House:
         self.holders: dict[Seat, str] = {}
         self.conservative_a = False
         self.stopped: set[str] = set()
+        self.cases: Mapping[str, CaseState] = {}
+        self.awaited: set[Seat] = set()
         self.folds = tuple(folds)
         self._by_name = {fold.name: fold for fold in folds}
 

@@ -43,7 +43,8 @@ class Rules:
     Attributes:
         types: Case types by kind.
         matrix: The permission matrix.
-        caseless: Types that belong to no case, each with a check of its own or None.
+        caseless: Types that need no open case, each with a check of its own or None.
+        asides: Those among them that move no case even when they name an open one.
         lifecycle: Types that move the house itself.
         unowed: Officers' types that no table asks for (AUDIT of a refusal).
         remarks: Officers' types that stand beside a case and do not move it.
@@ -63,6 +64,7 @@ class Rules:
     new_folds: Callable[[], Sequence[Fold]]
     version: str
     resembles: Callable[[Message, Message, House], bool]
+    asides: frozenset[str] = frozenset()
     openers: Mapping[str, CaseType] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,17 +77,24 @@ class Rules:
         if expected == given:
             return True
         rule = self.minted.get(given.type)
-        if rule is not None and expected == blank(given, rule):
+        if rule is not None and not rule.each and _equal_but(expected, given, rule.path, rule.also):
             return True
         return self.resembles(expected, given, house)
 
 
-def blank(body: Message, rule: Minted) -> Message:
-    """Return the body without the ids that the sequencer counted."""
-    body = _put(body, rule.path, "") if not rule.each else body
-    if rule.also:
-        body = body.model_copy(update={rule.also: ""})
-    return body
+def _equal_but(expected: Any, given: Any, path: tuple[str, ...], also: str = "") -> bool:
+    """Compare two bodies or parts, the id at the end of a path and a field that may repeat it aside."""
+    if type(expected) is not type(given):
+        return False
+    head, *rest = path
+    others: dict[str, Any] = given.__dict__
+    for name, value in expected.__dict__.items():
+        if name == head:
+            if rest and not _equal_but(value, others[name], tuple(rest)):
+                return False
+        elif name != also and value != others[name]:
+            return False
+    return True
 
 
 def _put(part: Any, path: tuple[str, ...], value: str) -> Any:

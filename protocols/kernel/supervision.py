@@ -176,5 +176,10 @@ def _compare(docket: Docket, expected: Draft, env: Envelope) -> None:
         raise OfficerFault(f"the {kind} belongs to case {expected.case_id}", seq=env.seq)
     if expected.identity() != env.id or expected.obligation_id != env.obligation_id:
         raise OfficerFault(f"the id of the {kind} is {expected.identity()}", seq=env.seq)
-    if not docket.rules.same(expected.body, env.body, docket.house):
-        raise OfficerFault(f"the {kind} differs from what the tables derive", seq=env.seq)
+    if docket.rules.same(expected.body, env.body, docket.house):
+        return
+    body, wanted = env.body, expected.body
+    if isinstance(body, Ruling) and isinstance(wanted, Ruling):
+        said, meant = (f"{r.outcome}, {r.reason} by {r.rule}" for r in (body, wanted))
+        raise OfficerFault(f"the RULING says {said}; the tables derive {meant}", seq=env.seq)
+    raise OfficerFault(f"the {kind} differs from what the tables derive", seq=env.seq)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from protocols.kernel.case import CaseState, Decision
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
-from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from protocols.kernel.message import Part
+from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility, owe
 from protocols.kernel.seats import Seat
 
 
@@ -25,6 +26,7 @@ class Duty:
         within: Time until the referee pings.
         grace: Time after that until it may be ruled void.
         step: Its name in obligation ids.
+        may_see: What the seat's mind is shown for it.
     """
 
     seat: Seat
@@ -34,12 +36,17 @@ class Duty:
     grace: timedelta
     step: str
     may_see: Visibility = EVERYTHING
+    tail: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Write the end of its obligations' ids once."""
+        object.__setattr__(self, "tail", f"/{self.step}/{self.seat.value}")
 
     def owed(self, case_id: str, env: Envelope, expects: tuple[str, ...] | None = None) -> Obligation:
         """Make the obligation that this duty opens when `env` enters its phase."""
         opened_at = env.sent_at
-        return Obligation(
-            f"{case_id}/{self.step}/{self.seat.value}",
+        return owe(
+            case_id + self.tail,
             case_id,
             self.seat,
             self.expects if expects is None else expects,
@@ -67,7 +74,9 @@ def check_figures(body: Any, figures: Mapping[str, Any], rule: str) -> None:
     """
     for name, value in figures.items():
         given = getattr(body, name)
-        plain = given.model_dump() if hasattr(given, "model_dump") else given
+        if given == value or (isinstance(given, Part) and given.__dict__ == value):
+            continue
+        plain = given.model_dump() if isinstance(given, Part) else given
         if plain != value:
             raise Violation(rule, f"the log says {value}, the message {plain}", field=name)
 

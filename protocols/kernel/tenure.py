@@ -1,4 +1,4 @@
-"""People in seats: taking, releasing, and losing a seat by silence (K14); the human STOP (K21)."""
+"""People in seats: taking, releasing, and losing a seat by silence (K14)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import Fold, House
-from protocols.kernel.people import SeatReleased, SeatTaken, Stop
+from protocols.kernel.people import SeatReleased, SeatTaken
 from protocols.kernel.seats import BOTS, Seat
 
 MISSES: Final = 2
-"""This many missed deadlines release a taken seat (K14)."""
+"""This many missed deadlines in a row release a taken seat (K14)."""
 
 
 def check_taken(env: Envelope, house: House) -> None:
     """Check a SEAT_TAKEN.
 
     Raises:
-        Violation: The seat is no bot's, or somebody else holds it.
+        Violation: The seat is no bot's, or somebody holds it.
     """
     body = env.body
     assert isinstance(body, SeatTaken)
@@ -42,64 +42,71 @@ def check_released(env: Envelope, house: House) -> None:
         raise Violation("K14", f"nobody holds {body.seat}", field="seat")
 
 
-def check_stop(env: Envelope, house: House) -> None:
-    """Check the scope of a STOP.
-
-    Raises:
-        Violation: It is no scope.
-    """
-    body = env.body
-    assert isinstance(body, Stop)
-    if " " in body.scope and body.scope.upper() not in ("SYSTEM A", "SYSTEM B"):
-        raise Violation("K21", "the scope is society, system A, system B or a case id", field="scope")
-
-
 class Tenures(Fold):
-    """Fold who sits where, and what a STOP makes the referee rule."""
+    """Fold who sits where; two missed deadlines in a row make the referee release a taken seat."""
 
     name = "tenures"
+    types = frozenset({"SEAT_TAKEN", "SEAT_RELEASED"})
 
     def __init__(self) -> None:
         """Start with bots everywhere."""
         self._misses: dict[Seat, int] = {}
+        self._releasing: dict[Seat, str] = {}
+        self._overtaken: dict[str, int] = {}
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""
-        if fx.violation is not None or fx.superseded:
-            return None
         body = env.body
         house = docket.house
-        if isinstance(body, SeatTaken):
-            house.tenures[Seat(body.seat)] = env.seq
-            house.holders[Seat(body.seat)] = body.user_id
-            self._misses[Seat(body.seat)] = 0
-        elif isinstance(body, SeatReleased):
-            house.tenures[Seat(body.seat)] = env.seq
-            house.holders.pop(Seat(body.seat), None)
-        elif isinstance(body, Stop):
-            scope = body.scope if " " not in body.scope else f"system {body.scope[-1].upper()}"
-            if scope.startswith("system "):
-                house.stopped.add(scope[-1])
-            return list(docket.stop_rulings(env, scope))
+        if isinstance(body, SeatTaken | SeatReleased):
+            if fx.violation is None and not fx.superseded:
+                self._change(env, body, docket)
         elif fx.voided is not None and fx.voided.seat in house.holders:
             return self._missed(fx.voided.seat, env, house)
-        elif fx.settled is not None and fx.settled.seat in self._misses:
-            self._misses[fx.settled.seat] = 0
+        elif house.holders:
+            spoke = fx.settled.seat if fx.settled is not None else env.author if is_ruled(fx) else None
+            if spoke in house.holders:
+                self._misses.pop(spoke, None)
         return None
+
+    def _change(self, env: Envelope, body: SeatTaken | SeatReleased, docket: Docket) -> None:
+        house = docket.house
+        seat = Seat(body.seat)
+        house.tenures[seat] = env.seq
+        if isinstance(body, SeatTaken):
+            house.holders[seat] = body.user_id
+            house.awaited.add(seat)
+        else:
+            house.holders.pop(seat, None)
+        self._misses.pop(seat, None)
+        key = self._releasing.pop(seat, None)
+        if key is not None and docket.revoke(key):
+            self._overtaken = {key: env.seq}
 
     def _missed(self, seat: Seat, env: Envelope, house: House) -> list[Draft] | None:
         self._misses[seat] = self._misses.get(seat, 0) + 1
-        if self._misses[seat] < MISSES:
+        if self._misses[seat] < MISSES or seat in self._releasing:
             return None
+        key = self._releasing[seat] = f"released/{seat}/{env.seq}"
+        body = SeatReleased(
+            seat=seat.value, user_id=house.holders[seat], reason=f"{MISSES} missed deadlines in a row"
+        )
         return [
             Draft(
                 channel="#admin",
                 author=Seat.REFEREE,
                 actor=OFFICER,
                 in_reply_to=env.id,
-                key=f"released/{seat}/{env.seq}",
-                body=SeatReleased(
-                    seat=seat.value, user_id=house.holders[seat], reason=f"{MISSES} missed deadlines"
-                ),
+                key=key,
+                body=body,
             )
         ]
+
+    def was_owed(self, env: Envelope, docket: Docket) -> bool:
+        """Say whether the referee was about to release a seat that its holder has just left."""
+        return env.id in self._overtaken
+
+
+def is_ruled(fx: Effects) -> bool:
+    """Say whether a message broke a rule in a way that closed what it answered: no silence, but no answer."""
+    return fx.violation is not None and fx.retried is None and bool(fx.closed)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
@@ -94,7 +94,7 @@ PARAMETER_TALK: Final = tuple(
 """How a proposal names a single strategy's parameter, which is out of scope (spec 3.1, R-D16)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ArchitectureState(CaseState):
     """State of a weekly cycle.
 
@@ -147,10 +147,10 @@ def open_architecture(env: Envelope, body: CycleTrigger) -> ArchitectureState:
 
 def _enter(state: ArchitectureState, phase: str, env: Envelope, **changes: Any) -> ArchitectureState:
     if phase == ENDED:
-        return replace(state, phase=phase, owed=(), outcome="reported", **changes)
+        return evolve(state, phase=phase, owed=(), outcome="reported", **changes)
     owed = DUTIES[phase].owed(state.case_id, env)
     budget = (state.owed[-1],) if phase in DEBATED else ()
-    return replace(state, phase=phase, owed=(owed, *budget), **changes)
+    return evolve(state, phase=phase, owed=(owed, *budget), **changes)
 
 
 def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureState:
@@ -261,7 +261,7 @@ def rule(
 ) -> ArchitectureState:
     """Apply a ruling: a missed duty, the budget, or a human STOP."""
     if decision.outcome == "stop":
-        return replace(state, phase=ENDED, owed=(), outcome="stopped")
+        return evolve(state, phase=ENDED, owed=(), outcome="stopped")
     if decision.reason == "cycle_budget":
         return _enter(state, REVIEWING, env)
     return _enter(state, MISSED[state.phase].to, env)

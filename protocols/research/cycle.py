@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import LocalProtocolError, Violation
 from protocols.kernel.house import House
@@ -37,7 +37,7 @@ MISSED: Final[dict[str, Missed]] = {
 """What silence leads to: a missing HYPOTHESIS closes the cycle as `timeout` (R-D10)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CycleState(CaseState):
     """State of a micro-cycle.
 
@@ -89,10 +89,10 @@ def step(state: CycleState, env: Envelope, house: House) -> CycleState:
     """
     kind = env.body.type
     if (state.phase, kind) == (HYPOTHESISING, "HYPOTHESIS"):
-        return replace(state, phase=DEBATING, owed=())
+        return evolve(state, phase=DEBATING, owed=())
     if (state.phase, kind) == (REPORTING, "MICRO_CYCLE_REPORT"):
         check_figures(env.body, report_figures(state, house), "R-D1")
-        return replace(state, phase=ENDED, owed=(), outcome=state.result)
+        return evolve(state, phase=ENDED, owed=(), outcome=state.result)
     if kind == "HYPOTHESIS":
         raise Violation("1.1", f"cycle {state.case_id} has its hypothesis already", field="cycle_id")
     raise illegal(state, env, "1.1")
@@ -115,7 +115,7 @@ def child_ended(state: CycleState, child: DebateState, env: Envelope, house: Hou
     """Take the debate's result and owe the report."""
     result = child.verdict or "REJECT"
     counts = child.outcome != "stopped"
-    return replace(
+    return evolve(
         state,
         phase=REPORTING,
         result=result,
@@ -137,16 +137,16 @@ def rule(
 ) -> CycleState:
     """Apply a ruling: a missed duty or a human STOP."""
     if decision.outcome == "stop":
-        return replace(state, phase=ENDED, owed=(), outcome="stopped")
+        return evolve(state, phase=ENDED, owed=(), outcome="stopped")
     if state.phase == HYPOTHESISING:
-        return replace(
+        return evolve(
             state,
             phase=REPORTING,
             result="timeout",
             day=_day(house),
             owed=(DUTIES[REPORTING].owed(state.case_id, env),),
         )
-    return replace(state, phase=ENDED, owed=(), outcome=state.result)
+    return evolve(state, phase=ENDED, owed=(), outcome=state.result)
 
 
 def brief(state: CycleState, obligation: Obligation, house: House) -> dict[str, Any]:

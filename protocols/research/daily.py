@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
@@ -33,7 +33,7 @@ MISSED: Final[dict[str, Missed]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DailyState(CaseState):
     """State of a daily cycle; it looks at (`since`, `until`] (K16)."""
 
@@ -67,10 +67,10 @@ def step(state: DailyState, env: Envelope, house: House) -> DailyState:
         if (body.window.from_, body.window.to) != (state.since, state.until):
             raise Violation("K16", "the window is (previous nominal, this nominal]", field="window")
         ledger.check_synthesis(body, state.since, state.until)
-        return replace(state, phase=REPORTING, owed=(DUTIES[REPORTING].owed(state.case_id, env),))
+        return evolve(state, phase=REPORTING, owed=(DUTIES[REPORTING].owed(state.case_id, env),))
     if state.phase == REPORTING and isinstance(body, DailyReport):
         check_figures(body, figures(state, house), "R-D17")
-        return replace(state, phase=ENDED, owed=(), outcome="reported")
+        return evolve(state, phase=ENDED, owed=(), outcome="reported")
     raise illegal(state, env, "2.1")
 
 
@@ -111,8 +111,8 @@ def rule(
     """Apply a ruling: a missed duty or a human STOP."""
     if decision.outcome == "stop" or state.phase == REPORTING:
         outcome = "stopped" if decision.outcome == "stop" else "timeout"
-        return replace(state, phase=ENDED, owed=(), outcome=outcome)
-    return replace(state, phase=REPORTING, owed=(DUTIES[REPORTING].owed(state.case_id, env),))
+        return evolve(state, phase=ENDED, owed=(), outcome=outcome)
+    return evolve(state, phase=REPORTING, owed=(DUTIES[REPORTING].owed(state.case_id, env),))
 
 
 DAILY: Final = CaseType(

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
 from protocols.kernel.message import Message
-from protocols.kernel.obligation import NO_GRACE, Obligation
+from protocols.kernel.obligation import NO_GRACE, Obligation, owe
 from protocols.kernel.officers import Ruling
 from protocols.kernel.people import Override
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import illegal
+from protocols.kernel.times import UTC
 from protocols.research.debate_table import (
     AFTER_REVISE,
+    ARENA,
     BUDGETED,
     CLEAR_SIGNAL,
     CYCLE_BUDGET,
     DUTIES,
     MISSED,
     MOVES,
+    REVISED,
     Phase,
 )
 from protocols.research.judging import check_backtest, check_extension, judge, may_extend, second_revise
@@ -42,10 +46,11 @@ from protocols.research.messages import (
 )
 
 KIND: Final = "debate"
-BUDGET_STEP: Final = "budget"
+BUDGET_TAIL: Final = f"/budget/{Seat.REFEREE.value}"
+"""End of the id of the obligation that the cycle's budget is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class DebateState(CaseState):
     """State of a debate.
 
@@ -84,6 +89,12 @@ class DebateState(CaseState):
     linked: str | None = None
 
 
+FIRST: Final = DebateState(
+    case_id="", kind=KIND, phase=Phase.ASSESSING_1, anchor_at=datetime(1, 1, 1, tzinfo=UTC)
+)
+"""What every debate starts from."""
+
+
 def open_debate(env: Envelope, house: House, parent: CaseState | None) -> DebateState:
     """Open a debate with a HYPOTHESIS, or a linked one with an OVERRIDE of an ended case (K23)."""
     body = env.body
@@ -95,20 +106,19 @@ def open_debate(env: Envelope, house: House, parent: CaseState | None) -> Debate
     if body.lineage_id in house.fold_named("research").retired:
         raise Violation("R-D11", f"lineage {body.lineage_id} was retired by the admin", field="lineage_id")
     case_id = body.hypothesis_id
-    budget = Obligation(
-        f"{case_id}/{BUDGET_STEP}/{Seat.REFEREE.value}",
+    budget = owe(
+        case_id + BUDGET_TAIL,
         case_id,
         Seat.REFEREE,
         ("RULING",),
-        DUTIES[Phase.ASSESSING_1].channel,
+        ARENA,
         env.sent_at,
         parent.anchor_at + CYCLE_BUDGET,
         NO_GRACE,
     )
-    return DebateState(
+    return evolve(
+        FIRST,
         case_id=case_id,
-        kind=KIND,
-        phase=Phase.ASSESSING_1,
         parent=parent.case_id,
         opened_seq=env.seq,
         anchor_at=parent.anchor_at,
@@ -144,22 +154,22 @@ def _linked(env: Envelope, body: Override, house: House) -> DebateState:
 def _enter(state: DebateState, phase: str, env: Envelope, **changes: Any) -> DebateState:
     """Move to a phase and owe what its row says."""
     if phase == Phase.ENDED:
-        return replace(state, phase=phase, owed=(), **changes)
+        return evolve(state, phase=phase, owed=(), **changes)
     duty = DUTIES[phase]
     owed = duty.owed(state.case_id, env)
     if phase in BUDGETED:
-        return replace(state, phase=phase, owed=(owed, state.owed[-1]), **changes)
-    return replace(state, phase=phase, owed=(owed,), **changes)
+        return evolve(state, phase=phase, owed=(owed, state.owed[-1]), **changes)
+    return evolve(state, phase=phase, owed=(owed,), **changes)
 
 
 def _enter_judging(state: DebateState, env: Envelope, ended_by: str, **changes: Any) -> DebateState:
     """Owe the verdict; an extension only where R-D5 leaves room for one."""
-    state = replace(state, phase=Phase.JUDGING, ended_by=ended_by, **changes)
+    state = evolve(state, phase=Phase.JUDGING, ended_by=ended_by, **changes)
     expects = None if may_extend(state, env.sent_at - state.anchor_at) else ("VERDICT",)
     duty = DUTIES[Phase.JUDGING].owed(state.case_id, env, expects)
     if state.extended:
         duty = _renamed(duty, "verdict-3")
-    return replace(state, owed=(duty, state.owed[-1]))
+    return evolve(state, owed=(duty, state.owed[-1]))
 
 
 def _renamed(obligation: Obligation, step: str) -> Obligation:
@@ -275,7 +285,7 @@ def step(state: DebateState, env: Envelope, house: House) -> DebateState:
     """
     body = env.body
     move = MOVES.get((state.phase, body.type))
-    if move is None:
+    if move is None or env.author is not DUTIES[state.phase].seat:
         return _off_table(state, env)
     if move.round is not None and body.round != move.round:  # type: ignore[attr-defined]
         raise Violation("1.4", f"this is round {move.round}", field="round")
@@ -289,8 +299,8 @@ def _off_table(state: DebateState, env: Envelope) -> DebateState:
         return _override(state, env, body)
     if isinstance(body, ReviseRequest) and state.phase in AFTER_REVISE:
         raise second_revise("a second REVISE_REQUEST")
-    if isinstance(body, Verdict) and body.verdict == "REVISE" and state.phase in AFTER_REVISE:
-        raise second_revise("a second VERDICT REVISE")
+    if isinstance(body, Verdict | FinalVerdict) and body.verdict == "REVISE" and state.phase in REVISED:
+        raise second_revise(f"a second REVISE, by {body.type}")
     if isinstance(body, ExtendDebate) and state.phase in (Phase.REBUTTING_3, Phase.ASSESSING_3):
         raise Violation("R-D5", "a debate is extended once; three rounds are the cap")
     raise illegal(state, env, "1.1")
@@ -303,7 +313,7 @@ def _override(state: DebateState, env: Envelope, body: Override) -> DebateState:
     duty = DUTIES[phase].owed(state.case_id, env)
     if state.phase not in BUDGETED:
         duty = _renamed(duty, f"{DUTIES[phase].step}-{env.seq}")
-    return replace(
+    return evolve(
         state, phase=phase, owed=(duty,), verdict=body.verdict, reason="override", passed=None, sharpe=None
     )
 

@@ -149,4 +149,6 @@ BUDGETED: Final = frozenset(
 """Phases without a verdict in effect: the cycle's budget runs over them (R-D1)."""
 
 AFTER_REVISE: Final = frozenset({Phase.REVISING, Phase.REASSESSING, Phase.FINAL_JUDGING})
-"""Phases in which any further REVISE is the second one (R-D9)."""
+"""Phases in which a REVISE_REQUEST is the second one (R-D9)."""
+REVISED: Final = AFTER_REVISE | {Phase.REQUESTING}
+"""Phases in which a verdict of REVISE is the second one, whatever its type (R-D9)."""

@@ -79,13 +79,13 @@ def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, c
     verdict, confidence = body.verdict, body.confidence
     if verdict == "REJECT":
         return Phase.REFLECTING
+    if verdict == "REVISE" and isinstance(body, FinalVerdict):
+        raise second_revise("a FINAL_VERDICT is APPROVE or REJECT")
     if conservative and confidence < CONSERVATIVE_CONFIDENCE:
         raise _rejects(
             "R-B8", "conservative", f"conservative mode rejects below {CONSERVATIVE_CONFIDENCE}", "confidence"
         )
     if verdict == "REVISE":
-        if isinstance(body, FinalVerdict):
-            raise second_revise("a FINAL_VERDICT is APPROVE or REJECT")
         if not may_revise(elapsed):
             raise _rejects("R-D6", "cycle_budget", "a revision would take the cycle past 2.5 h", "verdict")
         return Phase.REQUESTING

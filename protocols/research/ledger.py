@@ -37,6 +37,13 @@ PARENTS: Final = 5
 """So many of the last approved strategies are offered as parents."""
 
 
+REPORT: Final = ("MICRO_CYCLE_REPORT",)
+"""What a cycle's last obligation expects: it came to its report."""
+
+_Context = tuple[str | None, str | None, tuple[str, ...]]
+"""Fields of a CycleContext, in their order."""
+
+
 class Counts(NamedTuple):
     """What a window held: cycles that came to their report, and debates that ended so."""
 
@@ -74,12 +81,22 @@ class Ledger(Fold):
     Attributes:
         thresholds: The Critic's strictness by criterion, in [0.2, 0.95] (R-D14).
         principles: The principles by id, as last synthesised.
-        strategies: Lineage and strategy of every debate, by its case id.
+        strategies: Lineage and strategy of every ended debate, by its case id.
         retired: Lineages that an admin retired (R-D11).
-        revisions: REVISE_REQUESTs by lineage (R-D11).
     """
 
     name = "research"
+    types = frozenset(
+        {
+            "CAUSAL_RECORD",
+            "REFLECTION",
+            "STRATEGY_MOVED",
+            "PRINCIPLE_SYNTHESIS",
+            "THRESHOLDS_ADJUSTED",
+            "DAILY_REPORT",
+            "WEEKLY_REPORT",
+        }
+    )
 
     def __init__(self) -> None:
         """Start empty, with the starting thresholds."""
@@ -87,14 +104,13 @@ class Ledger(Fold):
         self.principles: dict[str, Principle] = {}
         self.strategies: dict[str, Known] = {}
         self.retired: set[str] = set()
-        self.revisions: dict[str, int] = {}
         self.parents: deque[str] = deque(maxlen=PARENTS)
         self.last_verdict: str | None = None
         self.direction: str | None = None
-        self._contexts: deque[CycleContext] = deque(maxlen=16)
+        self._contexts: deque[_Context] = deque(maxlen=16)
         self._cycles: deque[datetime] = deque()
         self._debates: deque[Debated] = deque()
-        self._records: deque[CausalEntry] = deque()
+        self._records: deque[tuple[datetime, CausalEntry]] = deque()
         self._sharpes: deque[tuple[datetime, str, float]] = deque()
         self._passing: dict[str, datetime] = {}
         self._today = NOTHING_YET
@@ -104,22 +120,19 @@ class Ledger(Fold):
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
         """Take in one envelope and what it changed."""
-        if fx.started:
-            for state in fx.started:
-                if isinstance(state, DebateState):
-                    self.strategies[state.case_id] = Known(state.lineage_id, state.strategy)
-        if fx.opened and any(o.expects == ("MICRO_CYCLE_REPORT",) for o in fx.opened):
-            self._cycles.append(env.sent_at)
-            self._count(env.sent_at, cycles=1)
         for ended in fx.ended:
             if isinstance(ended, DebateState):
                 self._ended(env.sent_at, ended)
+        for opened in fx.opened:
+            if opened.expects == REPORT:
+                self._cycles.append(env.sent_at)
+                self._count(env.sent_at, cycles=1)
         if fx.violation is not None or fx.superseded:
             return None
         body = env.body
         if isinstance(body, CausalRecord | Reflection):
             if body.record.kind in ("failure", "success"):
-                self._records.append(body.record.model_copy(update={"at": env.sent_at}))
+                self._records.append((env.sent_at, body.record))
         elif isinstance(body, StrategyMoved):
             self._moved(env, body, docket)
         elif isinstance(body, PrincipleSynthesis):
@@ -177,27 +190,32 @@ class Ledger(Fold):
             self._cycles.popleft()
         while self._debates and self._debates[0].at <= before:
             self._debates.popleft()
-        while self._records and self._records[0].at <= before:
+        while self._records and self._records[0][0] <= before:
             self._records.popleft()
         while self._sharpes and self._sharpes[0][0] <= before:
             self._sharpes.popleft()
 
     # ------------------------------------------------------------ questions
 
+    def _present(self) -> _Context:
+        return (self.last_verdict, self.direction, tuple(self.parents))
+
     def _remember(self) -> None:
-        self._contexts.append(self.context())
+        present = self._present()
+        if not self._contexts or self._contexts[-1] != present:
+            self._contexts.append(present)
 
     def context(self) -> CycleContext:
         """Return what a CYCLE_TRIGGER says about the cycles before it."""
+        last_verdict, direction, parents = self._present()
         return CycleContext(
-            last_verdict=self.last_verdict,
-            priority_direction=self.direction,
-            available_parents=tuple(self.parents),
+            last_verdict=last_verdict, priority_direction=direction, available_parents=parents
         )
 
     def was_context(self, context: CycleContext) -> bool:
         """Say whether this was the context a moment ago (the trigger may have been under way)."""
-        return context == self.context() or context in self._contexts
+        given = (context.last_verdict, context.priority_direction, context.available_parents)
+        return given == self._present() or given in self._contexts
 
     def counts(self, since: datetime, until: datetime) -> Counts:
         """Count what fell into (since, until]."""
@@ -228,7 +246,8 @@ class Ledger(Fold):
 
     def records(self, since: datetime, until: datetime) -> tuple[CausalEntry, ...]:
         """Return the failures and successes recorded in (since, until]."""
-        return tuple(r for r in self._records if since < r.at <= until)
+        found = [(at, record) for at, record in self._records if since < at <= until]
+        return tuple(r if r.at == at else r.model_copy(update={"at": at}) for at, r in found)
 
     def check_synthesis(self, body: PrincipleSynthesis, since: datetime, until: datetime) -> None:
         """Check that the principles are those that the recorded failures make (spec 2.1, R-D13).

@@ -5,7 +5,8 @@ from __future__ import annotations
 from protocols.escalation.case import EscalationState
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import Fold, House
 from protocols.kernel.message import Message
 from protocols.kernel.officers import Audit, Ruling
 from protocols.kernel.seats import SYSTEM_A, Seat
@@ -13,10 +14,21 @@ from protocols.research.debate import DebateState
 from protocols.research.messages import CausalEntry, Reflection
 
 
+def check_record(env: Envelope, house: House) -> None:
+    """Check a REFLECTION or CAUSAL_RECORD that no open case asked for: it may stand by itself.
+
+    Raises:
+        Violation: It names a case, which then is not open.
+    """
+    if env.case_id is not None:
+        raise Violation("K23", f"{env.case_id} is not open; leave the case out to record it all the same")
+
+
 class Sequels(Fold):
     """Name the referee's duties after a ruling, and turn System A conservative and back."""
 
     name = "sequels"
+    types: frozenset[str] | None = frozenset()
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""

@@ -49,7 +49,10 @@ def _value(env: Envelope, body: dict[str, Any], name: str) -> Any:
         return special[name]
     value: Any = body
     for part in name.split("."):
-        value = value[int(part)] if isinstance(value, list | tuple) else value[part]
+        try:
+            value = value[int(part)] if isinstance(value, list | tuple) else value[part]
+        except IndexError:
+            return None
     return value
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from channels import sqlite
+from channels import sqlite, writer
 from channels.bus import Bus, Receipt
 from channels.errors import BusClosed, Refused
 from channels.inmemory import InMemoryBus
@@ -52,6 +52,8 @@ class Backend:
 def backend(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     if request.param == "sqlite with a short memory":
         monkeypatch.setattr(sqlite, "IDS", 4)
+        monkeypatch.setattr(writer, "MAX_ROWS", 3)
+        monkeypatch.setattr(writer, "HEAD_EVERY", 2)
         monkeypatch.setattr(sqlite, "WINDOW", 4)
         monkeypatch.setattr(sqlite, "PAGE", 3)
     return Backend(request.param, tmp_path)
@@ -519,7 +521,7 @@ def test_what_is_read_equals_what_was_delivered(backend: Backend) -> None:
                     Draft(
                         channel="#open",
                         author=Seat.EXPLORER,
-                        body=Said(text="x", weight=n / 7),
+                        body=Said(text="x", weight=n / 21),
                         obligation_id=f"c/{n}/explorer",
                         attempt=n,
                         tenure=2,

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from protocols.kernel.envelope import Actor, Draft, Envelope, canonical_json
+from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.errors import Forbidden, Malformed
 from protocols.kernel.message import Message, Share, Text
 from protocols.kernel.seats import Seat
@@ -92,10 +92,9 @@ def decode_body(text: str) -> Message:
         raise Malformed("tiny", first["msg"], field=field or None) from exc
 
 
-def decode(line: str) -> Envelope:
-    """Read a stored line."""
-    data = json.loads(line)
-    digest = data.pop("hash")
+def decode(text: str, digest: str) -> Envelope:
+    """Read a stored row."""
+    data = json.loads(text)
     return Envelope(
         v=data["v"],
         seq=data["seq"],
@@ -111,6 +110,6 @@ def decode(line: str) -> Envelope:
         hops=data["hops"],
         sent_at=parse_instant(data["sent_at"]),
         body=decode_body(json.dumps(data["body"])),
-        json=canonical_json(data),
+        json=text,
         hash=digest,
     )

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
 from collections import Counter
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -242,11 +243,16 @@ def test_the_gateway_ends_when_its_parent_is_killed(tmp_path, platform):
         async with society(tmp_path, log):
             parent = spawn([sys.executable, "-c", PARENT, config], stdout=subprocess.PIPE)
             child = int(parent.stdout.readline())
-            await until(lambda: platform.seqs() == [1])
-            assert not is_gone(child)
-            parent.kill()
-            parent.wait(10)
-            parent.stdout.close()
-            await until(lambda: is_gone(child))
+            try:
+                await until(lambda: platform.seqs() == [1])
+                assert not is_gone(child)
+                parent.kill()
+                await until(lambda: is_gone(child))
+            finally:
+                parent.kill()
+                parent.wait(10)
+                parent.stdout.close()
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
 
     asyncio.run(main())

@@ -129,6 +129,25 @@ def test_a_stuck_io_thread_neither_delays_the_society_nor_grows(ring):
     asyncio.run(main())
 
 
+def test_an_overflow_leaves_no_hole_and_long_arrivals_let_others_run():
+    async def main():
+        bus = InMemoryBus(admission=Anything(), now=lambda: AT)
+        bridge = BusBridge(bus, asyncio.get_running_loop(), ring=2_000)
+        await say(bus, 3_000)
+        envelopes = [envelope async for envelope in bus.read()]
+        bridge._arriving.extend(envelopes[:400])
+        bridge._arrive()
+        bridge._arriving.extend(envelopes[1_000:])  # 401 to 1000 found no room
+        bridge._arrive()
+        assert 1_000 < bridge.head < 3_000
+        async with aclosing(bridge.subscribe(800)) as news:
+            assert (await anext(news))[0] == envelopes[800].line
+        await until(lambda: bridge.head == 3_000)
+        await bus.close()
+
+    asyncio.run(main())
+
+
 @asynccontextmanager
 async def served(bridge, io_loop, directory):
     """Serve the bridge on a socket, from the I/O thread; yields the socket's path."""

@@ -1,7 +1,7 @@
 """Simulated minds: seeded bots that argue from what the prices show; the default filling of System A's seats.
 
 The interface and the set-up:
-    ``mind``        ``SimulatedMind``: one per seat, dispatches by the message types that an obligation expects
+    ``mind``        ``SimulatedMind``: one per seat, dispatches by what an obligation expects
     ``tools``       ``SimulatedTools``: prices as of an instant, evidence, the seed; shared by the three seats
     ``temper``      every constant of behaviour in one dataclass, for tuning by data
     ``delays``      how long an answer takes (R-D19)
@@ -15,16 +15,17 @@ What a seat has before it:
 
 How it thinks (no dice in here; the draw comes from the seed, the decision from figures):
     ``casefile``    the figures of one strategy on train and validation, never on the test
-    ``points``      the Critic's point and the Explorer's answer for each score, with how well the answer holds
+    ``points``      the Critic's point and the Explorer's answer for each score, and how well it holds
     ``weighing``    scores against strictness: burden, rating, confidence, argument scores
     ``search``      which strategies to look at and which looks best
     ``repair``      changes to a strategy that answer an objection
 
 What each seat says:
-    ``explorer``, ``rebuttal``, ``critic``, ``evolver``, ``aftermath``, ``reports``, ``weekly``, ``architecture``
+    ``explorer``, ``rebuttal``, ``critic``, ``evolver``, ``aftermath``: a micro-cycle
+    ``reports``, ``weekly``, ``architecture``: what comes daily and weekly
     ``catalogue``   ideas for the system itself, as data
-    ``wording``, ``phrases_explorer``, ``phrases_critic``, ``phrases_evolver``   sentences, as data
+    ``wording``     how sentences are chosen; ``phrases_*`` hold them, as data
 
-Data flows downwards in each block, and from the blocks above into those below. Nothing here keeps state between
-two answers besides caches keyed by content: the same view and seed give the same bytes in any process.
+Data flows from the blocks above into those below. Nothing here keeps state between two answers besides caches
+keyed by content: the same view and seed give the same bytes in any process.
 """

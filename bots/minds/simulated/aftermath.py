@@ -49,7 +49,9 @@ def backtest(turn: Turn) -> Reply | None:
         report = turn.tools.test(spec, universe)
     except ToolError as fault:
         # A person may have approved what cannot be run; that fails like any other backtest.
-        body = BacktestResult(passed=False, reason=f"untestable: {fault}", metrics=NOTHING, split=split, equity_ref="")
+        body = BacktestResult(
+            passed=False, reason=f"untestable: {fault}", metrics=NOTHING, split=split, equity_ref=""
+        )
         return Reply(body)
     found = report.metrics
     factor = found["profit_factor"]
@@ -90,7 +92,7 @@ def move(turn: Turn) -> Reply | None:
 
 
 def strategy_id(case_id: str) -> str:
-    """Name a strategy after the debate that approved it; a case linked by an override has an id of any form."""
+    """Name a strategy after the debate that approved it; a case that an override linked has any id."""
     tail = re.sub(r"[^A-Za-z0-9_-]+", "_", case_id.removeprefix("hyp_"))
     return f"strat_{tail}"[:200]
 

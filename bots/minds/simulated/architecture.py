@@ -63,7 +63,9 @@ def causes(turn: Turn) -> Counter[str]:
             counts["silence"] += 1
         elif record.kind == "failure" and record.failure_code:
             counts[record.failure_code] += 1
-    settings = Counter((t.record.archetype, t.record.failure_code) for t in week if t.record.kind == "failure")
+    settings = Counter(
+        (t.record.archetype, t.record.failure_code) for t in week if t.record.kind == "failure"
+    )
     counts["repeats"] = sum(n - 2 for n in settings.values() if n > 2)
     passed = sum(1 for t in week if t.record.kind == "success")
     counts["few_approvals"] = max(len(week) // 4 - passed, 0)
@@ -88,7 +90,9 @@ def idea_of(description: str) -> Idea | None:
 def propose(turn: Turn) -> Reply:
     """Propose one to three changes, those that the week asks for most and that nobody has decided yet."""
     counts = causes(turn)
-    decided = {record.description for record in turn.view.memory.architecture() if record.status != "deferred"}
+    decided = {
+        record.description for record in turn.view.memory.architecture() if record.status != "deferred"
+    }
     open_ideas = [idea for idea in IDEAS if idea.description not in decided] or list(IDEAS)
     order = [open_ideas[int(i)] for i in turn.rng("ideas").permutation(len(open_ideas))]
     order.sort(key=lambda idea: -(need_of(idea, counts).count - WEIGHT[idea.effort] / 3))
@@ -181,7 +185,9 @@ def rebut(turn: Turn) -> Reply:
         need = need_of(idea, counts)
         concede = severities.get(change_id) == "high" and need.count < PRESSING
         responses.append(
-            ChangeResponse(change_id=change_id, response=_response(turn, idea, need, concede), concede=concede)
+            ChangeResponse(
+                change_id=change_id, response=_response(turn, idea, need, concede), concede=concede
+            )
         )
     return Reply(ArchitectureRebuttal(period=turn.view.brief["period"], responses=tuple(responses)))
 
@@ -232,6 +238,8 @@ def _approved(turn: Turn, change_id: str, text: str, idea: Idea | None, need: Ne
         change_id=change_id,
         description=text,
         priority=priority,
-        implementation_notes=sentence(idea.notes if idea is not None else turn.voice.say(phrases.OTHER_NOTES)),
+        implementation_notes=sentence(
+            idea.notes if idea is not None else turn.voice.say(phrases.OTHER_NOTES)
+        ),
         assigned_to=idea.assigned_to if idea is not None else "evolver",
     )

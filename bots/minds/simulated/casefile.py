@@ -16,9 +16,16 @@ from bots.tools.splits import splits
 from bots.tools.statistics import published, sharpe, tail_loss
 from bots.tools.strategies import StrategySpec, mutate
 from bots.tools.universe import Universe
+from protocols.research.debate_table import PASS_TRADES
 
 CACHED_FILES: Final = 256
 NEIGHBOURS: Final = 5
+
+EVIDENCE_TO_TEST: Final = 4
+"""Train and validation are four times as long as the test (R-D15)."""
+
+SPARE: Final = 1.2
+"""So many times the trades that the pass rule asks for are enough, luck allowed for."""
 
 Pool = Mapping[str, StrategySpec]
 """Approved strategies by id."""
@@ -73,6 +80,11 @@ class CaseFile:
     def trades(self) -> int:
         """Count the closed trades of both splits."""
         return self.train["total_trades"] + self.validation["total_trades"]
+
+    @property
+    def reach(self) -> float:
+        """Return how far its trades reach for the test: 1 when a quarter of them would be enough to pass."""
+        return min(self.trades / (PASS_TRADES * EVIDENCE_TO_TEST * SPARE), 1.0)
 
     @property
     def drawdown(self) -> float:

@@ -19,7 +19,7 @@ class Idea:
         scope: Which part of the system it touches.
         description: What would be done; its identity in memory.
         benefit: What it should bring.
-        answers: What of a week's records asks for it: failure codes, `few_trades` …, `silence`, `few_approvals`,
+        answers: What in a week's records asks for it: failure codes, and `silence`, `few_approvals`,
             `repeats`, `principles`.
         effort: How much work and risk it is.
         objection: What speaks against it.

@@ -31,9 +31,7 @@ def assess(turn: Turn) -> Reply:
     attention = turn.attention(file.scores, file.spec.archetype)
     answers = None if number in (1, "revision") else turn.strengths(file)
     ground = neighbourhood(file.spec, turn.universe) if number == 3 else None
-    excess = relieved(
-        excesses(file.scores, turn.thresholds, attention, turn.temper), answers, turn.temper
-    )
+    excess = relieved(excesses(file.scores, turn.thresholds, attention, turn.temper), answers, turn.temper)
     codes = flaws_of(file)
     found = stance(excess, len(codes), turn.temper, ground)
     limits = {name: turn.limit(name, attention) for name in CRITERIA}
@@ -56,10 +54,11 @@ def _conditions(turn: Turn, found: Stance, limits: Mapping[str, float]) -> tuple
     """Say what would make it acceptable; a PASS needs nothing, a REJECT is past conditions."""
     if found.rating != "CONDITIONAL_PASS":
         return ()
-    return tuple(
-        f"{spoken(name)}: {turn.voice.say(phrases.CONDITIONS[name], name=spoken(name), limit=two(limits[name]))}"
-        for name in found.worst[:3]
-    )
+    said = []
+    for name in found.worst[:3]:
+        text = turn.voice.say(phrases.CONDITIONS[name], name=spoken(name), limit=two(limits[name]))
+        said.append(f"{spoken(name)}: {text}")
+    return tuple(said)
 
 
 def _reasoning(

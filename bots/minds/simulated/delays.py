@@ -15,8 +15,8 @@ def delay(
 ) -> timedelta | None:
     """Draw how long after its opening an obligation is answered.
 
-    Log-normal, with a median of a third of the limit: about 4 % come after the referee's ping, about 1 % after
-    the grace of a 20-minute limit. An obligation has one delay, so a restart changes nothing.
+    Log-normal, with a median of a third of the limit: about 4 % come after the referee's ping, about
+    1 % after the grace of a 20-minute limit. An obligation has one delay, so a restart changes nothing.
 
     Args:
         seed: The society's seed.

@@ -88,7 +88,7 @@ def weigh(turn: Turn) -> Weighed:
     ground = neighbourhood(file.spec, turn.universe) if turn.transcript.is_extended else None
     conceded = turn.transcript.is_conceded
     given = answers.values() if answers is not None else None
-    alpha = alpha_argument(file.report.alpha_strength, given, temper, ground, conceded=conceded)
+    alpha = alpha_argument(file.report.alpha_strength * file.reach, given, temper, ground, conceded=conceded)
     if assessment is None:
         risk = risk_argument(temper.centre, None, temper)
         return Weighed(alpha, risk, certainty(alpha, risk, temper), {}, answers)
@@ -132,7 +132,7 @@ def decide(turn: Turn, weighed: Weighed, *, may_ask: bool) -> tuple[Decision, tu
     Returns:
         The verdict and the codes of what forced it, if anything did.
     """
-    transcript, temper, margin = turn.transcript, turn.temper, weighed.margin
+    transcript, margin = turn.transcript, weighed.margin
     if turn.view.refused:
         return "REJECT", ("refused",)
     if turn.file is None:
@@ -150,15 +150,21 @@ def decide(turn: Turn, weighed: Weighed, *, may_ask: bool) -> tuple[Decision, tu
         wanted, codes = "REVISE", ("tie",)
     elif weighed.confidence < LOW_CONFIDENCE:
         wanted, codes = "REVISE", ("low_confidence",)
-    elif assessment.risk_rating == "REJECT" and 0.0 < margin < temper.overrule:
-        wanted = "REVISE"
-    elif -temper.fixable <= margin < 0.0 and _is_mendable(turn):
+    elif _is_worth_a_revision(turn, margin, assessment.risk_rating):
         wanted = "REVISE"
     if wanted == "REVISE" and not may_ask:
         return "REJECT", codes or ("second",)
     if wanted == "REVISE" and not may_revise(turn.elapsed):
         return "REJECT", (*codes, "budget")
     return wanted, codes
+
+
+def _is_worth_a_revision(turn: Turn, margin: float, rating: str) -> bool:
+    """Say whether arguments that lean one way meet something that could still turn them."""
+    temper = turn.temper
+    if margin > 0.0:
+        return rating == "REJECT" and margin < temper.overrule
+    return margin >= -temper.fixable and _is_mendable(turn)
 
 
 def _is_mendable(turn: Turn) -> bool:
@@ -216,7 +222,9 @@ def _reasoning(
     elif decision == "REVISE":
         said.append(voice.say(phrases.REVISE_OFFER if _is_mendable(turn) else phrases.REVISE, name=name))
     elif not codes:
-        said.append(voice.say(phrases.REJECT if weighed.worst else phrases.REJECT_PLAIN, what=what, name=name))
+        said.append(
+            voice.say(phrases.REJECT if weighed.worst else phrases.REJECT_PLAIN, what=what, name=name)
+        )
     if turn.file is not None and weighed.worst and decision != "APPROVE":
         said.append(objection(weighed.worst, turn.file, voice))
     return paragraph(*said, *_notes(turn))

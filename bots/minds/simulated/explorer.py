@@ -39,7 +39,9 @@ def plan_of(turn: Turn) -> Plan:
     """Decide where to search: by principles, direction, notes and earlier trials."""
     direction = _direction(turn)
     shunned = _shunned(turn)
-    weights = {name: 0.0 if name in shunned else (1.0 - turn.said_against(name)[0]) ** 2 for name in ARCHETYPES}
+    weights = {
+        name: 0.0 if name in shunned else (1.0 - turn.said_against(name)[0]) ** 2 for name in ARCHETYPES
+    }
     is_broad = "diversify" in direction.casefold()
     if is_broad:
         # With no archetype named, those that failed most today are meant.
@@ -141,7 +143,9 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
         cycle_id=turn.case_id,
         lineage_id=(again.record.lineage_id or "") if again is not None else "",
         statement=sentence(statement),
-        rationale=paragraph(voice.say(phrases.WHY[spec.archetype]), origin, tried, *_reasons(turn, plan, best)),
+        rationale=paragraph(
+            voice.say(phrases.WHY[spec.archetype]), origin, tried, *_reasons(turn, plan, best)
+        ),
         strategy=part_of(spec),
         expected_traits=_traits(turn, best),
         signal_sources=tuple(f"daily bars of {symbol}" for symbol in spec.symbols),

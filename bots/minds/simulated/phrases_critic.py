@@ -90,7 +90,7 @@ NO_REBUTTAL: Final[Variants] = (
     "there is no answer to weigh, so I repeat what I found",
 )
 GROUND_FIRM: Final[Variants] = (
-    "{positive} of {count} close relatives earned something in validation (median Sharpe {median}), so it is no fluke",
+    "{positive} of {count} close relatives earned something in validation (median {median}), so it is no fluke",
     "I moved its parameters a little: {positive} of {count} variants stay positive, median {median}",
 )
 GROUND_SOFT: Final[Variants] = (
@@ -155,8 +155,14 @@ FLAWS: Final[Mapping[str, Variants]] = {
 """Fatal flaws by code."""
 
 CONDITIONS: Final[Mapping[str, Variants]] = {
-    "tail_risk": ("size it so that {name} falls to {limit}", "halve the volatility target, or show it is not needed"),
-    "overfitting": ("show the effect where it was not fitted", "fewer moving parts, so that validation keeps up"),
+    "tail_risk": (
+        "size it so that {name} falls to {limit}",
+        "halve the volatility target, or show it is not needed",
+    ),
+    "overfitting": (
+        "show the effect where it was not fitted",
+        "fewer moving parts, so that validation keeps up",
+    ),
     "execution_risk": ("trade less often", "bring {name} to {limit}: slower signals or wider thresholds"),
     "correlation_risk": ("trade symbols that the pool does not hold", "bring {name} below {limit}"),
     "signal_decay": ("show that a day’s delay does not cost the edge", "use a slower signal"),

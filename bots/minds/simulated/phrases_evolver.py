@@ -47,7 +47,10 @@ REASONS: Final[Mapping[str, Variants]] = {
         "there is no assessment of this text, so it cannot be approved",
     ),
     "conceded": ("the Explorer gave it up", "it was conceded, and I see no reason to disagree"),
-    "conservative": ("while we are conservative {confidence} is not enough", "in conservative mode this is a no"),
+    "conservative": (
+        "while we are conservative {confidence} is not enough",
+        "in conservative mode this is a no",
+    ),
     "budget": ("there is no time left in this cycle for a revision",),
     "untestable": ("the strategy cannot be tested: {why}",),
     "refused": ("my last answer was refused ({why}); a rejection is always open to me",),
@@ -83,7 +86,10 @@ DIRECTIONS: Final[Mapping[str, Variants]] = {
     "execution_risk": ("fewer trades: longer lookbacks or wider thresholds",),
     "correlation_risk": ("other symbols than the pool holds", "a different part of the universe"),
     "signal_decay": ("a slower signal that a day’s delay does not hurt",),
-    "crowding_risk": ("short positions too, or symbols that trade apart", "something that holding does not give"),
+    "crowding_risk": (
+        "short positions too, or symbols that trade apart",
+        "something that holding does not give",
+    ),
     "event_window_risk": ("more symbols, so that single days matter less",),
 }
 SUGGEST: Final[Variants] = ("consider {direction}", "I would try {direction}", "look towards {direction}")
@@ -93,8 +99,8 @@ SUCCESS: Final[Variants] = (
     "the test split confirms {how} with Sharpe {test} ({trades} trades, drawdown {drawdown})",
 )
 FAILURE: Final[Variants] = (
-    "{how} was approved and failed its backtest by {code}: Sharpe {test}, {trades} trades, drawdown {drawdown}",
-    "approved at confidence {confidence}, {how} fell to {code} on unseen data (Sharpe {test}, {trades} trades)",
+    "{how} was approved and failed its backtest by {code}: Sharpe {test}, {trades} trades",
+    "approved at confidence {confidence}, {how} fell to {code} on unseen data (Sharpe {test})",
 )
 LESSON_SCORE: Final[Variants] = (
     "{how} was rejected over {name}: {basis}",

@@ -124,7 +124,10 @@ ANSWERS: Final[Mapping[str, Variants]] = {
 """Answers that the figures carry."""
 
 ADMISSIONS: Final[Mapping[str, Variants]] = {
-    "tail_risk": ("I cannot talk {drawdown} away; it needs a smaller size", "the tail is heavier than I would like"),
+    "tail_risk": (
+        "I cannot talk {drawdown} away; it needs a smaller size",
+        "the tail is heavier than I would like",
+    ),
     "overfitting": (
         "validation at {validation} is thin, I admit",
         "I have no good answer to a fall from {train} to {validation}",
@@ -137,12 +140,18 @@ ADMISSIONS: Final[Mapping[str, Variants]] = {
         "it is close to {partner}, and I have little to set against that",
         "{shared} common symbols make it a cousin of {partner}, yes",
     ),
-    "signal_decay": ("the later half is weaker and I cannot say why", "{second} in the second half is not what I hoped for"),
+    "signal_decay": (
+        "the later half is weaker and I cannot say why",
+        "{second} in the second half is not what I hoped for",
+    ),
     "crowding_risk": (
         "holding the symbols would have done about as well, I concede that",
         "against {market} for doing nothing, {own} is no triumph",
     ),
-    "event_window_risk": ("{trades} trades are few to spread the luck over", "it does lean on a few large days"),
+    "event_window_risk": (
+        "{trades} trades are few to spread the luck over",
+        "it does lean on a few large days",
+    ),
 }
 """Answers that admit more than they refute."""
 

@@ -89,8 +89,9 @@ def is_hopeless(
     strengths = [point(name, file).strength for name in issues]
     return (
         assessment.risk_rating == "REJECT"
-        and file.validation["sharpe"] < 0.0
         and bool(assessment.fatal_flaws)
+        and file.validation["sharpe"] < 0.0
+        and file.report.alpha_strength * file.reach < turn.temper.worthless
         and sum(strengths) / len(strengths) < turn.temper.hopeless
     )
 
@@ -132,7 +133,11 @@ def _ground(turn: Turn, file: CaseFile) -> RebuttalPoint:
     """Bring the third round's evidence: how the closest relatives fare."""
     ground = neighbourhood(file.spec, turn.universe)
     facts = f"{ground.positive} of {ground.count} close relatives are positive in validation"
-    holds = "the effect does not hang on exact parameters" if ground.share > 0.5 else "the ground is thinner than I hoped"
+    holds = (
+        "the effect does not hang on exact parameters"
+        if ground.share > 0.5
+        else "the ground is thinner than I hoped"
+    )
     return RebuttalPoint(
         critique_point="whether overfitting made it: how stable the effect is",
         response=sentence(f"{facts}; {holds}"),

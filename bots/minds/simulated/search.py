@@ -103,9 +103,7 @@ def looks(file: CaseFile, plan: Plan, temper: Temper) -> float:
     return round(shown - 3.0 * cost, 9)
 
 
-def _drawn(
-    plan: Plan, rng: np.random.Generator, temper: Temper
-) -> Iterator[tuple[StrategySpec, str]]:
+def _drawn(plan: Plan, rng: np.random.Generator, temper: Temper) -> Iterator[tuple[StrategySpec, str]]:
     if plan.again is not None and plan.again.spec is not None:
         while True:
             yield mutate(plan.again.spec, rng, plan.symbols), ""
@@ -118,5 +116,7 @@ def _drawn(
             parent, spec = parents[int(rng.integers(len(parents)))]
             yield mutate(spec, rng, plan.symbols), parent
         else:
-            archetype = names[int(np.searchsorted(np.cumsum(shares), rng.random(), side="right").clip(0, len(names) - 1))]
+            archetype = names[
+                int(np.searchsorted(np.cumsum(shares), rng.random(), side="right").clip(0, len(names) - 1))
+            ]
             yield draw(archetype, rng, plan.symbols), ""

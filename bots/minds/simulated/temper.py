@@ -51,6 +51,7 @@ class Temper:
         fixable: Most that the risk argument may exceed the alpha argument when a repair is on the table.
         overrule: Margin from which on the Evolver approves against a rating of REJECT.
         hopeless: Mean strength of the answers below which the Explorer gives a lost case up.
+        worthless: Strength of the evidence below which it does so.
         repairs: Strategies that the Explorer tries for a repair in a rebuttal.
         revisions: Strategies that it tries for a revised hypothesis.
         keeps: Share of the train Sharpe that a repair must keep.
@@ -97,7 +98,8 @@ class Temper:
     certainty: float = 0.18
     fixable: float = 0.15
     overrule: float = 0.2
-    hopeless: float = 0.3
+    hopeless: float = 0.25
+    worthless: float = 0.35
     repairs: int = 4
     revisions: int = 8
     keeps: float = 0.6

@@ -160,7 +160,9 @@ class Turn:
     def attention(self, scores: Mapping[str, float], archetype: str) -> dict[str, float]:
         """Say what notes and principles take off the tolerance of which score."""
         plain = excesses(scores, self.thresholds, {}, self.temper)
-        found = attention(self.notes, archetype, max(plain, key=lambda name: plain[name]), self.temper.heed_note)
+        found = attention(
+            self.notes, archetype, max(plain, key=lambda name: plain[name]), self.temper.heed_note
+        )
         for principle in self.principles:
             if principle.archetype == archetype and principle.failure_code in scores:
                 more = self.temper.heed_principle * principle.confidence

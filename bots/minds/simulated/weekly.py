@@ -70,7 +70,11 @@ def recommendations(turn: Turn) -> tuple[str, ...]:
         asked.append(("failed", {"failed": str(failed), "approved": str(approved)}))
     if total and brief["avg_debate_quality"] < THIN:
         asked.append(("quality", {"quality": two(brief["avg_debate_quality"])}))
-    asked += [entry for entry in (_most(week, "failure_code", "code"), _most(week, "archetype", "archetype")) if entry]
+    asked += [
+        entry
+        for entry in (_most(week, "failure_code", "code"), _most(week, "archetype", "archetype"))
+        if entry
+    ]
     if brief["critic_override_rate"] > 0.05:
         asked.append(("overrides", {"rate": percent(brief["critic_override_rate"], 0)}))
     silent = sum(1 for t in week if t.record.kind == "timeout")

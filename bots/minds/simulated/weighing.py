@@ -11,18 +11,18 @@ from bots.minds.simulated.casefile import CaseFile, Neighbourhood
 from bots.minds.simulated.criteria import CRITERIA
 from bots.minds.simulated.temper import Temper
 from bots.tools.statistics import published
-from protocols.research.debate_table import CLEAR_SIGNAL, PASS_DRAWDOWN, PASS_TRADES
+from protocols.research.debate_table import CLEAR_SIGNAL, PASS_DRAWDOWN
 
 Rating = Literal["PASS", "CONDITIONAL_PASS", "REJECT"]
 
 SAME_TRADE = 0.95
 """Correlation from which on two strategies are one."""
 
+IDLE = 0.55
+"""Reach below which the pass rule is out of sight."""
+
 LOSES = -0.2
 """Validation Sharpe below which a strategy simply does not carry over."""
-
-EVIDENCE_TO_TEST = 4
-"""Train and validation are four times as long as the test (R-D15)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def flaws_of(file: CaseFile) -> tuple[str, ...]:
         found.append("drawdown")
     if file.scores["correlation_risk"] > SAME_TRADE:
         found.append("duplicate")
-    if file.trades < PASS_TRADES * EVIDENCE_TO_TEST // 2:
+    if file.reach < IDLE:
         found.append("idle")
     return tuple(found)
 

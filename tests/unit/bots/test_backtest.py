@@ -27,8 +27,8 @@ def some_spec(archetype="momentum", seed=1, universe=SAMPLE):
 
 def universe_of(*closes):
     made = []
-    for number, close in enumerate(closes):
-        close = np.asarray(close, dtype=float)
+    for number, prices in enumerate(closes):
+        close = np.asarray(prices, dtype=float)
         dates = np.datetime64("2010-01-01", "D") + np.arange(len(close))
         made.append(Bars("ABCDEF"[number], dates, close, close, close, close, close, "file"))
     return Universe.of(made, "")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from channels.lines import LooseBody, open_line, seq_of
+from channels.lines import open_line, seq_of
 from channels.rendering import (
     MOST_FIELDS,
     MOST_SENTENCE,
@@ -25,6 +25,7 @@ from protocols.kernel import officers, people
 from protocols.kernel.envelope import BOT, Actor, Envelope
 from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
+from protocols.kernel.upcast import Opaque
 from protocols.research import messages as research
 from tests.doubles import bodies
 from tests.doubles.small_log import SmallLog
@@ -44,7 +45,7 @@ def said(body, author=Seat.CRITIC, actor=BOT, case_id=None):
 
 
 def loose(data, author=Seat.CRITIC):
-    body = LooseBody.model_construct(type=str(data.get("type", "")), data=data)
+    body = Opaque.model_construct(type=str(data.get("type", "")), data=data)
     return Envelope(
         v=9, seq=1, id="x", channel="#lab", author=author, actor=BOT, case_id=None, obligation_id=None,
         attempt=0, tenure=0, in_reply_to=None, hops=0, sent_at=AT, body=body,

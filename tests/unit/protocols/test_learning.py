@@ -179,17 +179,14 @@ def test_attempts_outside_the_window_do_not_dilute_its_confidence() -> None:
 
 
 def test_patterns_come_sorted_whatever_the_order_of_records() -> None:
+    kinds = [(archetype, regime) for archetype in ("momentum", "breakout", "multi") for regime in "zab"]
     records = [
         lesson(10 * k + n, archetype=archetype, regime=regime)
-        for k, (archetype, regime) in enumerate([("momentum", "b"), ("breakout", "z"), ("momentum", "a")])
+        for k, (archetype, regime) in enumerate(kinds)
         for n in range(3)
     ]
     named = [pattern[:3] for pattern in find_patterns(records)]
-    assert named == [
-        ("breakout", "overfitting", "z"),
-        ("momentum", "overfitting", "a"),
-        ("momentum", "overfitting", "b"),
-    ]
+    assert named == [(archetype, "overfitting", regime) for archetype, regime in sorted(kinds)]
     assert named == [pattern[:3] for pattern in find_patterns(records[::-1])]
 
 

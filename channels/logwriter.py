@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, Self
@@ -28,24 +28,24 @@ class LogWriter:
 
     Args:
         path: The file, new or empty: a bus in memory begins at seq 1.
+        lease: The lease on its directory; taken, and released by `close`, when not given.
 
     Raises:
         LeaseHeld: Another process hosts a society there.
         StorageError: There is a log with messages in it, or the disk does not take one.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, lease: Lease | None = None) -> None:
         self._path = Path(path)
         self._fault: ChannelError | None = None
         self._queue: SimpleQueue[Entry | None] = SimpleQueue()
-        self._lease = Lease.acquire(self._path.parent)
-        try:
-            end = open_log(self._path, epoch=self._lease.epoch)
+        with ExitStack() as exits:
+            held = lease or exits.enter_context(Lease.acquire(self._path.parent))
+            end = open_log(self._path, epoch=held.epoch)
+            held.raise_to(end.epoch)
             if end.head.seq:
                 raise StorageError(f"{self._path} has {end.head.seq} messages: choose another directory")
-        except BaseException:
-            self._lease.release()
-            raise
+            self._exits = exits.pop_all()
         self._epoch = end.epoch
         self._head = end.head
         self._thread = threading.Thread(target=self._run, name="log writer", daemon=True)
@@ -69,7 +69,7 @@ class LogWriter:
         """
         self._queue.put(None)
         self._thread.join()
-        self._lease.release()
+        self._exits.close()
         if self._fault is not None:
             raise self._fault
 

@@ -1,0 +1,210 @@
+"""What `moot doctor` checks, one function each; imported only by it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import sqlite3
+import statistics
+import sys
+import tempfile
+from contextlib import closing
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from moot.cli.doctor import Finding
+from moot.cli.place import LOG_NAME
+
+LEAST_PYTHON: Final = (3, 11)
+LEAST_SQLITE: Final = (3, 35, 0)
+SLOW_SYNC_MS: Final = 20.0
+LITTLE_ROOM: Final = 1 << 30
+NO_ROOM: Final = 50 << 20
+SYNCS: Final = 9
+
+
+def python() -> Finding:
+    """Check the interpreter."""
+    found = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < LEAST_PYTHON:
+        return Finding("python", "failure", found, "3.11 or newer is needed")
+    return Finding("python", "ok", found)
+
+
+def packages() -> Finding:
+    """Compare what is installed with the lock file, or with what the installed Moot asks for."""
+    lock = Path(__file__).parents[2] / "requirements.lock"
+    wanted: dict[str, str | None]
+    if lock.exists():
+        pins = re.findall(r"^([\w.-]+)==(\S+)", lock.read_text(encoding="utf-8"), re.MULTILINE)
+        wanted = dict(pins)
+        origin = "the lock file"
+    else:
+        names = [
+            re.split(r"[^\w.-]", one, maxsplit=1)[0]
+            for one in metadata.requires("moot") or ()
+            if "extra" not in one
+        ]
+        wanted = dict.fromkeys(names)
+        origin = "what Moot asks for"
+    missing, others = [], []
+    for name, version in wanted.items():
+        try:
+            found = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+            continue
+        if version is not None and found != version:
+            others.append(f"{name} {found} instead of {version}")
+    if missing:
+        return Finding("packages", "failure", f"missing: {', '.join(missing)}", "make install brings them")
+    if others:
+        some = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
+        return Finding(
+            "packages",
+            "warning",
+            some,
+            "logs are promised byte for byte only with the lock file: make install",
+        )
+    return Finding("packages", "ok", f"{len(wanted)} as {origin} says")
+
+
+def sqlite() -> Finding:
+    """Check SQLite and the features that the log rests on."""
+    found = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info < LEAST_SQLITE:
+        least = ".".join(map(str, LEAST_SQLITE))
+        return Finding("sqlite", "failure", found, f"{least} or newer is needed")
+    with (
+        tempfile.TemporaryDirectory(prefix="moot-doctor-") as place,
+        closing(sqlite3.connect(f"{place}/x")) as db,
+    ):
+        (mode,) = db.execute("PRAGMA journal_mode=WAL").fetchone()
+        if mode != "wal":
+            return Finding(
+                "sqlite", "failure", f"{found} without a write-ahead log", "another build is needed"
+            )
+        options = {row[0] for row in db.execute("PRAGMA compile_options")}
+    if "THREADSAFE=0" in options:
+        return Finding("sqlite", "failure", f"{found}, not thread-safe", "another build is needed")
+    return Finding("sqlite", "ok", f"{found}, write-ahead log, thread-safe")
+
+
+def disk(directory: Path) -> Finding:
+    """Check room, locks and how long a sync takes where the data is, or would be."""
+    from moot.clock.wall import monotonic_ns
+
+    place = directory if directory.is_dir() else directory.absolute().parent
+    while not place.is_dir():
+        place = place.parent
+    room = shutil.disk_usage(place).free
+    times = []
+    try:
+        with tempfile.NamedTemporaryFile(dir=place, prefix=".moot-doctor-") as file:
+            for _ in range(SYNCS):
+                began = monotonic_ns()
+                file.write(bytes(4096))
+                file.flush()
+                os.fsync(file.fileno())
+                times.append((monotonic_ns() - began) / 1e6)
+        wal = _takes_wal(place)
+    except OSError as exc:
+        return Finding(
+            "disk", "failure", f"{place} cannot be written: {exc.strerror}", "choose another --data"
+        )
+    took = statistics.median(times)
+    said = f"{room / 2**30:.1f} GiB free in {place}, {took:.1f} ms a sync"
+    if not wal:
+        return Finding(
+            "disk", "failure", f"{said}, no write-ahead log", "it may be a network disk: use a local one"
+        )
+    if room < NO_ROOM:
+        return Finding("disk", "failure", said, "make room")
+    if room < LITTLE_ROOM:
+        return Finding("disk", "warning", said, "make room")
+    if took > SLOW_SYNC_MS:
+        return Finding(
+            "disk", "warning", said, 'every message waits so long: [log] durability = "process" does not'
+        )
+    return Finding("disk", "ok", said)
+
+
+def _takes_wal(place: Path) -> bool:
+    with (
+        tempfile.TemporaryDirectory(dir=place, prefix=".moot-doctor-") as inside,
+        closing(sqlite3.connect(f"{inside}/x")) as db,
+    ):
+        return bool(db.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal")
+
+
+def sockets() -> Finding:
+    """Check that a society can listen: its gateway on a local socket, a page on a port of this host."""
+    with tempfile.TemporaryDirectory(prefix="moot-doctor-") as place, closing(_socket("unix")) as local:
+        local.bind(f"{place}/s")
+    with closing(_socket("inet")) as page:
+        page.bind(("127.0.0.1", 0))
+    return Finding("sockets", "ok", "local ones and ports of 127.0.0.1 can be had")
+
+
+def _socket(kind: str) -> socket.socket:
+    return socket.socket(socket.AF_UNIX if kind == "unix" else socket.AF_INET)
+
+
+def time_zones() -> Finding:
+    """Check that time zones are known; cycles are in UTC, exchanges are not."""
+    from zoneinfo import ZoneInfo
+
+    ZoneInfo("America/New_York")
+    return Finding("time zones", "ok", f"known, tzdata {metadata.version('tzdata')}")
+
+
+def prices() -> Finding:
+    """Check that the sample prices can be read."""
+    from bots.tools.prices import load_universe
+    from moot.simulation.simulate import DEFAULT_START
+
+    universe = load_universe("sample", start=DEFAULT_START, seed=1)
+    return Finding("prices", "ok", f"samples readable: {universe.description}")
+
+
+def settings() -> Finding:
+    """Check the configuration."""
+    from config.settings import ConfigError
+    from moot.cli.config import config_file
+    from moot.cli.config import settings as load
+
+    path = config_file(None)
+    try:
+        load(None)
+    except ConfigError as exc:
+        return Finding("settings", "failure", str(exc), "moot config show says when it is right")
+    return Finding("settings", "ok", f"{path} over the shipped ones" if path else "the shipped ones")
+
+
+def data(directory: Path) -> Finding:
+    """Look at a data directory: its log, whether its end fits the file `head`, who runs it."""
+    from channels.errors import ChannelError
+    from channels.headfile import read_head
+    from channels.lease import holder
+    from moot.cli.errors import CliError
+    from moot.cli.reading import Log
+
+    if not (directory / LOG_NAME).exists():
+        return Finding("data", "ok", f"no society in {directory} yet: moot up starts one")
+    try:
+        head = read_head(directory)
+        log = Log(directory)
+        last = log.head
+        pid = holder(directory)
+        said = f"{last:,} messages in {directory}, " + ("stopped" if pid is None else f"run by process {pid}")
+        if head is not None and head.seq > last:
+            why = f"the log ends at {last}, its file head knows {head.seq}"
+            return Finding("data", "failure", why, f"moot verify {directory} says more")
+        for _ in log.lines(max(1, last - 100)):
+            pass
+    except (ChannelError, CliError) as exc:
+        return Finding("data", "failure", str(exc), f"moot verify {directory} says more")
+    return Finding("data", "ok", said)

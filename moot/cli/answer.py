@@ -1,0 +1,156 @@
+"""`moot answer`: a person who sits in a seat answers what the seat owes (K14)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from moot.cli.acts import actor_of, perform
+from moot.cli.app import command
+from moot.cli.authority import As, user_of
+from moot.cli.errors import Refused, Unusable
+from moot.cli.output import write_json
+from moot.cli.place import AsJson, Dir
+from moot.cli.reading import Log, fold
+
+if TYPE_CHECKING:
+    from protocols.kernel.docket import Docket
+    from protocols.kernel.message import Message
+    from protocols.kernel.obligation import Obligation
+
+
+@command(
+    "moot answer ./moot-data hyp_20260223_1030/assessment-1/critic --body assessment.json",
+    "moot answer ./moot-data hyp_20260223_1030/verdict/evolver --body - < verdict.json",
+    "moot answer ./moot-data hyp_20260223_1030/verdict/evolver --schema",
+)
+def answer(
+    named: Dir,
+    obligation: Annotated[str, typer.Argument(metavar="OBLIGATION", help="Its id, or the beginning of it.")],
+    body: Annotated[
+        str | None, typer.Option("--body", metavar="FILE|-", help="The message as JSON; - reads the input.")
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of what is owed, and answer nothing.")
+    ] = False,
+    as_user: As = None,
+    as_json: AsJson = False,
+) -> int:
+    """Answer what a seat owes while you sit in it; moot take puts you there.
+
+    The type may be left out where only one is expected. A message that is not what is owed is not sent.
+    """
+    user, log = user_of(as_user), Log(named)
+    docket = fold(log)
+    owed = _owed(docket, obligation, log)
+    if schema:
+        write_json({kind: _model(kind).model_json_schema() for kind in owed.expects})
+        return 0
+    _check_holder(docket, owed, user, named)
+    if body is None:
+        raise Unusable("--body FILE is missing: --schema shows what it must hold")
+    message = read_body(_text(body), owed)
+    return perform(log, _draft(docket, owed, message, user), as_json=as_json, done=f"{message.type} given")
+
+
+def read_body(text: str, owed: Obligation) -> Message:
+    """Read the message that a person wrote.
+
+    Raises:
+        Unusable: It is none, or not what is owed; the field is named.
+    """
+    from protocols.codec import decode_body
+    from protocols.kernel.errors import Malformed
+
+    try:
+        value = json.loads(text)
+    except ValueError as exc:
+        raise Unusable(f"the body is not JSON: {exc}") from exc
+    if not isinstance(value, dict):
+        raise Unusable("the body is no JSON object")
+    if "type" not in value and len(owed.expects) == 1:
+        value["type"] = owed.expects[0]
+    if value.get("type") not in owed.expects:
+        given = f"{value['type']} is not" if "type" in value else "type: name"
+        raise Unusable(f"{given} what is owed: {' or '.join(owed.expects)}")
+    try:
+        return decode_body(json.dumps(value))
+    except Malformed as exc:
+        raise Unusable(f"{value['type']}: {exc.field}: {exc.why}{_more(value)}") from exc
+
+
+def _more(value: dict[str, Any]) -> str:
+    """Count what else is wrong, so that a person need not find out one by one."""
+    from pydantic import ValidationError
+
+    try:
+        _model(value["type"]).model_validate_json(json.dumps(value))
+    except ValidationError as exc:
+        others = [".".join(str(part) for part in error["loc"]) for error in exc.errors(include_url=False)[1:]]
+        return f"; and {', '.join(others[:6])}" + (" …" if len(others) > 6 else "") if others else ""
+    return ""
+
+
+def _model(kind: str) -> type[Message]:
+    from protocols.rulebook import MESSAGES
+
+    return MESSAGES[kind]
+
+
+def _text(body: str) -> str:
+    try:
+        if body == "-":
+            return sys.stdin.read()
+        return Path(body).read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as exc:
+        raise Unusable(f"--body {body}: {getattr(exc, 'strerror', None) or exc}") from exc
+
+
+def _owed(docket: Docket, given: str, log: Log) -> Obligation:
+    found = [docket.open[given]] if given in docket.open else []
+    found = found or [o for o in docket.open.values() if o.id.startswith(given)]
+    if len(found) > 1:
+        raise Unusable(f"{len(found)} obligations begin with {given}: {', '.join(o.id for o in found[:3])}")
+    if found:
+        return found[0]
+    case_id = given.split("/", 1)[0]
+    if case_id in docket.ended:
+        raise Refused(f"{case_id} has ended ({docket.ended[case_id].outcome}): it owes nothing any more")
+    raise Refused(f"nobody owes {given}, or no longer: moot obligations {log.path.parent} lists what is owed")
+
+
+def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> None:
+    from protocols.kernel.seats import BOTS, Seat
+
+    holder = docket.house.holders.get(owed.seat)
+    if owed.seat is Seat.ADMIN:
+        raise Refused(f"this is an escalation: moot reply {named} {owed.case_id} OPTION")
+    if owed.seat not in BOTS:
+        raise Refused(f"the {owed.seat} is an officer: nobody can answer for it")
+    if holder is None:
+        raise Refused(f"nobody sits in the seat of the {owed.seat}: moot take {named} {owed.seat}")
+    if holder != user:
+        raise Refused(f"{holder} sits in the seat of the {owed.seat}, not {user}")
+
+
+def _draft(docket: Docket, owed: Obligation, message: Message, user: str) -> Any:
+    from protocols.kernel.envelope import Draft
+    from protocols.rulebook import CHANNEL_OF
+
+    channel = owed.channel
+    if not docket.rules.matrix.may_write(owed.seat, channel, message.type):
+        channel = CHANNEL_OF.get(message.type, channel)
+    return Draft(
+        channel=channel,
+        author=owed.seat,
+        body=message,
+        actor=actor_of(user),
+        case_id=None if message.type in docket.rules.openers else owed.case_id,
+        obligation_id=owed.id,
+        attempt=docket.attempts.get(owed.id, 0),
+        tenure=docket.house.tenures.get(owed.seat, 0),
+    )

@@ -1,0 +1,106 @@
+"""`moot doctor`: whether the set-up is whole, and what to do where it is not."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Final, Literal, NamedTuple
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.output import console, has_colour, plural, print_hanging, write_json
+from moot.cli.place import DEFAULT, AsJson
+
+State = Literal["ok", "warning", "failure"]
+
+
+class Finding(NamedTuple):
+    """What a check found.
+
+    Attributes:
+        check: What was checked.
+        state: `failure` when Moot cannot work so.
+        said: What was found.
+        advice: What to do; "" when nothing is to be done.
+    """
+
+    check: str
+    state: State
+    said: str
+    advice: str = ""
+
+
+MARKS: Final[dict[State, tuple[str, str]]] = {
+    "ok": ("✓", "green"),
+    "warning": ("!", "yellow"),
+    "failure": ("✗", "bold red"),
+}
+
+
+@command("moot doctor", "moot doctor ./my-data --json")
+def doctor(
+    named: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="Data directory to look at; by default ./moot-data.")
+    ] = DEFAULT,
+    as_json: AsJson = False,
+) -> int:
+    """Check the set-up and say what is missing; exit code 1 when Moot cannot work so."""
+    from rich.text import Text
+
+    findings: list[Finding] = []
+    target = console()
+    for finding in examine(named):
+        findings.append(finding)
+        if as_json:
+            continue
+        mark, style = MARKS[finding.state]
+        prefix = Text.assemble((f"{mark} ", style), (f"{finding.check:<12}", "dim"))
+        advice = (f"; {finding.advice}", style) if finding.advice else ""
+        print_hanging(target, prefix, Text.assemble(finding.said, advice), prefix.cell_len)
+    failures = sum(finding.state == "failure" for finding in findings)
+    if as_json:
+        write_json({"ok": not failures, "findings": [finding._asdict() for finding in findings]})
+    elif failures:
+        target.print(Text(f"{plural(failures, 'failure')}", "bold red"))
+    return 1 if failures else 0
+
+
+def examine(directory: Path) -> Iterator[Finding]:
+    """Run every check; one that breaks is a finding too."""
+    from moot.cli import ailments
+
+    checks: tuple[tuple[str, Callable[[], Finding]], ...] = (
+        ("python", ailments.python),
+        ("packages", ailments.packages),
+        ("sqlite", ailments.sqlite),
+        ("disk", lambda: ailments.disk(directory)),
+        ("sockets", ailments.sockets),
+        ("terminal", terminal),
+        ("time zones", ailments.time_zones),
+        ("prices", ailments.prices),
+        ("settings", ailments.settings),
+        ("data", lambda: ailments.data(directory)),
+    )
+    for name, check in checks:
+        try:
+            yield check()
+        except Exception as exc:
+            yield Finding(name, "failure", f"{type(exc).__name__}: {exc}")
+
+
+def terminal() -> Finding:
+    """Look at where output goes."""
+    width = console().width
+    encoding = (sys.stdout.encoding or "ascii").lower()
+    where = f"{width} columns" if sys.stdout.isatty() else "not a terminal"
+    said = f"{where}, {'colours' if has_colour(sys.stdout) else 'no colours'}, {encoding}"
+    if "utf" not in encoding:
+        return Finding("terminal", "warning", said, "set LANG to a UTF-8 locale, for example C.UTF-8")
+    if sys.stdout.isatty() and width < 60:
+        return Finding("terminal", "warning", said, "60 columns or more read better")
+    if os.environ.get("NO_COLOR"):
+        said += " (NO_COLOR)"
+    return Finding("terminal", "ok", said)

@@ -1,0 +1,46 @@
+"""`moot scene`: a scripted stretch of a society's life."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.errors import Unusable
+from moot.cli.log import Reader
+from moot.cli.output import say, write_lines
+from moot.cli.place import LOG_NAME, AsJson
+
+
+@command(
+    "moot scene ./second-revise.yaml",
+    "moot scene ./second-revise.yaml --out ./runs/second-revise",
+    "moot scene ./second-revise.yaml --json | jq -r .body.type",
+)
+def scene(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scene in YAML.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scene in virtual time and show its log.
+
+    A scene scripts what seats say; whatever it leaves open is simulated with its seed. With --json each line
+    is one message, as moot log gives it.
+    """
+    from moot.simulation.scene import load_scene, run_scene
+
+    if out is not None and (out / LOG_NAME).exists():
+        raise Unusable(f"{out} holds a log already: choose another --out")
+    result = run_scene(load_scene(file), out)
+    if as_json:
+        write_lines(envelope.line for envelope in result.envelopes)
+    else:
+        reader = Reader()
+        for envelope in result.envelopes:
+            reader.show_envelope(envelope)
+    for warning in result.warnings:
+        say(f"moot scene: {warning}")

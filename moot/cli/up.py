@@ -1,0 +1,71 @@
+"""`moot up`: a society that lives until it is told to stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.config import ConfigFile, config_file
+from moot.cli.place import DEFAULT, login_name, owner_of
+
+Prices = Annotated[
+    str | None,
+    typer.Option("--prices", metavar="FILE|sample|synthetic", help="Where prices come from; CSV or Parquet."),
+]
+
+
+@command(
+    "moot up",
+    "moot up --speed 120 --warm-up 3 --data ./moot-data",
+    "moot up --bus memory --seed 7",
+    "moot up --new --prices ./prices.csv",
+)
+def up(
+    speed: Annotated[
+        float, typer.Option("--speed", metavar="X", help="Society seconds a wall second; 1 is real time.")
+    ] = 1.0,
+    data: Annotated[
+        Path, typer.Option("--data", metavar="DIR", help="Where it lives; by default ./moot-data.")
+    ] = DEFAULT,
+    bus: Annotated[
+        Literal["sqlite", "memory"],
+        typer.Option("--bus", metavar="sqlite|memory", help="sqlite lasts; memory is gone at the end."),
+    ] = "sqlite",
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seeds the simulated minds; by default 1.")
+    ] = 1,
+    warm_up: Annotated[
+        float,
+        typer.Option(
+            "--warm-up", metavar="DAYS", min=0, help="A fresh society first lives so long in virtual time."
+        ),
+    ] = 0.0,
+    is_new: Annotated[
+        bool, typer.Option("--new", help="Put the society that is there aside and start a fresh one.")
+    ] = False,
+    prices: Prices = None,
+    config: ConfigFile = None,
+) -> int:
+    """Let a society live: its bots argue, you watch; Ctrl-C stops it.
+
+    Started again on the same directory it goes on where it was. What the bots say scrolls by, one line a
+    message; who owes what stands below. In another terminal moot post, reply, take and so on act in it.
+    """
+    from moot.up import UpOptions, run_up
+
+    owner = owner_of(data) if data.exists() else login_name()
+    options = UpOptions(
+        directory=data,
+        speed=speed,
+        bus=bus,
+        seed=seed,
+        warm_up_days=warm_up,
+        is_new=is_new,
+        prices=prices,
+        config=config_file(config),
+        owner=owner,
+    )
+    return run_up(options)

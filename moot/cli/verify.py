@@ -1,0 +1,105 @@
+"""`moot verify`: whether a log is what a society could have written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.output import console, heading, plural, print_hanging, say, write_json
+from moot.cli.place import AsJson, data_dir
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from moot.verify import Report
+
+
+@command(
+    "moot verify ./moot-data", "moot verify ./log.jsonl --json", "moot export ./moot-data - | moot verify -"
+)
+def verify(
+    named: Annotated[
+        str,
+        typer.Argument(metavar="DIR|FILE.jsonl", help="A directory with a log, a file of JSON Lines, or -."),
+    ],
+    evidence: Annotated[
+        bool, typer.Option("--evidence/--no-evidence", help="Compute backtests again, or believe them.")
+    ] = True,
+    as_json: AsJson = False,
+) -> int:
+    """Judge a log that anybody produced, trusting nothing in it; exit code 1 names the offending message.
+
+    It folds the log anew and checks the hash chain, every message, every ruling, every deadline, every
+    figure. A file without hashes is judged by the rules alone.
+    """
+    from moot.logs import open_log
+    from moot.verify import verify as judge
+
+    place = Path(named)
+    if named != "-" and place.is_dir():
+        place = data_dir(place)
+    with open_log(named if named == "-" else place) as source, _counting() as told:
+        report = judge(source, evidence=evidence, on_progress=told)
+    if as_json:
+        write_json(report.as_json())
+    else:
+        print_report(console(), named, report)
+    return 0 if report.ok else 1
+
+
+@contextmanager
+def _counting() -> Iterator[Callable[[int], None] | None]:
+    """Count the messages judged on standard error, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.status import Status
+
+    with Status("judging …", console=console(sys.stderr), spinner="dots") as status:
+        yield lambda n: status.update(f"judging … {n:,} messages")
+
+
+def print_report(target: Console, named: str, report: Report) -> None:
+    """Print what was found, one finding a line."""
+    from rich.text import Text
+
+    figures = report.figures
+    span = " to ".join(
+        str(figures[name])[:16].replace("T", " ") for name in ("first_at", "last_at") if figures.get(name)
+    )
+    if report.ok:
+        target.print(heading(f"{plural(report.messages, 'message')}, every rule holds", span))
+    else:
+        target.print(
+            Text(
+                f"{plural(len(report.findings), 'finding')} in {plural(report.messages, 'message')}",
+                "bold red",
+            )
+        )
+        for finding in report.findings:
+            prefix = Text(f"seq {finding.seq:<6} ", "bold")
+            about = Text.assemble(finding.why, (f"  {finding.invariant}, {finding.rule}", "dim"))
+            print_hanging(target, prefix, about, prefix.cell_len)
+        if report.note:
+            target.print(Text(report.note, "dim"))
+    for line in _figures(figures) if report.ok else ():
+        print_hanging(target, Text(), Text(line, "dim"), 0)
+    for remark in report.warnings:
+        times = f" (and {remark.messages - 1:,} more)" if remark.messages > 1 else ""
+        say(f"moot verify {named}: seq {remark.seq}: {remark.why}{times}")
+
+
+def _figures(figures: Any) -> Iterator[str]:
+    def counted(name: str) -> str:
+        found = figures.get(name) or {}
+        how = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in found.items())
+        return f"{plural(sum(found.values()), name[:-1])}" + (f" ({how})" if how else "")
+
+    yield f"{counted('debates')}; {counted('escalations')}"
+    yield ", ".join(plural(figures.get(f"{name}s", 0), name) for name in ("violation", "ruling"))

@@ -1,0 +1,21 @@
+"""`moot verify`: folds a log that anybody produced anew, trusting nothing in it, and checks every invariant.
+
+* `verifier`: `verify`, one pass over the lines; it feeds the checks in turn.
+* `report`: what comes out; `tally`: its figures.
+* `reading`: from a line to an envelope that says just the same; `chain`: hashes and the file `head`.
+* `order`: seq, ids, time; `counting`: ids that the sequencer counts.
+* `envelopes`: the fields around a message of a bot or a person; `officers`: those around an officer's.
+* `lifecycle`: start, stop, clock, and who may write where; `deadlines`: what the officers owed and when.
+* `principles`: dates and statements; `evidence`: backtests computed again.
+* `second_opinion`, `second_debate`: the most important rules of debates and escalations, judged again from
+  the raw messages, without the docket.
+
+The docket judges every message by the same tables that the society ran on; what it calls a violation must
+have its VIOLATION beside it, what it asks of the officers must stand in the log, and an officer's message
+that it did not ask for is a finding. So a rule that a log breaks shows, whether its hashes are there or not.
+"""
+
+from moot.verify.report import MAX_FINDINGS, Finding, Remark, Report
+from moot.verify.verifier import verify
+
+__all__ = ["MAX_FINDINGS", "Finding", "Remark", "Report", "verify"]

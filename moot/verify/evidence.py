@@ -1,0 +1,211 @@
+"""Evidence recomputed: backtests and risk scores by the prices that the log names (R-D15).
+
+A BACKTEST_RESULT must be what the test split gives as of its `sent_at` (or as of the opening of its
+obligation, when a bar came into being in between). A Critic's scores are only warned about: scenes override
+them on purpose, and nothing hangs on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from moot.verify.report import Findings
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import BOT, Envelope
+from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.times import parse_instant
+from protocols.research.debate import DebateState
+from protocols.research.messages import BacktestResult, RiskAssessment, Strategy
+
+if TYPE_CHECKING:
+    from bots.tools.universe import Universe
+
+SHIPPED: Final = ("sample", "synthetic")
+"""Prices that any Moot can make again from the seed."""
+
+DIGITS: Final = 6
+
+
+class Recompute(Protocol):
+    """Recomputes what messages claim to have computed; `verify` calls it for every message."""
+
+    recomputed: int
+    """How many results were computed again."""
+
+    def before(self, env: Envelope, docket: Docket) -> None:
+        """Look at the state before a message."""
+        ...
+
+    def after(self, env: Envelope, fx: Effects) -> None:
+        """Judge a message that is in effect."""
+        ...
+
+
+class Nothing:
+    """Recomputes nothing (`--no-evidence`)."""
+
+    recomputed = 0
+
+    def before(self, env: Envelope, docket: Docket) -> None:
+        """Look away."""
+
+    def after(self, env: Envelope, fx: Effects) -> None:
+        """Look away."""
+
+
+class Backtests:
+    """Recomputes with the society's own tools and prices."""
+
+    def __init__(self, findings: Findings) -> None:
+        """Start without prices; SOCIETY_STARTED names them."""
+        self._findings = findings
+        self._universe: Universe | None = None
+        self._loaded: Mapping[str, Any] | None = None
+        self._scripted: frozenset[str] = frozenset()
+        self._strategy: Strategy | None = None
+        self._opened_at: datetime | None = None
+        self.recomputed = 0
+
+    def before(self, env: Envelope, docket: Docket) -> None:
+        self._strategy = None
+        if not isinstance(env.body, BacktestResult | RiskAssessment) or self._universe is None:
+            return
+        state = docket.cases.get(env.case_id or "")
+        if isinstance(state, DebateState):
+            self._strategy = state.strategy
+            owed = next((o for o in state.owed if env.body.type in o.expects), None)
+            self._opened_at = owed.opened_at if owed is not None else None
+
+    def after(self, env: Envelope, fx: Effects) -> None:
+        body = env.body
+        if isinstance(body, SocietyStarted):
+            self._load(env, body)
+        if self._strategy is None or fx.violation is not None or env.actor != BOT or self._universe is None:
+            return
+        instants = [env.sent_at] if self._opened_at is None else [env.sent_at, self._opened_at]
+        if isinstance(body, BacktestResult):
+            self._backtest(env, body, self._strategy, self._views(self._universe, instants))
+        elif isinstance(body, RiskAssessment):
+            self._assessment(env, body, self._strategy, self._views(self._universe, instants))
+
+    def _views(self, universe: Universe, instants: Sequence[datetime]) -> list[Universe]:
+        """Return what existed at some instants, equal views once."""
+        views: list[Universe] = []
+        for instant in instants:
+            view = universe.until(instant)
+            if view not in views:
+                views.append(view)
+        return views
+
+    def _load(self, env: Envelope, body: SocietyStarted) -> None:
+        """Load the prices that the log names; say so when they are not to be had."""
+        minds = body.config.get("scripts", {})
+        self._scripted = frozenset(minds) if isinstance(minds, Mapping) else frozenset()
+        given = body.data.get("prices")
+        if given == self._loaded and self._loaded is not None:
+            return
+        self._universe = None
+        if not isinstance(given, Mapping):
+            self._findings.warn("prices", env.seq, "the log names no prices, so no backtest was recomputed")
+            return
+        from bots.tools.errors import ToolError
+        from bots.tools.prices import load_universe
+
+        try:
+            spec = str(given["spec"])
+            universe = load_universe(spec, start=parse_instant(str(given["start"])), seed=int(given["seed"]))
+        except (KeyError, TypeError, ValueError, ToolError) as exc:
+            self._findings.warn("prices", env.seq, f"no backtest was recomputed: prices: {exc}")
+            return
+        if universe.sha256 != given.get("sha256"):
+            whose = "this machine makes others" if spec in SHIPPED else "the file has changed"
+            self._findings.warn("prices", env.seq, f"no backtest was recomputed: prices {spec}: {whose}")
+            return
+        if universe.shift_weeks != given.get("shift_weeks"):
+            why = f"data.prices.shift_weeks: the start asks for {universe.shift_weeks}"
+            self._findings.add(env.seq, "evidence", "R-M2", why)
+        self._universe = universe
+        self._loaded = given
+
+    def _backtest(
+        self, env: Envelope, body: BacktestResult, strategy: Strategy, views: Sequence[Universe]
+    ) -> None:
+        self.recomputed += 1
+        differences = [_compare_backtest(body, strategy, view) for view in views]
+        if not all(differences):
+            return
+        if env.author.value in self._scripted:
+            self._findings.warn("scripted backtest", env.seq, f"{differences[0]}; the seat was scripted")
+        else:
+            self._findings.add(env.seq, "evidence", "R-D15", differences[0])
+
+    def _assessment(
+        self, env: Envelope, body: RiskAssessment, strategy: Strategy, views: Sequence[Universe]
+    ) -> None:
+        differences = [_compare_scores(body, strategy, view) for view in views]
+        if all(differences):
+            self._findings.warn("scores", env.seq, differences[0])
+        self.recomputed += 1
+
+
+def _compare_backtest(body: BacktestResult, strategy: Strategy, universe: Universe) -> str:
+    """Run a strategy over the test split; return the first difference to a BACKTEST_RESULT, "" for none."""
+    from bots.tools.backtest import PROFIT_FACTOR_CAP, backtest, judge
+    from bots.tools.errors import ToolError
+    from bots.tools.splits import splits
+    from bots.tools.statistics import published
+    from memory.evidence import InMemoryEvidence
+
+    try:
+        span = splits(universe).test
+        report = backtest(_spec(strategy), universe, span)
+    except ToolError as exc:
+        is_empty = not body.passed and not any(body.metrics.model_dump().values())
+        return "" if is_empty else f"metrics: the strategy cannot be tested: {exc}"
+    given = body.metrics.model_dump()
+    found: Mapping[str, float] = {**report.metrics}  # type: ignore[dict-item]
+    for name, value in found.items():
+        said = given[name]
+        if said is None and name == "profit_factor" and value >= PROFIT_FACTOR_CAP:
+            continue
+        if said is None or round(said, DIGITS) != round(value, DIGITS):
+            return f"metrics.{name}: {said}, the test split gives {value}"
+    passed, reason = judge(report)
+    if (body.passed, body.reason) != (passed, reason):
+        return f"passed, reason: {body.passed}, {body.reason}; the test split gives {passed}, {reason}"
+    if (body.split.from_, body.split.to) != (span.first.isoformat(), span.last.isoformat()):
+        return f"split: {body.split.from_} to {body.split.to}, the test split is {span.first} to {span.last}"
+    equity = {
+        "dates": [str(day) for day in report.dates],
+        "equity": [published(value) for value in report.equity.tolist()],
+    }
+    reference = InMemoryEvidence().put("equity", equity)
+    if body.equity_ref not in ("", reference):
+        return f"equity_ref: {body.equity_ref}, the equity curve is {reference}"
+    return ""
+
+
+def _compare_scores(body: RiskAssessment, strategy: Strategy, universe: Universe) -> str:
+    """Assess a strategy; return the first difference to the scores of a RISK_ASSESSMENT, "" for none.
+
+    What it has in common with approved strategies (`correlation_risk`) is the Critic's choice of them.
+    """
+    from bots.tools.errors import ToolError
+    from bots.tools.risk import assess
+
+    try:
+        scores: Mapping[str, float] = assess(_spec(strategy), universe).scores
+    except ToolError:
+        scores = dict.fromkeys(body.scores.model_dump(), 1.0)
+    for name, said in body.scores.model_dump().items():
+        if name != "correlation_risk" and round(said, DIGITS) != round(scores[name], DIGITS):
+            return f"scores.{name}: {said}, the prices give {scores[name]}"
+    return ""
+
+
+def _spec(strategy: Strategy) -> Any:
+    from bots.tools.strategies import StrategySpec
+
+    return StrategySpec(strategy.archetype, dict(strategy.params), tuple(strategy.symbols))

@@ -1,0 +1,268 @@
+"""A second opinion on debates and escalations, from the raw messages, beside the docket's.
+
+What looks like a breach is a suspicion until the slack is over: a VIOLATION beside it takes it back, and
+takes the message out of what its case amounts to (K10). What stays is a finding.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from moot.verify.report import Findings, Invariant
+from moot.verify.second_debate import Breach, Debate, Event
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.seats import Seat
+
+ANSWER_WITHIN: Final = timedelta(hours=4)
+NOTHING: Final = timedelta(0)
+CYCLES_KEPT: Final = 10_000
+"""So many cycles are remembered for the hypotheses that they ask for."""
+
+
+class Suspicion(NamedTuple):
+    """A breach that no VIOLATION stands beside yet."""
+
+    at: datetime
+    invariant: Invariant
+    breach: Breach
+    line: int
+
+
+class Running:
+    """A debate that is not over, with its messages, to be judged anew without those that were struck out."""
+
+    __slots__ = ("anchor", "debate", "events", "seq", "verdict")
+
+    def __init__(self, seq: int, anchor: datetime, verdict: str = "") -> None:
+        """Start with no messages; `seq` opened it, `anchor` is the trigger's instant in up time."""
+        self.seq = seq
+        self.anchor = anchor
+        self.verdict = verdict
+        self.debate = Debate(verdict)
+        self.events: list[Event] = []
+
+
+class Raised:
+    """An escalation that is open."""
+
+    __slots__ = ("answers", "at")
+
+    def __init__(self, at: datetime) -> None:
+        """Start unanswered; `at` is in up time."""
+        self.at = at
+        self.answers: list[int] = []
+
+
+class SecondOpinion:
+    """Follows debates and escalations by their raw messages."""
+
+    def __init__(self, findings: Findings) -> None:
+        """Start with no case."""
+        self._findings = findings
+        self._suspicions: dict[int, Suspicion] = {}
+        self._cycles: dict[str, datetime] = {}
+        self._debates: dict[str, Running] = {}
+        self._escalations: dict[str, Raised] = {}
+        self._over: dict[str, int] = {}
+        self._closing: deque[tuple[datetime, str]] = deque()
+        self._conservative = False
+        self._was_conservative: tuple[int, bool] = (0, False)
+        self._outage = NOTHING
+        self._down_at: datetime | None = None
+        self._last_at: datetime | None = None
+
+    def take(self, env: Envelope, *, is_void: bool, slack: timedelta) -> None:
+        """Take in a message.
+
+        Args:
+            env: The message.
+            is_void: Whether it is an officer's that came too late to matter.
+            slack: How long a VIOLATION may take.
+        """
+        if self._suspicions:
+            self._mature(env.sent_at - slack)
+        if self._closing:
+            self._close(env.sent_at - slack)
+        handler = _HANDLERS.get(env.body.type)
+        if handler is not None:
+            handler(self, env, env.body, is_void)
+        if env.author is Seat.ADMIN:
+            self._was_conservative = (env.seq, self._conservative)
+            self._conservative = False
+        self._last_at = env.sent_at
+
+    def end(self, slack: timedelta) -> None:
+        """Judge what is left when the log ends."""
+        if self._last_at is not None:
+            self._mature(self._last_at - slack)
+
+    def _mature(self, before: datetime) -> None:
+        for seq, (at, invariant, breach, line) in list(self._suspicions.items()):
+            if at >= before:
+                return
+            del self._suspicions[seq]
+            self._findings.add(seq, invariant, breach.rule, breach.why, line=line)
+
+    def _suspect(self, env: Envelope, invariant: Invariant, breach: Breach) -> None:
+        self._suspicions[env.seq] = Suspicion(env.sent_at, invariant, breach, self._findings.line)
+
+    def _up(self, env: Envelope) -> datetime:
+        """Return the instant of a message in up time."""
+        return env.sent_at - self._outage
+
+    # ------------------------------------------------------------ the society
+
+    def _started(self, env: Envelope, body: Any, is_void: bool) -> None:
+        if self._last_at is not None:
+            self._outage += env.sent_at - (self._down_at or self._last_at)
+        self._down_at = None
+
+    def _stopped(self, env: Envelope, body: Any, is_void: bool) -> None:
+        self._down_at = env.sent_at
+
+    def _struck(self, env: Envelope, body: Any, is_void: bool) -> None:
+        """Take a message out that a VIOLATION stands beside."""
+        seq = body.of_seq
+        self._suspicions.pop(seq, None)
+        if self._was_conservative[0] == seq:
+            self._conservative = self._was_conservative[1] or self._conservative
+        raised = self._escalations.get(env.case_id or "")
+        if raised is not None and seq in raised.answers:
+            raised.answers.remove(seq)
+        case_id = env.case_id or ""
+        running = self._debates.get(case_id)
+        if running is None:
+            return
+        if running.seq == seq:
+            del self._debates[case_id]
+        elif any(event.seq == seq for event in running.events):
+            self._judge_anew(running, seq)
+
+    def _judge_anew(self, running: Running, without: int) -> None:
+        running.events = [event for event in running.events if event.seq != without]
+        running.debate = Debate(running.verdict)
+        for event in running.events:
+            breach = running.debate.take(event)
+            if breach is None:
+                self._suspicions.pop(event.seq, None)
+            elif event.seq not in self._suspicions:
+                self._suspect(event.env, "debate", breach)
+
+    # ------------------------------------------------------------ debates
+
+    def _triggered(self, env: Envelope, body: Any, is_void: bool) -> None:
+        self._cycles[body.cycle_id] = self._up(env)
+        while len(self._cycles) > CYCLES_KEPT:
+            del self._cycles[next(iter(self._cycles))]
+
+    def _opened(self, env: Envelope, body: Any, is_void: bool) -> None:
+        anchor = self._cycles.get(body.cycle_id)
+        case_id = body.hypothesis_id
+        if anchor is None:
+            self._suspect(env, "debate", Breach("K9", f"no CYCLE_TRIGGER opened {body.cycle_id}"))
+        elif case_id in self._debates or case_id in self._over:
+            self._suspect(env, "terminal", Breach("K9", f"the debate {case_id} was opened before"))
+        else:
+            self._debates[case_id] = Running(env.seq, anchor)
+
+    def _overrides(self, env: Envelope, body: Any, is_void: bool) -> None:
+        if body.case_id in self._debates:
+            self._said(env, body, is_void)
+        elif body.case_id in self._over:
+            self._debates[env.id] = Running(env.seq, self._up(env), body.verdict)
+
+    def _said(self, env: Envelope, body: Any, is_void: bool) -> None:
+        """Judge a message of a debate; what the referee remarks beside one is none."""
+        if env.author is Seat.REFEREE and body.type != "RULING":
+            return
+        case_id = env.case_id or ""
+        running = self._debates.get(case_id)
+        if running is None:
+            if case_id in self._over and env.author is not Seat.REFEREE:
+                why = f"{body.type} comes after {case_id} ended at seq {self._over[case_id]}"
+                self._suspect(env, "terminal", Breach("K23", why))
+            return
+        event = Event(env.seq, env, self._up(env) - running.anchor, self._conservative, is_void)
+        was_over = running.debate.is_over
+        breach = running.debate.take(event)
+        running.events.append(event)
+        if breach is not None:
+            self._suspect(env, "terminal" if was_over else "debate", breach)
+        elif running.debate.is_over and not was_over:
+            self._closing.append((env.sent_at, case_id))
+
+    def _close(self, before: datetime) -> None:
+        """Let go of debates that have been over for so long that no VIOLATION can change them."""
+        while self._closing and self._closing[0][0] < before:
+            _, case_id = self._closing.popleft()
+            running = self._debates.get(case_id)
+            if running is not None and running.debate.is_over:
+                self._over[case_id] = running.debate.ended_seq
+                del self._debates[case_id]
+
+    # ------------------------------------------------------------ escalations
+
+    def _escalated(self, env: Envelope, body: Any, is_void: bool) -> None:
+        if not is_void:
+            self._escalations[body.escalation_id] = Raised(self._up(env))
+
+    def _answered(self, env: Envelope, body: Any, is_void: bool) -> None:
+        raised = self._escalations.get(body.escalation_id)
+        if raised is None:
+            self._suspect(env, "escalation", Breach("R-E4", f"{body.escalation_id} is not open"))
+        elif raised.answers and not self._is_suspect(raised.answers):
+            self._suspect(env, "escalation", Breach("R-E4", f"{body.escalation_id} was answered before"))
+        else:
+            raised.answers.append(env.seq)
+
+    def _is_suspect(self, seqs: Iterable[int]) -> bool:
+        return all(seq in self._suspicions for seq in seqs)
+
+    def _resolved(self, env: Envelope, body: Any, is_void: bool) -> None:
+        if is_void:
+            return
+        raised = self._escalations.pop(body.escalation_id, None)
+        why = ""
+        if raised is None:
+            why = f"{body.escalation_id} is not open"
+        elif body.how == "answered" and not raised.answers:
+            why = f"nobody answered {body.escalation_id}"
+        elif body.how == "expired" and self._up(env) - raised.at < ANSWER_WITHIN:
+            why = f"{body.escalation_id} had not been open for 4 h"
+        if why:
+            self._findings.add(env.seq, "escalation", "R-E2", why)
+        self._conservative = self._conservative or body.effect == "conservative"
+
+
+_HANDLERS: Final[dict[str, Any]] = {
+    "SOCIETY_STARTED": SecondOpinion._started,
+    "SOCIETY_STOPPED": SecondOpinion._stopped,
+    "VIOLATION": SecondOpinion._struck,
+    "CYCLE_TRIGGER": SecondOpinion._triggered,
+    "HYPOTHESIS": SecondOpinion._opened,
+    "OVERRIDE": SecondOpinion._overrides,
+    "ESCALATION": SecondOpinion._escalated,
+    "ESCALATION_ANSWER": SecondOpinion._answered,
+    "ESCALATION_RESOLVED": SecondOpinion._resolved,
+    **dict.fromkeys(
+        (
+            "RISK_ASSESSMENT",
+            "REBUTTAL",
+            "CONCEDE",
+            "EXTEND_DEBATE",
+            "VERDICT",
+            "FINAL_VERDICT",
+            "REVISE_REQUEST",
+            "REVISED_HYPOTHESIS",
+            "BACKTEST_RESULT",
+            "STRATEGY_MOVED",
+            "CAUSAL_RECORD",
+            "REFLECTION",
+            "RULING",
+        ),
+        SecondOpinion._said,
+    ),
+}

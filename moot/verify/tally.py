@@ -1,0 +1,54 @@
+"""Figures of a log: what a person wants to know of it besides whether it holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from protocols.escalation.case import EscalationState
+from protocols.kernel.docket import Effects
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.times import rfc3339
+from protocols.research.debate import DebateState
+
+
+class Tally:
+    """Counts while a log is folded."""
+
+    def __init__(self) -> None:
+        """Start with nothing counted."""
+        self._types: Counter[str] = Counter()
+        self._debates: Counter[str] = Counter()
+        self._escalations: Counter[str] = Counter()
+        self._first: datetime | None = None
+        self._last: datetime | None = None
+
+    def take(self, env: Envelope, fx: Effects) -> None:
+        """Count a message and what it ended."""
+        self._types[env.body.type] += 1
+        if self._first is None:
+            self._first = env.sent_at
+        self._last = env.sent_at
+        for state in fx.ended:
+            if isinstance(state, DebateState):
+                self._debates[state.outcome or ""] += 1
+            elif isinstance(state, EscalationState):
+                self._escalations[state.outcome or ""] += 1
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures.
+
+        `first_at`, `last_at`: RFC 3339 or None; `debates`, `escalations`: how many ended how; `violations`,
+        `rulings`, `cycles`: how many messages of that type; `types`: how many of each type.
+        """
+        return {
+            "first_at": rfc3339(self._first) if self._first is not None else None,
+            "last_at": rfc3339(self._last) if self._last is not None else None,
+            "cycles": self._types["CYCLE_TRIGGER"],
+            "debates": dict(sorted(self._debates.items())),
+            "violations": self._types["VIOLATION"],
+            "rulings": self._types["RULING"],
+            "escalations": dict(sorted(self._escalations.items())),
+            "types": dict(sorted(self._types.items())),
+        }

@@ -1,0 +1,249 @@
+"""The verification of a log: line by line, in one pass, in bounded memory (K4, K5, K15)."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from moot.logs import Damaged, Line, LogSource
+from moot.verify.chain import Chain
+from moot.verify.counting import CountedIds
+from moot.verify.deadlines import Deadlines
+from moot.verify.envelopes import Envelopes
+from moot.verify.evidence import Backtests, Nothing, Recompute
+from moot.verify.lifecycle import Lifecycle
+from moot.verify.officers import Officers
+from moot.verify.order import Order, Place
+from moot.verify.principles import Principles
+from moot.verify.reading import Read, read, sent_at_of, seq_of
+from moot.verify.report import MAX_FINDINGS, Findings, Report
+from moot.verify.second_opinion import SecondOpinion
+from moot.verify.tally import Tally
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.errors import Forbidden, OfficerFault
+from protocols.kernel.upcast import Opaque
+from protocols.rulebook import rules
+
+PROGRESS_EVERY: Final = 5000
+
+
+def verify(
+    source: LogSource,
+    *,
+    evidence: bool = True,
+    max_findings: int = MAX_FINDINGS,
+    on_progress: Callable[[int], None] | None = None,
+) -> Report:
+    """Judge a log that anybody produced, trusting nothing in it.
+
+    Args:
+        source: The log; it is read to its end, but not closed.
+        evidence: Whether to recompute backtests from the prices that the log names.
+        max_findings: Stop after so many; later ones may follow from the first.
+        on_progress: Called now and then with the number of lines judged.
+
+    Returns:
+        What was found; `ok` when every invariant holds.
+    """
+    with _rare_collections():
+        return Verifier(source, evidence=evidence, max_findings=max_findings).run(on_progress)
+
+
+class Verifier:
+    """One verification; the checks are apart, this feeds them in turn."""
+
+    def __init__(self, source: LogSource, *, evidence: bool, max_findings: int) -> None:
+        """Prepare the checks."""
+        self._source = source
+        self._lines = _Ahead(source.lines())
+        findings = self._findings = Findings(max_findings)
+        self._docket = Docket(rules())
+        self._order = Order(findings)
+        self._chain = Chain(findings, source.head)
+        self._lifecycle = Lifecycle(findings)
+        self._envelopes = Envelopes(findings, self._order.ids)
+        self._officers = Officers(findings)
+        self._counted = CountedIds(findings, self._docket.rules.minted)
+        self._deadlines = Deadlines(findings)
+        self._principles = Principles(findings)
+        self._second = SecondOpinion(findings)
+        self._recompute: Recompute = Backtests(findings) if evidence else Nothing()
+        self._tally = Tally()
+        self._messages = 0
+
+    def run(self, on_progress: Callable[[int], None] | None) -> Report:
+        """Read the log to its end, or until there are too many findings."""
+        findings = self._findings
+        try:
+            for line in self._lines:
+                findings.line = line.number
+                self._messages += 1
+                if on_progress is not None and not self._messages % PROGRESS_EVERY:
+                    on_progress(self._messages)
+                self._take(line)
+                if findings.is_full:
+                    return self._report(is_complete=False)
+        except Damaged as exc:
+            findings.add(self._order.next, "readable", "K15", exc.problem, line=exc.line)
+            return self._report(is_complete=False)
+        self._end()
+        return self._report(is_complete=True)
+
+    def _take(self, line: Line) -> None:
+        found = read(line, self._order.next, self._findings)
+        if found is None:
+            self._skip(line)
+            return
+        order = self._order
+        seq = found.envelope.seq
+        if seq != order.next:
+            place = order.place(seq, self._lines.peek_seq)
+            if place is Place.NOWHERE:
+                return
+            if place is Place.EARLY:
+                self._lines.put_back(line)
+                return
+            if place is Place.AFTER_GAP:
+                self._chain.lost()
+                order.next = seq
+            seq = order.next
+        elif self._source.kind == "directory" and line.number != seq:
+            self._findings.add(seq, "dense_seq", "K3", f"it is stored as row {line.number}")
+        self._judge(line, found, seq)
+
+    def _skip(self, line: Line) -> None:
+        """Pass over a line that cannot be read, as if it had been the next message."""
+        seq = seq_of(line.text) or self._order.next
+        if seq == self._order.next:
+            self._order.next += 1
+        self._chain.lost()
+
+    def _judge(self, line: Line, found: Read, seq: int) -> None:
+        env, docket, findings = found.envelope, self._docket, self._findings
+        self._chain.take(line, found, seq)
+        self._order.take(env, seq, self._lines.peek_sent_at)
+        if isinstance(env.body, Opaque):
+            findings.warn(
+                "opaque", seq, f"{env.body.type} is no type that this Moot knows; it was passed over"
+            )
+            docket.seq, docket.at = seq, env.sent_at
+            return
+        lifecycle = self._lifecycle
+        lifecycle.before(env, docket)
+        try:
+            lifecycle.matrix.check(env.author, env.channel, env.body.type)
+        except Forbidden as exc:
+            findings.add(seq, "permission", exc.rule, f"{exc.field}: {exc.why}")
+        self._deadlines.before(env, docket, lifecycle.settled_at, lifecycle.slack)
+        self._envelopes.before(env, docket)
+        self._officers.before(env, docket)
+        self._counted.take(env)
+        self._recompute.before(env, docket)
+        fx = self._fold(found, seq)
+        if fx is None:
+            return
+        lifecycle.after(env, docket)
+        self._envelopes.after(env, fx)
+        self._officers.after(env, fx, lifecycle.slack)
+        self._deadlines.after(env, fx, docket)
+        self._principles.after(env, fx)
+        self._second.take(env, is_void=fx.superseded, slack=lifecycle.slack)
+        self._recompute.after(env, fx)
+        self._tally.take(env, fx)
+
+    def _fold(self, found: Read, seq: int) -> Effects | None:
+        """Fold a message; None, with a finding, when it cannot be folded."""
+        env, docket = found.envelope, self._docket
+        docket.seq = env.seq - 1
+        try:
+            return docket.fold(env)
+        except OfficerFault as fault:
+            self._findings.add(seq, "officer", "K5", fault.why)
+        except Exception as exc:
+            # Whatever the folds fail on, the log holds it: it must not end the verification.
+            self._findings.add(seq, "valid_body", "K5", f"it cannot be folded: {type(exc).__name__}: {exc}")
+        finally:
+            docket.seq = seq
+        return None
+
+    def _end(self) -> None:
+        findings, slack = self._findings, self._lifecycle.slack
+        findings.line = 0
+        last = self._order.next - 1
+        if not self._messages:
+            findings.add(1, "lifecycle", "K4", "the log is empty; it begins with SOCIETY_STARTED")
+        self._deadlines.end(self._docket, self._lifecycle.settled_at, slack)
+        self._second.end(slack)
+        self._chain.end(last)
+
+    def _report(self, *, is_complete: bool) -> Report:
+        findings = self._findings.sorted()
+        figures: dict[str, Any] = {
+            **self._tally.figures(),
+            "hashes": self._chain.hashed,
+            "recomputed": self._recompute.recomputed,
+        }
+        return Report(
+            ok=not findings,
+            messages=self._messages,
+            findings=findings,
+            warnings=self._findings.warnings(),
+            is_complete=is_complete,
+            figures=figures,
+        )
+
+
+class _Ahead:
+    """Lines with a look at the next one, which sometimes tells what is wrong with this one."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        """Start before the first."""
+        self._lines = lines
+        self._next: list[Line] = []
+
+    def __iter__(self) -> Iterator[Line]:
+        """Yield the lines."""
+        while True:
+            if self._next:
+                yield self._next.pop(0)
+                continue
+            line = next(self._lines, None)
+            if line is None:
+                return
+            yield line
+
+    def _peek(self) -> Line | None:
+        if not self._next:
+            try:
+                self._next.extend(line for line in [next(self._lines, None)] if line is not None)
+            except Damaged:
+                return None
+        return self._next[0] if self._next else None
+
+    def peek_seq(self) -> int:
+        """Return the seq of the next line, 0 for none."""
+        line = self._peek()
+        return seq_of(line.text) if line is not None else 0
+
+    def peek_sent_at(self) -> Any:
+        """Return `sent_at` of the next line, None for none."""
+        line = self._peek()
+        return sent_at_of(line.text) if line is not None else None
+
+    def put_back(self, line: Line) -> None:
+        """Put a line after the next one."""
+        self._peek()
+        self._next.insert(1, line)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Let the collector of cycles run rarely: a fold makes many objects that live long, and no cycles."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
