@@ -180,7 +180,8 @@ def _check_end(db: sqlite3.Connection, rows: Sequence[Row]) -> Head:
         return Head()
     last = rows[-1][0]
     (count,) = db.execute("SELECT count(*) FROM log").fetchone()
-    if count != last:
+    (first,) = db.execute("SELECT min(seq) FROM log").fetchone()
+    if count != last or first != 1:
         raise CorruptLog(f"{count} rows up to seq {last}: the log has gaps", seq=last)
     previous = GENESIS if rows[0][0] == 1 else rows[0][2]
     for seq, text, digest in rows if rows[0][0] == 1 else rows[1:]:

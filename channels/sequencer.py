@@ -135,7 +135,7 @@ class Sequencer:
             last_sent_at: `sent_at` there.
         """
         for entry in reversed(entries):
-            pass
+            self._young.pop(entry.envelope.id, None)
             self._old.pop(entry.envelope.id, None)
             self._admission.unmint(entry.draft, entry.envelope.body)
         self._seq, self._hash = head

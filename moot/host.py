@@ -82,6 +82,29 @@ class Host:
                 self.store.apply(env, _in_effect(fx))
             self._keep(env, fx)
 
+    def snapshot(self) -> dict[str, Any]:
+        """Return everything that folding has built, to be kept by `moot.snapshot` (K18)."""
+        return {
+            "docket": self.docket,
+            "gate": self.gate,
+            "transcripts": self._transcripts,
+            "causes": self._causes,
+            "refusals": self._refusals,
+            "notes": self._notes,
+        }
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Take over what `snapshot` returned; before anything is folded or attached.
+
+        The gate's counters are copied, for the bus holds the gate already.
+        """
+        self.docket = kept["docket"]
+        self.gate.take_over(kept["gate"])
+        self._transcripts = kept["transcripts"]
+        self._causes = kept["causes"]
+        self._refusals = kept["refusals"]
+        self._notes = kept["notes"]
+
     def attach(self) -> None:
         """Fold from now on whatever the bus appends."""
         self.bus.on_append = self.on_append

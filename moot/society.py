@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -33,7 +34,8 @@ from memory.sqlite import SqliteStore
 from memory.store import Store
 from moot.clock import Clock, PacedClock
 from moot.host import Host, Listener
-from moot.stored import stored_envelopes
+from moot.snapshot import EVERY, read_snapshot, write_snapshot
+from moot.stored import first_envelope, hash_at, stored_envelopes
 from moot.version import MOOT_VERSION
 from protocols.codec import decode_body, decode_stored
 from protocols.kernel.envelope import Envelope
@@ -45,6 +47,10 @@ from protocols.rulebook import VERSION, rules
 
 SEATS: Final = tuple(sorted(SYSTEM_A))
 """The seats that bots fill, in the order in which they are seated."""
+
+
+SNAPSHOT_FROM: Final = 2_000
+"""A shorter log is folded faster than it is worth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +101,7 @@ class Society:
         self._faulted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._clock_sets = 0
         self._is_closed = False
+        self._saving: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -118,14 +125,14 @@ class Society:
             rulebook = rules(plan.settings.viewers.viewers())
             gate = Gate(rulebook)
             store, evidence = await _memory(plan, clock, exits)
-            past = list(_past(plan))
             bus = await _bus(plan, clock, gate, lease, exits)
             host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
-            host.catch_up(past)
+            _catch_up(plan, host)
             host.attach()
-            universe, data = prices(plan, past)
+            universe, data = prices(plan)
             self = cls(plan, clock, bus, host, exits.pop_all())
         host.on_fault = self._fail
+        host.listeners.append(self._snapshot_now_and_then)
         if listener is not None:
             host.listeners.append(listener)
         await self._start(data, universe, evidence)
@@ -160,6 +167,22 @@ class Society:
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))
         office.wake()
+
+    async def _snapshot(self) -> None:
+        """Write a snapshot of all folds, if there is enough to save and memory is on the disk as far (K18)."""
+        host, directory = self.host, self.plan.directory
+        if directory is None or self.plan.bus != "sqlite" or host.docket.seq < SNAPSHOT_FROM:
+            return
+        await host.store.flush()
+        head = self.bus.head
+        if host.store.stored_seq == host.docket.seq == head.seq:
+            write_snapshot(
+                directory, seq=head.seq, log_hash=head.hash.hex(), rules=host.rules, state=host.snapshot()
+            )
+
+    def _snapshot_now_and_then(self, env: Envelope, _fx: object) -> None:
+        if env.seq % EVERY == 0:
+            self._saving = asyncio.create_task(self._snapshot(), name="snapshot")
 
     def _fail(self, fault: Exception) -> None:
         if not self._faulted.done():
@@ -231,6 +254,7 @@ class Society:
                 await asyncio.gather(self._office, return_exceptions=True)
             if self.host.fault is None and not self._faulted.done():
                 await self.host.publish(timekeeper.stopped(reason, self.bus.head.seq))
+                await self._snapshot()
         finally:
             if self._faulted.done():
                 self._faulted.exception()
@@ -263,11 +287,12 @@ def mind_of(seat: Seat, plan: Plan, tools: SimulatedTools) -> Mind:
     return ScriptedMind(script.entries, fill=base, then=None if is_over else base, decode=decode_body)
 
 
-def prices(plan: Plan, past: list[Envelope]) -> tuple[Universe, dict[str, Any]]:
+def prices(plan: Plan) -> tuple[Universe, dict[str, Any]]:
     """Load the society's prices; a society that goes on keeps those of its first start (R-M2)."""
     spec, start, seed = plan.settings.prices.source, plan.start, plan.seed
-    known = next((e.body for e in past if isinstance(e.body, SocietyStarted)), None)
-    if known is not None and isinstance(logged := known.data.get("prices"), Mapping):
+    first = first_envelope(plan.directory) if plan.directory is not None and plan.bus == "sqlite" else None
+    known = first.body if first is not None else None
+    if isinstance(known, SocietyStarted) and isinstance(logged := known.data.get("prices"), Mapping):
         spec, start, seed = str(logged["spec"]), parse_instant(str(logged["start"])), int(logged["seed"])
     universe = load_universe(spec, start=start, seed=seed)
     data = {
@@ -283,9 +308,17 @@ def prices(plan: Plan, past: list[Envelope]) -> tuple[Universe, dict[str, Any]]:
     return universe, data
 
 
-def _past(plan: Plan) -> Iterator[Envelope]:
-    if plan.directory is not None and (plan.directory / "log.sqlite").exists() and plan.bus == "sqlite":
-        yield from stored_envelopes(plan.directory)
+def _catch_up(plan: Plan, host: Host) -> None:
+    """Fold what the log holds, from the snapshot on where one fits (K18)."""
+    directory = plan.directory
+    if directory is None or plan.bus != "sqlite":
+        return
+    first = 1
+    found = read_snapshot(directory, rules=host.rules, hash_at=partial(hash_at, directory))
+    if found is not None and found[0] <= host.store.applied_seq:
+        host.restore(found[1])
+        first = found[0] + 1
+    host.catch_up(stored_envelopes(directory, first))
 
 
 async def _memory(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Store, Evidence]:

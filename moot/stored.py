@@ -52,6 +52,25 @@ def last_envelope(directory: Path) -> Envelope | None:
     return next(stored_envelopes(directory, found[0]))
 
 
+def hash_at(directory: Path, seq: int) -> str | None:
+    """Return the stored hash at a seq as hex, None where there is no such row."""
+    try:
+        with closing(_open(directory / "log.sqlite")) as db:
+            found = db.execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchone()
+    except sqlite3.Error:
+        return None
+    if found is None:
+        return None
+    return found[0].hex() if isinstance(found[0], bytes) else str(found[0])
+
+
+def first_envelope(directory: Path) -> Envelope | None:
+    """Return the first stored message, None where there is no log."""
+    if not (directory / "log.sqlite").exists():
+        return None
+    return next(stored_envelopes(directory), None)
+
+
 def last_sent_at(directory: Path) -> datetime | None:
     """Return the society's instant in a directory, None where there is no log."""
     last = last_envelope(directory)

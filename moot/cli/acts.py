@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.cli.authority import PLATFORM
+from moot.cli.authority import PLATFORM, viewers_of
 from moot.cli.errors import Refused
 from moot.cli.output import say, write_json
 from moot.cli.reading import Log, key
@@ -70,7 +70,7 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     is_running = holder(log.path.parent) is not None
     if not is_running:
         # With nobody at the door, what would be refused there is not queued for the next start.
-        _check_rights(draft)
+        _check_rights(log, draft)
     identity = draft.identity()
     receipt = post(log.path, draft_to_json(replace(draft, key=draft.key or identity)), identity, RECEIPT_S)
     if receipt is None:
@@ -81,7 +81,7 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
         rule = f" [{receipt['rule']}]" if receipt.get("rule") else ""
         if as_json:
             write_json(dict(receipt))
-        raise Refused(f"{why}{rule}")
+        raise Refused(f"{_whose(draft)}{why}{rule}")
     found = violation_of(log, seq) if seq else None
     if as_json:
         write_json({**receipt, "violation": found})
@@ -105,14 +105,20 @@ def violation_of(log: Log, seq: int) -> dict[str, Any] | None:
     return None
 
 
-def _check_rights(draft: Draft) -> None:
+def _check_rights(log: Log, draft: Draft) -> None:
     from protocols.kernel.errors import Forbidden
     from protocols.rulebook import rules
 
     try:
-        rules().matrix.check(draft.author, draft.channel, draft.body.type)
+        rules(viewers_of(log)).matrix.check(draft.author, draft.channel, draft.body.type)
     except Forbidden as exc:
-        raise Refused(f"{draft.actor.user_id}: {exc}") from exc
+        raise Refused(f"{_whose(draft)}{exc}") from exc
+
+
+def _whose(draft: Draft) -> str:
+    from protocols.kernel.seats import Seat
+
+    return f"{draft.actor.user_id} is a viewer here: " if draft.author is Seat.VIEWER else ""
 
 
 def _tell_queued(identity: str, is_running: bool, as_json: bool) -> int:

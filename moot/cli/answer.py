@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,15 +19,16 @@ from moot.cli.place import AsJson, Dir
 from moot.cli.reading import Log, fold
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket
+    from protocols.kernel.docket import Docket, Effects
+    from protocols.kernel.envelope import Draft, Envelope
     from protocols.kernel.message import Message
     from protocols.kernel.obligation import Obligation
 
 
 @command(
-    "moot answer ./moot-data hyp_20260223_1030/assessment-1/critic --body assessment.json",
-    "moot answer ./moot-data hyp_20260223_1030/verdict/evolver --body - < verdict.json",
     "moot answer ./moot-data hyp_20260223_1030/verdict/evolver --schema",
+    "moot answer ./moot-data hyp_20260223_1030/verdict/evolver --body v.json",
+    "moot answer ./moot-data hyp_20260223_1030/verdict --body - < v.json",
 )
 def answer(
     named: Dir,
@@ -45,8 +47,9 @@ def answer(
     The type may be left out where only one is expected. A message that is not what is owed is not sent.
     """
     user, log = user_of(as_user), Log(named)
-    docket = fold(log)
-    owed = _owed(docket, obligation, log)
+    past = Past()
+    docket = fold(log, watch=past.take)
+    owed = _owed(docket, past, obligation, log)
     if schema:
         write_json({kind: _model(kind).model_json_schema() for kind in owed.expects})
         return 0
@@ -54,7 +57,32 @@ def answer(
     if body is None:
         raise Unusable("--body FILE is missing: --schema shows what it must hold")
     message = read_body(_text(body), owed)
-    return perform(log, _draft(docket, owed, message, user), as_json=as_json, done=f"{message.type} given")
+    draft = _draft(docket, owed, message, user, past.attempts.get(owed.id, 0))
+    return perform(log, draft, as_json=as_json, done=f"{message.type} given")
+
+
+@dataclass(slots=True)
+class Past:
+    """What the log says of obligations that are closed.
+
+    Attributes:
+        voided: Those whose seat was ruled silent; a late answer is kept in the log and changes nothing (K5).
+        answered: Seqs of the answers that settled one.
+        attempts: Answers that broke a rule, by obligation (K1).
+    """
+
+    voided: dict[str, Obligation] = field(default_factory=dict)
+    answered: dict[str, int] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)
+
+    def take(self, env: Envelope, fx: Effects, _docket: Docket) -> None:
+        """Take in one message."""
+        if fx.voided is not None:
+            self.voided[fx.voided.id] = fx.voided
+        if fx.settled is not None:
+            self.answered[fx.settled.id] = env.seq
+        if fx.violation is not None and env.obligation_id is not None:
+            self.attempts[env.obligation_id] = self.attempts.get(env.obligation_id, 0) + 1
 
 
 def read_body(text: str, owed: Obligation) -> Message:
@@ -110,7 +138,7 @@ def _text(body: str) -> str:
         raise Unusable(f"--body {body}: {getattr(exc, 'strerror', None) or exc}") from exc
 
 
-def _owed(docket: Docket, given: str, log: Log) -> Obligation:
+def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
     found = [docket.open[given]] if given in docket.open else []
     found = found or [o for o in docket.open.values() if o.id.startswith(given)]
     if len(found) > 1:
@@ -118,6 +146,10 @@ def _owed(docket: Docket, given: str, log: Log) -> Obligation:
     if found:
         return found[0]
     case_id = given.split("/", 1)[0]
+    if given in past.voided and case_id in docket.cases:
+        return past.voided[given]
+    if given in past.answered:
+        raise Refused(f"{given} was answered by message {past.answered[given]}")
     if case_id in docket.ended:
         raise Refused(f"{case_id} has ended ({docket.ended[case_id].outcome}): it owes nothing any more")
     raise Refused(f"nobody owes {given}, or no longer: moot obligations {log.path.parent} lists what is owed")
@@ -137,7 +169,7 @@ def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> N
         raise Refused(f"{holder} sits in the seat of the {owed.seat}, not {user}")
 
 
-def _draft(docket: Docket, owed: Obligation, message: Message, user: str) -> Any:
+def _draft(docket: Docket, owed: Obligation, message: Message, user: str, attempt: int) -> Draft:
     from protocols.kernel.envelope import Draft
     from protocols.rulebook import CHANNEL_OF
 
@@ -151,6 +183,6 @@ def _draft(docket: Docket, owed: Obligation, message: Message, user: str) -> Any
         actor=actor_of(user),
         case_id=None if message.type in docket.rules.openers else owed.case_id,
         obligation_id=owed.id,
-        attempt=docket.attempts.get(owed.id, 0),
+        attempt=attempt,
         tenure=docket.house.tenures.get(owed.seat, 0),
     )

@@ -161,7 +161,9 @@ def command(
 
 
 def _one_line(error: object) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(str(error).split()) or type(error).__name__
+    # What people and bots wrote may be quoted in it; a terminal must not obey that.
+    return "".join(char if char.isprintable() else "�" for char in text)
 
 
 def _complaint(message: str) -> str:

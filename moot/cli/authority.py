@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,6 +17,7 @@ from moot.cli.place import login_name, owner_of
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
+    from protocols.kernel.catalogue import Viewers
     from protocols.kernel.seats import Seat
 
 PLATFORM: Final = "cli"
@@ -39,22 +40,37 @@ def user_of(given: str | None) -> str:
     return user
 
 
+def config_of(log: Log) -> dict[str, Any]:
+    """Return the configuration that a society's log states last."""
+    started = log.newest(key("type", "SOCIETY_STARTED"))
+    if started is None:
+        return {}
+    message = json.loads(started)
+    config: dict[str, Any] = dict(message["body"]["config"])
+    changed = log.newest(key("type", "CONFIG_CHANGED"))
+    if changed is not None and (later := json.loads(changed))["seq"] > message["seq"]:
+        config.update(later["body"]["changes"])
+    return config
+
+
 def admins_of(log: Log) -> frozenset[str]:
     """Return the admins of a society on this platform: its owner, and whom its configuration names."""
-    found = {owner_of(log.path.parent)}
-    configured: object = None
-    since = 0
-    started = log.newest(key("type", "SOCIETY_STARTED"))
-    if started is not None:
-        message = json.loads(started)
-        since = message["seq"]
-        configured = message["body"]["config"].get("admins")
-    changed = log.newest(key("type", "CONFIG_CHANGED"))
-    if changed is not None and (message := json.loads(changed))["seq"] > since:
-        configured = message["body"]["changes"].get("admins", configured)
-    if isinstance(configured, dict):
-        found |= {str(user) for user in configured.get(PLATFORM) or ()}
-    return frozenset(found)
+    configured = config_of(log).get("admins")
+    named = configured.get(PLATFORM) if isinstance(configured, dict) else None
+    return frozenset({owner_of(log.path.parent), *map(str, named or ())})
+
+
+def viewers_of(log: Log) -> Viewers:
+    """Return what people without the admin role may do."""
+    from pydantic import ValidationError
+
+    from config.settings import ViewerSettings
+    from protocols.kernel.catalogue import Viewers
+
+    try:
+        return ViewerSettings.model_validate(config_of(log)["viewers"]).viewers()
+    except (KeyError, ValidationError):
+        return Viewers()
 
 
 def seat_of(user: str, log: Log) -> Seat:

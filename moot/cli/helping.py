@@ -78,7 +78,7 @@ def _argument(param: Any) -> str:
 
 
 def _option(param: Any) -> str:
-    names = ", ".join([*param.opts, *param.secondary_opts])
+    names = ", ".join(sorted((*param.opts, *param.secondary_opts), key=len, reverse=True))
     return names if param.is_flag else f"{names} {param.metavar or param.name.upper()}"
 
 

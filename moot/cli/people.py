@@ -89,7 +89,7 @@ def reply(
     return perform(log, draft, as_json=as_json, done=f"{escalation_id} answered")
 
 
-@command("moot override ./moot-data hyp_20260223_1030 REJECT --why 'the data vendor withdrew June'")
+@command("moot override ./moot-data hyp_20260223_1030 REJECT --why 'bad data'")
 def override(
     named: Dir,
     case: Annotated[str, typer.Argument(metavar="CASE", help="A debate, or the beginning of its id.")],

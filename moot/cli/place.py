@@ -11,6 +11,7 @@ import typer
 from moot.cli.errors import Unusable
 
 LOG_NAME: Final = "log.sqlite"
+LOCK_NAME: Final = "lock"
 DEFAULT: Final = Path("moot-data")
 
 Dir = Annotated[
@@ -38,6 +39,11 @@ def data_dir(named: Path) -> Path:
         raise Unusable(f"{named} is no data directory: name the directory that holds {LOG_NAME}")
     if not os.access(named, os.R_OK | os.X_OK):
         raise Unusable(f"{named} cannot be read: its owner must let you")
+    if (named / LOCK_NAME).exists():
+        from channels.lease import holder
+
+        if holder(named) is not None:
+            raise Unusable(f"the society on {named} keeps no log: it runs with --bus memory")
     runs = sorted(entry.parent.name for entry in named.glob(f"*/{LOG_NAME}"))
     if runs:
         raise Unusable(f"{named} holds {len(runs)} runs: name one of them, for example {named / runs[-1]}")

@@ -13,7 +13,7 @@ from moot.cli.place import DEFAULT, login_name, owner_of
 
 Prices = Annotated[
     str | None,
-    typer.Option("--prices", metavar="FILE|sample|synthetic", help="Where prices come from; CSV or Parquet."),
+    typer.Option("--prices", metavar="SOURCE", help="sample, synthetic, or a CSV or Parquet file."),
 ]
 
 
@@ -32,7 +32,7 @@ def up(
     ] = DEFAULT,
     bus: Annotated[
         Literal["sqlite", "memory"],
-        typer.Option("--bus", metavar="sqlite|memory", help="sqlite lasts; memory is gone at the end."),
+        typer.Option("--bus", metavar="BUS", help="sqlite lasts; memory is gone at the end."),
     ] = "sqlite",
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="Seeds the simulated minds; by default 1.")

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 @command(
-    "moot verify ./moot-data", "moot verify ./log.jsonl --json", "moot export ./moot-data - | moot verify -"
+    "moot verify ./moot-data", "moot verify ./log.jsonl --json", "moot verify - < log.jsonl"
 )
 def verify(
     named: Annotated[
         str,
         typer.Argument(metavar="DIR|FILE.jsonl", help="A directory with a log, a file of JSON Lines, or -."),
     ],
-    evidence: Annotated[
-        bool, typer.Option("--evidence/--no-evidence", help="Compute backtests again, or believe them.")
-    ] = True,
+    is_trusting: Annotated[
+        bool, typer.Option("--no-evidence", help="Believe the backtests instead of computing them again.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Judge a log that anybody produced, trusting nothing in it; exit code 1 names the offending message.
@@ -45,7 +45,7 @@ def verify(
     if named != "-" and place.is_dir():
         place = data_dir(place)
     with open_log(named if named == "-" else place) as source, _counting() as told:
-        report = judge(source, evidence=evidence, on_progress=told)
+        report = judge(source, evidence=not is_trusting, on_progress=told)
     if as_json:
         write_json(report.as_json())
     else:

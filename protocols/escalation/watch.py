@@ -12,7 +12,7 @@ from protocols.escalation.messages import Escalation, EscalationAnswer, Escalati
 from protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold
+from protocols.kernel.house import Fold, Turn
 from protocols.kernel.seats import Seat
 
 REMEMBERED: Final = 64
@@ -43,7 +43,7 @@ class Source:
     """Where conditions come from; each protocol brings its own.
 
     Class attributes:
-        types: The message types it takes in, on top of what every fold takes in (`Fold.types`).
+        types: The message types it takes in besides every turn (`house.Turn`).
     """
 
     types: frozenset[str] = frozenset()
@@ -87,6 +87,7 @@ class Watch(Fold):
 
     name = "watch"
     types: frozenset[str] | None
+    turns = Turn.ENDED | Turn.RULED | Turn.BROKE | Turn.PERSON | Turn.AWAITED
 
     def __init__(self, sources: Sequence[Source]) -> None:
         """Watch the conditions of these sources."""
@@ -100,7 +101,7 @@ class Watch(Fold):
         duties: list[Draft] | None = None
         if fx.started or fx.ended:
             self._follow(env, fx)
-        if isinstance(env.body, EscalationAnswer) and fx.violation is None:
+        if type(env.body) is EscalationAnswer and fx.violation is None:
             self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
         for source in self.sources:
             for condition in source.changes(env, fx, docket):

@@ -49,6 +49,7 @@ class CaseState:
 S = TypeVar("S", bound=CaseState)
 
 _blank = object.__new__
+_set = object.__setattr__
 
 
 def evolve(state: S, /, **changes: Any) -> S:
@@ -57,13 +58,13 @@ def evolve(state: S, /, **changes: Any) -> S:
     Raises:
         TypeError: A field does not exist.
     """
-    new = _blank(type(state))
-    fields = new.__dict__
-    fields.update(state.__dict__)
-    count = len(fields)
+    before = state.__dict__
+    fields = before.copy()
     fields.update(changes)
-    if len(fields) != count:
-        raise TypeError(f"{type(state).__name__} has no field {', '.join(changes.keys() - state.__dict__.keys())}")
+    if len(fields) != len(before):
+        raise TypeError(f"{type(state).__name__} has no field {', '.join(changes.keys() - before.keys())}")
+    new = _blank(state.__class__)
+    _set(new, "__dict__", fields)
     return new
 
 

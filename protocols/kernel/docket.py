@@ -35,6 +35,9 @@ MAX_HOPS: Final = 64
 MAX_CASE_ID: Final = 150
 """Longest case id, in characters: ids of obligations and duties are made of it."""
 
+MAX_KINDS: Final = 256
+"""A log may hold any number of unknown types; who hears them is remembered for so many."""
+
 
 class Docket:
     """All open cases, obligations and officers' duties after some seq of the log.
@@ -74,7 +77,7 @@ class Docket:
         self.gone = Gone()
         self.house = House(rules.new_folds())
         self.house.cases = self.cases
-        self._hearers: dict[str, tuple[Fold, ...]] = {}
+        self._hearers: tuple[dict[str, tuple[Fold, ...]], ...] = tuple({} for _ in range(64))
 
     # ---------------------------------------------------------------- folding
 
@@ -106,22 +109,24 @@ class Docket:
                 self._seat(env, fx)
         except Violation as violation:
             self._violated(env, violation, fx)
+        turns = 1 if fx.ended else 0
+        if fx.decision is not None:
+            turns |= 2
+        if fx.violation is not None:
+            turns |= 4
+        if author in PEOPLE:
+            turns |= 8
+        if fx.settled is not None and fx.settled.seat in house.awaited:
+            turns |= 16
+        if house.stopped:
+            turns |= 32
+        hearers = self._hearers[turns]
         kind = env.body.type
-        settled = fx.settled
-        if (
-            fx.ended
-            or fx.decision is not None
-            or fx.violation is not None
-            or author in PEOPLE
-            or (settled is not None and settled.seat in house.awaited)
-            or house.stopped
-        ):
-            folds = house.folds
-        elif kind in self._hearers:
-            folds = self._hearers[kind]
-        else:
-            folds = tuple(f for f in house.folds if f.types is None or kind in f.types)
-            self._hearers[kind] = folds
+        folds = hearers.get(kind)
+        if folds is None:
+            folds = house.hearers(kind, turns)
+            if len(hearers) < MAX_KINDS:
+                hearers[kind] = folds
         for fold in folds:
             sequels = fold.apply(env, fx, self)
             if sequels:
@@ -158,12 +163,12 @@ class Docket:
             if opener is not None:
                 self.open_case(opener, env, fx, owed)
                 return
-            if isinstance(body, Opaque):
+            if type(body) is Opaque:
                 return
             raise self._no_case(env)
         if self.waiting and case_id in self.waiting:
             raise Violation("K10", f"{case_id} waits for the referee's ruling")
-        if isinstance(body, Opaque):
+        if type(body) is Opaque:
             return
         new = rules.types[state.kind].step(state, env, house)
         if answers is not None:

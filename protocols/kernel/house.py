@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from enum import IntFlag
 from typing import TYPE_CHECKING, Any, Final
 
 from protocols.kernel.envelope import Draft, Envelope
@@ -18,6 +19,22 @@ if TYPE_CHECKING:
 NOTHING: Final[tuple[Draft, ...]] = ()
 
 
+class Turn(IntFlag):
+    """What a message may do besides being said; folds name the turns that they take in whatever the type.
+
+    * ENDED: it ends a case. RULED: it puts a ruling into effect. BROKE: it breaks a rule.
+    * PERSON: a person says it. AWAITED: it is the answer of a seat in `House.awaited`.
+    * HELD: it is said while a STOP holds a system.
+    """
+
+    ENDED = 1
+    RULED = 2
+    BROKE = 4
+    PERSON = 8
+    AWAITED = 16
+    HELD = 32
+
+
 class Fold:
     """A fold over the log beside the cases: a ledger, a calendar, a watch.
 
@@ -25,13 +42,13 @@ class Fold:
 
     Class attributes:
         name: What rules call it by.
-        types: The message types that it takes in, None for all. Whatever the type, it also takes in what
-            ends a case, puts a ruling into effect or breaks a rule, what a person says, the answers of the
-            seats in `House.awaited`, and everything while a STOP holds a system.
+        types: The message types that it takes in, None for all.
+        turns: The turns that it takes in whatever the type.
     """
 
     name: str = ""
     types: frozenset[str] | None = None
+    turns: Turn = Turn(0)
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
         """Take in one envelope and what it changed; return duties that follow at once."""
@@ -101,6 +118,10 @@ class House:
             KeyError: There is none.
         """
         return self._by_name[name]
+
+    def hearers(self, kind: str, turns: int) -> tuple[Fold, ...]:
+        """Return the folds that take in a message of this type that does this, in their order."""
+        return tuple(f for f in self.folds if f.types is None or kind in f.types or f.turns & turns)
 
     def lifecycle(self, env: Envelope, before: datetime | None) -> timedelta:
         """Take in SOCIETY_STARTED, SOCIETY_STOPPED, CONFIG_CHANGED or CLOCK_SET.

@@ -9,7 +9,7 @@ from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.duties import case_ruling_of
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, House
+from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import PEOPLE
 
@@ -41,12 +41,13 @@ class Stops(Fold):
 
     name = "stops"
     types = frozenset({"STOP"})
+    turns = Turn.RULED | Turn.HELD
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""
         body = env.body
         house = docket.house
-        if isinstance(body, Stop):
+        if type(body) is Stop:
             return self._stop(env, body.scope, docket) if fx.violation is None else None
         if fx.decision is not None and fx.decision.outcome == STOPPED.outcome:
             ended = {state.case_id for state in fx.ended}

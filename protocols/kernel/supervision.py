@@ -43,7 +43,7 @@ def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | 
         if gap:
             docket.shift(gap)
         return
-    if isinstance(body, Opaque):
+    if type(body) is Opaque:
         return
     expected = _expected(docket, env)
     if expected is None:
@@ -63,10 +63,10 @@ def _apply(docket: Docket, env: Envelope, fx: Effects) -> None:
     """Put into effect what is as it should be."""
     body = env.body
     rules = docket.rules
-    if isinstance(body, TimeoutPing):
+    if type(body) is TimeoutPing:
         docket.deadlines.ping(docket.open[body.obligation_id])
         return
-    if isinstance(body, Ruling):
+    if type(body) is Ruling:
         _rule(docket, env, body, fx)
         return
     opener = rules.openers.get(body.type)
@@ -107,7 +107,7 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
     if found is not None:
         return found[1]
     body = env.body
-    if isinstance(body, TimeoutPing):
+    if type(body) is TimeoutPing:
         obligation = docket.open.get(body.obligation_id)
         if obligation is None or obligation.seat in OFFICERS or obligation.seat in PEOPLE:
             return None
@@ -116,7 +116,7 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
         if obligation.id in docket.deadlines.pinged:
             raise OfficerFault(f"{obligation.id} was pinged before", seq=env.seq)
         return ping_of(obligation)
-    if isinstance(body, Ruling) and body.obligation_id is not None:
+    if type(body) is Ruling and body.obligation_id is not None:
         return _expected_ruling(docket, env, docket.open.get(body.obligation_id))
     if env.obligation_id is not None:
         obligation = docket.open.get(env.obligation_id)
@@ -145,10 +145,10 @@ def _expected_ruling(docket: Docket, env: Envelope, obligation: Obligation | Non
 def _was_owed(docket: Docket, env: Envelope) -> bool:
     """Tell a duty that something else overtook from one that never was."""
     body = env.body
-    if isinstance(body, TimeoutPing):
+    if type(body) is TimeoutPing:
         gone = docket.gone.closed(body.obligation_id)
         return gone is not None and env.id == f"ping/{gone.id}" and env.sent_at >= gone.due_at
-    if isinstance(body, Ruling) and body.obligation_id is not None:
+    if type(body) is Ruling and body.obligation_id is not None:
         gone = docket.gone.closed(body.obligation_id)
         return gone is not None and env.id == f"ruling/{gone.id}" and env.sent_at >= gone.void_at
     if env.obligation_id is not None:
@@ -179,7 +179,7 @@ def _compare(docket: Docket, expected: Draft, env: Envelope) -> None:
     if docket.rules.same(expected.body, env.body, docket.house):
         return
     body, wanted = env.body, expected.body
-    if isinstance(body, Ruling) and isinstance(wanted, Ruling):
+    if type(body) is Ruling and type(wanted) is Ruling:
         said, meant = (f"{r.outcome}, {r.reason} by {r.rule}" for r in (body, wanted))
         raise OfficerFault(f"the RULING says {said}; the tables derive {meant}", seq=env.seq)
     raise OfficerFault(f"the {kind} differs from what the tables derive", seq=env.seq)

@@ -7,7 +7,7 @@ from typing import Final
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, House
+from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.people import SeatReleased, SeatTaken
 from protocols.kernel.seats import BOTS, Seat
 
@@ -47,6 +47,7 @@ class Tenures(Fold):
 
     name = "tenures"
     types = frozenset({"SEAT_TAKEN", "SEAT_RELEASED"})
+    turns = Turn.RULED | Turn.BROKE | Turn.AWAITED
 
     def __init__(self) -> None:
         """Start with bots everywhere."""
@@ -58,7 +59,7 @@ class Tenures(Fold):
         """Take in one envelope."""
         body = env.body
         house = docket.house
-        if isinstance(body, SeatTaken | SeatReleased):
+        if type(body) is SeatTaken or type(body) is SeatReleased:
             if fx.violation is None and not fx.superseded:
                 self._change(env, body, docket)
         elif fx.voided is not None and fx.voided.seat in house.holders:
@@ -73,7 +74,7 @@ class Tenures(Fold):
         house = docket.house
         seat = Seat(body.seat)
         house.tenures[seat] = env.seq
-        if isinstance(body, SeatTaken):
+        if type(body) is SeatTaken:
             house.holders[seat] = body.user_id
             house.awaited.add(seat)
         else:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from apscheduler.triggers.cron import CronTrigger
 
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold, House
+from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.message import Message
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.seats import Seat
@@ -61,15 +62,35 @@ class Schedule:
             raise ValueError(f"a schedule has cron or at, not {', '.join(sorted(unknown)) or 'nothing'}")
         self._cron = CronTrigger.from_crontab(spec["cron"], timezone=UTC) if "cron" in spec else None
         self._at = sorted(parse_instant(text) for text in spec.get("at", ()))
+        self._day: date | None = None
+        self._of_day: list[datetime] = []
 
     def first(self, at: datetime, *, after: bool) -> datetime | None:
         """Return the first instant at `at` or later; strictly later when `after`."""
-        found = [instant for instant in self._at if instant > at or (instant == at and not after)][:1]
+        find = bisect_right if after else bisect_left
+        found = self._at[find(self._at, at) :][:1]
         if self._cron is not None:
-            fire = self._cron.get_next_fire_time(at if after else None, at)
-            if fire is not None:
-                found.append(fire.astimezone(UTC))
+            if at.date() != self._day:
+                self._day, self._of_day = at.date(), self._fires_on(at)
+            fires = self._of_day[find(self._of_day, at) :][:1]
+            found += fires or self._fires_from(_midnight(at) + timedelta(days=1))
         return min(found, default=None)
+
+    def _fires_on(self, at: datetime) -> list[datetime]:
+        """Return the instants of a day; most questions are about the day of the last one."""
+        instant, fires = _midnight(at), []
+        while (following := self._fires_from(instant)) and following[0].date() == at.date():
+            fires += following
+            instant = following[0] + timedelta(minutes=1)
+        return fires
+
+    def _fires_from(self, at: datetime) -> list[datetime]:
+        fire = self._cron.get_next_fire_time(None, at) if self._cron is not None else None
+        return [fire.astimezone(UTC)] if fire is not None else []
+
+
+def _midnight(at: datetime) -> datetime:
+    return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 _schedules: dict[str, Schedule] = {}
@@ -91,6 +112,8 @@ class Calendar(Fold):
     """
 
     name = "calendar"
+    types = frozenset({"SOCIETY_STARTED", "CONFIG_CHANGED", "CYCLE_TRIGGER", "CYCLE_SKIPPED", "CYCLE_DEFERRED"})
+    turns = Turn.ENDED
 
     def __init__(self) -> None:
         """Start without schedules; the first SOCIETY_STARTED brings them."""
@@ -107,13 +130,13 @@ class Calendar(Fold):
             self._was_busy = (env.sent_at, next(s.kind for s in fx.ended if s.kind in BUSY))
         if fx.superseded:
             return
-        if isinstance(body, SocietyStarted):
+        if type(body) is SocietyStarted:
             self._started(env, docket.house)
-        elif isinstance(body, CycleTrigger):
+        elif type(body) is CycleTrigger:
             self._handled(body.mode, body.nominal_at)
-        elif isinstance(body, CycleSkipped):
+        elif type(body) is CycleSkipped:
             self._handled(body.schedule, body.nominal_at)
-        elif isinstance(body, CycleDeferred):
+        elif type(body) is CycleDeferred:
             self._deferred.add((body.schedule, body.nominal_at))
 
     def _started(self, env: Envelope, house: House) -> None:
@@ -194,14 +217,14 @@ class Calendar(Fold):
             author=Seat.TIMEKEEPER,
             actor=OFFICER,
             body=body,
-            key=f"{key}/deferred" if isinstance(body, CycleDeferred) else key,
+            key=f"{key}/deferred" if type(body) is CycleDeferred else key,
         )
 
     def was_owed(self, env: Envelope, docket: Docket) -> bool:
         """Say whether a deferral was due a moment ago: the cycle it waits for ended while it was written."""
         body = env.body
         return (
-            isinstance(body, CycleDeferred)
+            type(body) is CycleDeferred
             and self._was_busy is not None
             and self._was_busy[0] >= body.nominal_at
             and body.reason == f"{self._was_busy[1]} runs"
@@ -209,10 +232,10 @@ class Calendar(Fold):
 
     def same(self, expected: Message, given: Message, ledger: Any) -> bool:
         """Compare a duty with what was posted, allowing for what changed while it was under way."""
-        if isinstance(expected, CycleTrigger) and isinstance(given, CycleTrigger):
+        if type(expected) is CycleTrigger and type(given) is CycleTrigger:
             known = ledger.was_context(given.context)
             return known and expected == given.model_copy(update={"cycle_id": "", "context": expected.context})
-        if isinstance(expected, CycleTrigger) and isinstance(given, CycleSkipped):
+        if type(expected) is CycleTrigger and type(given) is CycleSkipped:
             return (
                 self._was_busy is not None
                 and self._was_busy[0] >= given.nominal_at

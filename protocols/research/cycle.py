@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from protocols.kernel.case import CaseState, CaseType, Decision, evolve
@@ -13,7 +14,7 @@ from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, Missed, check_figures, illegal
-from protocols.kernel.times import minutes
+from protocols.kernel.times import UTC, minutes
 from protocols.research import architecture, daily
 from protocols.research.debate import DebateState
 from protocols.research.messages import CycleTrigger
@@ -56,6 +57,12 @@ class CycleState(CaseState):
     day: tuple[int, int, int] = (0, 0, 0)
 
 
+FIRST: Final = CycleState(
+    case_id="", kind=KIND, phase=HYPOTHESISING, anchor_at=datetime(1, 1, 1, tzinfo=UTC)
+)
+"""What every micro-cycle starts from."""
+
+
 def _day(house: House, *, approved: bool = False, rejected: bool = False) -> tuple[int, int, int]:
     """Count the day with the cycle that is about to report; the ledger takes it in after this."""
     so_far = house.fold_named("research").day_so_far(house.at)
@@ -71,10 +78,9 @@ def open_cycle(env: Envelope, house: House, parent: CaseState | None) -> CaseSta
         return architecture.open_architecture(env, body)
     if body.mode == "daily":
         return daily.open_daily(env, body)
-    return CycleState(
+    return evolve(
+        FIRST,
         case_id=body.cycle_id,
-        kind=KIND,
-        phase=HYPOTHESISING,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         owed=(DUTIES[HYPOTHESISING].owed(body.cycle_id, env),),

@@ -79,7 +79,7 @@ def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, c
     verdict, confidence = body.verdict, body.confidence
     if verdict == "REJECT":
         return Phase.REFLECTING
-    if verdict == "REVISE" and isinstance(body, FinalVerdict):
+    if verdict == "REVISE" and type(body) is FinalVerdict:
         raise second_revise("a FINAL_VERDICT is APPROVE or REJECT")
     if conservative and confidence < CONSERVATIVE_CONFIDENCE:
         raise _rejects(

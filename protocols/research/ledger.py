@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold
+from protocols.kernel.house import Fold, Turn
 from protocols.research import learning, strictness
 from protocols.research.debate import DebateState
 from protocols.research.messages import (
@@ -97,6 +97,7 @@ class Ledger(Fold):
             "WEEKLY_REPORT",
         }
     )
+    turns = Turn.ENDED | Turn.RULED
 
     def __init__(self) -> None:
         """Start empty, with the starting thresholds."""
@@ -113,7 +114,7 @@ class Ledger(Fold):
         self._records: deque[tuple[datetime, CausalEntry]] = deque()
         self._sharpes: deque[tuple[datetime, str, float]] = deque()
         self._passing: dict[str, datetime] = {}
-        self._today = NOTHING_YET
+        self._today = [0, 0, 0, 0]
         self._day_ends: datetime | None = None
 
     # ------------------------------------------------------------ folding
@@ -126,22 +127,22 @@ class Ledger(Fold):
         for opened in fx.opened:
             if opened.expects == REPORT:
                 self._cycles.append(env.sent_at)
-                self._count(env.sent_at, cycles=1)
+                self._day(env.sent_at)[0] += 1
         if fx.violation is not None or fx.superseded:
             return None
         body = env.body
-        if isinstance(body, CausalRecord | Reflection):
+        if type(body) is CausalRecord or type(body) is Reflection:
             if body.record.kind in ("failure", "success"):
                 self._records.append((env.sent_at, body.record))
-        elif isinstance(body, StrategyMoved):
+        elif type(body) is StrategyMoved:
             self._moved(env, body, docket)
-        elif isinstance(body, PrincipleSynthesis):
+        elif type(body) is PrincipleSynthesis:
             self.principles.update({p.principle_id: p for p in body.principles})
-        elif isinstance(body, ThresholdsAdjusted):
+        elif type(body) is ThresholdsAdjusted:
             self.thresholds = dict(body.after)
-        elif isinstance(body, DailyReport):
+        elif type(body) is DailyReport:
             self._steer(body.tomorrow_priority)
-        elif isinstance(body, WeeklyReport):
+        elif type(body) is WeeklyReport:
             self._steer(body.next_week_direction)
         return None
 
@@ -156,17 +157,15 @@ class Ledger(Fold):
         self._debates.append(
             Debated(at, state.lineage_id, first, final, state.passed, state.quality, overrode)
         )
-        self._count(
-            at,
-            approved=int(final == "APPROVE"),
-            rejected=int(final == "REJECT"),
-            revised=int(first == "REVISE"),
-        )
+        today = self._day(at)
+        today[1 if final == "APPROVE" else 2] += 1
+        if state.revised:
+            today[3] += 1
         if state.passed and final == "APPROVE":
             self._passing[state.lineage_id] = at
-        self._remember()
-        self.last_verdict = final
-        self._forget(at - KEPT)
+        if final != self.last_verdict:
+            self._remember()
+            self.last_verdict = final
 
     def _moved(self, env: Envelope, body: StrategyMoved, docket: Docket) -> None:
         if body.to != "candidates":
@@ -229,20 +228,17 @@ class Ledger(Fold):
 
     def day_so_far(self, now: datetime) -> Counts:
         """Count what the present day held so far; a day ends at the daily instant (R-D17)."""
-        return self._today if self._is_today(now) else NOTHING_YET
+        is_today = self._day_ends is not None and now <= self._day_ends
+        return Counts(*self._today) if is_today else NOTHING_YET
 
-    def _is_today(self, now: datetime) -> bool:
-        return self._day_ends is not None and now <= self._day_ends
-
-    def _count(self, at: datetime, cycles: int = 0, approved: int = 0, rejected: int = 0, revised: int = 0) -> None:
-        if not self._is_today(at):
+    def _day(self, at: datetime) -> list[int]:
+        """Return the counts of the day that `at` belongs to, in the order of `Counts`."""
+        if self._day_ends is None or at > self._day_ends:
             ends = at.replace(hour=DAY_ENDS_AT_HOUR, minute=0, second=0, microsecond=0)
             self._day_ends = ends if at <= ends else ends + timedelta(days=1)
-            self._today = NOTHING_YET
-        day = self._today
-        self._today = Counts(
-            day.cycles + cycles, day.approved + approved, day.rejected + rejected, day.revised + revised
-        )
+            self._today = [0, 0, 0, 0]
+            self._forget(at - KEPT)
+        return self._today
 
     def records(self, since: datetime, until: datetime) -> tuple[CausalEntry, ...]:
         """Return the failures and successes recorded in (since, until]."""

@@ -6,7 +6,7 @@ from protocols.escalation.case import EscalationState
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, House
+from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.message import Message
 from protocols.kernel.officers import Audit, Ruling
 from protocols.kernel.seats import SYSTEM_A, Seat
@@ -28,7 +28,8 @@ class Sequels(Fold):
     """Name the referee's duties after a ruling, and turn System A conservative and back."""
 
     name = "sequels"
-    types: frozenset[str] | None = frozenset()
+    types = frozenset({"ESCALATION_RESOLVED"})
+    turns = Turn.RULED | Turn.PERSON
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""

@@ -70,7 +70,7 @@ class Deadlocks(Source):
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Count the requests in effect by lineage; an approved backtest of the lineage ends it."""
-        if isinstance(env.body, ReviseRequest) and fx.violation is None:
+        if type(env.body) is ReviseRequest and fx.violation is None:
             state = docket.cases.get(env.case_id or "")
             return self._requested(state.lineage_id, env) if isinstance(state, DebateState) else NOTHING
         for ended in fx.ended:
@@ -104,7 +104,7 @@ class NoApprove(Source):
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Move the start of the wait at the society's start, by outages, and at each passed backtest."""
         house = docket.house
-        if isinstance(env.body, SocietyStarted):
+        if type(env.body) is SocietyStarted:
             if self._since is None:
                 self._since, self._seq = house.started_at, env.seq
             else:
@@ -138,7 +138,7 @@ class ApproveRate(Source):
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Judge each META_REFLECTION in effect; a week without debates says nothing."""
         body = env.body
-        if not isinstance(body, MetaReflection) or fx.violation is not None or body.total_debates == 0:
+        if type(body) is not MetaReflection or fx.violation is not None or body.total_debates == 0:
             return NOTHING
         approved, total = body.verdict_distribution.APPROVE, body.total_debates
         context = f"{approved} of {total} debates of {body.period} approved"

@@ -37,6 +37,10 @@ class Crowded(Calendar):
         super().__init__()
         self.left = cycles
         self.at_once = AT_ONCE
+        context = CycleContext(last_verdict=None, priority_direction=None, available_parents=())
+        self._body = CycleTrigger(
+            trigger="EXPLORER_START", mode="micro", nominal_at=START, context=context
+        )
 
     def apply(self, env: Envelope, fx: Any, docket: Docket) -> None:
         if isinstance(env.body, CycleTrigger):
@@ -47,10 +51,8 @@ class Crowded(Calendar):
 
     def ring(self, now: datetime, docket: Docket) -> Iterator[Draft]:
         if self.left and docket.house.running.get("cycle", 0) < self.at_once:
-            context = CycleContext(last_verdict=None, priority_direction=None, available_parents=())
-            body = CycleTrigger(trigger="EXPLORER_START", mode="micro", nominal_at=START, context=context)
             key = f"crowd/{self.left}"
-            yield Draft(channel="#a-arena", author=Seat.TIMEKEEPER, actor=OFFICER, body=body, key=key)
+            yield Draft(channel="#a-arena", author=Seat.TIMEKEEPER, actor=OFFICER, body=self._body, key=key)
 
 
 def crowded(cycles: int) -> Rules:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from bots.tools.backtest import Metrics, backtest
 from bots.tools.returns import run
 from bots.tools.risk import RiskReport, assess
-from bots.tools.scores import halves
+from bots.tools.scores import correlation_risk, halves
 from bots.tools.seeding import generator
 from bots.tools.splits import splits
 from bots.tools.statistics import published, sharpe, tail_loss
@@ -131,16 +132,15 @@ def open_file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
 
 @lru_cache(maxsize=CACHED_FILES)
 def _file(spec: StrategySpec, universe: Universe, pool: tuple[tuple[str, StrategySpec], ...]) -> CaseFile:
-    approved = [one for _, one in pool]
-    report = assess(spec, universe, approved)
+    report = assess(spec, universe)
     parts = splits(universe)
     evidence = backtest(spec, universe, parts.evidence)
     validation = backtest(spec, universe, parts.validation)
     partner, shared = "", 0.0
     if pool:
-        alike = [assess(spec, universe, (one,)).scores["correlation_risk"] for one in approved]
-        partner, likest = pool[alike.index(max(alike))]
-        shared = len(set(spec.symbols) & set(likest.symbols)) / len(spec.symbols)
+        alike, partner = likeness(spec, universe, dict(pool))
+        report = replace(report, scores=MappingProxyType({**report.scores, "correlation_risk": alike}))
+        shared = len(set(spec.symbols) & set(dict(pool)[partner].symbols)) / len(spec.symbols)
     first, second = halves(validation.returns)
     years = max(len(evidence.dates), 1) / 252
     return CaseFile(
@@ -156,6 +156,21 @@ def _file(spec: StrategySpec, universe: Universe, pool: tuple[tuple[str, Strateg
         partner=partner,
         shared=published(shared),
     )
+
+
+def likeness(spec: StrategySpec, universe: Universe, pool: Pool) -> tuple[float, str]:
+    """Measure how much of a strategy the pool owns already.
+
+    Returns:
+        The correlation score, the one of `risk.assess` at a fraction of its cost, and the id of the strategy
+        that it comes from; 0 and "" for an empty pool.
+    """
+    span = splits(universe).evidence
+    own = backtest(spec, universe, span).returns
+    alike = [
+        (correlation_risk(own, (backtest(one, universe, span).returns,)), key) for key, one in pool.items()
+    ]
+    return max(alike, key=lambda pair: pair[0], default=(0.0, ""))
 
 
 @lru_cache(maxsize=CACHED_FILES)

@@ -108,7 +108,7 @@ def _again(turn: Turn) -> Trial | None:
 
 def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
     best, voice = found[0], turn.voice
-    spec, file = best.spec, best.file
+    spec = best.spec
     facts = _facts(best)
     again = plan.again
     tried = voice.say(phrases.BEST_OF, count=str(len(found)))
@@ -135,7 +135,7 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
         phrases.TRAIN_EVIDENCE,
         first=span.first.isoformat(),
         last=span.last.isoformat(),
-        year=percent(file.train["annual_return"]),
+        year=percent(best.train["annual_return"]),
         **facts,
     )
     said = triggers(spec)
@@ -158,7 +158,7 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
 
 def _traits(turn: Turn, best: Candidate) -> ExpectedTraits:
     """Expect what train showed: that is what its author believes."""
-    train = best.file.train
+    train = best.train
     held = backtest(best.spec, turn.universe, splits(turn.universe).train).holding_days
     return ExpectedTraits(
         holding_period_days=(max(int(held / 2), 1), max(int(held * 2) + 1, 2)),
@@ -171,7 +171,7 @@ def _traits(turn: Turn, best: Candidate) -> ExpectedTraits:
 
 
 def _facts(one: Candidate) -> dict[str, str]:
-    train = one.file.train
+    train = one.train
     return {
         "how": describe(one.spec),
         "sharpe": two(train["sharpe"]),

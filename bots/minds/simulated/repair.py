@@ -12,6 +12,8 @@ from bots.minds.simulated.casefile import CaseFile, Pool, open_file
 from bots.minds.simulated.criteria import listed
 from bots.minds.simulated.lessons import is_legal
 from bots.minds.simulated.temper import Temper
+from bots.tools.backtest import backtest
+from bots.tools.splits import splits
 from bots.tools.strategies import PARAM_SPACE, Number, StrategySpec, mutate
 from bots.tools.universe import Universe
 
@@ -59,7 +61,7 @@ def repair(
         temper: The constants.
 
     Returns:
-        The best change that is one at all; None when none was found.
+        The best change that keeps the edge; None when none does.
     """
     wanted = tuple(issues) or ("overfitting",)
     base = file.spec
@@ -73,11 +75,14 @@ def repair(
         queue.append(mutate(queue[0] if queue and int(rng.integers(2)) else base, rng, universe.symbols))
     found: list[Repair] = []
     least = temper.keeps * max(file.train["sharpe"], 0.0)
+    span = splits(universe).train
     for spec in dict.fromkeys(queue[:tries]):
+        # A change that loses the edge answers nothing, and need not be looked at any further.
+        if backtest(spec, universe, span).metrics["sharpe"] < least:
+            continue
         changed = open_file(spec, universe, pool)
         gain = sum(file.scores[name] - changed.scores[name] for name in wanted)
-        # A change that loses the edge answers nothing.
-        lost = max(least - changed.train["sharpe"], 0.0) + max(-changed.validation["sharpe"], 0.0)
+        lost = max(-changed.validation["sharpe"], 0.0)
         found.append(Repair(changed, round(gain - 2.0 * lost, 9), len(queue[:tries])))
     return max(found, key=lambda one: one.gain) if found else None
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bots.minds.simulated.casefile import CaseFile, Pool, open_file
+from bots.minds.simulated.casefile import Pool, likeness
 from bots.minds.simulated.lessons import Trial
 from bots.minds.simulated.temper import Temper
+from bots.tools.backtest import Metrics, backtest
+from bots.tools.risk import assess
+from bots.tools.splits import splits
 from bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate
 from bots.tools.universe import Universe
 
@@ -45,19 +48,16 @@ class Candidate:
     """A strategy that was looked at.
 
     Attributes:
-        file: Its figures.
+        spec: The strategy.
+        train: Its figures over the first split.
         parent: Id of the approved strategy that it was bred from, "" for none.
         looks: How good it looks; train decides.
     """
 
-    file: CaseFile
+    spec: StrategySpec
+    train: Metrics
     parent: str
     looks: float
-
-    @property
-    def spec(self) -> StrategySpec:
-        """Return the strategy."""
-        return self.file.spec
 
 
 def candidates(
@@ -84,22 +84,28 @@ def candidates(
                 break
             continue
         known.add(spec)
-        file = open_file(spec, universe, pool)
-        found.append(Candidate(file, parent, looks(file, plan, temper)))
+        train = backtest(spec, universe, splits(universe).train).metrics
+        found.append(Candidate(spec, train, parent, looks(spec, train, plan, universe, pool, temper)))
         if len(found) == temper.candidates or n + 1 >= MOST_DRAWS:
             break
     return sorted(found, key=lambda one: -one.looks)
 
 
-def looks(file: CaseFile, plan: Plan, temper: Temper) -> float:
+def looks(
+    spec: StrategySpec, train: Metrics, plan: Plan, universe: Universe, pool: Pool, temper: Temper
+) -> float:
     """Judge a strategy by its train figures, as its author does.
 
     Few trades count for less. Being close to what is approved always costs, and so do the scores by which
     the archetype failed before: that much of train and validation the Explorer has learnt to look at.
     """
-    shown = file.train["sharpe"] * min(file.train["total_trades"] / temper.full_trades, 1.0)
-    dear = {"correlation_risk", *plan.watched.get(file.spec.archetype, ())}
-    cost = sum(max(file.scores[name] - plan.limits.get(name, 1.0), 0.0) for name in dear & file.scores.keys())
+    shown = train["sharpe"] * min(train["total_trades"] / temper.full_trades, 1.0)
+    scores = {"correlation_risk": likeness(spec, universe, pool)[0]}
+    watched = [name for name in plan.watched.get(spec.archetype, ()) if name not in scores]
+    if watched:
+        alone = assess(spec, universe).scores
+        scores |= {name: alone[name] for name in watched if name in alone}
+    cost = sum(max(score - plan.limits.get(name, 1.0), 0.0) for name, score in scores.items())
     return round(shown - 3.0 * cost, 9)
 
 

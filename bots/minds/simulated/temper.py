@@ -67,7 +67,7 @@ class Temper:
     candidates: int = 6
     continues: float = 0.35
     from_parents: float = 0.35
-    full_trades: int = 75
+    full_trades: int = 90
     near_miss: float = 0.2
     near_miss_for: timedelta = timedelta(hours=48)
     tries: int = 5
@@ -81,25 +81,25 @@ class Temper:
     heed_note: float = 0.12
     heed_principle: float = 0.1
     worst: int = 3
-    relief: float = 0.7
+    relief: float = 0.6
     unanswered: float = 1.15
     flaw: float = 0.07
-    centre: float = 0.02
+    centre: float = 0.03
     reject_from: float = 0.09
-    sureness: float = 0.11
+    sureness: float = 0.15
     robust: float = 0.08
 
     alpha_share: float = 0.7
-    alpha_even: float = 0.45
+    alpha_even: float = 0.62
     alpha_width: float = 0.16
-    risk_even: float = 0.0
+    risk_even: float = -0.07
     risk_width: float = 0.09
     rating_shift: float = 0.03
     certainty: float = 0.18
-    fixable: float = 0.15
+    fixable: float = 0.2
     overrule: float = 0.2
-    hopeless: float = 0.25
-    worthless: float = 0.35
+    hopeless: float = 0.2
+    worthless: float = 0.3
     repairs: int = 4
     revisions: int = 8
     keeps: float = 0.6

@@ -31,7 +31,7 @@ QUICK = Backoff(first_s=0.001, most_s=0.005)
 async def hosting(data_dir, log=None, **options):
     """Serve a log; yields the log."""
     log = log or SmallLog()
-    host = Host(**{"log_id": "log", "source": log, "publish": log.publish, "heartbeat_s": 0.02, **options})
+    host = Host(**{"log_id": "log", "source": log, "publish": log.publish, **options})
     ready = asyncio.Event()
     task = asyncio.create_task(GatewayServer(host, data_dir=data_dir).serve(lambda _path: ready.set()))
     await ready.wait()
@@ -111,9 +111,9 @@ def test_a_society_that_falls_silent_counts_as_gone(tmp_path):
             with pytest.raises(HungUp, match="fell silent"):
                 await link.receive()
             link.close()
-        async with hosting(tmp_path, heartbeat_s=0.005):
+        async with hosting(tmp_path, heartbeat_s=0.1):
             link = await Link.open(address.find(tmp_path))
-            for _ in range(5):
+            for _ in range(2):
                 assert decode((await link.receive())[0])["op"] == "beat"
             link.close()
 
@@ -362,13 +362,13 @@ def act(kind="note", n=1, **fields):
     )
 
 
-def taking_in(tmp_path, requests, use, authority=lambda _platform, _user: Seat.ADMIN, **options):
+def taking_in(tmp_path, requests, use, authority=lambda _platform, _user: Seat.ADMIN, reply_s=20.0):
     async def main():
         store = OutboxStore(tmp_path, "fake", "log")
         await store.open()
         try:
             return await use(
-                Intake(store, requests, authority=authority, backoff=QUICK, reply_s=0.02, **options), store
+                Intake(store, requests, authority=authority, backoff=QUICK, reply_s=reply_s), store
             )
         finally:
             await store.close()
@@ -420,7 +420,7 @@ def test_an_act_without_an_answer_is_kept_and_handed_over_later(tmp_path, proble
         handing.cancel()
         await asyncio.gather(handing, return_exceptions=True)
 
-    taking_in(tmp_path, requests, use)
+    taking_in(tmp_path, requests, use, reply_s=0.02)
     first, second = requests.published
     assert first == second
 

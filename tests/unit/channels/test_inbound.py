@@ -3,7 +3,7 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.commands import CommandError, Said, parse
@@ -139,6 +139,7 @@ def test_every_act_of_an_admin_passes_the_permission_matrix():
         matrix.check(draft.author, draft.channel, draft.body.type)
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(sorted(BODIES)),
     st.dictionaries(
@@ -157,6 +158,7 @@ def test_any_fields_give_a_draft_or_malformed(kind, fields):
         draft_of(act(kind, **fields), Seat.VIEWER).identity()
 
 
+@settings(deadline=None)
 @given(st.text(max_size=100))
 def test_any_command_line_gives_a_draft_or_a_reason(line):
     with suppress(CommandError, Malformed):

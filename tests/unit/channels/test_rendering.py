@@ -213,7 +213,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.sampled_from([*sorted(TEMPLATES), "UNKNOWN", ""]), st.dictionaries(names, values, max_size=8))
 def test_any_body_gives_one_clean_line(kind, data):
     envelope = loose({**data, "type": kind})

@@ -1,0 +1,125 @@
+"""Snapshots: a disposable cache of all folds, so that a long log need not be folded again at a start (K18).
+
+A snapshot is trusted only if it fits: the log's hash at its seq, the rules' version, and the very code that
+made it. `verify` never looks at it, and deleting it costs nothing but time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from protocols.kernel.rules import Rules
+
+NAME: Final = "snapshot"
+EVERY: Final = 20_000
+"""So many messages lie between two snapshots of a running society."""
+
+_RULES: Final = "rules"
+_log = structlog.get_logger("moot.snapshot")
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, rules: Rules) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._rules = rules
+
+    def persistent_id(self, obj: Any) -> Any:
+        return _RULES if obj is self._rules else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, rules: Rules) -> None:
+        super().__init__(file)
+        self._rules = rules
+
+    def persistent_load(self, pid: Any) -> Any:
+        if pid != _RULES:
+            raise pickle.UnpicklingError(f"unknown reference {pid!r}")
+        return self._rules
+
+
+@cache
+def code_fingerprint() -> str:
+    """Return the hex SHA-256 of the source of everything a snapshot's classes come from."""
+    import moot
+    import protocols
+
+    digest = hashlib.sha256()
+    roots = [Path(package.__path__[0]) for package in (protocols,)] + [Path(moot.__path__[0]) / "host.py"]
+    for root in roots:
+        for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def write_snapshot(directory: Path, *, seq: int, log_hash: str, rules: Rules, state: object) -> None:
+    """Write the folds as they stand after `seq`, atomically; a failure is logged and costs nothing.
+
+    Args:
+        directory: The data directory.
+        seq: Seq of the last folded message.
+        log_hash: Its hash.
+        rules: The rules; folds refer to them, they are not stored.
+        state: What to keep; anything that pickles.
+    """
+    try:
+        buffer = io.BytesIO()
+        _Pickler(buffer, rules).dump(state)
+        body = buffer.getvalue()
+        header = {
+            "seq": seq,
+            "hash": log_hash,
+            "rules": rules.version,
+            "code": code_fingerprint(),
+            "state": hashlib.sha256(body).hexdigest(),
+        }
+        draft = directory / f"{NAME}.new"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(header).encode() + b"\n" + body)
+        draft.replace(directory / NAME)
+    except (OSError, pickle.PicklingError, TypeError, AttributeError) as exc:
+        _log.warning("no snapshot written", why=str(exc))
+
+
+def read_snapshot(directory: Path, *, rules: Rules, hash_at: Any) -> tuple[int, Any] | None:
+    """Read the snapshot of a data directory if there is one that fits.
+
+    Args:
+        directory: The data directory.
+        rules: The rules that the folds will refer to.
+        hash_at: Returns the log's hash at a seq as hex, or None.
+
+    Returns:
+        The seq it stands at and what was kept; None when there is none that fits.
+    """
+    path = directory / NAME
+    try:
+        with path.open("rb") as file:
+            header = json.loads(file.readline())
+            fits = (
+                header["rules"] == rules.version
+                and header["code"] == code_fingerprint()
+                and header["hash"] == hash_at(header["seq"])
+            )
+            if not fits:
+                return None
+            body = file.read()
+        if hashlib.sha256(body).hexdigest() != header["state"]:
+            return None
+        return int(header["seq"]), _Unpickler(io.BytesIO(body), rules).load()
+    except FileNotFoundError:
+        return None
+    except Exception as exc:
+        _log.warning("snapshot passed over", why=str(exc))
+        return None

@@ -1,0 +1,85 @@
+"""`make bench`: measure, print a table, write bench.json (one flat object of medians)."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
+    ("bus", "inmemory_deliveries_per_s", "bench_bus", "bus_inmemory_deliveries_per_s", 150_000),
+    ("bus", "sqlite_ratio", "bench_bus", "bus_sqlite_ratio", 0.4),
+    ("bus", "sqlite_publishes_per_s", "bench_bus", "bus_sqlite_publishes_per_s", None),
+    ("debates", "debates_inmemory_per_s", "bench_debates", "debates_inmemory_per_s", 5_000),
+    ("debates", "debates_sqlite_per_s", "bench_debates", "debates_sqlite_per_s", 2_500),
+    (
+        "debates",
+        "debates_sqlite_sequential_per_s",
+        "bench_debates",
+        "debates_sqlite_sequential_per_s",
+        400,
+    ),
+    ("docket", "docket_messages_per_s", "bench_docket", "docket_messages_per_s", 150_000),
+    ("verify", "verify_messages_per_s", "bench_verify", "verify_messages_per_s", 16_667),
+    ("clock", "virtual_sleeps_per_s", "bench_clock", "virtual_sleeps_per_s", 90_000),
+    ("backtest", "backtests_per_s", "bench_backtest", "backtests_per_s", None),
+    ("simulate", "simulate_7_days_s", "bench_simulate", "simulate_7_days_s", 20),
+    ("simulate", "simulate_28_days_s", "bench_simulate", "simulate_28_days_s", 80),
+    ("simulate", "simulate_84_days_s", "bench_simulate", "simulate_84_days_s", 240),
+    ("growth", "open_debates_10000_mib", "bench_growth", "open_debates_10000_mib", 1024),
+    ("growth", "open_debates_10000_vs_1000_ratio", "bench_growth", "open_debates_10000_vs_1000_ratio", None),
+    ("growth", "restart_1000000_s", "bench_growth", "restart_1000000_s", 5),
+    ("growth", "verify_1000000_s", "bench_growth", "verify_1000000_s", 60),
+    ("growth", "verify_1000000_mib", "bench_growth", "verify_1000000_mib", 1024),
+)
+"""(part, function, module, key in bench.json, target). Times and sizes must stay below, rates above."""
+
+SLOW: Final = frozenset({"growth"})
+"""Parts that run only when asked for by name or with --all."""
+
+
+def is_below(key: str) -> bool:
+    """Say whether a figure is better when it is small."""
+    return key.endswith(("_s", "_mib")) and not key.endswith("_per_s")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parts = sorted({part for part, *_ in FIGURES})
+    parser.add_argument("--only", choices=parts, help="measure one part")
+    parser.add_argument("--all", action="store_true", help="measure the slow parts too")
+    options = parser.parse_args(argv)
+    results: dict[str, float] = {}
+    print(f"{'figure':<36} {'median':>14}  {'target':>12}  took")
+    for part, function, module, key, target in FIGURES:
+        if options.only is not None and part != options.only:
+            continue
+        if options.only is None and part in SLOW and not options.all:
+            continue
+        measure: Callable[[], float] = getattr(importlib.import_module(f"tests.benchmarks.{module}"), function)
+        began = time.perf_counter()
+        value = measure()
+        took = time.perf_counter() - began
+        results[key] = round(value, 3)
+        sign = "<" if is_below(key) else ">"
+        goal = f"{sign} {target:,.6g}" if target is not None else ""
+        met = "" if target is None or ((value <= target) if is_below(key) else (value >= target)) else "  short of it"
+        print(f"{key:<36} {value:>14,.2f}  {goal:>12}  {took:5.1f} s{met}", flush=True)
+    path = ROOT / "bench.json"
+    known = json.loads(path.read_text()) if path.exists() and options.only else {}
+    path.write_text(json.dumps({**known, **results}, indent=1, sort_keys=True) + "\n")
+    print(f"written to {path.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+import json
+import sqlite3
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+from channels import inbox
+from channels.draft_codec import draft_to_json
+from channels.errors import NotALog, Refused
+from channels.inbox import keyed, post
+from channels.lease import Lease
+from channels.logfile import connect, open_log
+from protocols.kernel.envelope import Draft
+from protocols.kernel.errors import Malformed
+from protocols.kernel.seats import Seat
+from tests.doubles.tiny import Said, said
+
+NOTE = draft_to_json(said("ignored", "hello"))
+OTHER = draft_to_json(said("ignored", "other words"))
+
+
+@pytest.fixture
+def path(tmp_path):
+    place = tmp_path / "log.sqlite"
+    open_log(place, epoch=1)
+    return place
+
+
+def rows(path):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT key, draft, receipt FROM inbox ORDER BY n").fetchall()
+
+
+def answer(path, key, **receipt):
+    with closing(connect(path)) as db:
+        db.execute("UPDATE inbox SET receipt = ? WHERE key = ?", (json.dumps({"id": key, **receipt}), key))
+
+
+def test_a_post_to_a_stopped_society_is_queued_without_waiting(path):
+    began = time.perf_counter()
+    assert post(path, NOTE, "k1", wait_s=30) is None
+    assert time.perf_counter() - began < 5
+    assert rows(path) == [("k1", NOTE, None)]
+
+
+def test_a_draft_may_be_given_as_plain_data(path):
+    post(path, json.loads(NOTE), "k1")
+    assert rows(path) == [("k1", NOTE, None)]
+
+
+def test_posting_again_posts_nothing(path):
+    assert post(path, NOTE, "k1") is None
+    assert post(path, " " + NOTE, "k1") is None
+    assert len(rows(path)) == 1
+
+
+def test_another_draft_of_a_key_that_waits_is_superseded(path):
+    post(path, NOTE, "k1")
+    receipt = post(path, OTHER, "k1")
+    assert (receipt["status"], receipt["id"]) == ("superseded", "k1")
+    assert rows(path) == [("k1", NOTE, None)]
+
+
+def test_a_receipt_that_is_there_is_returned(path):
+    post(path, NOTE, "k1")
+    answer(path, "k1", status="accepted", seq=7)
+    assert post(path, NOTE, "k1") == {"status": "accepted", "seq": 7, "id": "k1"}
+    assert post(path, OTHER, "k1") == {"status": "superseded", "seq": 7, "id": "k1"}
+
+
+def test_a_refused_draft_may_be_posted_anew(path):
+    post(path, NOTE, "k1")
+    answer(path, "k1", status="refused", rule="1.3", why="no")
+    assert post(path, OTHER, "k1") is None
+    assert rows(path) == [("k1", OTHER, None)]
+
+
+def test_a_guest_waits_while_a_host_runs(path):
+    def host():
+        while not rows(path):
+            time.sleep(0.005)
+        answer(path, "k1", status="accepted", seq=1)
+
+    with Lease.acquire(path.parent):
+        thread = threading.Thread(target=host)
+        thread.start()
+        assert post(path, NOTE, "k1", wait_s=20)["status"] == "accepted"
+        thread.join()
+
+
+def test_a_guest_waits_no_longer_than_it_said(path):
+    with Lease.acquire(path.parent):
+        began = time.perf_counter()
+        assert post(path, NOTE, "k1", wait_s=0.1) is None
+        assert 0.05 < time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("draft", "key", "field"),
+    [
+        (NOTE, "", "key"),
+        (NOTE, "x" * 501, "key"),
+        (NOTE, "\ud800", "draft"),
+        ("{", "k", "draft"),
+        ("[" * 100_000, "k", "draft"),
+        ({"x": object()}, "k", "draft"),
+        ({"x": float("nan")}, "k", "draft"),
+        ({"x": "y" * 1_000_001}, "k", "draft"),
+    ],
+)
+def test_what_is_no_draft_or_no_key_is_refused_at_once(path, draft, key, field):
+    with pytest.raises(Refused) as caught:
+        post(path, draft, key)
+    assert caught.value.violation.field == field
+    assert rows(path) == []
+
+
+def test_where_there_is_no_society_a_line_says_so(tmp_path):
+    with pytest.raises(NotALog, match="there is no society in .*: start one with moot up"):
+        post(tmp_path / "log.sqlite", NOTE, "k1")
+    (tmp_path / "log.sqlite").touch()
+    with pytest.raises(NotALog, match="there is no society"):
+        post(tmp_path / "log.sqlite", NOTE, "k1")
+
+
+def test_an_answer_keeps_the_id_of_its_obligation():
+    draft = Draft(
+        channel="#open", author=Seat.CRITIC, body=Said(), obligation_id="case_1/r1/critic", attempt=1, key="x"
+    )
+    assert keyed(draft, "cli/5").identity() == "case_1/r1/critic/1"
+    assert keyed(said("x"), "cli/5").identity() == "cli/5"
+
+
+@pytest.mark.parametrize("key", ["case_1/r1/critic/0", "a/b/admin/12"])
+def test_a_guest_cannot_take_the_id_of_an_answer(key):
+    with pytest.raises(Malformed, match="the form of an answer's id") as caught:
+        keyed(said("x"), key)
+    assert caught.value.field == "key"
+
+
+def test_a_failed_insert_leaves_no_transaction_open(path, monkeypatch):
+    with closing(connect(path)) as db:
+        monkeypatch.setattr(inbox.json, "loads", lambda text: 1 / 0)
+        db.execute("INSERT INTO inbox(key, draft, receipt) VALUES ('k', 'd', 'r')")
+        with pytest.raises(ZeroDivisionError):
+            inbox._insert(db, "k", NOTE)
+        assert not db.in_transaction

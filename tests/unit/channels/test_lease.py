@@ -1,0 +1,108 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from channels.errors import LeaseHeld, StorageError
+from channels.lease import Lease, holder
+
+HOLD = """
+import sys
+from channels.lease import Lease
+lease = Lease.acquire(sys.argv[1])
+print(lease.epoch, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process that holds the lease."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "1\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_second_host_is_refused_and_told_the_pid(tmp_path, other):
+    with pytest.raises(LeaseHeld, match=f"process {other.pid} hosts a society on .*: stop it first"):
+        Lease.acquire(tmp_path)
+
+
+def test_kill_9_frees_the_lease_and_the_next_epoch_is_higher(tmp_path, other):
+    other.kill()
+    other.wait()
+    with Lease.acquire(tmp_path) as lease:
+        assert lease.epoch == 2
+
+
+def test_a_second_lease_in_the_same_process_is_refused_too(tmp_path):
+    with Lease.acquire(tmp_path), pytest.raises(LeaseHeld, match=f"process {os.getpid()}"):
+        Lease.acquire(tmp_path)
+
+
+def test_each_epoch_is_higher_and_can_be_raised(tmp_path):
+    for epoch in (1, 2, 3):
+        with Lease.acquire(tmp_path) as lease:
+            assert lease.epoch == epoch
+    with Lease.acquire(tmp_path) as lease:
+        lease.raise_to(2)
+        assert lease.epoch == 4
+        lease.raise_to(90)
+    assert json.loads((tmp_path / "lock").read_text()) == {"epoch": 90, "pid": os.getpid()}
+    with Lease.acquire(tmp_path) as lease:
+        assert lease.epoch == 91
+
+
+def test_releasing_twice_is_fine_and_a_released_lease_cannot_be_raised(tmp_path):
+    lease = Lease.acquire(tmp_path)
+    lease.release()
+    lease.release()
+    with pytest.raises(LeaseHeld):
+        lease.raise_to(9)
+
+
+def test_holder_names_the_host_and_disturbs_nobody(tmp_path, other):
+    assert holder(tmp_path) == other.pid
+    other.kill()
+    other.wait()
+    assert holder(tmp_path) is None
+    with Lease.acquire(tmp_path):
+        assert holder(tmp_path) == os.getpid()
+
+
+def test_nobody_holds_a_directory_without_a_lock(tmp_path):
+    assert holder(tmp_path / "none") is None
+
+
+def test_a_damaged_lock_file_only_loses_its_number(tmp_path):
+    (tmp_path / "lock").write_text("not json")
+    with Lease.acquire(tmp_path) as lease:
+        assert lease.epoch == 1
+
+
+def test_the_directory_is_made(tmp_path):
+    with Lease.acquire(tmp_path / "a" / "b"):
+        assert (tmp_path / "a" / "b" / "lock").exists()
+
+
+def test_where_it_cannot_be_written_a_line_says_so(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="cannot lock"):
+        Lease.acquire(tmp_path / "file")
+
+
+def test_a_child_that_is_started_does_not_inherit_the_lock(tmp_path):
+    with Lease.acquire(tmp_path):
+        child = subprocess.Popen(
+            [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
+        )
+    try:
+        Lease.acquire(tmp_path).release()
+    finally:
+        child.communicate()
