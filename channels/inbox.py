@@ -131,15 +131,15 @@ def refused(key: str, violation: Violation) -> InboxReceipt:
 
 
 def _checked(draft: Mapping[str, object] | str, key: str) -> str:
+    if not 1 <= len(key) <= MAX_ID or not key.isprintable():
+        raise Refused(Malformed("K1", f"1 to {MAX_ID} printable characters", field="key"))
     try:
         text = canonical_json(json.loads(draft) if isinstance(draft, str) else dict(draft))
-        text.encode(), key.encode()
+        text.encode()
     except (ValueError, TypeError, RecursionError) as exc:
         raise Refused(Malformed("messages", f"is not JSON: {exc}", field="draft")) from exc
     if len(text) > MAX_DRAFT:
         raise Refused(Malformed("K3", f"more than {MAX_DRAFT} characters", field="draft"))
-    if not 1 <= len(key) <= MAX_ID:
-        raise Refused(Malformed("K1", f"1 to {MAX_ID} characters", field="key"))
     return text
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Final, Literal, ParamSpec, Self, TypeVar
 
 import aiosqlite
 import structlog
@@ -28,6 +28,8 @@ WINDOW: Final = 4096
 IDS: Final = 65_536
 """Ids that the sequencer remembers at least; older ones are found by the constraint of the table."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Durability = Literal["power", "process"]
 
 _log = structlog.get_logger(__name__)
@@ -115,8 +117,8 @@ class SqliteBus(Bus):
         async with AsyncExitStack() as stack:
             with hold():
                 if lease is None:
-                    lease = stack.enter_context(await asyncio.to_thread(Lease.acquire, place.parent))
-                end = await asyncio.to_thread(open_log, place, epoch=lease.epoch)
+                    lease = stack.enter_context(await _in_thread(Lease.acquire, place.parent))
+                end = await _in_thread(open_log, place, epoch=lease.epoch)
                 lease.raise_to(end.epoch)
                 with disk_errors(place):
                     writing = await stack.enter_async_context(_connect(place))
@@ -209,6 +211,16 @@ class SqliteBus(Bus):
         with disk_errors(self._path), self._hold():
             rows = await self._reading.execute_fetchall(SELECT_PAGE, (first - 1, last))
         return envelopes([(row[0], row[1], row[2]) for row in rows], first, self._decode)
+
+
+async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function in a thread to its end: a cancelled opening keeps its lease until its last write."""
+    working = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        raise
 
 
 def _connect(path: Path) -> aiosqlite.Connection:

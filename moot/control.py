@@ -24,6 +24,7 @@ import structlog
 from channels.errors import NotALog
 from channels.lease import holder
 from channels.logfile import check_schema, connect, disk_errors
+from moot.clock.wall import utc_ns
 
 LOOK_S: Final = 0.02
 """A guest looks for its receipt this often."""
@@ -42,16 +43,16 @@ Handle = Callable[[str, float | None, str], Awaitable[Receipt]]
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS control(
     n INTEGER PRIMARY KEY AUTOINCREMENT, op TEXT NOT NULL, value REAL, by TEXT NOT NULL,
-    taken INTEGER NOT NULL DEFAULT 0, receipt TEXT
+    asked_ns INTEGER NOT NULL, taken INTEGER NOT NULL DEFAULT 0, receipt TEXT
 )
 """
-INSERT: Final = "INSERT INTO control(op, value, by) VALUES (?, ?, ?)"
+INSERT: Final = "INSERT INTO control(op, value, by, asked_ns) VALUES (?, ?, ?, ?)"
 SELECT_RECEIPT: Final = "SELECT receipt FROM control WHERE n = ?"
 WITHDRAW: Final = "DELETE FROM control WHERE n = ? AND NOT taken"
 SELECT_WAITING: Final = "SELECT n, op, value, by FROM control WHERE NOT taken ORDER BY n LIMIT 100"
 TAKE: Final = "UPDATE control SET taken = 1 WHERE n = ? AND NOT taken"
 UPDATE_RECEIPT: Final = "UPDATE control SET receipt = ? WHERE n = ?"
-DELETE_ALL: Final = "DELETE FROM control"
+DELETE_OLD: Final = "DELETE FROM control WHERE asked_ns < ?"
 
 Row = tuple[int, str, float | None, str]
 
@@ -85,7 +86,7 @@ def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float
     with disk_errors(place), closing(connect(place, durability="process")) as db:
         check_schema(db, place)
         db.execute(SCHEMA)
-        n = db.execute(INSERT, (op, value, by)).lastrowid
+        n = db.execute(INSERT, (op, value, by, utc_ns())).lastrowid
         for _ in range(max(1, math.ceil(wait_s / LOOK_S))):
             time.sleep(LOOK_S)
             (found,) = db.execute(SELECT_RECEIPT, (n,)).fetchone() or (None,)
@@ -127,6 +128,7 @@ class ControlPump:
         self._handle = handle
         self._poll_s = poll_s
         self._hold = hold
+        self._since_ns = utc_ns()
         self._stop = threading.Event()
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Receipt] | None = None
@@ -152,7 +154,7 @@ class ControlPump:
         try:
             with closing(connect(self._path, durability="process")) as db:
                 db.execute(SCHEMA)
-                db.execute(DELETE_ALL)
+                db.execute(DELETE_OLD, (self._since_ns,))
                 while not self._stop.is_set():
                     self._look(db)
                     self._stop.wait(self._poll_s)

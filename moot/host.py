@@ -17,6 +17,7 @@ from bots.port import Clock
 from channels.bus import Bus, Receipt
 from channels.errors import BusClosed, Refused, StorageError
 from memory.store import Store
+from protocols.escalation.case import EscalationState
 from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Actor, Draft, Envelope
@@ -171,6 +172,9 @@ class Host:
                 bot.opened(fx.retried)
         if isinstance(env.body, SeatTaken | SeatReleased) and fx.violation is None:
             self._hand_over(Seat(env.body.seat))
+        for state in fx.ended:
+            if isinstance(state, EscalationState) and state.effect == "restart_seat":
+                self.restart_bot(Seat(state.subject))
         office = self.office
         if office is not None and (
             self.docket.pending

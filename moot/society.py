@@ -199,7 +199,7 @@ class Society:
             OfficerFault: The host had to stop (K5).
         """
         waits: list[asyncio.Future[Any]] = [self._faulted]
-        tasks = []
+        tasks: list[asyncio.Task[Any]] = []
         if until is not None:
             tasks.append(asyncio.create_task(self.clock.sleep_until(until), name="until"))
         if stop is not None:

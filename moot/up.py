@@ -31,6 +31,8 @@ from protocols.codec import decode_body
 from protocols.kernel.times import rfc3339
 
 DEFAULT_DIRECTORY: Final = Path("moot-data")
+SLOT: Final = timedelta(hours=2)
+"""From one micro slot to the next (R-D21)."""
 RECAP: Final = 40
 """So many messages of the past are shown at the start."""
 
@@ -145,11 +147,15 @@ def _set_aside(directory: Path, feed: Feed) -> None:
 def _warm_up(options: UpOptions, settings: Settings, lease: Lease, feed: Feed) -> datetime:
     """Live some days in virtual time before the first wall second; return where that ends.
 
-    It ends five minutes before a micro slot, so that the first minute at 120x holds a whole debate.
+    It ends five minutes before a micro slot, so that the first minute at 120x holds a whole debate, and at
+    the first such moment after the asked days at which an escalation waits for a person, so that there is
+    something to answer. It looks for one for as many days again, and goes without after that.
     """
     now = wall_now()
-    end = now.replace(hour=now.hour - now.hour % 2, minute=0, second=0) + timedelta(hours=1, minutes=55)
-    start = end - timedelta(days=options.warm_up_days)
+    days = timedelta(days=options.warm_up_days)
+    latest = now.replace(hour=now.hour - now.hour % 2, minute=0, second=0) - timedelta(minutes=5)
+    start = latest - 2 * days
+    end = latest - days
     feed.say(f"warming up: {options.warm_up_days:g} simulated days from {start:%a %d %b %H:%M} UTC ...")
     plan = Plan(
         settings=settings,
@@ -159,14 +165,17 @@ def _warm_up(options: UpOptions, settings: Settings, lease: Lease, feed: Feed) -
         is_warm_up=True,
     )
 
-    async def main(clock: VirtualClock) -> None:
-        society = await Society.open(plan, clock, lease=lease)
-        async with society:
-            await society.run_until(end)
+    async def main(clock: VirtualClock) -> datetime:
+        until = end
+        async with await Society.open(plan, clock, lease=lease) as society:
+            await society.run_until(until)
+            while until < latest and not society.host.docket.house.running.get("escalation"):
+                until += SLOT
+                await society.run_until(until)
             await society.close("the warm-up is over")
+        return until
 
-    VirtualClock(start).run(main)
-    return end
+    return VirtualClock(start).run(main)
 
 
 async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed: Feed) -> None:

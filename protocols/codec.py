@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, canonical_json
+from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, assemble, canonical_json
 from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Instant, Message
 from protocols.kernel.seats import Seat
@@ -90,23 +90,24 @@ def decode_envelope(raw: bytes | str) -> Envelope:
         raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
     if wire.v != SCHEMA_VERSION and wire.v > SCHEMA_VERSION:
         upcast({}, wire.v)
-    return Envelope(
-        v=wire.v,
-        seq=wire.seq,
-        id=wire.id,
-        channel=wire.channel,
-        author=wire.author,
-        actor=Actor(wire.actor.kind, wire.actor.platform, wire.actor.user_id),
-        case_id=wire.case_id,
-        obligation_id=wire.obligation_id,
-        attempt=wire.attempt,
-        tenure=wire.tenure,
-        in_reply_to=wire.in_reply_to,
-        hops=wire.hops,
-        sent_at=wire.sent_at,
-        body=body,
-        json=_without_hash(text, wire.hash),
-        hash=wire.hash or "",
+    actor = wire.actor
+    return assemble(
+        wire.v,
+        wire.seq,
+        wire.id,
+        wire.channel,
+        wire.author,
+        Actor(actor.kind, actor.platform, actor.user_id),
+        wire.case_id,
+        wire.obligation_id,
+        wire.attempt,
+        wire.tenure,
+        wire.in_reply_to,
+        wire.hops,
+        wire.sent_at,
+        body,
+        _without_hash(text, wire.hash),
+        wire.hash or "",
     )
 
 

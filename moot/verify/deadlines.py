@@ -7,7 +7,8 @@ of cycles: the docket derives them all as duties; this module waits for them wit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
@@ -15,6 +16,9 @@ from protocols.kernel.duties import ripe_duty
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.officers import Violation as ViolationMessage
+from protocols.kernel.seats import OFFICERS
+
+NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class Deadlines:
@@ -23,8 +27,7 @@ class Deadlines:
     def __init__(self, findings: Findings) -> None:
         """Start with nothing due."""
         self._findings = findings
-        self._next: datetime | None = None
-        self._is_known = False
+        self._alarm_at: datetime | None = None
         self._ended_at: datetime | None = None
         self._said: set[str] = set()
 
@@ -45,23 +48,24 @@ class Deadlines:
         if docket.pending:
             self._pending(env.id, docket, before)
             return
-        if self._is_known and (self._next is None or before <= self._next):
-            return
-        self._next = docket.next_instant()
-        self._is_known = True
-        if self._next is not None and self._next < before:
+        soonest = docket.deadlines.next_instant()
+        if (soonest is not None and soonest < before) or self._alarm(docket) < before:
             self._overdue(env.seq, docket, before)
 
     def after(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in what the fold of a message made due."""
         if fx.ended:
             self._ended_at = env.sent_at
-            self._is_known = False
-        elif env.body.type in docket.rules.lifecycle:
-            self._is_known = False
-        elif fx.opened:
-            soonest = min(obligation.due_at for obligation in fx.opened)
-            self._next = soonest if self._next is None else min(self._next, soonest)
+            self._alarm_at = None
+        elif env.author in OFFICERS:
+            self._alarm_at = None
+
+    def _alarm(self, docket: Docket) -> datetime:
+        """Return when the folds next ask for something: it moves when a case ends or an officer speaks."""
+        if self._alarm_at is None:
+            alarms = (fold.alarm(docket) for fold in docket.house.folds)
+            self._alarm_at = min((alarm for alarm in alarms if alarm is not None), default=NEVER)
+        return self._alarm_at
 
     def end(self, docket: Docket, settled_at: datetime | None, slack: timedelta) -> None:
         """Check what should have come before the log ends."""
@@ -107,7 +111,7 @@ class Deadlines:
         for obligation, is_void in docket.deadlines.ripe(latest):
             yield ripe_duty(docket, obligation, is_void=is_void)
         if self._ended_at is not None and self._ended_at > latest:
-            self._is_known = False
+            self._alarm_at = None
             return
         for fold in docket.house.folds:
             yield from fold.ring(latest, docket)

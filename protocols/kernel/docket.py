@@ -98,7 +98,7 @@ class Docket:
             raise LocalProtocolError(f"seq {env.seq} after {self.seq}: the log must be dense")
         before = self.at
         house = self.house
-        self.seq = env.seq
+        self.seq = house.seq = env.seq
         self.at = house.at = env.sent_at
         fx = Effects()
         author = env.author

@@ -71,7 +71,8 @@ class House:
     """The society-wide state that rules may read.
 
     Attributes:
-        at: `sent_at` of the message that is being folded.
+        seq: Seq of the message that is being folded.
+        at: Its `sent_at`.
         started_at: `sent_at` of the first SOCIETY_STARTED.
         speed: Society seconds a wall second, 0 before the start.
         paused: Whether the clock stands still.
@@ -91,6 +92,7 @@ class House:
 
     def __init__(self, folds: Sequence[Fold]) -> None:
         """Start before the first envelope."""
+        self.seq = 0
         self.at: datetime | None = None
         self.started_at: datetime | None = None
         self.stopped_at: datetime | None = None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from protocols.kernel.case import CaseType
 from protocols.kernel.catalogue import Matrix
@@ -13,6 +14,7 @@ from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.house import Fold, House
 from protocols.kernel.message import Message
+from protocols.kernel.seats import OFFICERS, Seat
 from protocols.kernel.times import stamp
 
 Check = Callable[[Envelope, House], None]
@@ -34,6 +36,12 @@ class Minted(NamedTuple):
     by_minute: bool
     also: str = ""
     each: bool = False
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Return what its ids look like."""
+        number = "[0-9]{8}_[0-9]{4}(_[0-9]{1,6})?" if self.by_minute else "[0-9]{3,9}"
+        return re.compile(f"{self.prefix}_{number}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +133,9 @@ class Counter:
         rule = self._minted.get(body.type)
         if rule is None:
             return body
+        for value in _ids(body, rule):
+            if value:
+                self._saw(rule, value, sent_at)
         if rule.each:
             parts = getattr(body, rule.path[0])
             if all(getattr(part, rule.path[1]) for part in parts):
@@ -173,19 +184,60 @@ class Counter:
         if rule is None:
             return
         for value in _ids(env.body, rule):
-            self._saw(rule, value)
+            self._saw(rule, value, env.sent_at)
 
-    def _saw(self, rule: Minted, value: str) -> None:
-        parts = value.removeprefix(rule.prefix + "_").split("_")
-        if not all(part.isdigit() for part in parts):
+    def _saw(self, rule: Minted, value: str, sent_at: datetime) -> None:
+        """Count an id that a body has; one of another minute is in nobody's way."""
+        if not rule.pattern.fullmatch(value):
             return
-        last, n = self._last.get(rule.prefix, ("", 0))
+        parts = value.removeprefix(rule.prefix + "_").split("_")
+        when, k = "", int(parts[-1])
         if rule.by_minute:
-            when, k = "_".join(parts[:2]), int(parts[2]) if len(parts) > 2 else 1
-        else:
-            when, k = "", int(parts[0])
-        if when > last or (when == last and k > n):
+            when, k = stamp(sent_at), int(parts[2]) if len(parts) > 2 else 1
+            if "_".join(parts[:2]) != when:
+                return
+        last, n = self._last.get(rule.prefix, ("", 0))
+        if last != when or k > n:
             self._last[rule.prefix] = (when, k)
+
+
+DERIVED: Final = re.compile(
+    r"(violation|ruling|ping|reflection|audit|escalation|withdrawn|released|started|stopped|clock"
+    r"|micro|daily|architecture)/"
+    r"|[a-z]+_[0-9]{8}_[0-9]{4}(_[0-9]+)?$"
+    rf"|.*/({'|'.join(Seat)})/[0-9]+$",
+    re.DOTALL,
+)
+"""Keys that nobody may choose: those of officers' duties, counted ids, and those of answers."""
+
+
+def check_identity(draft: Draft) -> None:
+    """Check that a draft of a seat or a person takes no id that is somebody else's (K1).
+
+    An id that was taken would silence whoever it belongs to: their message would count as a duplicate.
+
+    Raises:
+        Malformed: It has no key, a derived one, or one of another seat's obligation.
+    """
+    if not draft.key and draft.obligation_id is None:
+        raise Malformed("K1", "settles no obligation and has no key: choose one", field="key")
+    if draft.key and DERIVED.match(draft.key):
+        raise Malformed("K1", f"{draft.key!r} has the form of a derived id: choose another", field="key")
+    if draft.obligation_id is not None and not draft.obligation_id.endswith(f"/{draft.author.value}"):
+        raise Malformed("K1", f"is no obligation of {draft.author}", field="obligation_id")
+
+
+def _opening(draft: Draft, minted: Minted, named: str) -> Draft:
+    """Check an opener whose case id the sequencer counts: the draft's case, if any, is where it was owed.
+
+    Raises:
+        Malformed: It chose an id that is none of that kind.
+    """
+    if named and not minted.pattern.fullmatch(named):
+        raise Malformed(
+            "R-D12", f"{named!r} is no {minted.prefix}_ id: leave it to the sequencer", field=draft.body.case_field
+        )
+    return replace(draft, case_id=named or None) if draft.case_id != (named or None) else draft
 
 
 class Gate:
@@ -201,22 +253,25 @@ class Gate:
 
         Raises:
             Forbidden: The matrix does not allow it.
-            Malformed: Its body names another case than its envelope.
+            Malformed: Its body names another case than its envelope, or its id is somebody else's.
         """
         body = draft.body
         self._rules.matrix.check(draft.author, draft.channel, body.type)
-        if body.case_field and draft.case_id is not None:
-            named = getattr(body, body.case_field)
-            if named and named != draft.case_id:
-                raise Malformed(
-                    "K9", f"names case {named}, the envelope {draft.case_id}", field=body.case_field
-                )
+        if draft.author not in OFFICERS:
+            check_identity(draft)
+        if not body.case_field:
+            return draft
+        named = getattr(body, body.case_field)
+        minted = self._rules.minted.get(body.type)
+        if minted is not None and minted.path == (body.case_field,):
+            return _opening(draft, minted, named)
+        if draft.case_id is None:
             if not named:
-                draft = replace(draft, body=body.model_copy(update={body.case_field: draft.case_id}))
-        elif body.case_field and not getattr(body, body.case_field) and body.type not in self._rules.minted:
-            raise Malformed("K9", "is empty: name the case", field=body.case_field)
-        if not draft.key and draft.obligation_id is None:
-            raise Malformed("K1", "settles no obligation and has no key: choose one", field="key")
+                raise Malformed("K9", "is empty: name the case", field=body.case_field)
+        elif not named:
+            return replace(draft, body=body.model_copy(update={body.case_field: draft.case_id}))
+        elif named != draft.case_id:
+            raise Malformed("K9", f"names case {named}, the envelope {draft.case_id}", field=body.case_field)
         return draft
 
     def mint(self, draft: Draft, sent_at: datetime) -> Message:

@@ -11,12 +11,17 @@ from apscheduler.triggers.cron import CronTrigger
 
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
+from protocols.kernel.errors import OfficerFault
 from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.message import Message
-from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.officers import ConfigChanged, SocietyStarted
+from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
 from protocols.research.messages import CycleDeferred, CycleSkipped, CycleTrigger
+
+REMEMBERED: Final = 64
+"""For so many seqs a duty may be under way that the log has overtaken."""
 
 BUSY: Final = ("cycle", "architecture")
 """Kinds of cases that no second cycle may run beside."""
@@ -64,6 +69,7 @@ class Schedule:
         self._at = sorted(parse_instant(text) for text in spec.get("at", ()))
         self._day: date | None = None
         self._of_day: list[datetime] = []
+        self._times: list[timedelta] = []
 
     def first(self, at: datetime, *, after: bool) -> datetime | None:
         """Return the first instant at `at` or later; strictly later when `after`."""
@@ -77,12 +83,16 @@ class Schedule:
         return min(found, default=None)
 
     def _fires_on(self, at: datetime) -> list[datetime]:
-        """Return the instants of a day; most questions are about the day of the last one."""
-        instant, fires = _midnight(at), []
-        while (following := self._fires_from(instant)) and following[0].date() == at.date():
-            fires += following
-            instant = following[0] + timedelta(minutes=1)
-        return fires
+        """Return the instants of a day: a cron expression fires at the same times on every day it fires on."""
+        midnight = _midnight(at)
+        following = self._fires_from(midnight)
+        if not following or following[0].date() != at.date():
+            return []
+        if not self._times:
+            while following and following[0].date() == at.date():
+                self._times.append(following[0] - midnight)
+                following = self._fires_from(following[0] + timedelta(minutes=1))
+        return [midnight + time for time in self._times]
 
     def _fires_from(self, at: datetime) -> list[datetime]:
         fire = self._cron.get_next_fire_time(None, at) if self._cron is not None else None
@@ -113,50 +123,66 @@ class Calendar(Fold):
 
     name = "calendar"
     types = frozenset({"SOCIETY_STARTED", "CONFIG_CHANGED", "CYCLE_TRIGGER", "CYCLE_SKIPPED", "CYCLE_DEFERRED"})
-    turns = Turn.ENDED
+    turns = Turn.ENDED | Turn.PERSON
 
     def __init__(self) -> None:
         """Start without schedules; the first SOCIETY_STARTED brings them."""
         self.next: dict[str, datetime | None] = {}
+        self._schedules: dict[str, Schedule] = {}
         self._specs: dict[str, Any] = {}
         self._deferred: set[tuple[str, datetime]] = set()
         self._up_since: datetime | None = None
-        self._was_busy: tuple[datetime, str] | None = None
+        self._was_busy: tuple[int, str] | None = None
+        self._stopped_seq = 0
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
-        """Take in one envelope."""
+        """Take in one envelope.
+
+        Raises:
+            OfficerFault: SOCIETY_STARTED or CONFIG_CHANGED carry schedules that are none.
+        """
         body = env.body
-        if fx.ended and any(state.kind in BUSY for state in fx.ended):
-            self._was_busy = (env.sent_at, next(s.kind for s in fx.ended if s.kind in BUSY))
-        if fx.superseded:
+        for ended in fx.ended:
+            if ended.kind in BUSY:
+                self._was_busy = (env.seq, ended.kind)
+        if fx.superseded or fx.violation is not None:
             return
-        if type(body) is SocietyStarted:
-            self._started(env, docket.house)
-        elif type(body) is CycleTrigger:
+        if type(body) is CycleTrigger:
             self._handled(body.mode, body.nominal_at)
         elif type(body) is CycleSkipped:
             self._handled(body.schedule, body.nominal_at)
         elif type(body) is CycleDeferred:
             self._deferred.add((body.schedule, body.nominal_at))
+        elif type(body) is SocietyStarted:
+            self._up_since = env.sent_at
+            self._configure(env, docket.house)
+        elif type(body) is ConfigChanged:
+            self._configure(env, docket.house)
+        elif type(body) is Stop:
+            self._stopped_seq = env.seq
 
-    def _started(self, env: Envelope, house: House) -> None:
-        self._up_since = env.sent_at
-        specs = dict(house.config.get("schedules", {}))
+    def _configure(self, env: Envelope, house: House) -> None:
+        """Take the schedules of the effective configuration; those that are as before go on where they were."""
+        try:
+            specs = dict(house.config.get("schedules", {}))
+            schedules = {name: Schedule(specs[name]) for name in POLICIES if name in specs}
+        except (ValueError, TypeError, AttributeError) as exc:
+            raise OfficerFault(f"{env.body.type} carries schedules that are none: {exc}", seq=env.seq) from exc
         for name in POLICIES:
-            if name not in specs:
+            if name not in schedules:
                 self.next[name] = None
             elif self.next.get(name) is None or specs[name] != self._specs.get(name):
-                self.next[name] = schedule_of(specs[name]).first(env.sent_at, after=False)
-        self._specs = specs
+                self.next[name] = schedules[name].first(env.sent_at, after=False)
+        self._specs, self._schedules = specs, schedules
 
     def _handled(self, name: str, nominal: datetime) -> None:
         self._deferred.discard((name, nominal))
-        self.next[name] = schedule_of(self._specs[name]).first(nominal, after=True) if name in self._specs else None
+        schedule = self._schedules.get(name)
+        self.next[name] = schedule.first(nominal, after=True) if schedule is not None else None
 
     def alarm(self, docket: Docket) -> datetime | None:
         """Return the next nominal instant that needs something said, None while all wait."""
-        house = docket.house
-        busy = _busy(house)
+        busy = _busy(docket.house)
         instants = []
         for name, nominal in self.next.items():
             if nominal is None or (busy and POLICIES[name].waits and (name, nominal) in self._deferred):
@@ -172,7 +198,13 @@ class Calendar(Fold):
                 continue
             body = self._say(name, nominal, now, docket)
             if body is not None:
-                yield self._draft(name, nominal, body)
+                yield Draft(
+                    channel="#a-arena",
+                    author=Seat.TIMEKEEPER,
+                    actor=OFFICER,
+                    body=body,
+                    key=_deferral(name, nominal) if type(body) is CycleDeferred else _slot(name, nominal),
+                )
                 return
 
     def _say(self, name: str, nominal: datetime, now: datetime, docket: Docket) -> Message | None:
@@ -180,23 +212,21 @@ class Calendar(Fold):
         house = docket.house
         policy = POLICIES[name]
         if "A" in house.stopped:
-            return CycleSkipped(schedule=policy.mode, nominal_at=nominal, reason="stopped")  # type: ignore[arg-type]
+            return _skipped(policy, nominal, "stopped")
         was_down = self._up_since is not None and nominal < self._up_since
-        later = schedule_of(self._specs[name]).first(nominal, after=True)
+        later = self._schedules[name].first(nominal, after=True)
         is_stale = later is not None and later <= now
         if policy.waits and is_stale:
-            reason = "outage" if was_down else "a later one is due"
-            return CycleSkipped(schedule=policy.mode, nominal_at=nominal, reason=reason)  # type: ignore[arg-type]
+            return _skipped(policy, nominal, "outage" if was_down else "a later one is due")
         if not policy.waits and (was_down or is_stale):
-            reason = "outage" if was_down else "missed"
-            return CycleSkipped(schedule=policy.mode, nominal_at=nominal, reason=reason)  # type: ignore[arg-type]
-        busy = self._busy_with(name, now, docket)
-        if busy and policy.waits:
+            return _skipped(policy, nominal, "outage" if was_down else "missed")
+        busy = _busy(house)
+        if busy and not policy.waits:
+            return _skipped(policy, nominal, _runs(busy))
+        if busy:
             if (name, nominal) in self._deferred:
                 return None
-            return CycleDeferred(schedule=policy.mode, nominal_at=nominal, reason=f"{busy} runs")  # type: ignore[arg-type]
-        if busy:
-            return CycleSkipped(schedule=policy.mode, nominal_at=nominal, reason=f"{busy} runs")  # type: ignore[arg-type]
+            return CycleDeferred(schedule=policy.mode, nominal_at=nominal, reason=_runs(busy))  # type: ignore[arg-type]
         return CycleTrigger(
             trigger=policy.trigger,  # type: ignore[arg-type]
             mode=policy.mode,  # type: ignore[arg-type]
@@ -204,46 +234,62 @@ class Calendar(Fold):
             context=house.fold_named("research").context(),
         )
 
-    def _busy_with(self, name: str, now: datetime, docket: Docket) -> str:
-        waiting = self.next.get("architecture")
-        if name == "micro" and waiting is not None and waiting <= now:
-            return "architecture"
-        return _busy(docket.house)
-
-    def _draft(self, name: str, nominal: datetime, body: Message) -> Draft:
-        key = f"{name}/{rfc3339(nominal)}"
-        return Draft(
-            channel="#a-arena",
-            author=Seat.TIMEKEEPER,
-            actor=OFFICER,
-            body=body,
-            key=f"{key}/deferred" if type(body) is CycleDeferred else key,
-        )
-
     def was_owed(self, env: Envelope, docket: Docket) -> bool:
         """Say whether a deferral was due a moment ago: the cycle it waits for ended while it was written."""
         body = env.body
         return (
             type(body) is CycleDeferred
-            and self._was_busy is not None
-            and self._was_busy[0] >= body.nominal_at
-            and body.reason == f"{self._was_busy[1]} runs"
+            and env.id == _deferral(body.schedule, body.nominal_at)
+            and (self._ran(body.reason, docket.house) or self._is_just_now(self._stopped_seq, docket.house))
         )
 
-    def same(self, expected: Message, given: Message, ledger: Any) -> bool:
-        """Compare a duty with what was posted, allowing for what changed while it was under way."""
-        if type(expected) is CycleTrigger and type(given) is CycleTrigger:
-            known = ledger.was_context(given.context)
-            return known and expected == given.model_copy(update={"cycle_id": "", "context": expected.context})
-        if type(expected) is CycleTrigger and type(given) is CycleSkipped:
-            return (
-                self._was_busy is not None
-                and self._was_busy[0] >= given.nominal_at
-                and given.reason == f"{self._was_busy[1]} runs"
-                and given.nominal_at == expected.nominal_at
-            )
+    def same(self, expected: Message, given: Message, house: House) -> bool:
+        """Compare a duty with what was posted, allowing for what changed while it was under way.
+
+        A cycle ended, a report moved the context, or a person stopped System A a moment ago. A cycle that
+        opens all the same after a STOP is stopped at once (K21).
+        """
+        if type(given) is CycleTrigger:
+            if type(expected) is CycleTrigger:
+                is_trigger = (expected.trigger, expected.mode) == (given.trigger, given.mode)
+            elif type(expected) is CycleSkipped and self._is_just_now(self._stopped_seq, house):
+                policy = POLICIES[expected.schedule]
+                is_trigger = (policy.trigger, policy.mode) == (given.trigger, given.mode)
+            else:
+                return False
+            is_known = house.fold_named("research").was_context(given.context)
+            return is_trigger and is_known and expected.nominal_at == given.nominal_at
+        if type(given) is CycleSkipped and isinstance(expected, CycleTrigger | CycleSkipped):
+            slot = expected.mode if isinstance(expected, CycleTrigger) else expected.schedule
+            is_slot = (slot, expected.nominal_at) == (given.schedule, given.nominal_at)
+            return is_slot and self._ran(given.reason, house)
         return False
+
+    def _ran(self, reason: str, house: House) -> bool:
+        """Say whether a reason names the cycle that runs, or the one that ended a moment ago."""
+        if self._was_busy is not None and self._is_just_now(self._was_busy[0], house):
+            return reason == _runs(self._was_busy[1])
+        return bool(reason) and reason == _runs(_busy(house))
+
+    def _is_just_now(self, seq: int, house: House) -> bool:
+        return 0 < seq and house.seq - seq <= REMEMBERED
 
 
 def _busy(house: House) -> str:
     return next((kind for kind in BUSY if house.running.get(kind)), "")
+
+
+def _runs(kind: str) -> str:
+    return f"{kind} runs"
+
+
+def _slot(name: str, nominal: datetime) -> str:
+    return f"{name}/{rfc3339(nominal)}"
+
+
+def _deferral(name: str, nominal: datetime) -> str:
+    return f"{_slot(name, nominal)}/deferred"
+
+
+def _skipped(policy: Policy, nominal: datetime, reason: str) -> CycleSkipped:
+    return CycleSkipped(schedule=policy.mode, nominal_at=nominal, reason=reason)  # type: ignore[arg-type]

@@ -5,10 +5,12 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,8 +19,9 @@ from channels.gateway.guest import Host
 from channels.gateway.server import GatewayServer
 from tests.doubles.fake_platform import PlatformFile
 from tests.doubles.small_log import SmallLog
-from tests.doubles.waiting import until
+from tests.doubles.waiting import until as eventually
 
+until = partial(eventually, within_s=60.0)
 ROOT = Path(__file__).parents[2]
 CHANNELS = ("#a-arena", "#a-verdict", "#admin")
 WILD = {
@@ -98,6 +101,13 @@ def every_act_is_in_the_log_once(log, acts):
     assert keys == Counter(f"fake/{act}" for act in acts)
 
 
+def open_intents(directory):
+    """Count the posts that a killed gateway had begun and not recorded."""
+    with closing(sqlite3.connect(directory / "outbox-fake.sqlite")) as db:
+        return db.execute("SELECT count(*) FROM posts WHERE state = 'intent'").fetchone()[0]
+
+
+@pytest.mark.timeout(300)
 def test_killed_at_random_moments_it_posts_everything_once_and_takes_every_act_once(tmp_path, platform):
     """K3, K22: twelve times `kill -9` while the platform drops, limits, duplicates and reorders."""
     chance = random.Random(11)
@@ -105,9 +115,9 @@ def test_killed_at_random_moments_it_posts_everything_once_and_takes_every_act_o
     async def main():
         log = SmallLog()
         acts = []
-        kills = in_flight = 0
+        in_flight = 0
         async with society(tmp_path, log):
-            while kills < 12:
+            for _ in range(12):
                 with gateway(tmp_path) as process:
                     start = len(platform.posts())
                     for n in range(25):
@@ -119,15 +129,13 @@ def test_killed_at_random_moments_it_posts_everything_once_and_takes_every_act_o
                     await asyncio.sleep(chance.random() * 0.01)
                     process.send_signal(signal.SIGKILL)
                     process.wait(10)
-                    kills += 1
-                    in_flight += len(platform.posts()) < log.head
+                    in_flight += open_intents(tmp_path)
             with gateway(tmp_path):
                 await until(lambda: all(platform.reply_to(act) for act in acts))
                 await until(lambda: len(set(platform.seqs())) >= log.head - len(acts))
                 await asyncio.sleep(0.05)
         everything_is_there_once_and_in_order(platform, log)
         every_act_is_in_the_log_once(log, acts)
-        assert kills >= 10
         assert in_flight >= 10
         assert platform.deliveries() > len(acts)
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from bots.minds.simulated.temper import DEFAULT, Temper
 from bots.tools.seeding import generator
 from protocols.kernel.obligation import Obligation
+from protocols.kernel.seats import Seat
 
 
 def delay(
@@ -35,10 +36,25 @@ def delay(
     if attempt > 0:
         soon = limit * min(temper.retry_share * math.exp(temper.delay_sigma * quantile), 1.0)
         return _to_milliseconds(max(now - obligation.opened_at, timedelta(0)) + soon)
-    if is_silent:
+    if is_silent or is_unwell(seed, obligation.seat, obligation.opened_at, temper):
         return None
     share = min(temper.delay_median * math.exp(temper.delay_sigma * quantile), temper.delay_cap)
     return _to_milliseconds(limit * share)
+
+
+def is_unwell(seed: int, seat: Seat, at: datetime, temper: Temper = DEFAULT) -> bool:
+    """Say whether a seat has one of its spells at an instant: hours in which it opens no mail.
+
+    Spells are what makes the same seat miss several deadlines in a row, which single silences hardly do.
+    """
+    midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
+    for day in (midnight, midnight - timedelta(days=1)):
+        rng = generator("spell", seed, seat.value, day.date().isoformat())
+        happens, begins, length = rng.random(), rng.random(), rng.uniform(*temper.spell_hours)
+        start = day + timedelta(days=float(begins))
+        if happens < temper.spell_chance and start <= at < start + timedelta(hours=float(length)):
+            return True
+    return False
 
 
 def _to_milliseconds(span: timedelta) -> timedelta:

@@ -18,6 +18,8 @@ class Temper:
         longest_limit: An outage may stretch a limit; delays count at most this much of it.
         retry_share: Median delay of a corrected answer as a share of the limit.
         silence: Share of obligations that are left unanswered.
+        spell_chance: Chance, by seat and day, of hours in which the seat answers nothing (R-D19).
+        spell_hours: How long such a spell lasts, at least and at most.
         candidates: Strategies that the Explorer looks at for one hypothesis.
         continues: Chance to take up a near miss again, when there is one.
         from_parents: Share of candidates bred from approved strategies, when there are any.
@@ -63,6 +65,8 @@ class Temper:
     longest_limit: timedelta = timedelta(minutes=30)
     retry_share: float = 0.05
     silence: float = 0.005
+    spell_chance: float = 0.08
+    spell_hours: tuple[float, float] = (5.0, 7.0)
 
     candidates: int = 6
     continues: float = 0.35

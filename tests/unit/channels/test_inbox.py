@@ -102,7 +102,7 @@ def test_a_guest_waits_no_longer_than_it_said(path):
     [
         (NOTE, "", "key"),
         (NOTE, "x" * 501, "key"),
-        (NOTE, "\ud800", "draft"),
+        (NOTE, "\ud800", "key"),
         ("{", "k", "draft"),
         ("[" * 100_000, "k", "draft"),
         ({"x": object()}, "k", "draft"),
@@ -118,7 +118,7 @@ def test_what_is_no_draft_or_no_key_is_refused_at_once(path, draft, key, field):
 
 
 def test_where_there_is_no_society_a_line_says_so(tmp_path):
-    with pytest.raises(NotALog, match="there is no society in .*: start one with moot up"):
+    with pytest.raises(NotALog, match=r"there is no society in .*: start one with moot up"):
         post(tmp_path / "log.sqlite", NOTE, "k1")
     (tmp_path / "log.sqlite").touch()
     with pytest.raises(NotALog, match="there is no society"):

@@ -1,0 +1,77 @@
+"""`moot escalations`."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from protocols.escalation.messages import EscalationAck, EscalationAnswer
+from protocols.kernel.seats import Seat
+from tests.doubles.command_line import data, done
+from tests.doubles.data_dir import a_debate, write_log
+from tests.doubles.table import START, Table
+
+
+def silent(hours: float) -> Table:
+    """A society whose seats never answer: the explorer's third timeout is at 14:40, the evolver's at 15:10."""
+    table = Table(schedules={"micro": {"at": [(START + timedelta(hours=2 * n)).isoformat() for n in range(12)]}})
+    table.wait(hours=hours)
+    return table
+
+
+def test_an_open_escalation_shows_what_may_be_answered_and_how_long(tmp_path: Path) -> None:
+    place = write_log(tmp_path / "d", silent(5).log)
+
+    (found,) = data("escalations", place)
+
+    assert found["escalation_id"] == "esc_20260223_1440"
+    assert (found["level"], found["trigger_code"], found["subject"]) == ("URGENT", "timeouts", "explorer")
+    assert (found["state"], found["raised_at"]) == ("open", "2026-02-23T14:40:00.000000Z")
+    assert found["answer_by"] == "2026-02-23T18:40:00.000000Z"
+    assert found["remaining_s"] == 220 * 60
+    assert [option["n"] for option in found["options"]] == [1, 2, 3]
+    assert done("escalations", place) == (
+        "URGENT  esc_20260223_1440  raised 2026-02-23 14:40 UTC, message 25\n"
+        "  trigger   3 consecutive timeouts from explorer\n"
+        "  context   3 deadlines in a row passed without a word from explorer\n"
+        "  left      3 h 40 min, then option 1\n"
+        "  option 1  Go on with conservative defaults: reject uncertain hypotheses (conservative)\n"
+        "  option 2  Restart the seat's bot (restart seat)\n"
+        "  option 3  Go on as before (none)\n"
+        f"  answer    moot reply {place} esc_20260223_1440 1|2|3|TEXT\n"
+    )
+
+
+def test_pages_and_acknowledgement_are_told(tmp_path: Path) -> None:
+    table = silent(6)
+    body = EscalationAck(escalation_id="esc_20260223_1440")
+    table.say(Seat.ADMIN, body, channel="#admin", case_id="esc_20260223_1440", user="ann")
+    place = write_log(tmp_path / "d", table.log)
+
+    first, second = data("escalations", place)
+
+    assert (first["pages"], first["acknowledged_by"]) == (2, "ann")
+    assert (second["pages"], second["acknowledged_by"]) == (1, None)
+    assert "seen      by ann" in done("escalations", place)
+
+
+def test_how_each_ended_is_told(tmp_path: Path) -> None:
+    table = silent(6)
+    body = EscalationAnswer(escalation_id="esc_20260223_1440", option=3)
+    table.say(Seat.ADMIN, body, channel="#admin", case_id="esc_20260223_1440", user="ann")
+    table.wait(hours=4)
+    place = write_log(tmp_path / "d", table.log)
+
+    answered, expired = data("escalations", place)[:2]
+
+    assert (answered["state"], answered["by"], answered["effect"]) == ("answered", "ann", "none")
+    assert answered["answer"] == {"option": 3, "text": None, "by": "ann"}
+    assert (expired["state"], expired["effect"], expired["remaining_s"]) == ("expired", "conservative", None)
+    text = done("escalations", place)
+    assert "answered by ann  none\n" in text
+    assert "expired          conservative\n" in text
+
+
+def test_where_nothing_was_escalated_nothing_waits(tmp_path: Path) -> None:
+    place = write_log(tmp_path / "d", a_debate().log)
+
+    assert done("escalations", place) == "nothing waits for an admin\n"
+    assert data("escalations", place) == []

@@ -1,0 +1,140 @@
+"""`moot status`, `obligations`, `replay`: the standing of a society."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from channels.lease import Lease
+from moot.cli.output import duration, plural
+from protocols.kernel.people import SeatTaken
+from protocols.kernel.seats import Seat
+from tests.doubles.command_line import complaint, data, done
+from tests.doubles.data_dir import a_debate, write_log
+from tests.doubles.table import START, Table
+
+HYP = "hyp_20260223_1003"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_log(tmp_path_factory.mktemp("log") / "data", a_debate().log)
+
+
+def test_replay_shows_cases_and_obligations_as_they_stood(place: Path) -> None:
+    found = data("replay", place, "--until", 7)
+
+    assert (found["seq"], found["at"]) == (7, "2026-02-23T10:53:00.000000Z")
+    assert [(c["case_id"], c["kind"], c["phase"]) for c in found["cases"]] == [
+        ("cycle_20260223_1000", "cycle", "debating"),
+        (HYP, "debate", "assessing_2"),
+    ]
+    assert found["obligations"][0] == {
+        "id": f"{HYP}/assessment-2/critic",
+        "case_id": HYP,
+        "seat": "critic",
+        "held_by": None,
+        "expects": ["RISK_ASSESSMENT"],
+        "channel": "#a-arena",
+        "opened_at": "2026-02-23T10:33:00.000000Z",
+        "due_at": "2026-02-23T10:53:00.000000Z",
+        "void_at": "2026-02-23T11:03:00.000000Z",
+        "remaining_s": 0,
+        "attempt": 0,
+    }
+    assert found["obligations"][1]["seat"] == "referee"
+
+
+def test_replay_reads_like_this(place: Path) -> None:
+    assert done("replay", place, "--until", 7) == (
+        "After message 7  2026-02-23 10:53 UTC\n"
+        "case                 kind    phase        since\n"
+        "cycle_20260223_1000  cycle   debating     message 2\n"
+        f"{HYP}    debate  assessing 2  message 3\n"
+        "\n"
+        "seat     owes             due            obligation\n"
+        f"Critic   RISK_ASSESSMENT  now            {HYP}/assessment-2/critic\n"
+        f"Referee  RULING           in 1 h 37 min  {HYP}/budget/referee\n"
+    )
+
+
+@pytest.mark.parametrize("until", [0, 12, -1])
+def test_replay_until_a_message_that_is_not_there_is_usage(place: Path, until: int) -> None:
+    assert "holds messages 1 to 11" in complaint(2, "replay", place, f"--until={until}")
+
+
+def test_what_is_late_says_how_late_and_when_it_may_be_void(tmp_path: Path) -> None:
+    from protocols.kernel.people import Note
+
+    table = a_debate()
+    table.until(table.now + timedelta(minutes=23))
+    table.post(Seat.ADMIN, Note(text="hm"), channel="#bridge")
+    place = write_log(tmp_path / "d", table.log)
+
+    assert "3 min late, void in 7 min" in done("obligations", place)
+    assert data("obligations", place)[0]["remaining_s"] == -180
+
+
+def test_status_says_how_the_society_stands(place: Path) -> None:
+    found = data("status", place)
+
+    assert (found["seq"], found["running"], found["pid"], found["clock"]) == (11, False, None, "virtual")
+    assert (found["speed"], found["paused"], found["seed"], found["queued"]) == (1.0, False, 1, 0)
+    assert [o["id"] for o in found["obligations"]] == [f"{HYP}/reflection/evolver"]
+    text = done("status", place)
+    assert "ended without saying so" in text
+    assert "society time  2026-02-23 11:04 UTC, seed 1, rules 1\n" in text
+    assert "open          1 debate, 1 cycle\n" in text
+
+
+def test_status_names_who_runs_it_and_who_sits_where(tmp_path: Path) -> None:
+    import os
+
+    table = a_debate()
+    table.post(Seat.ADMIN, SeatTaken(seat="evolver", user_id="ann", reason="x"), channel="#admin")
+    place = write_log(tmp_path / "d", table.log)
+
+    with Lease.acquire(place):
+        text = done("status", place)
+        found = data("status", place)
+
+    assert f"running, ×1, process {os.getpid()}" in text
+    assert "people        ann as evolver" in text
+    assert "Evolver (ann)" in text
+    assert found["seats_taken"] == {"evolver": "ann"}
+    assert found["obligations"][0]["held_by"] == "ann"
+
+
+def test_a_society_where_nobody_owes_anything_says_so(tmp_path: Path) -> None:
+    place = write_log(tmp_path / "d", Table(START, {"micro": {"at": []}}).log)
+
+    assert "nobody owes anything" in done("obligations", place)
+    assert data("obligations", place) == []
+    assert "no case was open" in done("replay", place, "--until", 1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (35.4, "35 s"),
+        (-60, "1 min"),
+        (59.6, "1 min"),
+        (3600, "1 h"),
+        (6120, "1 h 42 min"),
+        (48 * 3600, "2 d"),
+        (76 * 3600, "3 d 4 h"),
+    ],
+)
+def test_durations_read_well(seconds: float, text: str) -> None:
+    assert duration(timedelta(seconds=seconds)) == text
+
+
+def test_numbers_agree_with_their_noun() -> None:
+    assert [plural(n, "message") for n in (0, 1, 2, 1200)] == [
+        "no messages",
+        "1 message",
+        "2 messages",
+        "1,200 messages",
+    ]
+    assert [plural(n, "query") for n in (1, 2)] == ["1 query", "2 queries"]
