@@ -48,6 +48,7 @@ CREATE TABLE IF NOT EXISTS control(
 """
 INSERT: Final = "INSERT INTO control(op, value, by, asked_ns) VALUES (?, ?, ?, ?)"
 SELECT_RECEIPT: Final = "SELECT receipt FROM control WHERE n = ?"
+SELECT_TAKEN: Final = "SELECT taken FROM control WHERE n = ?"
 WITHDRAW: Final = "DELETE FROM control WHERE n = ? AND NOT taken"
 SELECT_WAITING: Final = "SELECT n, op, value, by FROM control WHERE NOT taken ORDER BY n LIMIT 100"
 TAKE: Final = "UPDATE control SET taken = 1 WHERE n = ? AND NOT taken"
@@ -86,16 +87,19 @@ def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float
     with disk_errors(place), closing(connect(place, durability="process")) as db:
         check_schema(db, place)
         db.execute(SCHEMA)
-        n = db.execute(INSERT, (op, value, by, utc_ns())).lastrowid
+        n: int | None = None
         for _ in range(max(1, math.ceil(wait_s / LOOK_S))):
-            time.sleep(LOOK_S)
-            (found,) = db.execute(SELECT_RECEIPT, (n,)).fetchone() or (None,)
-            if found is not None:
-                receipt: Receipt = json.loads(found)
+            found = db.execute(SELECT_RECEIPT, (n,)).fetchone()
+            if found is None:
+                # The first time, or a society that began meanwhile has dropped what came before it.
+                n = db.execute(INSERT, (op, value, by, utc_ns())).lastrowid
+            elif found[0] is not None:
+                receipt: Receipt = json.loads(found[0])
                 return receipt
-            if holder(place.parent) is None:
+            elif holder(place.parent) is None:
                 break
-        if db.execute(WITHDRAW, (n,)).rowcount:
+            time.sleep(LOOK_S)
+        if not db.execute(SELECT_TAKEN, (n,)).fetchone() or db.execute(WITHDRAW, (n,)).rowcount:
             raise NobodyListens(
                 f"the society on {place.parent} did not take the request: nothing has changed"
             )

@@ -16,6 +16,8 @@ from protocols.kernel.redact import redact
 MAX_BYTES: Final = 20_000_000
 KEPT: Final = 3
 
+_ours: Final[list[logging.Handler]] = []
+
 
 def _redacted(_logger: object, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for key, value in event.items():
@@ -60,10 +62,11 @@ def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "I
         )
         handlers.append(stream)
     root = logging.getLogger()
-    for handler in list(root.handlers):
+    for handler in [handler for handler in root.handlers if handler in _ours]:
         root.removeHandler(handler)
         handler.close()
-    for handler in handlers or [logging.NullHandler()]:
+    _ours[:] = handlers or [logging.NullHandler()]
+    for handler in _ours:
         root.addHandler(handler)
     root.setLevel(level)
     structlog.configure(

@@ -33,7 +33,7 @@ class _Wire(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    v: _Count
+    v: Annotated[int, Field(ge=1)]
     seq: Annotated[int, Field(ge=1)]
     id: Annotated[str, Field(min_length=1, max_length=500)]
     channel: _Id
@@ -52,7 +52,8 @@ class _Wire(BaseModel):
 
 _WIRE: Final[TypeAdapter[_Wire]] = TypeAdapter(_Wire)
 _HASH_KEY: Final = ',"hash":"'
-_HASH_LENGTH: Final = len(_HASH_KEY) + 64 + 1
+_AFTER_HASH: Final = ',"hops":'
+_START: Final = '{"actor":{"kind":"'
 
 
 def decode_body(raw: bytes | str) -> Message:
@@ -72,7 +73,8 @@ def decode_body(raw: bytes | str) -> Message:
 def decode_envelope(raw: bytes | str) -> Envelope:
     """Read one line of a log. Unknown types become opaque bodies, older versions are upcast (K4).
 
-    The canonical text of the result is that of the line as it stands, so a hash chain over it can be checked.
+    `json` of the result is the line without its hash: as it stands when it looks as `Envelope.line` writes
+    it, else laid out anew, so that the hash of a line in any layout can be checked (`canonical_text`).
 
     Raises:
         Malformed: It is no envelope; the field and the reason are named.
@@ -84,12 +86,12 @@ def decode_envelope(raw: bytes | str) -> Envelope:
     try:
         wire = _WIRE.validate_json(text)
         body: Message = wire.body
+        if wire.v != SCHEMA_VERSION:
+            wire, body = _decode_rare(text, None)
     except ValidationError as exc:
         wire, body = _decode_rare(text, exc)
     except (UnicodeError, RecursionError) as exc:
         raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
-    if wire.v != SCHEMA_VERSION and wire.v > SCHEMA_VERSION:
-        upcast({}, wire.v)
     actor = wire.actor
     return assemble(
         wire.v,
@@ -140,17 +142,23 @@ def canonical_text(text: str) -> str:
 
 
 def _without_hash(text: str, digest: str | None) -> str:
-    """Cut the hash out of a line that is laid out canonically; others are laid out anew when checked."""
+    """Cut the hash out of a line that looks canonical; lay others out anew."""
+    text = text.strip()
     if digest is None:
-        return text.strip()
-    place = text.rfind(_HASH_KEY)
-    if place < 0:
+        return text
+    found = f'{_HASH_KEY}{digest}"'
+    place = text.rfind(found + _AFTER_HASH)
+    if place < 0 or not text.startswith(_START):
         return canonical_text(text)
-    return text[:place] + text[place + _HASH_LENGTH :].rstrip("\n")
+    return text[:place] + text[place + len(found) :]
 
 
-def _decode_rare(text: str, error: ValidationError) -> tuple[Any, Message]:
+def _decode_rare(text: str, error: ValidationError | None) -> tuple[Any, Message]:
     """Read a line whose body this version does not know or has to bring up to date.
+
+    Args:
+        text: The line.
+        error: What is wrong with it as a line of this version, None when only its version differs.
 
     Raises:
         Malformed: It is no envelope all the same.
@@ -162,10 +170,10 @@ def _decode_rare(text: str, error: ValidationError) -> tuple[Any, Message]:
         kind = body["type"]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise _malformed(error, "line") from None
-    if not isinstance(version, int) or isinstance(version, bool) or not isinstance(kind, str) or not kind:
+    if type(version) is not int or version < 1 or not isinstance(kind, str) or not kind:
         raise _malformed(error, "line")
     fresh = upcast(body, version)
-    if kind in MESSAGES and fresh is body:
+    if kind in MESSAGES and fresh is body and error is not None:
         raise _malformed(error, "line")
     stand_in = {"type": "NOTE", "text": "", "about_case_id": None}
     try:
@@ -175,10 +183,14 @@ def _decode_rare(text: str, error: ValidationError) -> tuple[Any, Message]:
         return wire, Opaque(type=kind, data=body)
     except ValidationError as exc:
         raise _malformed(exc, "line") from None
+    except (ValueError, RecursionError) as exc:
+        raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
 
 
-def _malformed(error: ValidationError, whole: str) -> Malformed:
+def _malformed(error: ValidationError | None, whole: str) -> Malformed:
     """Turn pydantic's first complaint into one line."""
+    if error is None:
+        return Malformed("messages", "is no envelope", field=whole)
     first = error.errors(include_url=False, include_input=False)[0]
     path = [str(part) for part in first["loc"] if part not in MESSAGES and not str(part).startswith("function-")]
     return Malformed("messages", first["msg"][:300], field=".".join(path) or whole)

@@ -104,9 +104,7 @@ def run(
             continue
         begin = max(start - WARM_UP_BARS, 0)
         window = bars.between(begin, stop)
-        leg = _trade(
-            window, _executed(positions(spec, window), lag, start - begin), start - begin, costs.rate
-        )
+        leg = _trade(window, _executed(positions(spec, window), lag), start - begin, costs.rate)
         if stop - start == len(dates):
             total += leg.returns
             market += leg.market
@@ -137,18 +135,17 @@ class _Leg:
     opened: int
 
 
-def _executed(decided: Floats, lag: int, start: int) -> Floats:
-    """Turn decisions at closes into positions held during sessions, none before index ``start``."""
+def _executed(decided: Floats, lag: int) -> Floats:
+    """Turn decisions at closes into positions held during sessions, each one session later."""
     held = np.zeros(len(decided))
     late = 1 + lag
     if late < len(decided):
         held[late:] = decided[: len(decided) - late]
-    held[:start] = 0.0
     return held
 
 
 def _trade(bars: Bars, held: Floats, start: int, rate: float) -> _Leg:
-    """Earn and pay for one symbol; ``held`` has one position per bar, the span begins at bar ``start``."""
+    """Earn and pay for one symbol from bar ``start`` on, beginning flat; ``held`` has one value per bar."""
     now = held[start:]
     before = np.concatenate(([0.0], now[:-1]))
     close_before = np.empty(len(now))

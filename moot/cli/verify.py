@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from moot.verify import Report
 
 
-@command(
-    "moot verify ./moot-data", "moot verify ./log.jsonl --json", "moot verify - < log.jsonl"
-)
+@command("moot verify ./moot-data", "moot verify ./log.jsonl --json", "moot verify - < log.jsonl")
 def verify(
     named: Annotated[
         str,

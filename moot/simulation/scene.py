@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from bots.minds.scripted import Entry
 from config.settings import Settings, load_settings
 from moot.clock import VirtualClock
+from moot.log_setup import set_up_logging
 from moot.simulation.durations import duration
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
 from moot.society import Plan, Script, Society
@@ -236,6 +237,7 @@ def run_scene(
         SceneError: An injection cannot be placed.
     """
     result = SceneResult()
+    set_up_logging(out / "moot.log" if out is not None else None)
 
     async def main(clock: VirtualClock) -> None:
         async with await Society.open(plan_of(scene, out), clock) as society:

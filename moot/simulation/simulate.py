@@ -11,6 +11,7 @@ from typing import Final
 from config.settings import Settings, load_settings
 from moot.clock import VirtualClock
 from moot.clock.wall import monotonic_ns
+from moot.log_setup import set_up_logging
 from moot.simulation.summary import SimulationSummary
 from moot.society import Plan, Society
 from protocols.kernel.docket import Effects
@@ -64,6 +65,7 @@ def simulate(options: SimulateOptions, progress: Progress | None = None) -> Simu
         )
     if options.out is not None and (options.out / "log.sqlite").exists():
         raise FileExistsError(f"{options.out} holds a log already: choose another --out")
+    set_up_logging(options.out / "moot.log" if options.out is not None else None)
     summary = SimulationSummary(
         days=options.days,
         seed=options.seed,

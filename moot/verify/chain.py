@@ -56,18 +56,24 @@ class Chain:
 
     def _follow(self, line: Line, read: Read, seq: int, stated: bytes) -> None:
         text = line.text if line.hash else read.envelope.json
-        computed = tuple(link(previous, text) for previous in self._previous)
-        if stated not in computed and computed:
-            laid_out = canonical(line)
-            if laid_out is not None and laid_out != text:
-                computed = tuple(link(previous, laid_out) for previous in self._previous)
+        previous = self._previous
+        if len(previous) == 1 and link(previous[0], text) == stated:
+            self._previous = (stated,)
+        else:
+            self._search(line, text, seq, stated)
+        if self._head is not None and self._head.seq == seq and self._head.hash != stated:
+            self._findings.add(seq, "head", "K15", "its hash is not the one in the file head")
+
+    def _search(self, line: Line, text: str, seq: int, stated: bytes) -> None:
+        """Look whether the hash fits another layout of the text, or what comes after a break."""
+        laid_out = canonical(line)
+        texts = (text,) if laid_out is None else (text, laid_out)
+        computed = [link(previous, one) for one in texts for previous in self._previous]
         if stated in computed or not computed:
             self._previous = (stated,)
         else:
             self._findings.add(seq, "hash", "K15", "its hash does not fit its text and the message before it")
-            self._previous = (stated, *computed[:1])
-        if self._head is not None and self._head.seq == seq and self._head.hash != stated:
-            self._findings.add(seq, "head", "K15", "its hash is not the one in the file head")
+            self._previous = (stated, computed[-1])
 
     def lost(self) -> None:
         """Go on after a gap, or after a line that cannot be read: the next hash is taken as it is."""

@@ -40,7 +40,7 @@ class Deadlines:
             settled_at: Since when the society is up; nobody is late before that plus `slack`.
             slack: How late the officers may be.
         """
-        if settled_at is None or not docket.house.is_up or isinstance(env.body, SocietyStarted):
+        if settled_at is None or not docket.house.is_up or type(env.body) is SocietyStarted:
             return
         before = env.sent_at - slack
         if before <= settled_at:
@@ -52,7 +52,7 @@ class Deadlines:
         if (soonest is not None and soonest < before) or self._alarm(docket) < before:
             self._overdue(env.seq, docket, before)
 
-    def after(self, env: Envelope, fx: Effects, docket: Docket) -> None:
+    def after(self, env: Envelope, fx: Effects) -> None:
         """Take in what the fold of a message made due."""
         if fx.ended:
             self._ended_at = env.sent_at

@@ -9,7 +9,7 @@ from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Envelope
 from protocols.kernel.people import Override, SeatReleased, SeatTaken
-from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from protocols.kernel.seats import PEOPLE, Seat
 
 
 class Cause(NamedTuple):
@@ -33,10 +33,7 @@ class Envelopes:
         self._tenures: dict[int, tuple[Seat, str]] = {}
 
     def before(self, env: Envelope, docket: Docket) -> None:
-        """Check a message against the state before it."""
-        author = env.author
-        if author in OFFICERS:
-            return
+        """Check a message of a bot or a person against the state before it."""
         self._case(env)
         self._actor(env)
         if env.obligation_id is None:
@@ -49,14 +46,16 @@ class Envelopes:
     def after(self, env: Envelope, fx: Effects) -> None:
         """Take in what the fold of a message changed."""
         causes = self._causes
-        for obligation in fx.closed:
-            causes.pop(obligation.id, None)
+        if fx.closed:
+            for obligation in fx.closed:
+                causes.pop(obligation.id, None)
         if fx.opened:
             cause = Cause(env.id, env.hops)
             for obligation in fx.opened:
                 causes[obligation.id] = cause
         body = env.body
-        if isinstance(body, SeatTaken | SeatReleased) and fx.violation is None and not fx.superseded:
+        if type(body) in (SeatTaken, SeatReleased) and fx.violation is None and not fx.superseded:
+            assert isinstance(body, SeatTaken | SeatReleased)
             user_id = body.user_id if isinstance(body, SeatTaken) else ""
             self._tenures[env.seq] = (Seat(body.seat), user_id)
 
@@ -69,7 +68,7 @@ class Envelopes:
             named = getattr(body, body.case_field)
             if named != env.case_id:
                 self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {named or 'none'}")
-        elif isinstance(body, Override) and body.case_id != env.case_id:
+        elif type(body) is Override and body.case_id != env.case_id:
             self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {body.case_id}")
 
     def _actor(self, env: Envelope) -> None:

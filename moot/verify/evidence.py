@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 SHIPPED: Final = ("sample", "synthetic")
 """Prices that any Moot can make again from the seed."""
 
+RECOMPUTED: Final = frozenset({"SOCIETY_STARTED", "RISK_ASSESSMENT", "BACKTEST_RESULT"})
+"""Types that a `Recompute` is shown."""
+
 DIGITS: Final = 6
 
 
 class Recompute(Protocol):
-    """Recomputes what messages claim to have computed; `verify` calls it for every message."""
+    """Recomputes what messages claim to have computed; `verify` shows it the types in `RECOMPUTED`."""
 
     recomputed: int
     """How many results were computed again."""

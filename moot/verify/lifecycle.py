@@ -47,20 +47,19 @@ class Lifecycle:
     def before(self, env: Envelope, docket: Docket) -> None:
         """Check a message against the state before it."""
         body = env.body
-        if isinstance(body, SocietyStarted):
-            self._starts(env, body, docket)
+        kind = type(body)
+        if kind is SocietyStarted:
+            self._starts(env, docket)
             return
         if not docket.house.is_up:
             rule, why = (
                 ("K6", "the society is stopped") if docket.seq else ("K4", "SOCIETY_STARTED comes first")
             )
             self._findings.add(env.seq, "lifecycle", rule, f"{body.type}: {why}")
-        if isinstance(body, SocietyStopped):
-            if body.last_seq != env.seq - 1:
-                self._bad(env, "K6", f"last_seq: {body.last_seq}, the message before it is {env.seq - 1}")
-            self._check_id(env)
-        elif isinstance(body, ClockSet):
-            self._sets(env, body)
+        if kind is SocietyStopped:
+            self._stops(env)
+        elif kind is ClockSet:
+            self._sets(env)
         elif self._paused_at is not None and not self._has_stepped and env.sent_at > self._paused_at + LEAST:
             self._findings.add(
                 env.seq, "clock", "K7", f"sent at {env.sent_at:%H:%M:%S}, while time was paused"
@@ -93,7 +92,16 @@ class Lifecycle:
     def _bad(self, env: Envelope, rule: str, why: str) -> None:
         self._findings.add(env.seq, "lifecycle", rule, why)
 
-    def _starts(self, env: Envelope, body: SocietyStarted, docket: Docket) -> None:
+    def _stops(self, env: Envelope) -> None:
+        body = env.body
+        assert isinstance(body, SocietyStopped)
+        if body.last_seq != env.seq - 1:
+            self._bad(env, "K6", f"last_seq: {body.last_seq}, the message before it is {env.seq - 1}")
+        self._check_id(env)
+
+    def _starts(self, env: Envelope, docket: Docket) -> None:
+        body = env.body
+        assert isinstance(body, SocietyStarted)
         self._check_id(env)
         if body.rules_version != VERSION:
             self._bad(env, "K4", f"rules_version: this Moot knows {VERSION}, not {body.rules_version}")
@@ -117,7 +125,9 @@ class Lifecycle:
         if found is not None and int(found[2]) != env.seq:
             self._bad(env, "K1", f"id: {env.id} stands at seq {env.seq}")
 
-    def _sets(self, env: Envelope, body: ClockSet) -> None:
+    def _sets(self, env: Envelope) -> None:
+        body = env.body
+        assert isinstance(body, ClockSet)
         slack = max(self.slack, LEAST, timedelta(seconds=WALL_S * body.speed))
         if abs(env.sent_at - body.society_at) > slack:
             self._findings.add(

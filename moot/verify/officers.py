@@ -39,9 +39,7 @@ class Officers:
         self._expected: Draft | None = None
 
     def before(self, env: Envelope, docket: Docket) -> None:
-        """Check a message against the state before it."""
-        if env.author not in OFFICERS:
-            return
+        """Check an officer's message against the state before it."""
         if env.actor != OFFICER or env.attempt or env.tenure or env.hops:
             self._bad(env, "K5", "actor, attempt, tenure, hops: those of an officer are fixed")
         body = env.body
@@ -50,9 +48,9 @@ class Officers:
         obligation_id = env.obligation_id
         if pending is not None:
             self._as_derived(env, pending[1])
-        elif isinstance(body, TimeoutPing):
+        elif type(body) is TimeoutPing:
             self._beside(env, docket, body.obligation_id, "ping")
-        elif isinstance(body, Ruling) and obligation_id is None:
+        elif type(body) is Ruling and obligation_id is None:
             self._beside(env, docket, body.obligation_id or "", "ruling")
         elif obligation_id is not None:
             self._discharge(env, docket, obligation_id)

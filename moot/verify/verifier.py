@@ -12,7 +12,7 @@ from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
 from moot.verify.envelopes import Envelopes
-from moot.verify.evidence import Backtests, Nothing, Recompute
+from moot.verify.evidence import RECOMPUTED, Backtests, Nothing, Recompute
 from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
@@ -22,7 +22,9 @@ from moot.verify.report import MAX_FINDINGS, Findings, Report
 from moot.verify.second_opinion import SecondOpinion
 from moot.verify.tally import Tally
 from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Forbidden, OfficerFault
+from protocols.kernel.seats import OFFICERS
 from protocols.kernel.upcast import Opaque
 from protocols.rulebook import rules
 
@@ -121,37 +123,50 @@ class Verifier:
         self._chain.lost()
 
     def _judge(self, line: Line, found: Read, seq: int) -> None:
-        env, docket, findings = found.envelope, self._docket, self._findings
+        env, docket = found.envelope, self._docket
         self._chain.take(line, found, seq)
         self._order.take(env, seq, self._lines.peek_sent_at)
-        if isinstance(env.body, Opaque):
-            findings.warn(
-                "opaque", seq, f"{env.body.type} is no type that this Moot knows; it was passed over"
-            )
+        kind = env.body.type
+        if type(env.body) is Opaque:
+            self._findings.warn("opaque", seq, f"{kind} is no type that this Moot knows; it was passed over")
             docket.seq, docket.at = seq, env.sent_at
             return
         lifecycle = self._lifecycle
+        is_recomputed = kind in RECOMPUTED
         lifecycle.before(env, docket)
-        try:
-            lifecycle.matrix.check(env.author, env.channel, env.body.type)
-        except Forbidden as exc:
-            findings.add(seq, "permission", exc.rule, f"{exc.field}: {exc.why}")
+        if not lifecycle.matrix.may_write(env.author, env.channel, kind):
+            self._refuse(env)
         self._deadlines.before(env, docket, lifecycle.settled_at, lifecycle.slack)
-        self._envelopes.before(env, docket)
-        self._officers.before(env, docket)
-        self._counted.take(env)
-        self._recompute.before(env, docket)
+        if env.author in OFFICERS:
+            self._officers.before(env, docket)
+        else:
+            self._envelopes.before(env, docket)
+        if kind in docket.rules.minted:
+            self._counted.take(env)
+        if is_recomputed:
+            self._recompute.before(env, docket)
         fx = self._fold(found, seq)
         if fx is None:
             return
-        lifecycle.after(env, docket)
+        if kind in docket.rules.lifecycle:
+            lifecycle.after(env, docket)
         self._envelopes.after(env, fx)
-        self._officers.after(env, fx, lifecycle.slack)
-        self._deadlines.after(env, fx, docket)
-        self._principles.after(env, fx)
+        if fx.closed or fx.ended or fx.superseded:
+            self._officers.after(env, fx, lifecycle.slack)
+        self._deadlines.after(env, fx)
+        if kind == "PRINCIPLE_SYNTHESIS":
+            self._principles.after(env, fx)
         self._second.take(env, is_void=fx.superseded, slack=lifecycle.slack)
-        self._recompute.after(env, fx)
+        if is_recomputed:
+            self._recompute.after(env, fx)
         self._tally.take(env, fx)
+
+    def _refuse(self, env: Envelope) -> None:
+        """Say why the permission matrix does not allow a message."""
+        try:
+            self._lifecycle.matrix.check(env.author, env.channel, env.body.type)
+        except Forbidden as exc:
+            self._findings.add(self._order.next - 1, "permission", exc.rule, f"{exc.field}: {exc.why}")
 
     def _fold(self, found: Read, seq: int) -> Effects | None:
         """Fold a message; None, with a finding, when it cannot be folded."""

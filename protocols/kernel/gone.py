@@ -23,7 +23,10 @@ class Gone:
         """Start with nothing closed."""
         self._closed: deque[Obligation] = deque(maxlen=KEPT)
         self._voided: dict[tuple[str, Seat], tuple[Obligation, ...]] = {}
-        self.close = self._closed.append
+
+    def close(self, obligation: Obligation) -> None:
+        """Remember that an obligation was closed."""
+        self._closed.append(obligation)
 
     def void(self, obligation: Obligation) -> None:
         """Remember that an obligation was ruled void."""

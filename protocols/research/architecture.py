@@ -197,6 +197,8 @@ def _check_proposals(body: ArchitectureProposal) -> tuple[tuple[str, str], ...]:
                 "the scope is the system, never a single strategy's parameter",
                 field=f"proposals[{n}].scope",
             )
+    if len({p.change_id for p in body.proposals}) < len(body.proposals):
+        raise Violation("R-D16", "every proposal has an id of its own", field="proposals")
     return tuple((p.change_id, p.description) for p in body.proposals)
 
 
@@ -236,6 +238,7 @@ def figures(state: ArchitectureState, house: House) -> dict[str, Any]:
             "total_cycles": counts.cycles,
             "strategies_approved": counts.approved,
             "best_strategy_sharpe": ledger.best_sharpe(state.since, state.until),
+            "architecture_improvements": state.improvements,
         }
     return {}
 

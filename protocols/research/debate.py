@@ -134,6 +134,8 @@ def _linked(env: Envelope, body: Override, house: House) -> DebateState:
     known = house.fold_named("research").strategies.get(body.case_id)
     if known is None:
         raise Violation("K23", f"{body.case_id} is no debate that ever was", field="case_id")
+    if known.verdict == body.verdict:
+        raise Violation("K23", f"the verdict is {body.verdict} already", field="verdict")
     case_id = env.id
     phase = Phase.BACKTESTING if body.verdict == "APPROVE" else Phase.REFLECTING
     return DebateState(
@@ -307,6 +309,8 @@ def _off_table(state: DebateState, env: Envelope) -> DebateState:
 
 
 def _override(state: DebateState, env: Envelope, body: Override) -> DebateState:
+    if body.case_id != state.case_id:
+        raise Violation("K9", f"the envelope names {state.case_id}", field="case_id")
     if state.phase not in BUDGETED and body.verdict == state.verdict:
         raise Violation("K23", f"the verdict is {body.verdict} already", field="verdict")
     phase = Phase.BACKTESTING if body.verdict == "APPROVE" else Phase.REFLECTING

@@ -61,6 +61,7 @@ class Known(NamedTuple):
 
     lineage_id: str
     strategy: Strategy | None
+    verdict: str
 
 
 class Debated(NamedTuple):
@@ -81,7 +82,7 @@ class Ledger(Fold):
     Attributes:
         thresholds: The Critic's strictness by criterion, in [0.2, 0.95] (R-D14).
         principles: The principles by id, as last synthesised.
-        strategies: Lineage and strategy of every ended debate, by its case id.
+        strategies: Lineage, strategy and verdict of every ended debate, by its case id.
         retired: Lineages that an admin retired (R-D11).
     """
 
@@ -147,8 +148,7 @@ class Ledger(Fold):
         return None
 
     def _ended(self, at: datetime, state: DebateState) -> None:
-        if state.strategy is not None:
-            self.strategies[state.case_id] = Known(state.lineage_id, state.strategy)
+        self.strategies[state.case_id] = Known(state.lineage_id, state.strategy, state.verdict)
         if state.outcome == "stopped":
             return
         final = state.verdict or "REJECT"
@@ -253,15 +253,20 @@ class Ledger(Fold):
                 figures are not what they give, or a pattern has no principle.
         """
         patterns = {p[:3]: p for p in learning.find_patterns(self.records(since, until))}
+        taken = set(self.principles)
         for n, given in enumerate(body.principles):
             field = f"principles[{n}]"
             pattern = patterns.pop((given.archetype, given.failure_code, given.regime), None)
             if pattern is None:
-                raise Violation("R-D13", "three similar failures make a principle; they are not recorded", field=field)
+                why = "three similar failures make a principle; they are not recorded"
+                raise Violation("R-D13", why, field=field)
             existing = learning.matching(pattern, self.principles.values())
             found = learning.principle_from(pattern, existing)
-            if given.principle_id != (existing.principle_id if existing is not None else given.principle_id):
-                raise Violation("R-D13", "it updates another principle", field=f"{field}.principle_id")
+            if existing is not None and given.principle_id != existing.principle_id:
+                raise Violation("R-D13", f"it updates {existing.principle_id}", field=f"{field}.principle_id")
+            if existing is None and given.principle_id in taken:
+                raise Violation("R-D13", "the id is another principle's", field=f"{field}.principle_id")
+            taken.add(given.principle_id)
             for name, value in (
                 ("source_reflections", found.sources),
                 ("evidence_count", found.evidence_count),

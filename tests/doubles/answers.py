@@ -224,8 +224,7 @@ class Answers:
 
     def _weekly_report(self, owed: Obligation, state: Any, brief: Any) -> Message:
         return m.WeeklyReport(
-            **_figures(m.WeeklyReport, brief),
-            architecture_improvements=state.improvements,
+            **{"architecture_improvements": state.improvements, **_figures(m.WeeklyReport, brief)},
             next_week_direction="breadth",
         )
 

@@ -12,9 +12,10 @@ from typing import Any, Self
 from channels.pump import InboxPump
 from channels.sqlite import SqliteBus
 from moot.control import ControlPump
+from moot.logs import stored_envelopes
 from protocols.codec import decode_body, decode_stored
 from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.envelope import Envelope
 from protocols.kernel.rules import Gate
 from protocols.rulebook import rules
 from tests.doubles.data_dir import write_log
@@ -26,9 +27,17 @@ class LiveSociety:
     """Hosts a log that was written before; `with` starts and stops it."""
 
     def __init__(
-        self, directory: Path, past: list[Envelope], now: Callable[[], datetime], control: Handle | None = None
+        self,
+        directory: Path,
+        past: list[Envelope] | None,
+        now: Callable[[], datetime],
+        control: Handle | None = None,
     ) -> None:
-        write_log(directory, past)
+        """Write the past down; None: it is there already."""
+        if past is None:
+            past = [*stored_envelopes(directory)]
+        else:
+            write_log(directory, past)
         self.directory = directory
         self.asked: list[tuple[str, float | None, str]] = []
         self._past = past
@@ -82,8 +91,8 @@ class LiveSociety:
             while True:
                 await owed.wait()
                 owed.clear()
-                for draft in list(docket.pending.values()):
-                    await bus.publish(_draft(draft))
+                while (draft := next(iter(docket.due(self._now())), None)) is not None:
+                    await bus.publish(draft)
 
         async def handle(op: str, value: float | None, by: str) -> dict[str, Any]:
             self.asked.append((op, value, by))
@@ -97,9 +106,3 @@ class LiveSociety:
             await self._stop.wait()
         office.cancel()
         await asyncio.gather(office, return_exceptions=True)
-
-
-def _draft(pending: Any) -> Draft:
-    _, draft = pending
-    assert isinstance(draft, Draft)
-    return draft

@@ -31,8 +31,8 @@ class Temper:
         shuns: Confidence of a principle from which on its archetype is left alone in that regime.
         pool: Newest approved strategies against which correlation is measured.
         note_hours: How long a note that names no case is heeded.
-        tolerance: A score is tolerated up to this minus the strictness of its criterion.
-        tolerance_bounds: No tolerance leaves these bounds.
+        tolerance: What a strictness of 0 would tolerate.
+        strictness_counts: How much of a criterion's strictness is taken off that.
         heed_note: How much a note takes off the tolerance of the score that it names.
         heed_principle: The same for a principle of full confidence.
         worst: Burden is the mean excess of so many of the worst scores.
@@ -68,7 +68,7 @@ class Temper:
     spell_chance: float = 0.08
     spell_hours: tuple[float, float] = (5.0, 7.0)
 
-    candidates: int = 6
+    candidates: int = 10
     continues: float = 0.35
     from_parents: float = 0.35
     full_trades: int = 90
@@ -80,8 +80,8 @@ class Temper:
     pool: int = 24
     note_hours: float = 6.0
 
-    tolerance: float = 1.25
-    tolerance_bounds: tuple[float, float] = (0.3, 1.0)
+    tolerance: float = 0.95
+    strictness_counts: float = 0.5
     heed_note: float = 0.12
     heed_principle: float = 0.1
     worst: int = 3

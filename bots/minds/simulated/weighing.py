@@ -49,13 +49,12 @@ class Stance:
 
 
 def tolerated(strictness: float, temper: Temper) -> float:
-    """Return the highest score that a strictness lets pass: 1.25 - strictness, within [0.3, 1].
+    """Return the highest score that a strictness lets pass: 0.95 - strictness ÷ 2.
 
-    Strictness 0.6, where every criterion starts, tolerates 0.65; the bounds 0.2 and 0.95 tolerate everything
-    and 0.3 (R-D14: lower is looser).
+    Strictness 0.6, where every criterion starts, tolerates 0.65; the bounds 0.2 and 0.95 tolerate 0.85 and
+    0.475 (R-D14: lower is looser).
     """
-    low, high = temper.tolerance_bounds
-    return published(min(max(temper.tolerance - strictness, low), high))
+    return published(temper.tolerance - temper.strictness_counts * strictness)
 
 
 def excesses(

@@ -243,6 +243,7 @@ def test_working_notes_in_the_file_are_as_few_as_in_ram(tmp_path: Path) -> None:
         log.proposals("2026-W09", **{f"arch_{n}{k}": "x" for k in "cab"})
         if n % 5 == 0:
             log.revised(f"hyp_{max(n - 2, 0)}", REVERSION)
+    log.revised("hyp_19", REVERSION)
 
     async def scene() -> None:
         async with await SqliteStore.open(tmp_path / "m", batch=3, working_kept=4) as store:

@@ -70,7 +70,7 @@ def test_an_example_parses(name: str, line: str) -> None:
         _, command, rest = command.resolve_command(sub, list(rest))
     command.make_context(command.name, list(rest), parent=context)
 
-    assert command.name == name.split()[-1] or name == "moot"
+    assert command.name == name.rsplit(maxsplit=1)[-1] or name == "moot"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -102,7 +102,10 @@ def test_the_version_is_printed() -> None:
 def test_help_has_no_colour_where_none_is_wanted() -> None:
     assert "\x1b" not in done("--help")
     assert "\x1b" not in done("log", "--help", FORCE_COLOR="1")
-    assert "\x1b" in typer.testing.CliRunner().invoke(app, ["--help"], env={"FORCE_COLOR": "1"}, color=True).output
+    assert (
+        "\x1b"
+        in typer.testing.CliRunner().invoke(app, ["--help"], env={"FORCE_COLOR": "1"}, color=True).output
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,9 +125,17 @@ def test_a_wrong_command_line_is_usage(words: list[str], said: str) -> None:
 
 @pytest.mark.parametrize(
     ("error", "code"),
-    [(CheckFailed("x"), 1), (Unusable("x"), 2), (Refused("x"), 3), (CliError("x"), 1), (KeyboardInterrupt(), 130)],
+    [
+        (CheckFailed("x"), 1),
+        (Unusable("x"), 2),
+        (Refused("x"), 3),
+        (CliError("x"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
 )
-def test_errors_end_with_their_exit_code(monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int) -> None:
+def test_errors_end_with_their_exit_code(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
     def fail(*_: object) -> None:
         raise error
 
@@ -153,7 +164,9 @@ def test_an_unforeseen_error_is_one_line_and_its_story_a_file(monkeypatch: pytes
 
     line = complaint(1, "config", "show")
 
-    found = re.search(r"unexpected KeyError: .*The whole story is in (\S+\.log); MOOT_DEBUG=1 shows it\.", line)
+    found = re.search(
+        r"unexpected KeyError: .*The whole story is in (\S+\.log); MOOT_DEBUG=1 shows it\.", line
+    )
     assert found is not None
     story = Path(found[1])
     assert "Traceback" in story.read_text()
@@ -177,7 +190,11 @@ def test_errors_of_other_packages_are_told_by_their_class(monkeypatch: pytest.Mo
     from channels.errors import LeaseHeld
     from config.settings import ConfigError
 
-    for error, code in ((LeaseHeld("held"), 3), (ConfigError("wrong"), 2), (PermissionError(13, "no", "f"), 2)):
+    for error, code in (
+        (LeaseHeld("held"), 3),
+        (ConfigError("wrong"), 2),
+        (PermissionError(13, "no", "f"), 2),
+    ):
 
         def fail(*_: object, error: Exception = error) -> None:
             raise error
@@ -230,7 +247,9 @@ def test_help_is_quick() -> None:
         before = os.times()
         subprocess.run([sys.executable, "-m", "moot", "--help"], cwd=ROOT, capture_output=True, check=True)
         after = os.times()
-        took.append(after.children_user + after.children_system - before.children_user - before.children_system)
+        took.append(
+            after.children_user + after.children_system - before.children_user - before.children_system
+        )
 
     assert min(took) < 0.3
 

@@ -54,7 +54,9 @@ def test_the_beginning_of_an_id_will_do(place: Path) -> None:
 def test_a_case_that_is_not_there_or_not_the_only_one_is_usage(tmp_path: Path, place: Path) -> None:
     from datetime import timedelta
 
-    table = Table(schedules={"micro": {"at": [(START + timedelta(hours=2 * n)).isoformat() for n in range(4)]}})
+    table = Table(
+        schedules={"micro": {"at": [(START + timedelta(hours=2 * n)).isoformat() for n in range(4)]}}
+    )
     table.wait(hours=7)
     several = write_log(tmp_path / "d", table.log)
 
@@ -84,9 +86,7 @@ def test_nobody_late_is_said_too(tmp_path: Path) -> None:
 
 def test_an_override_shows_in_the_path(tmp_path: Path) -> None:
     table = a_debate()
-    table.say(
-        Seat.ADMIN, Override(case_id=HYP, verdict="APPROVE", why="x"), channel="#a-arena", case_id=HYP
-    )
+    table.say(Seat.ADMIN, Override(case_id=HYP, verdict="APPROVE", why="x"), channel="#a-arena", case_id=HYP)
     place = write_log(tmp_path / "d", table.log)
 
     assert [p["phase"] for p in data("case", place, HYP)["path"]][-2:] == ["reflecting", "backtesting"]

@@ -19,7 +19,10 @@ def test_what_is_shown_is_toml_that_gives_the_same(tmp_path: Path) -> None:
     text = done("config", "show")
 
     assert tomllib.loads(text) == data("config", "show")
-    assert done("config", "show", "--config", write(tmp_path / "x.toml", text)).split("\n", 1)[1] == text.split("\n", 1)[1]
+    assert (
+        done("config", "show", "--config", write(tmp_path / "x.toml", text)).split("\n", 1)[1]
+        == text.split("\n", 1)[1]
+    )
 
 
 def test_a_file_and_variables_come_over_the_shipped_ones(tmp_path: Path) -> None:

@@ -36,7 +36,9 @@ def test_a_whole_set_up_is_well(tmp_path: Path) -> None:
 
 
 def test_a_failure_gives_exit_code_one_and_advice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ailments, "python", lambda: Finding("python", "failure", "3.9.1", "3.11 or newer is needed"))
+    monkeypatch.setattr(
+        ailments, "python", lambda: Finding("python", "failure", "3.9.1", "3.11 or newer is needed")
+    )
 
     result = moot("doctor", tmp_path / "d")
 

@@ -154,3 +154,17 @@ def test_a_paused_loop_is_told_to_go_on(path: Path) -> None:
     clock.run(main)
 
     assert went_on == [{"ok": True, "paused": True}, {"ok": True, "paused": False}]
+
+
+def test_a_request_that_a_starting_society_drops_is_made_again(path: Path) -> None:
+    async def handle(op: str, value: float | None, by: str) -> dict[str, Any]:
+        return {"speed": value}
+
+    async def main() -> Any:
+        with Lease.acquire(path.parent):
+            asking = asyncio.create_task(in_thread(path, "speed", 2.0, "ann", wait_s=5.0))
+            await asyncio.sleep(0.3)
+            async with ControlPump(path, handle):
+                return await asking
+
+    assert asyncio.run(main()) == {"ok": True, "speed": 2.0}

@@ -1,0 +1,29 @@
+"""Verify a log that a test holds in its hands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from moot.logs.source import Line, LogSource
+from moot.verify import verify
+from protocols.kernel.envelope import Envelope
+
+
+class InHand(LogSource):
+    """Envelopes as a log."""
+
+    def __init__(self, envelopes: Sequence[Envelope]) -> None:
+        super().__init__("in hand", "file")
+        self._envelopes = envelopes
+
+    def lines(self) -> Iterator[Line]:
+        for number, env in enumerate(self._envelopes, 1):
+            yield Line(number, env.line, "")
+
+    def close(self) -> None:
+        return None
+
+
+def findings(envelopes: Sequence[Envelope], *, evidence: bool = False) -> list[str]:
+    """Return what `moot verify` finds, one line each."""
+    return [str(finding) for finding in verify(InHand(envelopes), evidence=evidence).findings]

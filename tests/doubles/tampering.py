@@ -1,0 +1,175 @@
+"""Tampering with a log: every field of every message altered, lines removed, doubled, swapped, inserted."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple, get_args
+
+from protocols.kernel.envelope import GENESIS, canonical_json, link
+from protocols.kernel.seats import Seat
+from protocols.kernel.times import parse_instant, rfc3339
+from protocols.rulebook import MESSAGES
+
+Lines = list[dict[str, Any]]
+"""A log as plain data, one object a line, `hash` in it or not."""
+
+Path = tuple[str | int, ...]
+
+
+class Alteration(NamedTuple):
+    """One field of one message with another value.
+
+    Attributes:
+        index: Which line.
+        path: Where in it.
+        value: The new value.
+    """
+
+    index: int
+    path: Path
+    value: Any
+
+    @property
+    def field(self) -> str:
+        """Name the field, list indices left out."""
+        return ".".join(str(part) for part in self.path if not isinstance(part, int))
+
+    def apply(self, lines: Lines) -> Lines:
+        """Return the altered log; the others' lines are shared."""
+        altered = list(lines)
+        altered[self.index] = copy.deepcopy(lines[self.index])
+        place: Any = altered[self.index]
+        for part in self.path[:-1]:
+            place = place[part]
+        place[self.path[-1]] = self.value
+        return altered
+
+
+def write(lines: Sequence[dict[str, Any]]) -> str:
+    """Write a log as canonical JSON Lines."""
+    return "".join(canonical_json(line) + "\n" for line in lines)
+
+
+def read(text: str) -> Lines:
+    """Read JSON Lines."""
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def stripped(lines: Lines) -> Lines:
+    """Return a log without any hash."""
+    return [{key: value for key, value in line.items() if key != "hash"} for line in lines]
+
+
+def rehashed(lines: Lines) -> Lines:
+    """Return a log whose hashes fit again."""
+    previous = GENESIS
+    done = []
+    for line in stripped(lines):
+        previous = link(previous, canonical_json(line))
+        done.append({**line, "hash": previous.hex()})
+    return done
+
+
+def renumbered(lines: Lines) -> Lines:
+    """Return a log whose seq is dense again, as one who hides a removal would."""
+    moved = {line["seq"]: n for n, line in enumerate(lines, 1)}
+    done = []
+    for n, line in enumerate(lines, 1):
+        line = copy.deepcopy(line)
+        line["seq"] = n
+        body = line["body"]
+        for name in ("of_seq", "last_seq"):
+            if isinstance(body.get(name), int):
+                body[name] = n - 1 if name == "last_seq" else moved.get(body[name], body[name])
+        if "evidence_seqs" in body:
+            body["evidence_seqs"] = [moved.get(seq, seq) for seq in body["evidence_seqs"]]
+        done.append(line)
+    return done
+
+
+def alterations(line: dict[str, Any], index: int) -> Iterator[Alteration]:
+    """Yield alterations of every field of a line, to values that its schema allows where there are such."""
+    for path, value in _leaves(line, ()):
+        if path == ("hash",):
+            continue
+        for other in _others(line["body"]["type"], path, value):
+            yield Alteration(index, path, other)
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif isinstance(value, list) and value:
+        yield path, value
+        yield from _leaves(value[0], (*path, 0))
+    else:
+        yield path, value
+
+
+_CHOICES = {
+    "channel": ("#a-arena", "#a-verdict", "#a-report", "#admin", "#bridge"),
+    "author": tuple(map(str, Seat)),
+    "kind": ("bot", "human", "officer"),
+}
+"""Values that envelopes may take, by field."""
+
+_KINDS = ("failure", "success", "timeout", "observation")
+
+
+def _others(kind: str, path: Path, value: Any) -> Iterator[Any]:
+    name = next(part for part in reversed(path) if isinstance(part, str))
+    in_body = path[0] == "body"
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield value + 1
+        yield value + 100
+        if value:
+            yield value - 1
+    elif isinstance(value, float):
+        yield from (round(other, 6) for other in (value + 0.05, value - 0.05, 1 - value) if other != value)
+    elif value is None:
+        yield from ((0.5,) if name in ("confidence", "backtest_sharpe", "profit_factor") else ("x",))
+    elif isinstance(value, dict):
+        yield {"x": 1}
+    elif isinstance(value, list):
+        yield from ([value[:-1], [*value, value[-1]]] if value else [["x"]])
+    elif isinstance(value, str):
+        yield from _other_texts(kind, path, name, value, in_body)
+
+
+def _other_texts(kind: str, path: Path, name: str, value: str, in_body: bool) -> Iterator[Any]:
+    if not in_body and name in _CHOICES:
+        yield from (choice for choice in _CHOICES[name] if choice != value)
+        return
+    if name == "type":
+        yield from sorted(set(MESSAGES) - {value})[::7]
+        return
+    choices = _literals(kind, name) or (_KINDS if name == "kind" else ())
+    if choices:
+        yield from (choice for choice in choices if choice != value)
+        return
+    if len(value) == 27 and value.endswith("Z"):
+        instant = parse_instant(value)
+        for shift in (timedelta(seconds=1), timedelta(hours=-5), timedelta(hours=5)):
+            yield rfc3339(instant + shift)
+        return
+    yield value + "x"
+    if name == "body":
+        return
+    if value and not in_body:
+        yield None
+    if value[-1:].isdigit():
+        yield value[:-1] + str((int(value[-1]) + 1) % 10)
+
+
+def _literals(kind: str, name: str) -> tuple[Any, ...]:
+    """Return the values that a Literal field of a message takes."""
+    model = MESSAGES.get(kind)
+    field = model.model_fields.get(name) if model is not None else None
+    found = get_args(field.annotation) if field is not None else ()
+    return found if found and all(isinstance(one, str | int) for one in found) else ()

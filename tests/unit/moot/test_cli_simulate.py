@@ -1,0 +1,124 @@
+"""`moot simulate`: its options and its summary; the simulation itself is tested elsewhere."""
+
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from moot.cli.errors import Unusable
+from moot.cli.simulate import first_instant, free_directory
+from moot.simulation.simulate import SimulateOptions
+from moot.simulation.summary import SimulationSummary
+from tests.doubles.command_line import complaint, data, done, write
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[SimulateOptions]:
+    """Simulate nothing, and keep what was asked for."""
+    found: list[SimulateOptions] = []
+
+    def simulate(options: SimulateOptions, progress: object) -> SimulationSummary:
+        found.append(options)
+        return SUMMARY
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("moot.simulation.simulate.simulate", simulate)
+    return found
+
+
+SUMMARY = SimulationSummary(
+    days=7.0,
+    seed=3,
+    start="2026-02-23T00:00:00.000000Z",
+    prices="sample",
+    messages=1204,
+    cycles=84,
+    debates=80,
+    verdicts=Counter(APPROVE=20, REJECT=59),
+    revisions=12,
+    extensions=6,
+    concessions=3,
+    early_ends=10,
+    timeouts=2,
+    pings=14,
+    rulings=Counter(timeout=2),
+    violations=1,
+    escalations=Counter(no_approve=1, timeouts=2),
+    escalations_ended=Counter(answered=1, expired=1),
+    principles=4,
+    backtests_passed=12,
+    backtests_failed=8,
+    head_hash="0123456789abcdef" * 4,
+    virtual_s=604800.0,
+    wall_s=3.21,
+    out="runs/20260223-3",
+)
+
+
+def test_the_summary_reads_like_this(asked: list[SimulateOptions]) -> None:
+    assert done("simulate") == (
+        "7 days from 2026-02-23, seed 3  prices sample\n"
+        "cycles          84\n"
+        "debates         80  20 APPROVE, 59 REJECT, 10 ended early by a clear signal\n"
+        "revisions       12\n"
+        "extensions       6\n"
+        "concessions      3\n"
+        "timeouts         2  14 reminders; rulings: 2 timeout\n"
+        "violations       1\n"
+        "escalations      3  1 no approve, 2 timeouts; 1 answered, 1 expired, 1 open\n"
+        "principles       4\n"
+        "backtests       20  12 passed, 8 failed\n"
+        "messages     1,204  head 0123456789abcdef\n"
+        "7 d of society time in 3.2 s, log in runs/20260223-3\n"
+    )
+
+
+def test_the_summary_as_json_is_the_summary(asked: list[SimulateOptions]) -> None:
+    assert data("simulate") == SUMMARY.as_json()
+
+
+def test_a_run_goes_where_it_is_told_or_below_runs(asked: list[SimulateOptions], tmp_path: Path) -> None:
+    done("simulate")
+    done("simulate", "--seed", "7", "--start", "2026-06-01")
+    done("simulate", "--out", tmp_path / "x", "--days", "0.5", "--prices", "synthetic")
+
+    assert [options.out for options in asked] == [
+        Path("runs/20260223-1"),
+        Path("runs/20260601-7"),
+        tmp_path / "x",
+    ]
+    assert (asked[2].days, asked[2].prices) == (0.5, "synthetic")
+    assert asked[1].start == datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def test_a_run_writes_over_no_other(asked: list[SimulateOptions], tmp_path: Path) -> None:
+    for name in ("20260223-1", "20260223-1-2"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        write(tmp_path / "runs" / name / "log.sqlite", "")
+
+    assert free_directory("20260223-1") == Path("runs/20260223-1-3")
+    assert "holds a log already" in complaint(2, "simulate", "--out", "runs/20260223-1")
+    assert asked == []
+
+
+def test_the_start_is_a_day_or_an_instant_in_utc() -> None:
+    assert first_instant("2026-02-23") == datetime(2026, 2, 23, tzinfo=UTC)
+    assert first_instant("2026-02-23T10:00+02:00") == datetime(2026, 2, 23, 8, tzinfo=UTC)
+    for text in ("monday", "2026-02-30", "", "0001-01-01T00:00+23:00"):
+        with pytest.raises(Unusable, match="write a day such as 2026-02-23"):
+            first_instant(text)
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "nan", "1e9"])
+def test_days_are_a_positive_number(asked: list[SimulateOptions], days: str) -> None:
+    assert "choose a number above 0" in complaint(2, "simulate", f"--days={days}")
+
+
+def test_wrong_prices_are_one_line_with_row_and_column(tmp_path: Path) -> None:
+    file = write(tmp_path / "p.csv", "date,open,high,low,close,volume\n2020-01-02,1,2,0.5,x,3\n")
+
+    line = complaint(2, "simulate", "--prices", file, "--out", tmp_path / "run")
+
+    assert "close" in line
+    assert "p.csv" in line
