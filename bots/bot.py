@@ -145,4 +145,3 @@ class Bot:
                 return
             except StorageError as fault:
                 _log.error("not stored", seat=self.seat.value, attempt=attempt, error=str(fault))
-

@@ -40,7 +40,5 @@ class Port(Protocol):
         ...
 
     def answer_draft(self, view: View, kind: str) -> Draft | None:
-        """Prepare the draft of an answer of this type: channel, case, attempt, tenure, hops; None once it
-        is closed. Its body is a placeholder.
-        """
+        """Prepare the draft of an answer of this type, all but its body; None once the obligation is closed."""
         ...

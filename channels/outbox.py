@@ -136,7 +136,7 @@ class Outbox:
     async def _deliver(self, channel: str, items: Sequence[Waiting]) -> None:
         seqs = [item.seq for item in items]
         nonce = items[0].nonce
-        is_in_doubt = nonce is not None
+        is_in_doubt = any(item.is_doubtful for item in items)
         if nonce is None:
             nonce = self._store.nonce(seqs[0])
             await self._pause()

@@ -3,24 +3,28 @@
 One row a mirrored message: `waiting`, then `intent` (about to be posted), then `done` with the platform's id,
 or `refused`. The cursor says up to where the log was taken over. Acts of people wait here too, from their
 delivery by the platform until the log's receipt.
+
+No post waits for an fsync: what was written outlives the process, not a power cut. After one, the file may
+have forgotten posts; so when the machine has booted since, everything that the log held by then is in doubt,
+and is looked up before it is posted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from channels.owned_file import OwnedFile
 from channels.surface import PlatformMessageId
 
-Durability = Literal["power", "process"]
-"""What an intent survives: a power cut (one fsync a post), or the death of the process only."""
+BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS logs (
     log INTEGER PRIMARY KEY, log_id TEXT NOT NULL UNIQUE,
-    cursor INTEGER NOT NULL DEFAULT 0, rewinds INTEGER NOT NULL DEFAULT 0
+    cursor INTEGER NOT NULL DEFAULT 0, rewinds INTEGER NOT NULL DEFAULT 0,
+    boot TEXT, doubtful_to INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS posts (
     log INTEGER NOT NULL, seq INTEGER NOT NULL, channel TEXT NOT NULL, case_id TEXT,
@@ -51,8 +55,9 @@ class Waiting(NamedTuple):
     """A message that is not posted for certain.
 
     Attributes:
-        nonce: Set once it was about to be posted: it may have arrived.
+        nonce: Set once it was about to be posted.
         crashes: How often the surface broke over it.
+        is_doubtful: Whether it may have arrived.
     """
 
     seq: int
@@ -61,6 +66,7 @@ class Waiting(NamedTuple):
     nonce: str | None
     crashes: int
     line: str
+    is_doubtful: bool
 
 
 class OutboxStore:
@@ -71,30 +77,40 @@ class OutboxStore:
         sqlite3.Error: The disk refuses; nothing of that transaction was stored.
     """
 
-    def __init__(
-        self, directory: Path, surface: str, log_id: str, *, durability: Durability = "power"
-    ) -> None:
+    def __init__(self, directory: Path, surface: str, log_id: str) -> None:
         """Remember where; `open` does the work.
 
         Args:
             directory: The data directory.
             surface: Name of the surface: `outbox-<surface>.sqlite`.
             log_id: Which log is mirrored; another log starts at its beginning.
-            durability: What an intent survives.
         """
         self.log_id = log_id
         self.cursor = 0
         self._file = OwnedFile(directory / f"outbox-{surface}.sqlite")
-        self._is_through = durability == "power"
+        self._doubtful_to = 0
         self._rewinds = 0
         self._log = 0
 
-    async def open(self) -> None:
-        """Take the file and read the cursor."""
+    async def open(self, *, head: int = 0, boot: str | None = None) -> None:
+        """Take the file and read the cursor.
+
+        Args:
+            head: Where the log ends now.
+            boot: Names the machine's present boot; by default the kernel's word for it. Empty: unknown, as if
+                the machine had just booted.
+        """
         await self._file.open(_SCHEMA)
-        await self._file.query("INSERT OR IGNORE INTO logs (log_id) VALUES (?)", self.log_id)
-        rows = await self._file.query("SELECT log, cursor, rewinds FROM logs WHERE log_id = ?", self.log_id)
-        self._log, self.cursor, self._rewinds = rows[0]
+        boot = boot_id() if boot is None else boot
+        await self._file.query("INSERT OR IGNORE INTO logs (log_id, boot) VALUES (?, ?)", self.log_id, boot)
+        if not boot or boot != await self._known("boot"):
+            sql = "UPDATE logs SET boot = ?, doubtful_to = max(doubtful_to, ?) WHERE log_id = ?"
+            # On the disk before the first post, so that a second power cut finds it.
+            await self._file.write((sql, [(boot, head, self.log_id)]), through=True)
+        self._log = await self._known("log")
+        self.cursor = await self._known("cursor")
+        self._rewinds = await self._known("rewinds")
+        self._doubtful_to = await self._known("doubtful_to")
 
     async def close(self) -> None:
         """Close the file and let it go; safe to call twice (K25)."""
@@ -136,15 +152,16 @@ class OutboxStore:
             "SELECT seq, type, case_id, nonce, crashes, line FROM posts"
             " WHERE log = ? AND channel = ? AND state IN ('waiting', 'intent') ORDER BY seq LIMIT ?"
         )
-        return [Waiting(*row) for row in await self._file.query(sql, self._log, channel, most)]
+        return [
+            Waiting(*row, is_doubtful=row[3] is not None or row[0] <= self._doubtful_to)
+            for row in await self._file.query(sql, self._log, channel, most)
+        ]
 
     async def intend(self, seqs: Sequence[int], nonce: str) -> None:
-        """Write down that these are about to be posted as one; durable before this returns."""
-        # Only this commit pays for an fsync: a lost `done` is found again by its nonce, a lost `waiting` row
-        # is read from the log again, but a lost intent would be posted twice.
+        """Write down that these are about to be posted as one."""
         sql = "UPDATE posts SET state = 'intent', nonce = ? WHERE log = ? AND seq = ?"
         rows = [(nonce, self._log, seq) for seq in seqs]
-        await self._file.write((sql, rows), through=self._is_through)
+        await self._file.write((sql, rows))
 
     async def done(self, seqs: Sequence[int], platform_id: PlatformMessageId) -> None:
         """Write down that the platform took them."""
@@ -205,10 +222,22 @@ class OutboxStore:
         sql = "UPDATE posts SET state = ?, platform_id = ?, why = ?, line = NULL WHERE log = ? AND seq = ?"
         await self._file.write((sql, [(state, platform_id, why, self._log, seq) for seq in seqs]))
 
+    async def _known(self, column: str) -> Any:
+        rows = await self._file.query(f"SELECT {column} FROM logs WHERE log_id = ?", self.log_id)
+        return rows[0][0]
+
     async def _one(self, column: str, where: str, *values: object) -> str | None:
         sql = f"SELECT {column} FROM posts WHERE log = ? AND {where} LIMIT 1"
         rows = await self._file.query(sql, self._log, *values)
         return rows[0][0] if rows else None
+
+
+def boot_id() -> str:
+    """Return the kernel's name for this boot of the machine, empty where it has none."""
+    try:
+        return BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 def _as_id(text: str | None) -> PlatformMessageId | None:

@@ -16,7 +16,9 @@ from protocols.research import architecture, cycle, daily, debate_table
 from protocols.rulebook import MESSAGES, ROWS
 
 HERE: Final = Path(__file__).parent / "reference"
-NOTE: Final = "<!-- written by docs/generate.py from the code's tables; change those, then `make generate` -->\n\n"
+NOTE: Final = (
+    "<!-- written by docs/generate.py from the code's tables; change those, then `make generate` -->\n\n"
+)
 
 
 def permissions() -> Iterator[str]:

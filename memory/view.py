@@ -120,9 +120,10 @@ class MemoryView:
         self, *, archetype: str | None = None, failure_code: str | None = None, regime: str | None = None
     ) -> tuple[PrincipleRecord, ...]:
         """Return the principles by id."""
-        return _matching(
-            self._sorted(PRINCIPLES), archetype=archetype, failure_code=failure_code, regime=regime
+        found = _matching(
+            self._all(PRINCIPLES), archetype=archetype, failure_code=failure_code, regime=regime
         )
+        return _by_key(found)
 
     def principle(self, principle_id: str) -> PrincipleRecord | None:
         """Return one principle, None when there is none."""
@@ -132,13 +133,13 @@ class MemoryView:
         self, *, status: ChangeStatus | None = None, period: str | None = None
     ) -> tuple[ChangeRecord, ...]:
         """Return the changes that were decided, by id."""
-        return _matching(self._sorted(ARCHITECTURE), status=status, period=period)
+        return _by_key(_matching(self._all(ARCHITECTURE), status=status, period=period))
 
     def strategies(
         self, *, stage: Stage | None = None, lineage_id: str | None = None
     ) -> tuple[StrategyRecord, ...]:
         """Return the strategies by id."""
-        return _matching(self._sorted(STRATEGIES), stage=stage, lineage_id=lineage_id)
+        return _by_key(_matching(self._all(STRATEGIES), stage=stage, lineage_id=lineage_id))
 
     def strategy(self, strategy_id: str) -> StrategyRecord | None:
         """Return one strategy, None when there is none."""
@@ -148,9 +149,10 @@ class MemoryView:
         self, *, strategy_id: str | None = None, since: str | None = None, until: str | None = None
     ) -> tuple[MetricsRecord, ...]:
         """Return realised figures by day and strategy; here the window is of days, both included."""
-        return tuple(
+        found = _matching(self._all(METRICS), strategy_id=strategy_id)
+        return _by_key(
             record
-            for record in _matching(self._sorted(METRICS), strategy_id=strategy_id)
+            for record in found
             if (since is None or record.date >= since) and (until is None or record.date <= until)
         )
 
@@ -188,9 +190,6 @@ class MemoryView:
         self._check()
         return self._tables[shelf].all(self.as_of)
 
-    def _sorted(self, shelf: Shelf[R]) -> list[R]:
-        return sorted(self._all(shelf), key=lambda record: natural(record.key))
-
     def _check(self) -> None:
         if self.as_of < self._tables.low_water:
             raise StorePruned(
@@ -202,6 +201,10 @@ def natural(key: str) -> tuple[tuple[str, int], ...]:
     """Sort `prin_2` before `prin_10`."""
     parts = [*_DIGITS.split(key), ""]
     return tuple((parts[n], int(parts[n + 1] or 0)) for n in range(0, len(parts) - 1, 2))
+
+
+def _by_key(records: Iterable[R]) -> tuple[R, ...]:
+    return tuple(sorted(records, key=lambda record: natural(record.key)))
 
 
 def _matching(records: Iterable[R], **wanted: str | None) -> tuple[R, ...]:

@@ -124,7 +124,9 @@ class Host:
         self.store.apply(env, _in_effect(fx))
         self._keep(env, fx)
         if fx.violation is not None:
-            _log.info("violation", seq=env.seq, case_id=env.case_id, rule=fx.violation.rule, why=fx.violation.why)
+            _log.info(
+                "violation", seq=env.seq, case_id=env.case_id, rule=fx.violation.rule, why=fx.violation.why
+            )
         self._wake(env, fx)
         for listener in self.listeners:
             listener(env, fx)
@@ -165,11 +167,13 @@ class Host:
             if (bot := bots.get(obligation.seat)) is not None:
                 bot.closed(obligation)
         for obligation in fx.opened:
-            if (bot := bots.get(obligation.seat)) is not None and obligation.seat not in self.docket.house.holders:
+            if (
+                bot := bots.get(obligation.seat)
+            ) is not None and obligation.seat not in self.docket.house.holders:
                 bot.opened(obligation)
-        if fx.retried is not None and (bot := bots.get(fx.retried.seat)) is not None:
-            if fx.retried.seat not in self.docket.house.holders:
-                bot.opened(fx.retried)
+        retried = fx.retried
+        if retried is not None and retried.seat in bots and retried.seat not in self.docket.house.holders:
+            bots[retried.seat].opened(retried)
         if isinstance(env.body, SeatTaken | SeatReleased) and fx.violation is None:
             self._hand_over(Seat(env.body.seat))
         for state in fx.ended:
@@ -289,9 +293,7 @@ class Host:
         try:
             return await self.bus.publish(draft)
         except Refused as refused:
-            await self.audit_refusal(
-                _bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel
-            )
+            await self.audit_refusal(_bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel)
             raise
 
     async def audit_refusal(
@@ -341,4 +343,3 @@ def _in_effect(fx: Effects) -> bool:
 def _bytes_of(draft: Draft) -> bytes:
     body = draft.body.model_dump_json()
     return f'{{"author":"{draft.author}","channel":"{draft.channel}","body":{body}}}'.encode()
-

@@ -24,9 +24,9 @@ from moot.door import Door
 from moot.feed import Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
-from moot.stored import last_envelope, last_sent_at, stored_envelopes
 from moot.patience import Patience
 from moot.society import Plan, Society
+from moot.stored import last_envelope, last_sent_at, stored_envelopes
 from protocols.codec import decode_body
 from protocols.kernel.times import rfc3339
 

@@ -192,7 +192,9 @@ def _malformed(error: ValidationError | None, whole: str) -> Malformed:
     if error is None:
         return Malformed("messages", "is no envelope", field=whole)
     first = error.errors(include_url=False, include_input=False)[0]
-    path = [str(part) for part in first["loc"] if part not in MESSAGES and not str(part).startswith("function-")]
+    path = [
+        str(part) for part in first["loc"] if part not in MESSAGES and not str(part).startswith("function-")
+    ]
     return Malformed("messages", first["msg"][:300], field=".".join(path) or whole)
 
 

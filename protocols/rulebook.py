@@ -56,7 +56,7 @@ MESSAGES: Final = _classes()
 if TYPE_CHECKING:
     AnyMessage = Message
 else:
-    AnyMessage = Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="type")]
+    AnyMessage = Annotated[Union[tuple(MESSAGES.values())], Field(discriminator="type")]  # noqa: UP007
     """Any message, told apart by `type`."""
 
 ANY_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(AnyMessage)

@@ -103,7 +103,8 @@ class Office:
         self._stuck[receipt.id] = times
         if times > 3:
             raise OfficerFault(
-                f"{draft.author} owes {draft.body.type} {receipt.id}, which stands in the log", seq=receipt.seq
+                f"{draft.author} owes {draft.body.type} {receipt.id}, which stands in the log",
+                seq=receipt.seq,
             )
 
     async def _wait(self) -> None:

@@ -25,7 +25,7 @@ from channels.gateway.parent import ending_with_parent
 from channels.inbound import BODIES, Authority, Bodies
 from channels.mirroring import Mirrors, Pacing, Refusal, all_but_own_notes, in_order
 from channels.outbox import Outbox
-from channels.outbox_store import Durability, OutboxStore
+from channels.outbox_store import OutboxStore
 from channels.surface import Surface
 
 HEALTHY_S: Final = 60.0
@@ -59,7 +59,6 @@ async def run_gateway(
     data_dir: Path,
     authority: Authority,
     stop: asyncio.Event,
-    durability: Durability = "power",
     backoff: Backoff = PATIENT,
     lifeline: int | None = 0,
 ) -> None:
@@ -71,7 +70,6 @@ async def run_gateway(
         data_dir: Where the outboxes are kept.
         authority: What a person on a platform is.
         stop: Ends the gateway; posts under way are finished first.
-        durability: What an intent to post survives.
         backoff: The pauses after failures of any kind.
         lifeline: The file descriptor that ends with the parent; None: outlive it.
     """
@@ -80,7 +78,7 @@ async def run_gateway(
     with ending_with_parent(stop, lifeline=lifeline):
         tasks = [asyncio.create_task(requests.run(), name="requests")]
         for name, how in surfaces.items():
-            keeper = _Keeper(name, how, find, requests, data_dir, authority, durability, backoff)
+            keeper = _Keeper(name, how, find, requests, data_dir, authority, backoff)
             tasks.append(asyncio.create_task(keeper.keep(), name=f"surface {name}"))
         try:
             await stop.wait()
@@ -102,7 +100,6 @@ class _Keeper:
     requests: Requests
     data_dir: Path
     authority: Authority
-    durability: Durability
     backoff: Backoff
     reports: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -125,10 +122,10 @@ class _Keeper:
     async def _live(self) -> None:
         link = await knock(self.find, backoff=self.backoff)
         link.close()
-        store = OutboxStore(self.data_dir, self.name, link.welcome.log_id, durability=self.durability)
+        store = OutboxStore(self.data_dir, self.name, link.welcome.log_id)
         surface: Surface | None = None
         try:
-            await store.open()
+            await store.open(head=link.welcome.head)
             if store.cursor > link.welcome.head:
                 await self._rewind(store, link.welcome.head)
             surface = self.how.build()

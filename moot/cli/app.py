@@ -11,6 +11,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from typing import Annotated, Any, Final, TypeVar
 
 import typer
@@ -77,6 +78,10 @@ class Program(TyperGroup):
     ) -> Any:
         """Run one command line and exit; see the module."""
         given = [*sys.argv[1:]] if args is None else [*args]
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                # An encoding without arrows is no reason to fail.
+                stream.reconfigure(errors="replace")
         code = self._run(given or ["--help"], **extra)
         sys.exit(code)
 
@@ -189,13 +194,15 @@ def _unforeseen(name: str, error: Exception) -> int:
     from moot.cli.known import told
 
     foreseen = told(error)
-    if foreseen is not None and not os.environ.get("MOOT_DEBUG"):
-        say(f"{name}: {_one_line(foreseen)}")
-        return foreseen.exit_code
     if os.environ.get("MOOT_DEBUG"):
         traceback.print_exception(error)
-        return 1
+    if foreseen is not None:
+        say(f"{name}: {_one_line(foreseen)}")
+        return foreseen.exit_code
     line = f"{name}: unexpected {type(error).__name__}: {_one_line(error)}"
+    if os.environ.get("MOOT_DEBUG"):
+        say(line)
+        return 1
     try:
         handle, path = tempfile.mkstemp(prefix="moot-error-", suffix=".log", text=True)
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

@@ -26,7 +26,7 @@ def pause(named: Dir, as_user: As = None, as_json: AsJson = False) -> int:
 def step(
     named: Dir,
     steps: Annotated[
-        int, typer.Argument(metavar="[X]", min=1, max=MOST_STEPS, help="By how many timers; by default 1.")
+        int, typer.Argument(metavar="X", min=1, max=MOST_STEPS, help="By how many timers; by default 1.")
     ] = 1,
     as_user: As = None,
     as_json: AsJson = False,
@@ -45,7 +45,7 @@ def speed(
     named: Dir,
     factor: Annotated[
         float | None,
-        typer.Argument(metavar="[X]", help="Society seconds a wall second; left out: as before."),
+        typer.Argument(metavar="X", help="Society seconds a wall second; left out: as before."),
     ] = None,
     as_user: As = None,
     as_json: AsJson = False,

@@ -43,7 +43,7 @@ MARKS: Final[dict[State, tuple[str, str]]] = {
 @command("moot doctor", "moot doctor ./my-data --json")
 def doctor(
     named: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="Data directory to look at; by default ./moot-data.")
+        Path, typer.Argument(metavar="DIR", help="Data directory to look at; by default ./moot-data.")
     ] = DEFAULT,
     as_json: AsJson = False,
 ) -> int:

@@ -15,7 +15,7 @@ from moot.cli.app import command
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import plural, write_json, write_lines
 from moot.cli.place import LOG_NAME, AsJson, Dir, Source, data_dir
-from moot.cli.reading import Log
+from moot.cli.reading import Log, folded
 
 if TYPE_CHECKING:
     from channels.bus import Head
@@ -65,16 +65,7 @@ async def _rebuild(directory: Path) -> tuple[int, str]:
 
 def _applied(log: Log) -> Iterator[Applied]:
     """Yield every message with whether it is in effect, as the docket decides."""
-    from protocols.kernel.docket import Docket
-    from protocols.kernel.errors import LocalProtocolError
-    from protocols.rulebook import rules
-
-    docket = Docket(rules())
-    for envelope in log.envelopes():
-        try:
-            effects = docket.fold(envelope)
-        except LocalProtocolError as exc:
-            raise CheckFailed(f"{log.path} cannot be folded: {exc}; moot verify says more") from exc
+    for envelope, effects, _ in folded(log):
         yield envelope, effects.violation is None and not effects.superseded
 
 

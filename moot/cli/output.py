@@ -7,10 +7,11 @@ import os
 import sys
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final, Self, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.status import Status
     from rich.table import Table
     from rich.text import Text
 
@@ -48,6 +49,40 @@ def say(line: str) -> None:
     """Tell the user something beside the result, on standard error."""
     sys.stdout.flush()
     print(line, file=sys.stderr, flush=True)
+
+
+class Counting:
+    """Counts messages on standard error while a long log is read, if that is a terminal; a context manager.
+
+    Nothing is shown before `PATIENCE` messages: a short log needs no words.
+    """
+
+    PATIENCE: Final = 20_000
+
+    def __init__(self, what: str) -> None:
+        """Name what is done, for example `reading`."""
+        self._what = what
+        self._status: Status | None = None
+
+    def __call__(self, n: int) -> None:
+        """Note that so many messages are done."""
+        if n < self.PATIENCE or not sys.stderr.isatty():
+            return
+        if self._status is None:
+            from rich.status import Status
+
+            self._status = Status(self._what, console=console(sys.stderr))
+            self._status.start()
+        self._status.update(f"{self._what} … {n:,} messages")
+
+    def __enter__(self) -> Self:
+        """Show nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the count away."""
+        if self._status is not None:
+            self._status.stop()
 
 
 def write_lines(lines: Iterable[str], *, flush: bool = False) -> None:

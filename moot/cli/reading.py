@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.cli.errors import CheckFailed, Unusable
+from moot.cli.output import Counting
 from moot.cli.place import log_path
 
 if TYPE_CHECKING:
@@ -171,13 +172,12 @@ class Log:
 Watch = Callable[["Envelope", "Effects", "Docket"], None]
 
 
-def fold(log: Log, until: int | None = None, watch: Watch | None = None) -> Docket:
-    """Fold a log from its first message on.
+def folded(log: Log, until: int | None = None) -> Iterator[tuple[Envelope, Effects, Docket]]:
+    """Fold a log from its first message on; yield each message, what it changed, and the docket after it.
 
     Args:
         log: The log.
         until: Seq of the last message to fold; None: all.
-        watch: Called with every message, what it changed, and the docket after it.
 
     Raises:
         CheckFailed: It breaks the rules, so that it cannot be folded further.
@@ -187,14 +187,37 @@ def fold(log: Log, until: int | None = None, watch: Watch | None = None) -> Dock
     from protocols.rulebook import rules
 
     docket = Docket(rules())
-    for envelope in log.envelopes(last=until):
-        try:
-            effects = docket.fold(envelope)
-        except LocalProtocolError as exc:
-            raise CheckFailed(f"{log.path} cannot be folded: {exc}; moot verify says more") from exc
+    with Counting("reading") as told:
+        for envelope in log.envelopes(last=until):
+            try:
+                effects = docket.fold(envelope)
+            except LocalProtocolError as exc:
+                raise CheckFailed(f"{log.path} cannot be folded: {exc}; moot verify says more") from exc
+            yield envelope, effects, docket
+            if not docket.seq % 5000:
+                told(docket.seq)
+
+
+def fold(log: Log, until: int | None = None, watch: Watch | None = None) -> Docket:
+    """Fold a log and return the docket.
+
+    Args:
+        log: The log.
+        until: Seq of the last message to fold; None: all.
+        watch: Called with every message, what it changed, and the docket after it.
+
+    Raises:
+        CheckFailed: It breaks the rules.
+    """
+    from protocols.kernel.docket import Docket
+    from protocols.rulebook import rules
+
+    last: Docket | None = None
+    for envelope, effects, docket in folded(log, until):
+        last = docket
         if watch is not None:
             watch(envelope, effects, docket)
-    return docket
+    return last or Docket(rules())
 
 
 def key(name: str, value: str) -> str:

@@ -64,7 +64,7 @@ def simulate(
     options = SimulateOptions(
         days=days, start=first, seed=seed, prices=prices, out=place, settings=settings(config)
     )
-    with progress(f"{days:g} days") as told:
+    with progress(_days(days)) as told:
         summary = run(options, told)
     if as_json:
         write_json(summary.as_json())
@@ -153,12 +153,16 @@ def print_summary(target: Console, summary: SimulationSummary) -> None:
         ("messages", s.messages, f"head {s.head_hash[:16]}"),
     ):
         rows.add_row(name, f"{n:,}", about)
-    target.print(heading(f"{s.days:g} days from {s.start[:10]}, seed {s.seed}", f"prices {s.prices}"))
+    target.print(heading(f"{_days(s.days)} from {s.start[:10]}, seed {s.seed}", f"prices {s.prices}"))
     print_table(target, rows)
     virtual = duration(timedelta(seconds=s.virtual_s))
     target.print(
         f"{virtual} of society time in {s.wall_s:.1f} s" + (f", log in {s.out}" if s.out else ""), style="dim"
     )
+
+
+def _days(n: float) -> str:
+    return "1 day" if n == 1 else f"{n:g} days"
 
 
 def _counts(found: Mapping[str, Any]) -> str:

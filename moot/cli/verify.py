@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from moot.cli.app import command
-from moot.cli.output import console, heading, plural, print_hanging, say, write_json
+from moot.cli.output import Counting, console, heading, plural, print_hanging, say, write_json
 from moot.cli.place import AsJson, data_dir
 
 if TYPE_CHECKING:
@@ -42,25 +40,13 @@ def verify(
     place = Path(named)
     if named != "-" and place.is_dir():
         place = data_dir(place)
-    with open_log(named if named == "-" else place) as source, _counting() as told:
+    with open_log(named if named == "-" else place) as source, Counting("judging") as told:
         report = judge(source, evidence=not is_trusting, on_progress=told)
     if as_json:
         write_json(report.as_json())
     else:
         print_report(console(), named, report)
     return 0 if report.ok else 1
-
-
-@contextmanager
-def _counting() -> Iterator[Callable[[int], None] | None]:
-    """Count the messages judged on standard error, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.status import Status
-
-    with Status("judging …", console=console(sys.stderr), spinner="dots") as status:
-        yield lambda n: status.update(f"judging … {n:,} messages")
 
 
 def print_report(target: Console, named: str, report: Report) -> None:

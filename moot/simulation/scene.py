@@ -165,7 +165,9 @@ def parse_scene(raw: object, name: str = "scene") -> Scene:
     return scene
 
 
-_KEYS: Final = sorted({*Scene.model_fields, *Inject.model_fields, *MindScene.model_fields, *Reply.model_fields})
+_KEYS: Final = sorted(
+    {*Scene.model_fields, *Inject.model_fields, *MindScene.model_fields, *Reply.model_fields}
+)
 
 
 def _did_you_mean(word: str, known: list[str]) -> str:
@@ -179,7 +181,9 @@ def _entry(line: dict[str, Any], where: str) -> Entry:
     delay = fields.pop("delay", None)
     silent = fields.pop("silent", False)
     if kind and kind not in MESSAGES:
-        raise SceneError(f"{where}: there is no message type {kind!r}{_did_you_mean(str(kind), list(MESSAGES))}")
+        raise SceneError(
+            f"{where}: there is no message type {kind!r}{_did_you_mean(str(kind), list(MESSAGES))}"
+        )
     if not isinstance(silent, bool):
         raise SceneError(f"{where}: silent is true or false")
     if fields and not kind:

@@ -42,7 +42,6 @@ class Lifecycle:
         self._kind = ""
         self._speed = 1.0
         self._paused_at: datetime | None = None
-        self._has_stepped = False
 
     def before(self, env: Envelope, docket: Docket) -> None:
         """Check a message against the state before it."""
@@ -52,18 +51,17 @@ class Lifecycle:
             self._starts(env, docket)
             return
         if not docket.house.is_up:
-            rule, why = (
-                ("K6", "the society is stopped") if docket.seq else ("K4", "SOCIETY_STARTED comes first")
-            )
-            self._findings.add(env.seq, "lifecycle", rule, f"{body.type}: {why}")
+            why = "the society is stopped" if docket.seq else "SOCIETY_STARTED comes first"
+            self._bad(env, "K6" if docket.seq else "K4", f"{body.type}: {why}")
         if kind is SocietyStopped:
             self._stops(env)
         elif kind is ClockSet:
             self._sets(env)
-        elif self._paused_at is not None and not self._has_stepped and env.sent_at > self._paused_at + LEAST:
-            self._findings.add(
-                env.seq, "clock", "K7", f"sent at {env.sent_at:%H:%M:%S}, while time was paused"
+        elif self._paused_at is not None and env.sent_at > self._paused_at + LEAST:
+            self._findings.warn(
+                "paused", env.seq, "time was paused and passed all the same, perhaps by steps"
             )
+            self._paused_at = None
 
     def after(self, env: Envelope, docket: Docket) -> None:
         """Take in a message of the timekeeper."""
@@ -72,10 +70,8 @@ class Lifecycle:
             self._kind = body.clock
             self.settled_at = env.sent_at
             self._paused_at = env.sent_at if body.paused else None
-            self._has_stepped = False
             self._pace(body.speed)
         elif isinstance(body, ClockSet):
-            self._has_stepped = body.paused and self._paused_at is not None
             self._paused_at = env.sent_at if body.paused else None
             self._pace(body.speed)
         if isinstance(body, SocietyStarted | ConfigChanged):

@@ -38,19 +38,20 @@ class Order:
         self.ids: set[str] = set()
         self.at: datetime | None = None
 
-    def place(self, seq: int, following: Callable[[], int]) -> Place:
+    def place(self, seq: int, identity: str, following: Callable[[], int]) -> Place:
         """Say where a line belongs that does not carry the next seq.
 
         Args:
             seq: What it carries.
+            identity: Its id.
             following: Looks up the seq of the line after it, 0 for none.
         """
         wanted = self.next
         if seq == wanted:
             return Place.HERE
         after = following()
-        if after == wanted + 1:
-            self._findings.add(wanted, "dense_seq", "K3", f"says seq {seq} where {wanted} comes next")
+        if after == wanted + 1 or (after == 0 and seq < wanted and identity not in self.ids):
+            self._findings.add(wanted, "dense_seq", "K3", f"it says seq {seq} where {wanted} comes next")
             return Place.HERE
         if seq < wanted:
             self._findings.add(seq, "dense_seq", "K3", f"seq {seq} stands again, {wanted} comes next")

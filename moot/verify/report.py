@@ -30,6 +30,9 @@ Invariant = Literal[
 ]
 """What `moot verify` holds a log to; the name that a finding goes by."""
 
+INTEGRITY: Final = frozenset({"readable", "hash", "head", "dense_seq", "unique_id"})
+"""Breaks of the log itself; what the rules find beside one mostly follows from it."""
+
 MAX_FINDINGS: Final = 20
 """After so many the verification stops: what comes later mostly follows from what came first."""
 
@@ -82,7 +85,7 @@ class Report:
     Attributes:
         ok: Whether every invariant holds.
         messages: How many lines were judged.
-        findings: What is wrong, by seq; empty when `ok`.
+        findings: What is wrong, the cause first where it can be told; empty when `ok`.
         warnings: What else there is to know.
         is_complete: Whether the log was read to its end; False after `MAX_FINDINGS`.
         figures: What the log holds, as `Tally.figures` says.
@@ -158,8 +161,11 @@ class Findings:
         )
 
     def sorted(self) -> tuple[Finding, ...]:
-        """Return the findings by seq, those of one seq in the order in which they were found."""
-        return tuple(sorted(self._found, key=lambda finding: finding.seq))
+        """Return the findings, causes first: breaks of the log itself, then the rest, each by seq.
+
+        Those of one seq stay in the order in which they were found.
+        """
+        return tuple(sorted(self._found, key=lambda found: (found.invariant not in INTEGRITY, found.seq)))
 
     def warnings(self) -> tuple[Remark, ...]:
         """Return the warnings in the order in which they came up."""

@@ -16,7 +16,7 @@ from moot.verify.evidence import RECOMPUTED, Backtests, Nothing, Recompute
 from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
-from moot.verify.principles import Principles
+from moot.verify.principles import LESSONS, Principles
 from moot.verify.reading import Read, read, sent_at_of, seq_of
 from moot.verify.report import MAX_FINDINGS, Findings, Report
 from moot.verify.second_opinion import SecondOpinion
@@ -101,7 +101,7 @@ class Verifier:
         order = self._order
         seq = found.envelope.seq
         if seq != order.next:
-            place = order.place(seq, self._lines.peek_seq)
+            place = order.place(seq, found.envelope.id, self._lines.peek_seq)
             if place is Place.NOWHERE:
                 return
             if place is Place.EARLY:
@@ -143,6 +143,8 @@ class Verifier:
             self._envelopes.before(env, docket)
         if kind in docket.rules.minted:
             self._counted.take(env)
+        if kind in LESSONS:
+            self._principles.before(env, docket)
         if is_recomputed:
             self._recompute.before(env, docket)
         fx = self._fold(found, seq)
@@ -154,7 +156,7 @@ class Verifier:
         if fx.closed or fx.ended or fx.superseded:
             self._officers.after(env, fx, lifecycle.slack)
         self._deadlines.after(env, fx)
-        if kind == "PRINCIPLE_SYNTHESIS":
+        if kind in LESSONS:
             self._principles.after(env, fx)
         self._second.take(env, is_void=fx.superseded, slack=lifecycle.slack)
         if is_recomputed:

@@ -272,7 +272,7 @@ class Calendar(Fold):
         return bool(reason) and reason == _runs(_busy(house))
 
     def _is_just_now(self, seq: int, house: House) -> bool:
-        return 0 < seq and house.seq - seq <= REMEMBERED
+        return seq > 0 and house.seq - seq <= REMEMBERED
 
 
 def _busy(house: House) -> str:

@@ -10,7 +10,6 @@ from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import LocalProtocolError, Violation
 from protocols.kernel.house import House
-from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, Missed, check_figures, illegal

@@ -99,9 +99,7 @@ async def run(debates: int, at_once: int, make_bus: Callable[[Gate], object]) ->
 
 def in_memory(debates: int = 2_000) -> float:
     """Return debates a second in memory, 64 at once."""
-    took = asyncio.run(
-        run(debates, 64, lambda gate: InMemoryBus(admission=gate, now=StillClock().now))
-    )
+    took = asyncio.run(run(debates, 64, lambda gate: InMemoryBus(admission=gate, now=StillClock().now)))
     return debates / took
 
 

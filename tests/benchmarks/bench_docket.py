@@ -38,9 +38,7 @@ class Crowded(Calendar):
         self.left = cycles
         self.at_once = AT_ONCE
         context = CycleContext(last_verdict=None, priority_direction=None, available_parents=())
-        self._body = CycleTrigger(
-            trigger="EXPLORER_START", mode="micro", nominal_at=START, context=context
-        )
+        self._body = CycleTrigger(trigger="EXPLORER_START", mode="micro", nominal_at=START, context=context)
 
     def apply(self, env: Envelope, fx: Any, docket: Docket) -> None:
         if isinstance(env.body, CycleTrigger):

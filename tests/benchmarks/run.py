@@ -65,14 +65,20 @@ def main(argv: list[str] | None = None) -> int:
             continue
         if options.only is None and part in SLOW and not options.all:
             continue
-        measure: Callable[[], float] = getattr(importlib.import_module(f"tests.benchmarks.{module}"), function)
+        measure: Callable[[], float] = getattr(
+            importlib.import_module(f"tests.benchmarks.{module}"), function
+        )
         began = time.perf_counter()
         value = measure()
         took = time.perf_counter() - began
         results[key] = round(value, 3)
         sign = "<" if is_below(key) else ">"
         goal = f"{sign} {target:,.6g}" if target is not None else ""
-        met = "" if target is None or ((value <= target) if is_below(key) else (value >= target)) else "  short of it"
+        met = (
+            ""
+            if target is None or ((value <= target) if is_below(key) else (value >= target))
+            else "  short of it"
+        )
         print(f"{key:<36} {value:>14,.2f}  {goal:>12}  {took:5.1f} s{met}", flush=True)
     path = ROOT / "bench.json"
     known = json.loads(path.read_text()) if path.exists() and options.only else {}

@@ -10,7 +10,9 @@ from protocols.research import messages as m
 
 def strategy(**over: Any) -> m.Strategy:
     """Return a momentum strategy."""
-    return m.Strategy(**{"archetype": "momentum", "params": {"fast": 20, "slow": 60}, "symbols": ("sp500",), **over})
+    return m.Strategy(
+        **{"archetype": "momentum", "params": {"fast": 20, "slow": 60}, "symbols": ("sp500",), **over}
+    )
 
 
 def hypothesis(cycle_id: str, **over: Any) -> m.Hypothesis:

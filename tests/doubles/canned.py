@@ -113,7 +113,9 @@ ANSWERS: dict[str, Callable[[CannedMind, View], Message]] = {
     ),
     "ARCHITECTURE_REBUTTAL": lambda mind, view: m.ArchitectureRebuttal(
         period=view.brief["period"],
-        responses=tuple(m.ChangeResponse(change_id=i, response="worth it", concede=False) for i in _ids(view)),
+        responses=tuple(
+            m.ChangeResponse(change_id=i, response="worth it", concede=False) for i in _ids(view)
+        ),
     ),
     "ARCHITECTURE_VERDICT": lambda mind, view: m.ArchitectureVerdict(
         period=view.brief["period"],

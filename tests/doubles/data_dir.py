@@ -31,7 +31,7 @@ def write_log(directory: Path, envelopes: Sequence[Envelope]) -> Path:
 
 
 def a_debate(table: Table | None = None, **over: Any) -> Table:
-    """Play one debate: a rebuttal that comes within the grace, then silence of the Critic, then a rejection."""
+    """Play one debate: a rebuttal within the grace, then silence of the Critic, then a rejection."""
     table = table or Table()
     cycle = table.last("CYCLE_TRIGGER").body.cycle_id  # type: ignore[attr-defined]
     table.wait(minutes=3)

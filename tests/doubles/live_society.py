@@ -1,4 +1,4 @@
-"""A society without bots that lives on a data directory, in a thread: log, docket, referee, inbox, controls."""
+"""A society without bots that lives on a data directory, in a thread: log, referee, inbox, controls."""
 
 from __future__ import annotations
 

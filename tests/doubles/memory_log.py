@@ -259,6 +259,6 @@ def many(count: int) -> Log:
         if n % 12 == 0:
             log.principles(principle(f"prin_{n % 5:03d}", count=n))
         if n % 84 == 0:
-            log.adjusted(f"2026-W{9 + n // 84:02d}", {"tail_risk": 0.3 + (n % 50) / 100})
+            log.adjusted(f"2026-W{n // 84 % 52 + 1:02d}", {"tail_risk": 0.3 + (n % 50) / 100})
     del log.envelopes[count:]
     return log

@@ -9,7 +9,7 @@ from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import GENESIS, OFFICER, Actor, Draft, Envelope, seal
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.officers import SocietyStarted, SocietyStopped
 from protocols.kernel.rules import Gate
 from protocols.kernel.seats import Seat
 from protocols.rulebook import VERSION, rules
@@ -32,22 +32,35 @@ class Table:
         self.keys = 0
         if schedules is None:
             schedules = {"micro": {"at": [start.isoformat()]}}
-        self.post(
-            Seat.TIMEKEEPER,
-            SocietyStarted(
-                config={"schedules": schedules},
-                rules_version=VERSION,
-                seed=1,
-                data={},
-                speed=1.0,
-                clock="virtual",
-                durability="none",
-                moot_version="test",
-            ),
-            channel="#admin",
-            key="start",
+        self.schedules = schedules
+        self.start()
+
+    def start(self) -> None:
+        """Say SOCIETY_STARTED, and let the officers do what is due."""
+        body = SocietyStarted(
+            config={"schedules": self.schedules},
+            rules_version=VERSION,
+            seed=1,
+            data={},
+            speed=1.0,
+            clock="virtual",
+            durability="none",
+            moot_version="test",
         )
+        self.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
         self.officers()
+
+    def stop(self) -> None:
+        """Say SOCIETY_STOPPED."""
+        body = SocietyStopped(reason="enough", last_seq=len(self.log))
+        self.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"stopped/{len(self.log) + 1}")
+
+    def down(self, *, crash: bool = False, **delta: float) -> None:
+        """Let the society be down for a while."""
+        if not crash:
+            self.stop()
+        self.now += timedelta(**delta)
+        self.start()
 
     def publish(self, draft: Draft) -> Envelope | None:
         """Sequence and fold one draft; None for a duplicate."""
@@ -57,7 +70,12 @@ class Table:
             return None
         body = self.gate.mint(draft, self.now)
         env, self.head = seal(
-            draft, seq=len(self.log) + 1, envelope_id=identity, sent_at=self.now, previous=self.head, body=body
+            draft,
+            seq=len(self.log) + 1,
+            envelope_id=identity,
+            sent_at=self.now,
+            previous=self.head,
+            body=body,
         )
         self.log.append(env)
         self.effects.append(self.docket.fold(env))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple, get_args
@@ -17,6 +18,9 @@ Lines = list[dict[str, Any]]
 """A log as plain data, one object a line, `hash` in it or not."""
 
 Path = tuple[str | int, ...]
+
+
+_NUMBERED = re.compile(r"(violation|ruling|started|stopped)/(\d+)")
 
 
 class Alteration(NamedTuple):
@@ -74,16 +78,24 @@ def rehashed(lines: Lines) -> Lines:
 
 
 def renumbered(lines: Lines) -> Lines:
-    """Return a log whose seq is dense again, as one who hides a removal would."""
+    """Return a log whose seq is dense again, with all that refers to it, as one who hides a change would."""
     moved = {line["seq"]: n for n, line in enumerate(lines, 1)}
+
+    def anew(identity: str | None) -> str | None:
+        found = _NUMBERED.match(identity or "")
+        if found is None:
+            return identity
+        return f"{found[1]}/{moved.get(int(found[2]), found[2])}{(identity or '')[found.end():]}"
+
     done = []
     for n, line in enumerate(lines, 1):
         line = copy.deepcopy(line)
-        line["seq"] = n
+        line.update(seq=n, id=anew(line["id"]), in_reply_to=anew(line["in_reply_to"]))
         body = line["body"]
-        for name in ("of_seq", "last_seq"):
-            if isinstance(body.get(name), int):
-                body[name] = n - 1 if name == "last_seq" else moved.get(body[name], body[name])
+        if isinstance(body.get("of_seq"), int):
+            body["of_seq"] = moved.get(body["of_seq"], body["of_seq"])
+        if "last_seq" in body:
+            body["last_seq"] = n - 1
         if "evidence_seqs" in body:
             body["evidence_seqs"] = [moved.get(seq, seq) for seq in body["evidence_seqs"]]
         done.append(line)

@@ -90,20 +90,20 @@ class Temper:
     flaw: float = 0.07
     centre: float = 0.03
     reject_from: float = 0.09
-    sureness: float = 0.15
+    sureness: float = 0.13
     robust: float = 0.08
 
     alpha_share: float = 0.7
-    alpha_even: float = 0.62
-    alpha_width: float = 0.16
-    risk_even: float = -0.07
-    risk_width: float = 0.09
+    alpha_even: float = 0.72
+    alpha_width: float = 0.12
+    risk_even: float = -0.08
+    risk_width: float = 0.12
     rating_shift: float = 0.03
     certainty: float = 0.18
     fixable: float = 0.2
     overrule: float = 0.2
-    hopeless: float = 0.2
-    worthless: float = 0.3
+    hopeless: float = 0.3
+    worthless: float = 0.45
     repairs: int = 4
     revisions: int = 8
     keeps: float = 0.6

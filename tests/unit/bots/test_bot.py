@@ -127,7 +127,9 @@ def test_k12_a_view_shows_the_case_and_what_the_seat_may_read_and_nothing_else()
 
     async def script(stage: Stage) -> None:
         for channel in ("#a-arena", "#b-ops"):
-            draft = Draft(channel=channel, author=Seat.ADMIN, body=Note(text=channel), actor=HUMAN, key=channel)
+            draft = Draft(
+                channel=channel, author=Seat.ADMIN, body=Note(text=channel), actor=HUMAN, key=channel
+            )
             await stage.post(draft)
         await stage.wait(hours=3)
 

@@ -81,9 +81,7 @@ def test_another_type_than_the_other_mind_would_choose_is_asked_of_it() -> None:
 
 
 def test_nested_fields_are_merged_and_next_action_follows_the_verdict() -> None:
-    mind = scripted(
-        Entry(type="VERDICT", fields={"verdict": "REVISE"}), then=CannedMind()
-    )
+    mind = scripted(Entry(type="VERDICT", fields={"verdict": "REVISE"}), then=CannedMind())
     log = play(seats(evolver=mind), an_evening)
     assert of(log, "VERDICT")[0].body.next_action == "revise"
 

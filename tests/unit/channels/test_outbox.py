@@ -33,10 +33,10 @@ def fake(tmp_path, **options):
 
 
 @asynccontextmanager
-async def mirroring(log, surface, directory, *, log_id="log", store=None, **options):
+async def mirroring(log, surface, directory, *, log_id="log", store=None, boot=None, **options):
     """Run an outbox; yields its store and its task."""
-    store = store or OutboxStore(directory, surface.name, log_id, durability="process")
-    await store.open()
+    store = store or OutboxStore(directory, surface.name, log_id)
+    await store.open(boot=boot)
     outbox = Outbox(surface, store, **{"backoff": QUICK, **options})
     task = asyncio.create_task(outbox.run(log.subscribe))
     try:
@@ -384,7 +384,7 @@ def test_killed_at_any_write_it_posts_everything_once(tmp_path, platform, seed):
         kills = 0
         for _ in range(8):
             CrashingStore.fuse = chance.randint(1, 8)
-            store = CrashingStore(tmp_path, "fake", "log", durability="process")
+            store = CrashingStore(tmp_path, "fake", "log")
             async with mirroring(log, fake(tmp_path), tmp_path, store=store, grace_s=0.0) as (_, task):
                 await until(lambda task=task: task.done() or len(set(platform.seqs())) == 15)
                 if task.done():
@@ -483,6 +483,34 @@ def test_a_fold_that_a_crash_interrupted_is_posted_as_it_was(tmp_path):
             (1, "log:1", 0),
             (3, "log:3", 0),
         ]
+
+    asyncio.run(main())
+
+
+async def reopened(directory, **how):
+    store = OutboxStore(directory, "fake", "log")
+    await store.open(**how)
+    await store.close()
+
+
+@pytest.mark.parametrize(("boot", "is_twice"), [("another", False), ("", False), ("first", True)])
+def test_after_a_power_cut_what_the_file_forgot_is_looked_up(tmp_path, platform, boot, is_twice):
+    """A power cut takes the file back to what it was before the posts; the platform remembers them."""
+    cut_off = tmp_path / "cut off"
+    cut_off.mkdir()
+
+    async def main():
+        log = SmallLog()
+        for n in range(3):
+            log.say(str(n))
+        await reopened(cut_off, boot="first")
+        async with mirroring(log, fake(tmp_path), tmp_path) as (store, _):
+            await settled(store, 3)
+        await reopened(cut_off, boot=boot, head=3)
+        log.say("new")
+        async with mirroring(log, fake(tmp_path), cut_off, boot=boot) as (store, _):
+            await settled(store, 4)
+        assert platform.seqs() == ([1, 2, 3] * (1 + is_twice) + [4])
 
     asyncio.run(main())
 

@@ -53,7 +53,9 @@ def test_a_kind_is_a_plain_name(evidence: Evidence, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "payload", [[1], {"a": float("nan")}, {"a": object()}, {"a": "\ud800"}, {"a": {1, 2}}], ids=str
+    "payload",
+    [[1], {"a": float("nan")}, {"a": object()}, {"a": "\ud800"}, {"a": {1, 2}}],
+    ids=["list", "nan", "object", "surrogate", "set"],
 )
 def test_what_is_not_json_is_refused(evidence: Evidence, payload: Any) -> None:
     with pytest.raises(ValueError):
@@ -93,6 +95,14 @@ def test_any_json_object_survives(payload: dict[str, Any]) -> None:
     assert keeper.get(keeper.put("equity", payload)) == payload
 
 
+def test_a_reference_never_leads_out_of_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "secret.json.gz").write_bytes(gzip.compress(b"{}"))
+    (tmp_path / "evidence" / "equity").mkdir(parents=True)
+    for ref in ("../secret", "equity/../../secret", str(tmp_path / "secret")):
+        with pytest.raises(UnknownEvidence, match="no reference"):
+            DirectoryEvidence(tmp_path / "evidence").get(ref)
+
+
 def test_a_directory_is_read_by_the_next_process_and_holds_each_piece_once(tmp_path: Path) -> None:
     first = DirectoryEvidence(tmp_path)
     first.put("equity", CURVE)
@@ -104,8 +114,11 @@ def test_a_directory_is_read_by_the_next_process_and_holds_each_piece_once(tmp_p
     assert DirectoryEvidence(tmp_path).get(REF) == CURVE
 
 
-def test_the_same_evidence_is_the_same_file_on_every_run(tmp_path: Path) -> None:
-    for name in "ab":
+def test_the_same_evidence_is_the_same_file_on_every_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, now in (("a", 1_000.0), ("b", 2_000.0)):
+        monkeypatch.setattr("time.time", lambda now=now: now)
         DirectoryEvidence(tmp_path / name).put("equity", CURVE)
     a, b = (tmp_path / name / f"{REF}.json.gz" for name in "ab")
     assert a.read_bytes() == b.read_bytes()

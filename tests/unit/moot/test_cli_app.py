@@ -116,7 +116,7 @@ def test_help_has_no_colour_where_none_is_wanted() -> None:
         (["log", "x", "--form", "3"], "moot log: no such option: --form"),
         (["replay", "x", "--until", "soon"], "moot replay: invalid value for '--until'"),
         (["up", "--bus", "nats"], "moot up: invalid value for '--bus'"),
-        (["step", "x", "0"], "moot step: invalid value for '[X]'"),
+        (["step", "x", "0"], "moot step: invalid value for 'X'"),
     ],
 )
 def test_a_wrong_command_line_is_usage(words: list[str], said: str) -> None:
@@ -184,6 +184,31 @@ def test_moot_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None
 
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
+
+
+def test_moot_debug_keeps_the_exit_code_of_an_error_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    from channels.errors import LeaseHeld
+
+    def fail(*_: object) -> None:
+        raise LeaseHeld("held")
+
+    monkeypatch.setattr("moot.cli.config.settings", fail)
+
+    result = moot("config", "show", MOOT_DEBUG="1")
+
+    assert result.exit_code == 3
+    assert result.stderr.startswith("Traceback")
+    assert result.stderr.endswith("moot config: held\n")
+
+
+def test_an_output_that_knows_no_arrows_gets_something_else() -> None:
+    found = subprocess.run(
+        [sys.executable, "-m", "moot", "doctor", "nowhere"],
+        cwd=ROOT, capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+
+    assert found.stdout.startswith(b"? python")
+    assert b"set LANG to a UTF-8 locale" in found.stdout
 
 
 def test_errors_of_other_packages_are_told_by_their_class(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from tests.doubles.table import START, Table
 
 
 def silent(hours: float) -> Table:
-    """A society whose seats never answer: the explorer's third timeout is at 14:40, the evolver's at 15:10."""
+    """A society of silent seats: the explorer's third timeout is at 14:40, the evolver's at 15:10."""
     table = Table(
         schedules={"micro": {"at": [(START + timedelta(hours=2 * n)).isoformat() for n in range(12)]}}
     )

@@ -1,0 +1,235 @@
+"""The debate's tables, tested as data."""
+
+import copy
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from protocols.kernel.errors import Violation
+from protocols.kernel.people import Note, Override
+from protocols.kernel.seats import Seat
+from protocols.research import messages as m
+from protocols.research.debate import GUARDS, step
+from protocols.research.debate_table import (
+    AFTER_REVISE,
+    BUDGETED,
+    DUTIES,
+    MISSED,
+    MOVES,
+    REVISED,
+    Phase,
+)
+from protocols.rulebook import CHANNEL_OF, ROWS
+from tests.doubles import bodies
+from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, debate, reach
+
+OPEN = [phase for phase in Phase if phase is not Phase.ENDED]
+STRATEGY_KEPT = bodies.strategy()
+
+BODIES = {
+    "HYPOTHESIS": lambda move: bodies.hypothesis("cycle_20260223_1000"),
+    "RISK_ASSESSMENT": lambda move: bodies.assessment(move.round if move else 1),
+    "REBUTTAL": lambda move: bodies.rebuttal(move.round if move else 2),
+    "CONCEDE": lambda move: m.Concede(round=move.round if move else 2, reason="true"),
+    "EXTEND_DEBATE": lambda move: bodies.extend(),
+    "VERDICT": lambda move: bodies.verdict("REJECT"),
+    "REVISE_REQUEST": lambda move: bodies.revise_request(),
+    "REVISED_HYPOTHESIS": lambda move: bodies.revised(),
+    "FINAL_VERDICT": lambda move: bodies.verdict("REJECT", final=True),
+    "BACKTEST_RESULT": lambda move: bodies.backtest(),
+    "STRATEGY_MOVED": lambda move: bodies.moved(),
+    "CAUSAL_RECORD": lambda move: m.CausalRecord(record=bodies.entry("success")),
+    "REFLECTION": lambda move: m.Reflection(record=bodies.entry()),
+    "MICRO_CYCLE_REPORT": lambda move: m.MicroCycleReport(
+        cycle_id="c",
+        hypothesis_id=None,
+        verdict="REJECT",
+        confidence=None,
+        backtest_sharpe=None,
+        daily_summary=m.DailySummary(cycles_completed=0, strategies_approved=0, strategies_rejected=0),
+        next_cycle_trigger=None,
+    ),
+}
+"""A body of every type that a debate might hear, with the round of the row it is tried on."""
+
+AUTHOR = {
+    "HYPOTHESIS": EXPLORER,
+    "RISK_ASSESSMENT": CRITIC,
+    "REBUTTAL": EXPLORER,
+    "CONCEDE": EXPLORER,
+    "REVISED_HYPOTHESIS": EXPLORER,
+}
+
+
+def said(table, case_id, body, author):
+    return SimpleNamespace(
+        body=body,
+        author=author,
+        case_id=case_id,
+        seq=table.docket.seq + 1,
+        id="x",
+        sent_at=table.now,
+        channel=CHANNEL_OF.get(body.type, "#a-arena"),
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(BODIES))
+@pytest.mark.parametrize("phase", OPEN)
+def test_every_message_in_every_phase_moves_as_the_table_says_or_is_refused_and_changes_nothing(phase, kind):
+    table, case_id = reach(phase)
+    state = debate(table, case_id)
+    before = copy.deepcopy(state)
+    move = MOVES.get((phase, kind))
+    env = said(table, case_id, BODIES[kind](move), AUTHOR.get(kind, EVOLVER))
+    if move is None:
+        with pytest.raises(Violation):
+            step(state, env, table.docket.house)
+    else:
+        new = step(state, env, table.docket.house)
+        assert new.phase != phase
+        assert new.phase == move.to or not move.to
+        assert (new.outcome is None) == (new.phase != Phase.ENDED)
+    assert state == before
+    assert state.__dict__.keys() == before.__dict__.keys()
+
+
+@pytest.mark.parametrize("author", [Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER, Seat.OPERATOR, Seat.ADMIN])
+@pytest.mark.parametrize(("phase", "kind"), sorted(MOVES))
+def test_only_the_seat_that_owes_moves_a_debate(phase, kind, author):
+    table, case_id = reach(phase)
+    state = debate(table, case_id)
+    env = said(table, case_id, BODIES[kind](MOVES[phase, kind]), author)
+    if author is DUTIES[phase].seat:
+        assert step(state, env, table.docket.house).phase != phase
+    else:
+        with pytest.raises(Violation):
+            step(state, env, table.docket.house)
+
+
+@pytest.mark.parametrize(
+    ("phase", "kind"), sorted(key for key, move in MOVES.items() if move.round is not None)
+)
+def test_a_message_of_another_round_is_refused_and_names_its_field(phase, kind):
+    table, case_id = reach(phase)
+    rounds = [1, 2, 3, "revision"] if kind == "RISK_ASSESSMENT" else [2, 3]
+    for wrong in rounds:
+        if wrong != MOVES[phase, kind].round:
+            move = SimpleNamespace(round=wrong)
+            env = said(table, case_id, BODIES[kind](move), DUTIES[phase].seat)
+            with pytest.raises(Violation) as caught:
+                step(debate(table, case_id), env, table.docket.house)
+            assert caught.value.field == "round"
+
+
+@pytest.mark.parametrize("phase", OPEN)
+def test_every_open_phase_is_reached_by_messages_and_owes_exactly_its_duty(phase):
+    table, case_id = reach(phase)
+    duty = DUTIES[phase]
+    owed = [o for o in debate(table, case_id).owed if o.seat is not Seat.REFEREE]
+    assert [(o.seat, o.channel, o.due_at - o.opened_at, o.grace) for o in owed] == [
+        (duty.seat, duty.channel, duty.within, duty.grace)
+    ]
+    assert set(owed[0].expects) == set(duty.expects)
+    assert owed[0].opened_at == table.now
+    assert owed[0].id == f"{case_id}/{owed[0].step}/{duty.seat}"
+
+
+@pytest.mark.parametrize("phase", OPEN)
+def test_the_cycles_budget_runs_over_the_phases_without_a_verdict_in_effect(phase):
+    table, case_id = reach(phase)
+    budget = [o for o in debate(table, case_id).owed if o.seat is Seat.REFEREE]
+    assert len(budget) == (phase in BUDGETED)
+    for obligation in budget:
+        assert obligation.due_at == table.docket.house.started_at + timedelta(minutes=150)
+
+
+def test_every_open_phase_has_one_duty_one_row_for_silence_and_an_exit():
+    assert set(DUTIES) == set(MISSED) == set(OPEN)
+    assert {phase for phase, _ in MOVES} == set(OPEN)
+    for phase in OPEN:
+        assert MISSED[phase].to != phase
+        assert all(move.to != phase for (of, _), move in MOVES.items() if of == phase)
+
+
+def test_the_types_that_move_a_phase_are_those_that_its_duty_expects():
+    for phase in OPEN:
+        assert {kind for of, kind in MOVES if of == phase} == set(DUTIES[phase].expects)
+
+
+def test_each_duty_may_be_done_by_its_seat_in_a_channel_it_may_write():
+    rights = {row.type: row for row in ROWS}
+    for duty in DUTIES.values():
+        assert all(duty.seat in rights[kind].seats for kind in duty.expects)
+        assert any(duty.channel in rights[kind].channels for kind in duty.expects)
+
+
+def test_every_guard_is_used_and_every_row_names_one():
+    assert {move.guard for move in MOVES.values()} == set(GUARDS)
+
+
+def test_steps_of_one_seat_have_different_names():
+    names = [(duty.seat, duty.step) for duty in DUTIES.values()]
+    assert len(names) == len(set(names))
+
+
+def test_no_phase_is_a_dead_end_even_when_everybody_is_silent():
+    for start in OPEN:
+        phase, seen = start, set()
+        while phase != Phase.ENDED:
+            assert phase not in seen
+            seen.add(phase)
+            phase = MISSED[phase].to
+
+
+@pytest.mark.parametrize(
+    ("phase", "within"),
+    [
+        (Phase.ASSESSING_1, 20),
+        (Phase.REBUTTING_2, 20),
+        (Phase.ASSESSING_2, 20),
+        (Phase.JUDGING, 20),
+        (Phase.REBUTTING_3, 10),
+        (Phase.ASSESSING_3, 10),
+        (Phase.REQUESTING, 5),
+        (Phase.REVISING, 15),
+        (Phase.REASSESSING, 10),
+        (Phase.FINAL_JUDGING, 5),
+        (Phase.BACKTESTING, 20),
+    ],
+)
+def test_the_limits_are_those_of_the_spec_each_with_ten_minutes_grace(phase, within):
+    assert DUTIES[phase].within == timedelta(minutes=within)
+    assert DUTIES[phase].grace == timedelta(minutes=10)
+
+
+def test_the_phases_after_a_revise_follow_it_without_another_verdict_between():
+    assert {Phase.REVISING, Phase.REASSESSING, Phase.FINAL_JUDGING} == AFTER_REVISE
+    assert AFTER_REVISE | {Phase.REQUESTING} == REVISED
+    assert REVISED < BUDGETED
+
+
+@pytest.mark.parametrize("phase", OPEN)
+@pytest.mark.parametrize("verdict", ["APPROVE", "REJECT"])
+def test_an_override_works_in_every_phase_unless_the_verdict_is_that_already(phase, verdict):
+    table, case_id = reach(phase)
+    state = debate(table, case_id)
+    env = said(table, case_id, Override(case_id=case_id, verdict=verdict, why="I say so"), Seat.ADMIN)
+    if phase not in BUDGETED and state.verdict == verdict:
+        with pytest.raises(Violation):
+            step(state, env, table.docket.house)
+        return
+    new = step(state, env, table.docket.house)
+    assert new.phase == (Phase.BACKTESTING if verdict == "APPROVE" else Phase.REFLECTING)
+    assert (new.verdict, new.reason) == (verdict, "override")
+    known = {o.id for e in table.effects for o in e.opened}
+    assert not known & {o.id for o in new.owed}, "an id repeats within the case"
+
+
+@pytest.mark.parametrize("phase", OPEN)
+def test_a_note_in_a_debate_moves_nothing_and_breaks_nothing(phase):
+    table, case_id = reach(phase)
+    state = debate(table, case_id)
+    env = table.say(Seat.ADMIN, Note(text="well"), channel="#a-arena", case_id=case_id)
+    assert debate(table, case_id) is state
+    assert table.effects[env.seq - 1].violation is None

@@ -1,0 +1,163 @@
+"""The guards of verdicts, extensions and backtests, as pure functions."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.kernel.errors import Consequential, Violation
+from protocols.research.debate_table import Phase
+from protocols.research.judging import (
+    check_backtest,
+    check_extension,
+    is_tie,
+    judge,
+    may_extend,
+    may_revise,
+    passes,
+    second_revise,
+)
+from tests.doubles import bodies
+
+TICK = timedelta(microseconds=1)
+EARLY = timedelta(minutes=60)
+SHARES = st.integers(0, 1_000_000).map(lambda n: n / 1_000_000)
+
+
+def argued(assessed=True, extended=False, ended_by="rounds"):
+    return SimpleNamespace(assessed=assessed, extended=extended, ended_by=ended_by)
+
+
+def minutes(n):
+    return timedelta(minutes=n)
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "is_allowed"), [(minutes(0), True), (minutes(120), True), (minutes(120) + TICK, False)]
+)
+def test_a_revision_needs_thirty_minutes_of_the_150(elapsed, is_allowed):
+    assert may_revise(elapsed) is is_allowed
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "is_allowed"), [(minutes(0), True), (minutes(130), True), (minutes(130) + TICK, False)]
+)
+def test_an_extension_needs_twenty_minutes_of_the_150(elapsed, is_allowed):
+    assert may_extend(argued(), elapsed) is is_allowed
+    if is_allowed:
+        check_extension(argued(), bodies.extend(), elapsed)
+    else:
+        with pytest.raises(Violation) as caught:
+            check_extension(argued(), bodies.extend(), elapsed)
+        assert caught.value.rule == "R-D6"
+
+
+@pytest.mark.parametrize(
+    "state", [argued(extended=True), *(argued(ended_by=e) for e in ("", "confidence", "concede", "timeout"))]
+)
+def test_an_extension_follows_two_full_rounds_once(state):
+    assert not may_extend(state, EARLY)
+    with pytest.raises(Violation) as caught:
+        check_extension(state, bodies.extend(), EARLY)
+    assert caught.value.rule == "R-D5"
+    assert not isinstance(caught.value, Consequential)
+
+
+@given(SHARES, SHARES)
+def test_an_extension_is_allowed_exactly_within_the_band(alpha, risk):
+    body = bodies.extend(alpha, risk)
+    if 0.55 <= alpha <= 0.75 and 0.55 <= risk <= 0.75:
+        check_extension(argued(), body, EARLY)
+    else:
+        with pytest.raises(Violation) as caught:
+            check_extension(argued(), body, EARLY)
+        assert caught.value.rule == "1.3"
+
+
+@pytest.mark.parametrize(
+    ("alpha", "risk", "tie"),
+    [
+        (0.5, 0.5, True),
+        (0.5, 0.549999, True),
+        (0.5, 0.55, False),
+        (0.7, 0.65, False),
+        (0.65, 0.7, False),
+        (0.1 + 0.2, 0.35, False),
+        (0.95, 1.0, False),
+        (1.0, 0.950001, True),
+    ],
+)
+def test_scores_closer_than_005_are_a_tie_whatever_binary_fractions_do(alpha, risk, tie):
+    assert is_tie(alpha, risk) is tie
+
+
+@given(st.integers(0, 1_000_000), st.integers(0, 1_000_000))
+def test_a_tie_is_decided_as_in_whole_millionths(alpha, risk):
+    assert is_tie(alpha / 1_000_000, risk / 1_000_000) is (abs(alpha - risk) < 50_000)
+
+
+@given(
+    st.sampled_from(["APPROVE", "REJECT", "REVISE"]),
+    st.booleans(),
+    SHARES,
+    SHARES,
+    SHARES,
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 160),
+)
+def test_a_verdict_leads_where_the_rules_say(
+    verdict, final, confidence, alpha, risk, assessed, conservative, elapsed
+):
+    body = bodies.verdict(
+        verdict, confidence, final=final, alpha_argument_score=alpha, risk_argument_score=risk
+    )
+    reasons = set()
+    if verdict == "REVISE" and final:
+        reasons = {"revise_cap"}
+    elif verdict == "REVISE":
+        reasons |= {"conservative"} if conservative and confidence < 0.75 else set()
+        reasons |= {"cycle_budget"} if elapsed > 120 else set()
+    elif verdict == "APPROVE":
+        reasons |= {"conservative"} if conservative and confidence < 0.75 else set()
+        reasons |= {"low_confidence"} if confidence < 0.6 else set()
+        reasons |= {"no_assessment"} if not assessed else set()
+        reasons |= {"tie"} if abs(round(alpha * 1e6) - round(risk * 1e6)) < 50_000 else set()
+    try:
+        phase = judge(argued(assessed), body, minutes(elapsed), conservative=conservative)
+    except Consequential as breach:
+        outcome, reason, rule = breach.decision
+        assert (outcome, breach.rule) == ("REJECT", rule)
+        assert reason in reasons
+        assert reason == "conservative" or "conservative" not in reasons, "R-B8 outranks R-D7"
+    else:
+        assert not reasons
+        wanted = {"APPROVE": Phase.BACKTESTING, "REJECT": Phase.REFLECTING, "REVISE": Phase.REQUESTING}
+        assert phase == wanted[verdict]
+
+
+def test_a_second_revise_rules_reject_by_its_cap():
+    assert second_revise("x").decision == ("REJECT", "revise_cap", "R-D9")
+
+
+@pytest.mark.parametrize(
+    ("over", "is_pass"),
+    [
+        ({"sharpe": 0.3}, True),
+        ({"sharpe": 0.299999}, False),
+        ({"max_drawdown": 0.2}, True),
+        ({"max_drawdown": 0.200001}, False),
+        ({"total_trades": 20}, True),
+        ({"total_trades": 19}, False),
+    ],
+)
+def test_a_backtest_passes_at_its_limits_and_not_beyond(over, is_pass):
+    body = bodies.backtest()
+    metrics = body.metrics.model_copy(update=over)
+    assert passes(metrics) is is_pass
+    check_backtest(body.model_copy(update={"metrics": metrics, "passed": is_pass}))
+    with pytest.raises(Violation) as caught:
+        check_backtest(body.model_copy(update={"metrics": metrics, "passed": not is_pass}))
+    assert caught.value.field == "passed"
