@@ -1,21 +1,29 @@
-"""Write the reference pages that repeat tables of the code; `--check` fails when one is out of date."""
+"""Write what the pages repeat of the code: tables, and what scenes print; `--check` fails when one is stale."""
 
 from __future__ import annotations
 
+import io
+import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from rich.console import Console
+
+from channels.terminal import TerminalSurface
+from moot.simulation.scene import load_scene, run_scene
 from protocols.escalation.triggers import TRIGGERS
 from protocols.kernel.catalogue import ANY, CHANNELS, READING
 from protocols.kernel.table import Duty, Missed
 from protocols.research import architecture, cycle, daily, debate_table
 from protocols.rulebook import MESSAGES, ROWS
 
-HERE: Final = Path(__file__).parent / "reference"
+ROOT: Final = Path(__file__).resolve().parent.parent
+HERE: Final = ROOT / "docs" / "reference"
 NOTE: Final = (
     "<!-- written by docs/generate.py from the code's tables; change those, then `make generate` -->\n\n"
 )
@@ -46,20 +54,40 @@ def fields() -> Iterator[str]:
     for name, cls in MESSAGES.items():
         yield f"## {name}\n"
         yield f"{(cls.__doc__ or '').split(chr(10))[0]}\n"
+        schema = cls.model_json_schema(mode="serialization", by_alias=True)
+        required = {
+            info.serialization_alias or name for name, info in cls.model_fields.items() if info.is_required()
+        }
         yield "| field | type | required |\n|---|---|---|"
-        for field, info in cls.model_fields.items():
-            alias = info.serialization_alias or field
-            kind = _type_name(info.annotation)
-            yield f"| `{alias}` | {kind} | {'yes' if info.is_required() else 'no'} |"
+        for field, shape in schema["properties"].items():
+            yield f"| `{field}` | {_shape(shape)} | {'yes' if field in required else 'no'} |"
+        parts = schema.get("$defs", {})
+        for part, shape in parts.items():
+            inner = ", ".join(f"`{field}` {_shape(kind)}" for field, kind in shape["properties"].items())
+            yield f"\n{part}: {inner}."
         yield ""
 
 
-def _type_name(annotation: object) -> str:
-    text = getattr(annotation, "__name__", "") if isinstance(annotation, type) else str(annotation)
-    for noise in ("typing.", "protocols.kernel.fields.", "protocols.kernel.message.", "collections.abc."):
-        text = text.replace(noise, "")
-    text = text.replace("<class '", "").replace("'>", "").replace("|", "\\|")
-    return f"`{text.rsplit('.', 1)[-1] if '[' not in text and '|' not in text else text}`"
+def _shape(schema: Mapping[str, Any]) -> str:
+    """Say in a few words what a JSON Schema admits."""
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
+    if "enum" in schema:
+        return " or ".join(f"`{json.dumps(value)}`" for value in schema["enum"])
+    if "$ref" in schema:
+        return str(schema["$ref"]).rsplit("/", 1)[-1]
+    if "anyOf" in schema:
+        return " or ".join(_shape(option) for option in schema["anyOf"])
+    if schema.get("type") == "array":
+        items = schema.get("items") or {}
+        inner = _shape(items) if items else ", ".join(_shape(item) for item in schema.get("prefixItems", ()))
+        return f"list of {inner}"
+    bounds = [f"{word} {schema[key]:g}" for key, word in BOUNDS.items() if key in schema]
+    return " ".join([str(schema.get("type", "any")), *bounds])
+
+
+BOUNDS: Final = {"minimum": "from", "maximum": "to"}
+"""Words for bounds."""
 
 
 def states() -> Iterator[str]:
@@ -126,12 +154,38 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
 }
 
 
+EXCERPT: Final = re.compile(r"(<!-- excerpt: (?P<scene>[\w./-]+) -->\n```\n).*?(```\n)", re.DOTALL)
+"""A block that shows what a scene prints."""
+LEFT_OUT: Final = frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "RESEARCH_NOTE", "REFLECTION"})
+COLUMNS: Final = 108
+
+
+def excerpt(scene: str) -> str:
+    """Run a scene and return its debate as a terminal shows it."""
+    file = io.StringIO()
+    width = Console(
+        file=file, width=COLUMNS, force_terminal=True, no_color=True, highlight=False, emoji=False
+    )
+    surface = TerminalSurface(console=width)
+    for envelope in run_scene(load_scene(ROOT / scene)).envelopes:
+        if envelope.body.type not in LEFT_OUT:
+            surface.show(envelope)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
+    return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
+
+
+def with_excerpts(text: str) -> str:
+    """Return a page with what its scenes print today."""
+    return EXCERPT.sub(lambda found: found[1] + excerpt(found["scene"]) + found[3], text)
+
+
 def main(argv: list[str]) -> int:
     """Write the pages, or compare them."""
     stale = []
-    for name, page in PAGES.items():
-        text = NOTE + "\n".join(page()).rstrip() + "\n"
-        path = HERE / name
+    readme = ROOT / "README.md"
+    pages = {HERE / name: NOTE + "\n".join(page()).rstrip() + "\n" for name, page in PAGES.items()}
+    pages[readme] = with_excerpts(readme.read_text(encoding="utf-8"))
+    for path, text in pages.items():
         if "--check" in argv:
             if not path.exists() or path.read_text(encoding="utf-8") != text:
                 stale.append(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from pathlib import Path
@@ -12,15 +13,15 @@ from typing import Any
 
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import BOT, GENESIS, OFFICER, Actor, Draft, Envelope, seal
+from protocols.kernel.message import Message
 from protocols.kernel.officers import SocietyStarted, SocietyStopped
 from protocols.kernel.rules import Gate
 from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 from protocols.research.calendar import DEFAULT_SCHEDULES
+from protocols.research.messages import ResearchNote
 from protocols.rulebook import CHANNEL_OF, VERSION, rules
 from tests.doubles.answers import Answers
 from tests.doubles.table import START
-
-ADMIN = Actor("human", "test", "ann")
 
 
 class Chance:
@@ -70,18 +71,21 @@ class Chance:
             durability="none",
             moot_version="test",
         )
+        self.mute: set[Seat] = set()
         self.start()
 
-    def start(self) -> None:
+    def start(self, **changes: Any) -> None:
         """Say SOCIETY_STARTED, and let the officers do what is due."""
-        self._life(self._started, f"started/{self.seq + 1}")
+        self._started = self._started.model_copy(update=changes)
+        self.timekeeper(self._started, f"started/{self.seq + 1}")
         self.officers()
 
     def stop(self) -> None:
         """Say SOCIETY_STOPPED."""
-        self._life(SocietyStopped(reason="enough", last_seq=self.seq), f"stopped/{self.seq + 1}")
+        self.timekeeper(SocietyStopped(reason="enough", last_seq=self.seq), f"stopped/{self.seq + 1}")
 
-    def _life(self, body: Any, key: str) -> None:
+    def timekeeper(self, body: Message, key: str) -> None:
+        """Say something of the society's life."""
         self.publish(Draft(channel="#admin", author=Seat.TIMEKEEPER, actor=OFFICER, body=body, key=key))
 
     def publish(self, draft: Draft) -> Envelope | None:
@@ -112,7 +116,7 @@ class Chance:
         return env
 
     def _plan(self, obligation_id: str, seat: Seat) -> None:
-        if seat in OFFICERS or self.random.random() < self.silence * (6 if seat in PEOPLE else 1):
+        if seat in OFFICERS or seat in self.mute or self.random.random() < self.silence * (6 if seat in PEOPLE else 1):
             return
         longest = 300 if seat in PEOPLE else 420
         delay = timedelta(seconds=self.random.expovariate(1 / longest))
@@ -147,20 +151,25 @@ class Chance:
             return
         body = self.answers.to(owed, self.docket)
         cause, hops = self.causes[owed.id]
-        self.publish(
-            Draft(
-                channel=CHANNEL_OF.get(body.type, owed.channel),
-                author=owed.seat,
-                body=body,
-                actor=ADMIN if owed.seat in PEOPLE else BOT,
-                case_id=None if body.type == "HYPOTHESIS" else owed.case_id,
-                obligation_id=owed.id,
-                attempt=attempt,
-                tenure=self.docket.house.tenures.get(owed.seat, 0),
-                in_reply_to=cause,
-                hops=hops + 1,
-            )
+        holder = self.docket.house.holders.get(owed.seat)
+        by_person = owed.seat in PEOPLE or holder is not None
+        draft = Draft(
+            channel=CHANNEL_OF.get(body.type, owed.channel),
+            author=owed.seat,
+            body=body,
+            actor=Actor("human", "test", holder or "ann") if by_person else BOT,
+            case_id=None if body.type == "HYPOTHESIS" else owed.case_id,
+            obligation_id=owed.id,
+            attempt=attempt,
+            tenure=self.docket.house.tenures.get(owed.seat, 0),
+            in_reply_to=None if holder is not None else cause,
+            hops=0 if holder is not None else hops + 1,
         )
+        if body.type == "HYPOTHESIS" and holder is None and self.random.random() < 0.3:
+            note = ResearchNote(title="trends", findings=("they persist",), sources=())
+            key = f"{draft.identity()}/aside-1"
+            self.publish(replace(draft, channel="#a-research", body=note, obligation_id=None, key=key))
+        self.publish(draft)
 
 
 def write_log(path: Path, messages: int, *, hashes: bool = True, **how: Any) -> int:

@@ -88,8 +88,8 @@ def renumbered(lines: Lines) -> Lines:
         return f"{found[1]}/{moved.get(int(found[2]), found[2])}{(identity or '')[found.end():]}"
 
     done = []
-    for n, line in enumerate(lines, 1):
-        line = copy.deepcopy(line)
+    for n, before in enumerate(lines, 1):
+        line = copy.deepcopy(before)
         line.update(seq=n, id=anew(line["id"]), in_reply_to=anew(line["in_reply_to"]))
         body = line["body"]
         if isinstance(body.get("of_seq"), int):

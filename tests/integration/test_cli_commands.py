@@ -155,6 +155,7 @@ def test_people_act_in_a_living_society(tmp_path: Path) -> None:
 
         assert done("pause", place).startswith("paused")
         assert data("status", place)["paused"] is True
+        assert done("step", place, 2).startswith("paused")
         assert done("speed", place, 60).startswith("×60")
         assert data("status", place)["speed"] == 60.0
 

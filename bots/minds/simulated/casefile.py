@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final
 
 from bots.tools.backtest import Metrics, backtest
+from bots.tools.bars import Floats
 from bots.tools.returns import run
 from bots.tools.risk import RiskReport, assess
 from bots.tools.scores import correlation_risk, halves
@@ -28,8 +29,39 @@ EVIDENCE_TO_TEST: Final = 4
 SPARE: Final = 1.2
 """So many times the trades that the pass rule asks for are enough, luck allowed for."""
 
-Pool = Mapping[str, StrategySpec]
-"""Approved strategies by id."""
+
+class Pool:
+    """Approved strategies in one universe, with what they earned day by day.
+
+    Attributes:
+        specs: The strategies by id, all legal in that universe.
+    """
+
+    def __init__(self, specs: Mapping[str, StrategySpec], universe: Universe) -> None:
+        """Take strategies; their returns are computed when first asked for."""
+        self.specs = specs
+        self.key = tuple(specs.items())
+        self._universe = universe
+
+    @cached_property
+    def returns(self) -> tuple[tuple[str, Floats], ...]:
+        """Return daily returns on the evidence by id, each of shape (days,)."""
+        span = splits(self._universe).evidence if self.specs else None
+        return tuple(
+            (name, backtest(spec, self._universe, span).returns)
+            for name, spec in self.specs.items()
+            if span is not None
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by strategies and universe, so that a pool can key a cache."""
+        if not isinstance(other, Pool):
+            return NotImplemented
+        return self.key == other.key and self._universe == other._universe
+
+    def __hash__(self) -> int:
+        """Hash as compared."""
+        return hash((self.key, self._universe))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,26 +153,26 @@ def open_file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
     Args:
         spec: The strategy.
         universe: What exists at the society's instant.
-        pool: Approved strategies, all legal in that universe.
+        pool: Approved strategies.
 
     Raises:
         StrategyError: The strategy is not legal or names a symbol that the universe lacks.
         TooFewBarsError: Fewer than three sessions exist.
     """
-    return _file(spec, universe, tuple(pool.items()))
+    return _file(spec, universe, pool)
 
 
 @lru_cache(maxsize=CACHED_FILES)
-def _file(spec: StrategySpec, universe: Universe, pool: tuple[tuple[str, StrategySpec], ...]) -> CaseFile:
+def _file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
     report = assess(spec, universe)
     parts = splits(universe)
     evidence = backtest(spec, universe, parts.evidence)
     validation = backtest(spec, universe, parts.validation)
     partner, shared = "", 0.0
-    if pool:
-        alike, partner = likeness(spec, universe, dict(pool))
+    if pool.specs:
+        alike, partner = likeness(spec, universe, pool)
         report = replace(report, scores=MappingProxyType({**report.scores, "correlation_risk": alike}))
-        shared = len(set(spec.symbols) & set(dict(pool)[partner].symbols)) / len(spec.symbols)
+        shared = len(set(spec.symbols) & set(pool.specs[partner].symbols)) / len(spec.symbols)
     first, second = halves(validation.returns)
     years = max(len(evidence.dates), 1) / 252
     return CaseFile(
@@ -167,9 +199,7 @@ def likeness(spec: StrategySpec, universe: Universe, pool: Pool) -> tuple[float,
     """
     span = splits(universe).evidence
     own = backtest(spec, universe, span).returns
-    alike = [
-        (correlation_risk(own, (backtest(one, universe, span).returns,)), key) for key, one in pool.items()
-    ]
+    alike = [(correlation_risk(own, (theirs,)), name) for name, theirs in pool.returns]
     return max(alike, key=lambda pair: pair[0], default=(0.0, ""))
 
 

@@ -58,14 +58,16 @@ def plan_of(turn: Turn) -> Plan:
         if note.symbols:
             others = tuple(one for one in symbols if one not in note.symbols)
             symbols = (others or symbols) if note.is_against else note.symbols
-    again = None if is_broad or turn.view.refused else _again(turn)
+    is_told = any(note.archetypes or note.symbols for note in turn.notes)
+    again = None if is_broad or is_told or turn.view.refused else _again(turn)
     asked = tuple(dict.fromkeys(name for note in turn.notes for name in note.criteria))
     return Plan(
         weights=weights,
         symbols=symbols,
-        parents={} if is_broad else _parents(turn),
+        parents={} if is_broad or is_told else _parents(turn),
         again=again,
-        known=[trial.spec for trial in turn.trials if trial.spec is not None] + list(turn.pool.values()),
+        known=[trial.spec for trial in turn.trials if trial.spec is not None]
+        + list(turn.pool.specs.values()),
         watched={name: (*_learnt(turn, name), *asked) for name in ARCHETYPES},
         limits={name: turn.limit(name) for name in CRITERIA},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from bots.tools.risk import assess
 from bots.tools.splits import splits
 from bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate
 from bots.tools.universe import Universe
+
+DEAR: float = 3.0
+"""What an excess of 0.1 in a score costs in Sharpe, tenfold."""
 
 MOST_DRAWS: int = 60
 """So many draws at most, when repeats come up."""
@@ -84,29 +87,40 @@ def candidates(
                 break
             continue
         known.add(spec)
-        train = backtest(spec, universe, splits(universe).train).metrics
-        found.append(Candidate(spec, train, parent, looks(spec, train, plan, universe, pool, temper)))
+        found.append(_seen(spec, parent, plan, universe, pool, temper))
         if len(found) == temper.candidates or n + 1 >= MOST_DRAWS:
             break
-    return sorted(found, key=lambda one: -one.looks)
+    found.sort(key=lambda one: -one.looks)
+    # Only the shortlist gets the second look, which is dearer.
+    short = [_looked_into(one, plan, universe) for one in found[: temper.shortlist]]
+    return sorted(short, key=lambda one: -one.looks) + found[temper.shortlist :]
 
 
-def looks(
-    spec: StrategySpec, train: Metrics, plan: Plan, universe: Universe, pool: Pool, temper: Temper
-) -> float:
+def _seen(
+    spec: StrategySpec, parent: str, plan: Plan, universe: Universe, pool: Pool, temper: Temper
+) -> Candidate:
     """Judge a strategy by its train figures, as its author does.
 
-    Few trades count for less. Being close to what is approved always costs, and so do the scores by which
-    the archetype failed before: that much of train and validation the Explorer has learnt to look at.
+    Few trades count for less, and being close to what is approved costs.
     """
+    train = backtest(spec, universe, splits(universe).train).metrics
     shown = train["sharpe"] * min(train["total_trades"] / temper.full_trades, 1.0)
-    scores = {"correlation_risk": likeness(spec, universe, pool)[0]}
-    watched = [name for name in plan.watched.get(spec.archetype, ()) if name not in scores]
-    if watched:
-        alone = assess(spec, universe).scores
-        scores |= {name: alone[name] for name in watched if name in alone}
-    cost = sum(max(score - plan.limits.get(name, 1.0), 0.0) for name, score in scores.items())
-    return round(shown - 3.0 * cost, 9)
+    alike = likeness(spec, universe, pool)[0]
+    cost = max(alike - plan.limits.get("correlation_risk", 1.0), 0.0)
+    return Candidate(spec, train, parent, round(shown - DEAR * cost, 9))
+
+
+def _looked_into(one: Candidate, plan: Plan, universe: Universe) -> Candidate:
+    """Let a candidate pay for the scores by which its archetype failed before, or that a note named.
+
+    That much of train and validation the Explorer has learnt to look at.
+    """
+    watched = [name for name in plan.watched.get(one.spec.archetype, ()) if name != "correlation_risk"]
+    if not watched:
+        return one
+    scores = assess(one.spec, universe).scores
+    cost = sum(max(scores[name] - plan.limits.get(name, 1.0), 0.0) for name in watched)
+    return replace(one, looks=round(one.looks - DEAR * cost, 9))
 
 
 def _drawn(plan: Plan, rng: np.random.Generator, temper: Temper) -> Iterator[tuple[StrategySpec, str]]:

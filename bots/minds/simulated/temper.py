@@ -21,6 +21,7 @@ class Temper:
         spell_chance: Chance, by seat and day, of hours in which the seat answers nothing (R-D19).
         spell_hours: How long such a spell lasts, at least and at most.
         candidates: Strategies that the Explorer looks at for one hypothesis.
+        shortlist: Best-looking ones that get a second look.
         continues: Chance to take up a near miss again, when there is one.
         from_parents: Share of candidates bred from approved strategies, when there are any.
         full_trades: Trades in train below which a Sharpe ratio counts for less.
@@ -69,6 +70,7 @@ class Temper:
     spell_hours: tuple[float, float] = (5.0, 7.0)
 
     candidates: int = 10
+    shortlist: int = 4
     continues: float = 0.35
     from_parents: float = 0.35
     full_trades: int = 90

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from bots.minds.mind import View
-from bots.minds.simulated.casefile import CaseFile, open_file
+from bots.minds.simulated.casefile import CaseFile, Pool, open_file
 from bots.minds.simulated.delays import delay
 from bots.minds.simulated.heed import Heeded, attention, heeded
 from bots.minds.simulated.lessons import Trial, against, pool, trials
@@ -104,9 +104,10 @@ class Turn:
         return self.view.memory.thresholds(self.now)
 
     @cached_property
-    def pool(self) -> Mapping[str, StrategySpec]:
+    def pool(self) -> Pool:
         """Return the approved strategies, this case's own left out."""
-        return pool(self.view.memory, self.universe, self.temper.pool, but=self.case_id)
+        found = pool(self.view.memory, self.universe, self.temper.pool, but=self.case_id)
+        return Pool(found, self.universe)
 
     @cached_property
     def trials(self) -> tuple[Trial, ...]:

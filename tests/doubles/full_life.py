@@ -1,0 +1,106 @@
+"""A short log in which everything happens once: people, outages, clocks, escalations, the weekly cycle."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
+from protocols.kernel.message import Message
+from protocols.kernel.officers import Audit, ClockSet, ConfigChanged
+from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from protocols.kernel.seats import Seat
+from tests.doubles.biglog import Chance
+
+SATURDAY = datetime(2026, 2, 28, 9, tzinfo=UTC)
+
+
+class Life(Chance):
+    """A society with people in it, who do what the test says."""
+
+    def person(self, seat: Seat, body: Message, channel: str, case_id: str | None = None) -> Envelope:
+        """Say something as ann."""
+        env = self.publish(
+            Draft(
+                channel=channel,
+                author=seat,
+                actor=Actor("human", "test", "ann"),
+                body=body,
+                case_id=case_id,
+                key=f"test/ann/{self.seq}",
+            )
+        )
+        assert env is not None
+        self.officers()
+        return env
+
+    def until_open(self, kind: str, within: timedelta = timedelta(hours=6)) -> str:
+        """Live until a case of a kind is open; return its id."""
+        end = self.now + within
+        while self.now < end:
+            for state in self.docket.cases.values():
+                if state.kind == kind:
+                    return state.case_id
+            self.live(until=self.now + timedelta(minutes=1))
+        raise AssertionError(f"no {kind} came")
+
+
+def full_life(seed: int = 14, data: dict[str, Any] | None = None) -> list[Envelope]:
+    """Return the log of two days from a Saturday on."""
+    log: list[Envelope] = []
+    life = Life(log.append, seed=seed, silence=0.1, faults=0.08, start=SATURDAY, data=data)
+
+    def go(hours: float) -> None:
+        life.live(until=life.now + timedelta(hours=hours))
+
+    go(8)
+    _people(life)
+    go(4)
+    life.mute = {Seat.CRITIC}
+    go(9)
+    life.mute = set()
+    life.stop()
+    life.start(clock="accelerated", speed=4.0)
+    _clock(life)
+    go(6)
+    life.stop()
+    life.now += timedelta(hours=3)
+    life.start(clock="real", speed=1.0)
+    go(12)
+    life.stop()
+    return log
+
+
+def _people(life: Life) -> None:
+    """Let people speak: notes, a refusal, overrides, a seat taken and released, a stop."""
+    life.person(Seat.VIEWER, Note(text="well said"), "#a-arena")
+    life.person(Seat.ADMIN, Note(text="mind the gap", about_case_id=None), "#admin")
+    refused = Audit(
+        event="refused",
+        seat="critic",
+        channel="#admin",
+        reason="wrong channel",
+        bytes="e30=",
+        truncated=False,
+    )
+    life.publish(
+        Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=refused, key=f"audit/{life.seq}/1")
+    )
+    life.person(Seat.ADMIN, SeatTaken(seat="explorer", user_id="ann", reason="my turn"), "#admin")
+    debate = life.until_open("debate")
+    life.live(until=life.now + timedelta(minutes=20))
+    life.person(Seat.ADMIN, SeatReleased(seat="explorer", user_id="ann", reason="done"), "#admin")
+    life.person(
+        Seat.ADMIN, Override(case_id=debate, verdict="REJECT", why="I know better"), "#a-arena", debate
+    )
+    life.live(until=life.now + timedelta(hours=2))
+    life.person(Seat.ADMIN, Override(case_id=debate, verdict="APPROVE", why="after all"), "#a-arena", debate)
+    cycle = life.until_open("cycle")
+    life.person(Seat.ADMIN, Stop(scope=cycle, why="enough of it"), "#admin")
+
+
+def _clock(life: Life) -> None:
+    """Change pace and configuration."""
+    life.live(until=life.now + timedelta(minutes=10))
+    life.timekeeper(ClockSet(society_at=life.now, speed=120.0, paused=False, reason="faster"), "clock/1")
+    life.timekeeper(ConfigChanged(changes={"clock": {"human_wall_s": 60}}, reason="patience"), "config/1")
