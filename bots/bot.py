@@ -55,7 +55,7 @@ class Bot:
         self.closed(obligation)
         if not self._is_open:
             return
-        task = asyncio.create_task(self._answer(obligation), name=f"{self.seat} {obligation.id}")
+        task = asyncio.create_task(self._answer(obligation), name=obligation.id)
         self._tasks[obligation.id] = task
         task.add_done_callback(lambda done: self._done(obligation.id, done))
 
@@ -118,7 +118,7 @@ class Bot:
         return None
 
     async def _post(self, view: View, reply: Reply) -> None:
-        draft = self._port.answer_draft(view, reply.body.type)
+        draft = self._port.answer_draft(view, reply.body)
         if draft is None:
             return
         for n, aside in enumerate(reply.asides, 1):
@@ -131,7 +131,7 @@ class Bot:
                     key=f"{draft.obligation_id}/{draft.attempt}/aside-{n}",
                 )
             )
-        await self._publish(replace(draft, body=reply.body))
+        await self._publish(draft)
 
     async def _publish(self, draft: Draft) -> None:
         for attempt in range(1, TRIES + 1):

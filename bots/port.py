@@ -8,6 +8,7 @@ from typing import Protocol
 from bots.minds.mind import View
 from channels.bus import Receipt
 from protocols.kernel.envelope import Draft
+from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 
@@ -39,6 +40,6 @@ class Port(Protocol):
         """
         ...
 
-    def answer_draft(self, view: View, kind: str) -> Draft | None:
-        """Prepare the draft of an answer of this type, all but its body; None once the obligation is closed."""
+    def answer_draft(self, view: View, body: Message) -> Draft | None:
+        """Make the draft of an answer: channel, case, attempt, tenure, hops; None once it is closed."""
         ...

@@ -1,21 +1,19 @@
-"""The file `log.sqlite`: its tables, the checks at opening, and reading rows that were not altered."""
+"""The file `log.sqlite`: its tables, its connections, and what is checked when it is opened."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from channels.bus import Decode, Head
+from channels.bus import Head
 from channels.errors import CorruptLog, NotALog, StorageError
 from channels.headfile import read_head
-from protocols.kernel.envelope import GENESIS, Envelope, link, with_hash
-from protocols.kernel.errors import Violation
+from protocols.kernel.envelope import GENESIS, link
 from protocols.kernel.times import parse_instant
 
 LOG_NAME: Final = "log.sqlite"
@@ -24,8 +22,6 @@ APPLICATION_ID: Final = 0x4D4F4F54
 SCHEMA_VERSION: Final = 1
 BUSY_S: Final = 30.0
 """How long a writer waits for the one before it."""
-PAGE: Final = 256
-"""Rows of one read."""
 TAIL: Final = 100
 """How many rows the opening checks by their hash."""
 
@@ -45,13 +41,11 @@ CREATE INDEX inbox_waiting ON inbox(n) WHERE receipt IS NULL;
 INSERT INTO fence VALUES (1, 0);
 """
 
-SELECT_PAGE: Final = "SELECT seq, json, hash FROM log WHERE seq BETWEEN ? AND ? ORDER BY seq"
-SELECT_END: Final = "SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1"
 
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 Row = tuple[int, str, bytes]
-"""What `SELECT_PAGE` yields."""
+"""seq, text and hash."""
 
 
 class End(NamedTuple):
@@ -212,62 +206,3 @@ def check_row(seq: int, text: object, digest: object, previous: bytes) -> None:
     """
     if not isinstance(text, str) or not isinstance(digest, bytes) or link(previous, text) != digest:
         raise CorruptLog("the hash does not fit the text", seq=seq)
-
-
-def envelopes(rows: Sequence[Row], first: int, decode: Decode) -> list[Envelope]:
-    """Turn the rows of a page into envelopes, checking seq, chain and text.
-
-    Args:
-        rows: What `SELECT_PAGE` yields from `first - 1` on, that row included, for its hash.
-        first: Seq of the first envelope wanted, from 1.
-        decode: Reads one stored line.
-
-    Raises:
-        CorruptLog: A row is missing or not what was written.
-    """
-    previous, wanted = GENESIS, first
-    if first > 1 and rows and rows[0][0] == first - 1:
-        previous, rows = rows[0][2], rows[1:]
-    elif first > 1:
-        raise CorruptLog("the row is missing", seq=first - 1)
-    found = []
-    for seq, text, digest in rows:
-        if seq != wanted:
-            raise CorruptLog("the row is missing", seq=wanted)
-        check_row(seq, text, digest, previous)
-        try:
-            envelope = decode(text, digest.hex())
-        except (Violation, ValueError, KeyError, TypeError) as exc:
-            raise CorruptLog(f"no envelope: {exc}", seq=seq) from exc
-        if envelope.seq != seq:
-            raise CorruptLog(f"the text names seq {envelope.seq}", seq=seq)
-        found.append(envelope)
-        previous, wanted = digest, seq + 1
-    return found
-
-
-def read_lines(path: Path, first: int = 1, last: int | None = None) -> Iterator[tuple[int, str]]:
-    """Read (seq, line) from a log, hosted or not, trusting nothing in it; for followers, export, verify.
-
-    Reads in pages and holds no transaction between them, so it never keeps the host from its checkpoints. A
-    page that shows a gap is read as it stands: the reader judges.
-
-    Args:
-        path: The file.
-        first: Seq to begin with.
-        last: Seq to end with, None for the end as it is when the reading gets there.
-
-    Raises:
-        NotALog: There is no log, or it is of another application or a newer Moot.
-        CorruptLog: The file is damaged.
-    """
-    if not path.exists():
-        raise NotALog(f"there is no log in {path.parent}")
-    with disk_errors(path), closing(sqlite3.connect(path, isolation_level=None, timeout=BUSY_S)) as db:
-        db.execute("PRAGMA query_only=ON")
-        check_schema(db, path)
-        seq, end = first, sys.maxsize if last is None else last
-        while rows := db.execute(f"{SELECT_PAGE} LIMIT {PAGE}", (seq, end)).fetchall():
-            for number, text, digest in rows:
-                yield number, with_hash(text, digest.hex())
-            seq = rows[-1][0] + 1

@@ -17,7 +17,9 @@ from channels.errors import BusClosed, Refused
 from channels.feed import Feed, Reader
 from channels.headfile import write_head
 from channels.lease import Lease
-from channels.logfile import BUSY_S, PAGE, SELECT_PAGE, End, disk_errors, envelopes, open_log, pragmas
+from channels.logfile import BUSY_S, End, disk_errors, open_log, pragmas
+from channels.logpages import PAGE, SELECT_PAGE, envelopes
+from channels.logtable import LogTable
 from channels.sequencer import Sequencer
 from channels.writer import MAX_ROWS, Writer
 from protocols.kernel.envelope import Draft, Envelope
@@ -73,11 +75,8 @@ class SqliteBus(Bus):
         self._noting = asyncio.Lock()
         self._feed = Feed(end.head.seq, window=WINDOW, page=self._page)
         self._writer = Writer(
-            writing,
+            LogTable(writing, path=path, epoch=end.epoch, hold=hold),
             sequencer,
-            path=path,
-            epoch=end.epoch,
-            hold=hold,
             deliver=self._deliver,
             wake=self._feed.wake,
             note_head=self.note_head,

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any, Final
-
-import aiosqlite
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 from channels.bus import Head, Receipt
-from channels.errors import BusClosed, CorruptLog, LeaseHeld
-from channels.logfile import disk_error, insert_sql
-from channels.sequencer import Entry, Known, Sequencer, receipt_of
+from channels.errors import BusClosed
+from channels.logfile import disk_error
+from channels.logtable import LogTable, NothingWritten
+from channels.pending import Pending, Waiter, answered, fail
+from channels.sequencer import Known, Sequencer
 from protocols.kernel.envelope import Draft, Envelope
 
 MAX_ROWS: Final = 512
@@ -23,38 +21,6 @@ HALVE_FROM: Final = 32
 """From so many waiting drafts on, the half goes first: one half is sealed while the other is written."""
 HEAD_EVERY: Final = 64
 """The file `head` is written after so many batches."""
-
-Waiter = tuple[Draft, "asyncio.Future[Receipt]"]
-
-
-class Pending:
-    """An entry on its way to the disk, its publisher, and those who sent its id again meanwhile."""
-
-    __slots__ = ("entry", "future", "receipt", "twins")
-
-    def __init__(self, entry: Entry, receipt: Receipt, future: asyncio.Future[Receipt]) -> None:
-        self.entry = entry
-        self.receipt = receipt
-        self.future = future
-        self.twins: tuple[tuple[Draft, Receipt, asyncio.Future[Receipt]], ...] = ()
-
-    def resolve(self) -> None:
-        """Hand out the receipts."""
-        if not self.future.done():
-            self.future.set_result(self.receipt)
-        for _, receipt, future in self.twins:
-            if not future.done():
-                future.set_result(receipt)
-
-    def waiters(self) -> Iterator[Waiter]:
-        """Yield everybody who waits for it, the publisher first."""
-        yield self.entry.draft, self.future
-        for draft, _, future in self.twins:
-            yield draft, future
-
-
-class NothingWritten(Exception):
-    """Say that a batch found the log not as it had left it."""
 
 
 class Writer:
@@ -71,11 +37,8 @@ class Writer:
     memory shows as a constraint error: it is looked up, and the batch goes again without it.
 
     Args:
-        db: The writing connection, in autocommit.
+        table: Where batches go.
         sequencer: Stands at the durable head.
-        path: The file, for messages.
-        epoch: The fencing epoch.
-        hold: Keeps virtual time still during a thread hop (K2).
         deliver: Called for each durable envelope in seq order, before its publisher hears of it (K13).
         wake: Called after each delivered batch.
         note_head: Writes the file `head`.
@@ -83,12 +46,9 @@ class Writer:
 
     def __init__(
         self,
-        db: aiosqlite.Connection,
+        table: LogTable,
         sequencer: Sequencer,
         *,
-        path: Path,
-        epoch: int,
-        hold: Callable[[], AbstractContextManager[object]],
         deliver: Callable[[Envelope], None],
         wake: Callable[[], None],
         note_head: Callable[[], Awaitable[None]],
@@ -97,11 +57,8 @@ class Writer:
         self.last_sent_at = sequencer.last_sent_at
         self.fault: Exception | None = None
         self._stopping = False
-        self._db = db
+        self._table = table
         self._sequencer = sequencer
-        self._path = path
-        self._epoch = epoch
-        self._hold = hold
         self._deliver = deliver
         self._wake = wake
         self._note_head = note_head
@@ -175,7 +132,7 @@ class Writer:
             batch = self._cut()
             if batch:
                 self._in_flight += 1
-                error = await self._write(batch)
+                error = await self._table.insert([pending.entry for pending in batch])
                 self._in_flight -= 1
                 if self.fault is None:
                     await self._written(batch, error)
@@ -201,18 +158,6 @@ class Writer:
         if len(batch) < waiting:
             self._call()
         return batch
-
-    async def _write(self, batch: list[Pending]) -> sqlite3.Error | NothingWritten | None:
-        values: list[object] = []
-        for pending in batch:
-            values += pending.entry.row
-        values += (self._epoch, batch[0].entry.envelope.seq - 1)
-        try:
-            with self._hold():
-                cursor = await self._db.execute(insert_sql(len(batch)), values)
-        except sqlite3.Error as exc:
-            return exc
-        return None if cursor.rowcount == len(batch) else NothingWritten()
 
     async def _written(self, batch: list[Pending], error: sqlite3.Error | NothingWritten | None) -> None:
         """Settle a batch that came back; the lanes' batches come back in the order in which they left."""
@@ -260,13 +205,16 @@ class Writer:
         failed = [pending for pending in lost if pending.entry.envelope.seq <= last]
         if isinstance(error, NothingWritten) or self.fault is not None:
             self._queue = lost
-            self._break(self.fault or await self._stranger())
+            self._break(self.fault or await self._table.stranger(self.head.seq))
             return
         again = lost[len(failed) :]
-        if isinstance(error, sqlite3.IntegrityError) and (known := await self._known(failed)):
-            again = [pending for pending in lost if not _answered(pending, known)]
+        known: dict[str, Known] = {}
+        if isinstance(error, sqlite3.IntegrityError):
+            known = await self._table.known([pending.entry.envelope.id for pending in failed])
+        if known:
+            again = [pending for pending in lost if not answered(pending, known)]
         else:
-            _fail(failed, disk_error(self._path, error))
+            fail(failed, disk_error(self._table.path, error))
         waiters = [waiter for pending in again for waiter in pending.waiters()] + self._parked
         self._parked, self._failure = [], None
         for draft, future in waiters:
@@ -279,33 +227,11 @@ class Writer:
 
     async def _settle_stored(self) -> None:
         """Settle what the disk has in spite of an error: a failed sync leaves the outcome open."""
-        rows = await self._fetch("SELECT seq, hash FROM log WHERE seq > ? ORDER BY seq", (self.head.seq,))
-        size = len(rows)
-        if size and [row[1] for row in rows] != [pending.entry.hash for pending in self._queue[:size]]:
-            self.fault = await self._stranger()
-        elif size:
-            self._settle(size)
-
-    async def _known(self, batch: list[Pending]) -> dict[str, Known]:
-        """Look up which ids of a batch stand in the log."""
-        marks = ",".join("?" * len(batch))
-        ids = [pending.entry.envelope.id for pending in batch]
-        rows = await self._fetch(f"SELECT id, seq, digest FROM log WHERE id IN ({marks})", ids)
-        return {envelope_id: (seq, digest) for envelope_id, seq, digest in rows}
-
-    async def _stranger(self) -> Exception:
-        """Say who else wrote into the log."""
-        rows = await self._fetch("SELECT epoch FROM fence", ())
-        if rows and rows[0][0] != self._epoch:
-            return LeaseHeld(f"another process took over {self._path.parent}: this one is fenced out")
-        return CorruptLog(f"{self._path} was changed behind its host", seq=self.head.seq)
-
-    async def _fetch(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-        try:
-            with self._hold():
-                return [tuple(row) for row in await self._db.execute_fetchall(sql, values)]
-        except sqlite3.Error:
-            return []
+        stored = await self._table.hashes_after(self.head.seq)
+        if stored and stored != [pending.entry.hash for pending in self._queue[: len(stored)]]:
+            self.fault = await self._table.stranger(self.head.seq)
+        elif stored:
+            self._settle(len(stored))
 
     def _break(self, fault: Exception) -> None:
         """Stop for good: the log cannot go on here."""
@@ -319,21 +245,3 @@ class Writer:
         for _, future in waiters:
             if not future.done():
                 future.set_exception(BusClosed(why))
-
-
-def _answered(pending: Pending, known: dict[str, Known]) -> bool:
-    """Hand out the receipts of a draft whose id stands in the log; return whether it does."""
-    envelope_id = pending.entry.envelope.id
-    if envelope_id not in known:
-        return False
-    for draft, future in pending.waiters():
-        if not future.done():
-            future.set_result(receipt_of(envelope_id, known[envelope_id], draft.digest()))
-    return True
-
-
-def _fail(batch: list[Pending], error: Exception) -> None:
-    for pending in batch:
-        for _, future in pending.waiters():
-            if not future.done():
-                future.set_exception(error)

@@ -22,7 +22,8 @@ from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Actor, Draft, Envelope
 from protocols.kernel.errors import OfficerFault
-from protocols.kernel.obligation import Obligation
+from protocols.kernel.message import Message, changed
+from protocols.kernel.obligation import EVERYTHING, Obligation
 from protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from protocols.kernel.rules import Gate, Rules
 from protocols.kernel.seats import OFFICERS, Seat
@@ -230,6 +231,12 @@ class Host:
             said = [*await self._ended_case(linked), *said]
         readable = self.rules.matrix.readable(seat)
         sight = current.may_see
+        if sight is not EVERYTHING:
+            said = [
+                e
+                for e in said
+                if e.case_id not in sight.hidden_cases and e.body.type not in sight.hidden_types
+            ]
         case_type = self.rules.types[state.kind]
         now = self.clock.now()
         return View(
@@ -238,14 +245,8 @@ class Host:
             now=now,
             attempt=self.docket.attempts.get(current.id, 0),
             refused=self._refusals.get(current.id, ""),
-            transcript=tuple(
-                e
-                for e in said
-                if e.channel in readable
-                and e.case_id not in sight.hidden_cases
-                and e.body.type not in sight.hidden_types
-            ),
-            notes=tuple(e for e in self._notes if e.channel in readable),
+            transcript=tuple([e for e in said if e.channel in readable]),
+            notes=tuple([e for e in self._notes if e.channel in readable]),
             brief=case_type.brief(state, current, house) if case_type.brief is not None else {},
             memory=self.store.read(),
             is_conservative=house.conservative_a,
@@ -259,25 +260,30 @@ class Host:
             return []
         return [e async for e in self.bus.read(ended.opened_seq, ended.seq) if e.case_id == case_id]
 
-    def answer_draft(self, view: View, kind: str) -> Draft | None:
-        """Prepare the draft of an answer; None once the obligation is closed."""
-        obligation = self.docket.open.get(view.obligation.id)
+    def answer_draft(self, view: View, body: Message) -> Draft | None:
+        """Make the draft of an answer; None once the obligation is closed."""
+        docket = self.docket
+        obligation = docket.open.get(view.obligation.id)
         if obligation is None:
             return None
-        seat = obligation.seat
+        seat, kind, case_id = obligation.seat, body.type, obligation.case_id
         cause, hops = self._causes.get(obligation.id, (None, 0))
         channel = obligation.channel
         if not self.rules.matrix.may_write(seat, channel, kind):
             channel = CHANNEL_OF.get(kind, channel)
+        if kind in self.rules.openers:
+            case_id = ""
+        elif body.case_field and not getattr(body, body.case_field):
+            body = changed(body, body.case_field, case_id)
         return Draft(
             channel=channel,
             author=seat,
-            body=Note(text=""),
+            body=body,
             actor=SIMULATED_ADMIN if seat is Seat.ADMIN else BOT,
-            case_id=None if kind in self.rules.openers else obligation.case_id,
+            case_id=case_id or None,
             obligation_id=obligation.id,
-            attempt=self.docket.attempts.get(obligation.id, 0),
-            tenure=self.docket.house.tenures.get(seat, 0),
+            attempt=docket.attempts.get(obligation.id, 0),
+            tenure=docket.house.tenures.get(seat, 0),
             in_reply_to=cause,
             hops=hops + 1,
         )

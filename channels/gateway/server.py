@@ -35,6 +35,8 @@ class GatewayServer:
         self._host = host
         self._data_dir = data_dir
         self._guests: set[asyncio.Task[None]] = set()
+        # Held here, for the loop holds us and not the task that waits: it must not be collected.
+        self._never = asyncio.Event()
         self._log = structlog.get_logger()
 
     async def serve(self, ready: Callable[[Path], None] = lambda _path: None) -> None:
@@ -51,7 +53,7 @@ class GatewayServer:
             server = await asyncio.start_unix_server(self._greet, sock=bound)
             ready(path)
             try:
-                await asyncio.Event().wait()
+                await self._never.wait()
             finally:
                 server.close()
                 for task in self._guests:

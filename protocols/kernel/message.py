@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
@@ -62,3 +62,21 @@ Texts = tuple[Text, ...]
 
 Ident = Annotated[str, Field(min_length=1, max_length=200)]
 """An id: of a case, a strategy, a channel, a message."""
+
+
+_set = object.__setattr__
+_P = TypeVar("_P", bound=Part)
+
+
+def changed(part: _P, name: str, value: object) -> _P:
+    """Return a copy of a message, or of a part of one, with another value in one field.
+
+    The value is not validated: it must be what the field holds after validation. Ten times faster than
+    `model_copy`, which the sequencer would call for nearly every message.
+    """
+    copy = part.__class__.__new__(part.__class__)
+    _set(copy, "__dict__", {**part.__dict__, name: value})
+    _set(copy, "__pydantic_fields_set__", part.__pydantic_fields_set__ | {name})
+    _set(copy, "__pydantic_extra__", None)
+    _set(copy, "__pydantic_private__", None)
+    return copy

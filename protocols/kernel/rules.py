@@ -13,7 +13,7 @@ from protocols.kernel.catalogue import Matrix
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.house import Fold, House
-from protocols.kernel.message import Message
+from protocols.kernel.message import Message, changed
 from protocols.kernel.seats import OFFICERS, Seat
 from protocols.kernel.times import stamp
 
@@ -105,7 +105,7 @@ def _equal_but(expected: Any, given: Any, path: tuple[str, ...], also: str = "")
 
 def _put(part: Any, path: tuple[str, ...], value: str) -> Any:
     head, *rest = path
-    return part.model_copy(update={head: _put(getattr(part, head), tuple(rest), value) if rest else value})
+    return changed(part, head, _put(getattr(part, head), tuple(rest), value) if rest else value)
 
 
 def _get(part: Any, path: tuple[str, ...]) -> str:
@@ -144,13 +144,13 @@ class Counter:
                 part if getattr(part, rule.path[1]) else _put(part, rule.path[1:], self._next(rule, sent_at))
                 for part in parts
             )
-            return body.model_copy(update={rule.path[0]: filled})
+            return changed(body, rule.path[0], filled)
         if _get(body, rule.path):
             return body
         value = self._next(rule, sent_at)
         minted: Message = _put(body, rule.path, value)
         if rule.also and not getattr(minted, rule.also):
-            minted = minted.model_copy(update={rule.also: value})
+            minted = changed(minted, rule.also, value)
         return minted
 
     def _next(self, rule: Minted, sent_at: datetime) -> str:
@@ -269,7 +269,7 @@ class Gate:
             if not named:
                 raise Malformed("K9", "is empty: name the case", field=body.case_field)
         elif not named:
-            return replace(draft, body=body.model_copy(update={body.case_field: draft.case_id}))
+            return replace(draft, body=changed(body, body.case_field, draft.case_id))
         elif named != draft.case_id:
             raise Malformed("K9", f"names case {named}, the envelope {draft.case_id}", field=body.case_field)
         return draft

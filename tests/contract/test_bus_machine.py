@@ -220,7 +220,7 @@ class SqliteMachine(BusMachine):
         before = len(self.log)
 
         async def go() -> list[Any]:
-            db = self.bus._writer._db  # type: ignore[attr-defined]
+            db = self.bus._writer._table.db  # type: ignore[attr-defined]
             ((pages,),) = await db.execute_fetchall("PRAGMA page_count")
             await db.execute_fetchall(f"PRAGMA max_page_count={pages + 1}")
             tasks = [self.bus.publish(said(f"full {key}", "z" * 900)) for key in keys]

@@ -19,7 +19,8 @@ import pytest
 from channels.errors import LeaseHeld, StorageError
 from channels.headfile import read_head
 from channels.lease import Lease, holder
-from channels.logfile import open_log, read_lines
+from channels.logfile import open_log
+from channels.logpages import read_lines
 from channels.sqlite import SqliteBus
 from protocols.kernel.envelope import GENESIS, link
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, said

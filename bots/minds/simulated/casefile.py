@@ -76,6 +76,8 @@ class CaseFile:
         cost: Paid in a year, as a fraction of the capital.
         net: Earned in a year after costs, as a fraction of the capital.
         halves: Yearly Sharpe of the first and of the second half of the validation.
+        prompt: Yearly Sharpe on train and validation together.
+        late: The same when every decision is executed a session later.
         market_sharpe: Yearly Sharpe of holding its symbols over the validation.
         holding_days: Mean length of a trade in train.
         partner: Id of the approved strategy that it resembles most, "" without any.
@@ -89,6 +91,8 @@ class CaseFile:
     cost: float
     net: float
     halves: tuple[float, float]
+    prompt: float
+    late: float
     market_sharpe: float
     holding_days: float
     partner: str
@@ -164,14 +168,13 @@ def open_file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
 
 @lru_cache(maxsize=CACHED_FILES)
 def _file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
-    report = assess(spec, universe)
+    report, partner = measure(spec, universe, pool)
     parts = splits(universe)
     evidence = backtest(spec, universe, parts.evidence)
     validation = backtest(spec, universe, parts.validation)
-    partner, shared = "", 0.0
-    if pool.specs:
-        alike, partner = likeness(spec, universe, pool)
-        report = replace(report, scores=MappingProxyType({**report.scores, "correlation_risk": alike}))
+    late = run(spec, universe, parts.evidence, lag=1)
+    shared = 0.0
+    if partner:
         shared = len(set(spec.symbols) & set(pool.specs[partner].symbols)) / len(spec.symbols)
     first, second = halves(validation.returns)
     years = max(len(evidence.dates), 1) / 252
@@ -183,6 +186,8 @@ def _file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
         cost=evidence.cost_a_year,
         net=published(float(evidence.returns.sum()) / years),
         halves=(published(first), published(second)),
+        prompt=published(sharpe(evidence.returns)),
+        late=published(sharpe(late.returns)),
         market_sharpe=published(sharpe(run(spec, universe, parts.validation).buy_and_hold)),
         holding_days=backtest(spec, universe, parts.train).holding_days,
         partner=partner,
@@ -190,12 +195,28 @@ def _file(spec: StrategySpec, universe: Universe, pool: Pool) -> CaseFile:
     )
 
 
+def measure(spec: StrategySpec, universe: Universe, pool: Pool) -> tuple[RiskReport, str]:
+    """Assess a strategy, correlation with the pool included: `risk.assess` at a fraction of its cost.
+
+    Returns:
+        The report, and the id of the approved strategy that it resembles most, "" without any.
+
+    Raises:
+        StrategyError: The strategy is not legal or names a symbol that the universe lacks.
+        TooFewBarsError: Fewer than three sessions exist.
+    """
+    report = assess(spec, universe)
+    if not pool.specs:
+        return report, ""
+    alike, partner = likeness(spec, universe, pool)
+    return replace(report, scores=MappingProxyType({**report.scores, "correlation_risk": alike})), partner
+
+
 def likeness(spec: StrategySpec, universe: Universe, pool: Pool) -> tuple[float, str]:
     """Measure how much of a strategy the pool owns already.
 
     Returns:
-        The correlation score, the one of `risk.assess` at a fraction of its cost, and the id of the strategy
-        that it comes from; 0 and "" for an empty pool.
+        The correlation score and the id of the strategy that it comes from; 0 and "" for an empty pool.
     """
     span = splits(universe).evidence
     own = backtest(spec, universe, span).returns

@@ -9,7 +9,7 @@ from bots.minds.mind import Reply
 from bots.minds.simulated import phrases_critic as phrases
 from bots.minds.simulated.casefile import CaseFile, Neighbourhood, neighbourhood
 from bots.minds.simulated.criteria import CRITERIA, spoken
-from bots.minds.simulated.points import WEAK, objection
+from bots.minds.simulated.points import WEAK, grounds, objection
 from bots.minds.simulated.rebuttal import flaw_facts
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.weighing import Stance, excesses, flaws_of, relieved, stance
@@ -80,7 +80,7 @@ def _reasoning(
     if number == "revision":
         said.append(_revised(turn, file))
     if number in (1, "revision") or answers is None:
-        said += [_over(turn, file, name, limits) for name in found.worst[:3]]
+        said += [_pointed(turn, phrases.OVER, file, name, limits) for name in found.worst[:3]]
         if number in (2, 3):
             said.append(voice.say(phrases.NO_REBUTTAL))
     else:
@@ -90,8 +90,8 @@ def _reasoning(
         counts = {"positive": str(ground.positive), "count": str(ground.count)}
         said.append(voice.say(firm, median=two(ground.median_sharpe), **counts))
     if not found.worst:
-        least = min(CRITERIA, key=lambda name: file.scores[name])
-        said.append(voice.say(phrases.LEAST, name=spoken(least), score=two(file.scores[least])))
+        closest = max(CRITERIA, key=lambda name: found.excess[name])
+        said.append(_pointed(turn, phrases.HIGHEST, file, closest, limits))
     said += _prompted(turn, file, limits)
     if found.confidence > 0.85:
         said.append(voice.say(phrases.SURE))
@@ -100,9 +100,11 @@ def _reasoning(
     return paragraph(*said)
 
 
-def _over(turn: Turn, file: CaseFile, name: str, limits: Mapping[str, float]) -> str:
+def _pointed(
+    turn: Turn, variants: phrases.Variants, file: CaseFile, name: str, limits: Mapping[str, float]
+) -> str:
     return turn.voice.say(
-        phrases.OVER,
+        variants,
         name=spoken(name),
         score=two(file.scores[name]),
         limit=two(limits[name]),
@@ -114,8 +116,8 @@ def _answered(turn: Turn, file: CaseFile, found: Stance, answers: Mapping[str, f
     """Go through the answers: which held, which did not, which points were passed over."""
     said = []
     for name, strength in list(answers.items())[:3]:
-        variants = phrases.SETTLED if strength >= WEAK else phrases.UNSETTLED
-        said.append(turn.voice.say(variants, name=spoken(name), basis=objection(name, file, turn.voice)))
+        variants, basis = (phrases.SETTLED, grounds) if strength >= WEAK else (phrases.UNSETTLED, objection)
+        said.append(turn.voice.say(variants, name=spoken(name), basis=basis(name, file, turn.voice)))
     silent = [name for name in found.worst if name not in answers]
     if silent:
         said.append(turn.voice.say(phrases.PASSED_OVER, name=spoken(silent[0])))

@@ -20,8 +20,7 @@ from bots.minds.simulated.weighing import (
     risk_argument,
     stance,
 )
-from bots.minds.simulated.wording import paragraph, sentence, two
-from bots.tools.wording import describe
+from bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
 from protocols.research.debate_table import (
     CONSERVATIVE_CONFIDENCE,
     CYCLE_BUDGET,
@@ -209,10 +208,10 @@ def _reasoning(
     voice = turn.voice
     said = [voice.say(phrases.SCALES, alpha=two(weighed.alpha), risk=two(weighed.risk))]
     if rounds > 1:
-        said.append(voice.say(phrases.ROUNDS, rounds=str(rounds), answered=str(answered)))
+        said.append(voice.say(phrases.ROUNDS, rounds=str(rounds), answered=counted(answered, "answer")))
     facts = {"confidence": two(weighed.confidence), "why": turn.fault or turn.view.refused}
     said += [voice.say(phrases.REASONS[code], **facts) for code in codes]
-    what = describe(turn.file.spec) if turn.file is not None else "it"
+    what = briefly(turn.file.spec) if turn.file is not None else "it"
     name = spoken(weighed.worst or "overfitting")
     assessment = turn.transcript.assessment
     if decision == "APPROVE":

@@ -26,12 +26,12 @@ BASIS: Final[Mapping[str, Variants]] = {
     "correlation_risk": (
         "its daily returns move with {partner} at {correlation}",
         "we own most of this already: correlation {correlation} with {partner}",
-        "{correlation} correlation with {partner}, and {shared} of the symbols are the same",
+        "{partner} explains it at {correlation}, and {shared} of the symbols are the same",
     ),
     "signal_decay": (
-        "the second half of the validation brings {second} after {first} in the first",
-        "the signal ages: Sharpe {first}, then {second} within the validation",
-        "from {first} to {second} between the halves of the validation is not what lasting looks like",
+        "acting a day late costs {lost} of Sharpe, and the halves of the validation show {first}, then {second}",
+        "the signal ages: Sharpe {first}, then {second} within the validation, {late} overall if a day late",
+        "a day’s delay turns {prompt} into {late} ({first} and {second} in the halves of the validation)",
     ),
     "crowding_risk": (
         "at {crowding} it is close to what everybody holds anyway",
@@ -72,8 +72,8 @@ FIRST_PASS: Final[Variants] = (
 )
 SETTLED: Final[Variants] = (
     "the answer on {name} holds: {basis}",
-    "I give way on {name}, since {basis}",
-    "{name} weighs less after that answer ({basis})",
+    "I give way on {name} ({basis})",
+    "{name} weighs less after that answer: {basis}",
 )
 UNSETTLED: Final[Variants] = (
     "on {name} I am not convinced: {basis}",
@@ -105,10 +105,10 @@ REVISION_SAME: Final[Variants] = (
     "the revision hardly touches {name}: {before} before, {after} now",
     "{name} was {before} and is {after}; that was the point of the exercise",
 )
-LEAST: Final[Variants] = (
-    "the lowest of my scores is {name} at {score}",
-    "{name} ({score}) is no concern of mine",
-    "I have nothing against its {name} ({score})",
+HIGHEST: Final[Variants] = (
+    "the highest of my scores is {name} at {score}, within its limit of {limit}",
+    "{name} comes closest to its limit ({score} of {limit}), because {basis}",
+    "if anything, {name} ({score}, limit {limit}) is what I would watch",
 )
 PRINCIPLE: Final[Variants] = (
     "{id} warns of exactly this: {statement} (confidence {confidence})",

@@ -69,8 +69,8 @@ NOTE_SCORE: Final[Variants] = (
 )
 NOTE_OTHER: Final[Variants] = ("{who}’s note {quote} was considered", "I have {who}’s {quote} before me")
 ROUNDS: Final[Variants] = (
-    "{rounds} assessments, {answered} points answered",
-    "the exchange had {rounds} assessments and {answered} answers",
+    "{rounds} assessments and {answered} are behind this",
+    "the exchange had {rounds} assessments and {answered}",
 )
 ISSUES: Final[Variants] = (
     "{name} at {score} (tolerated {limit}): {basis}",

@@ -76,6 +76,8 @@ TITLES: Final[Variants] = (
     "Why {archetype} this time",
 )
 LOOKED: Final[Variants] = (
+    "{how}, which made {sharpe} in train on {trades} trades and fell by {drawdown} at worst",
+    "with {how} I get Sharpe {sharpe} and {wins} of {trades} trades won",
     "{how}: train Sharpe {sharpe}, drawdown {drawdown}, {trades} trades",
     "train gives {how} a Sharpe of {sharpe} ({trades} trades, {drawdown} drawdown)",
 )
@@ -160,7 +162,7 @@ EVIDENCE: Final[Mapping[str, Variants]] = {
     "overfitting": ("Sharpe {train} in train, {validation} in validation",),
     "execution_risk": ("{turnover} turnovers and {cost} of cost a year, {net} net",),
     "correlation_risk": ("correlation {correlation} with {partner}; {own} of the symbols are its own",),
-    "signal_decay": ("Sharpe {first} and {second} in the halves of the validation",),
+    "signal_decay": ("Sharpe {first} and {second} in the halves of the validation, {late} a day late",),
     "crowding_risk": ("validation Sharpe {own}, holding the same symbols {market}",),
     "event_window_risk": ("{share} of the result on event days, {trades} trades, {wins} won in validation",),
 }

@@ -48,9 +48,12 @@ def answer(criterion: str, file: CaseFile, voice: Voice) -> tuple[str, str]:
     """
     found = point(criterion, file)
     phrases = phrases_explorer.ADMISSIONS if found.strength < WEAK else phrases_explorer.ANSWERS
-    return voice.say(phrases[criterion], **found.facts), voice.say(
-        phrases_explorer.EVIDENCE[criterion], **found.facts
-    )
+    return voice.say(phrases[criterion], **found.facts), grounds(criterion, file, voice)
+
+
+def grounds(criterion: str, file: CaseFile, voice: Voice) -> str:
+    """Say in one clause what an answer rests on."""
+    return voice.say(phrases_explorer.EVIDENCE[criterion], **point(criterion, file).facts)
 
 
 def _tail(file: CaseFile) -> tuple[dict[str, str], float]:
@@ -89,7 +92,14 @@ def _correlation(file: CaseFile) -> tuple[dict[str, str], float]:
 
 def _decay(file: CaseFile) -> tuple[dict[str, str], float]:
     first, second = file.halves
-    return {"first": two(first), "second": two(second)}, second / 0.8
+    facts = {
+        "first": two(first),
+        "second": two(second),
+        "prompt": two(file.prompt),
+        "late": two(file.late),
+        "lost": two(file.prompt - file.late),
+    }
+    return facts, min(second, file.late) / 0.8
 
 
 def _crowding(file: CaseFile) -> tuple[dict[str, str], float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from bots.minds.mind import Reply
@@ -151,13 +152,14 @@ def _modifications(turn: Turn, file: CaseFile, issues: tuple[str, ...]) -> tuple
     found = repair(file, issues, turn.universe, turn.pool, turn.rng("repair"), temper.repairs, temper)
     if found is None or found.gain < 0.05:
         return ()
-    name = max(issues, key=lambda one: file.scores[one] - found.file.scores[one])
-    before, after = file.scores[name], found.file.scores[name]
+    new = found.report.scores
+    name = max(issues, key=lambda one: file.scores[one] - new[one])
+    before, after = file.scores[name], new[name]
     if after >= before:
         return ()
     text = turn.voice.say(
         phrases.MODIFICATIONS,
-        changes=changes(file.spec, found.file.spec),
+        changes=changes(file.spec, found.spec),
         name=spoken(name),
         before=two(before),
         after=two(after),
@@ -179,27 +181,32 @@ def revise(turn: Turn) -> Reply:
     found = repair(file, named, turn.universe, turn.pool, turn.rng("revision"), temper.revisions, temper)
     if found is None:
         return Reply(_unchanged(turn, strategy, issues))
-    new = found.file
-    changed = changes(file.spec, new.spec)
-    facts = {"sharpe": two(new.train["sharpe"]), "validation": two(new.validation["sharpe"])}
+    new = found.report
+    changed = changes(file.spec, found.spec)
+    facts = {
+        "sharpe": two(new.train_metrics["sharpe"]),
+        "validation": two(new.validation_metrics["sharpe"]),
+    }
     notes = [voice.say(phrases.NOTE, **note.facts) for note in turn.notes]
     why = voice.say(phrases.REVISED_WHY, changes=changed, count=str(found.tried))
     return Reply(
         RevisedHypothesis(
-            statement=sentence(voice.say(phrases.REVISED, how=describe(new.spec), **facts)),
-            rationale=paragraph(voice.say(phrases.WHY[new.spec.archetype]), why, *notes),
-            strategy=part_of(new.spec),
-            addressed=tuple(_addressed(turn, issue, changed, file, new) for issue in issues),
+            statement=sentence(voice.say(phrases.REVISED, how=describe(found.spec), **facts)),
+            rationale=paragraph(voice.say(phrases.WHY[found.spec.archetype]), why, *notes),
+            strategy=part_of(found.spec),
+            addressed=tuple(_addressed(turn, issue, changed, file.scores, new.scores) for issue in issues),
         )
     )
 
 
-def _addressed(turn: Turn, issue: str, changed: str, old: CaseFile, new: CaseFile) -> Addressed:
+def _addressed(
+    turn: Turn, issue: str, changed: str, old: Mapping[str, float], new: Mapping[str, float]
+) -> Addressed:
     """Say honestly what became of one issue."""
     names = mentioned(issue)[:1]
     if not names:
         return Addressed(issue=issue, change=sentence(turn.voice.say(phrases.GENERAL, changes=changed)))
-    before, after = old.scores[names[0]], new.scores[names[0]]
+    before, after = old[names[0]], new[names[0]]
     text = turn.voice.say(
         phrases.ADDRESSED if after < before - 0.02 else phrases.NOT_ADDRESSED,
         changes=changed,

@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from bots.minds.simulated.casefile import CaseFile, Pool, open_file
+from bots.minds.simulated.casefile import CaseFile, Pool, measure
 from bots.minds.simulated.criteria import listed
 from bots.minds.simulated.lessons import is_legal
 from bots.minds.simulated.temper import Temper
 from bots.tools.backtest import backtest
+from bots.tools.risk import RiskReport
 from bots.tools.splits import splits
 from bots.tools.strategies import PARAM_SPACE, Number, StrategySpec, mutate
 from bots.tools.universe import Universe
@@ -28,12 +29,14 @@ class Repair:
     """A strategy that was changed to answer objections.
 
     Attributes:
-        file: Its figures.
+        spec: The changed strategy.
+        report: Its figures.
         gain: By how much the scores in question came down, summed; may be negative.
         tried: How many changes were tried.
     """
 
-    file: CaseFile
+    spec: StrategySpec
+    report: RiskReport
     gain: float
     tried: int
 
@@ -80,10 +83,10 @@ def repair(
         # A change that loses the edge answers nothing, and need not be looked at any further.
         if backtest(spec, universe, span).metrics["sharpe"] < least:
             continue
-        changed = open_file(spec, universe, pool)
+        changed, _ = measure(spec, universe, pool)
         gain = sum(file.scores[name] - changed.scores[name] for name in wanted)
-        lost = max(-changed.validation["sharpe"], 0.0)
-        found.append(Repair(changed, round(gain - 2.0 * lost, 9), len(queue[:tries])))
+        lost = max(-changed.validation_metrics["sharpe"], 0.0)
+        found.append(Repair(spec, changed, round(gain - 2.0 * lost, 9), len(queue[:tries])))
     return max(found, key=lambda one: one.gain) if found else None
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+
+from bots.tools.strategies import StrategySpec
+from bots.tools.wording import describe
 
 MOST_QUOTED: Final = 120
 """Characters of a person's words that a bot repeats."""
@@ -64,6 +67,16 @@ def two(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Write a number of things."""
+    return f"{count} {noun}" if count == 1 else f"{count or 'no'} {noun}s"
+
+
+def briefly(spec: StrategySpec) -> str:
+    """Name a strategy without its symbols, for a text that is all about it."""
+    return describe(spec).split(" on ", 1)[0]
+
+
 def quoted(text: str) -> str:
     """Repeat a person's words in quotation marks: one line, printable, not too long."""
     line = _SPACES.sub(" ", text).strip()
@@ -71,14 +84,6 @@ def quoted(text: str) -> str:
     if len(line) > MOST_QUOTED:
         line = line[: MOST_QUOTED - 1].rstrip() + "…"
     return f"“{line}”"
-
-
-def numbered(items: Iterable[str]) -> str:
-    """Join clauses as "(1) a; (2) b"; a single one stands alone."""
-    texts = list(items)
-    if len(texts) < 2:
-        return "".join(texts)
-    return "; ".join(f"({n}) {text}" for n, text in enumerate(texts, 1))
 
 
 def _is_name(text: str) -> bool:

@@ -7,7 +7,8 @@ import pytest
 from channels.bus import Head
 from channels.errors import CorruptLog, NotALog, StorageError
 from channels.headfile import write_head
-from channels.logfile import APPLICATION_ID, TAIL, insert_sql, open_log, read_lines
+from channels.logfile import APPLICATION_ID, TAIL, insert_sql, open_log
+from channels.logpages import read_lines
 from channels.sequencer import Sequencer
 from protocols.kernel.envelope import GENESIS
 from tests.doubles.tiny import Ticks, TinyAdmission, said

@@ -193,6 +193,7 @@ def test_a_draft_that_breaks_our_code_holds_up_nobody(path):
             door.bus = bus
             async with InboxPump(path, door, decode_body, poll_s=0.005):
                 await until(lambda: receipts(path)["c"])
+                await asyncio.sleep(0.05)
 
     asyncio.run(main())
     assert receipts(path)["b"] is None

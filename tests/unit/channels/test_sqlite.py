@@ -55,8 +55,8 @@ def test_it_goes_on_where_it_was(path):
 @pytest.mark.parametrize(("durability", "synchronous"), [("power", 2), ("process", 1)])
 def test_durability_is_the_synchronous_level(path, durability, synchronous):
     async def scenario(bus):
-        assert await bus._writer._db.execute_fetchall("PRAGMA synchronous") == [(synchronous,)]
-        assert await bus._writer._db.execute_fetchall("PRAGMA journal_mode") == [("wal",)]
+        assert await bus._writer._table.db.execute_fetchall("PRAGMA synchronous") == [(synchronous,)]
+        assert await bus._writer._table.db.execute_fetchall("PRAGMA journal_mode") == [("wal",)]
 
     play(path, scenario, durability=durability)
 
@@ -84,7 +84,7 @@ def test_the_epoch_outlives_a_deleted_lock_file(path):
         (path.parent / "lock").unlink()
 
     async def scenario(bus):
-        assert await bus._writer._db.execute_fetchall("SELECT epoch FROM fence") == [(4,)]
+        assert await bus._writer._table.db.execute_fetchall("SELECT epoch FROM fence") == [(4,)]
 
     play(path, scenario)
 
@@ -204,13 +204,13 @@ def test_every_wait_for_a_thread_holds_virtual_time(path, monkeypatch):
 
     async def scenario(bus):
         opened = state["times"]
-        execute = bus._writer._db.execute
+        execute = bus._writer._table.db.execute
 
         async def watch(*args):
             assert state["held"] == 1
             return await execute(*args)
 
-        monkeypatch.setattr(bus._writer._db, "execute", watch)
+        monkeypatch.setattr(bus._writer._table.db, "execute", watch)
         await fill(bus)
         assert [e.seq async for e in bus.read()] == list(range(1, 11))
         assert state["held"] == 0

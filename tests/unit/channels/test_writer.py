@@ -15,11 +15,11 @@ class Disk:
     """The writing connection of a bus, which counts statements and fails as told."""
 
     def __init__(self, bus):
-        self._db = bus._writer._db
+        self._db = bus._writer._table.db
         self.batches = []
         self.before = []
         self.after = []
-        bus._writer._db = self
+        bus._writer._table.db = self
 
     async def execute(self, sql, values):
         self.batches.append((len(values) - 2) // 5)
