@@ -228,10 +228,9 @@ async def _serve_guests(
     first = [envelope async for envelope in society.bus.read(1, 1)]
     guests = GuestHost(log_id=first[0].hash, source=bridge, publish=publish)
     server = GatewayServer(guests, data_dir=directory)
-    serving = io.spawn(server.serve)
+    io.spawn(server.serve)
 
     async def end() -> None:
-        serving.cancel()
         feeding.cancel()
         await asyncio.gather(feeding, return_exceptions=True)
 

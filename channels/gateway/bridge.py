@@ -26,6 +26,9 @@ RING: Final = 4_096
 BURST: Final = 512
 """Lines that are taken over at a time, so that the I/O thread's other work goes on."""
 
+LULL_S: Final = 0.002
+"""How long after taking over something the I/O thread looks again."""
+
 PAGE: Final = 128
 """Lines that a guest who is behind gets at a time."""
 
@@ -114,21 +117,29 @@ class BusBridge:
         return [envelope.line async for envelope in self._bus.read(first, last)]
 
     def _arrive(self) -> None:
-        # Cleared before draining: what is appended after the last look tells us anew.
+        if self._take_over():
+            if self._news is not None and not self._news.done():
+                self._news.set_result(None)
+            # While messages flow, look again by ourselves: waking us costs the society a system call, and
+            # with it the interpreter lock for as long as we run.
+            self._io_loop.call_later(LULL_S, self._arrive)
+            return
         self._is_told = False
-        for _ in range(BURST):
+        if self._arriving:  # came between the last look and that
+            self._is_told = True
+            self._io_loop.call_soon(self._arrive)
+
+    def _take_over(self) -> int:
+        for n in range(BURST):
             try:
                 envelope = self._arriving.popleft()
             except IndexError:
-                break
+                return n
             if envelope.seq != self._head + 1:
                 self._ring.clear()  # the arriving side overflowed; the log has what is missing
             self._ring.append(envelope.line)
             self._head = envelope.seq
-        else:
-            self._io_loop.call_soon(self._arrive)
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
+        return BURST
 
     async def _wait(self) -> None:
         if self._news is None or self._news.done():

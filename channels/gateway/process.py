@@ -7,6 +7,7 @@ started again after a pause, and the others do not notice. What it had not poste
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,13 +27,15 @@ from channels.inbound import BODIES, Authority, Bodies
 from channels.mirroring import Mirrors, Pacing, Refusal, all_but_own_notes, in_order
 from channels.outbox import Outbox
 from channels.outbox_store import OutboxStore
-from channels.surface import Surface
+from channels.surface import Surface, SurfaceConfigError
 
 HEALTHY_S: Final = 60.0
 """A surface that ran this long starts again without a long pause."""
 
 CLOSE_S: Final = 5.0
 """How long a surface has to close."""
+
+_NAME: Final = re.compile(r"[a-z0-9_-]{1,40}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +75,13 @@ async def run_gateway(
         stop: Ends the gateway; posts under way are finished first.
         backoff: The pauses after failures of any kind.
         lifeline: The file descriptor that ends with the parent; None: outlive it.
+
+    Raises:
+        SurfaceConfigError: A name cannot be a file's.
     """
+    for name in surfaces:
+        if not _NAME.fullmatch(name):
+            raise SurfaceConfigError(f"surface {name!r}: a name is 1 to 40 of a-z, 0-9, - and _")
     find: FindAddress = (lambda: addresses.find(data_dir)) if address is None else (lambda: address)
     requests = Requests(find, backoff=backoff)
     with ending_with_parent(stop, lifeline=lifeline):
@@ -129,6 +138,7 @@ class _Keeper:
             if store.cursor > link.welcome.head:
                 await self._rewind(store, link.welcome.head)
             surface = self.how.build()
+            surface.name = self.name
             await self._run(surface, store)
         finally:
             if surface is not None:

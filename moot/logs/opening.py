@@ -48,6 +48,9 @@ def open_log(path: Path | str) -> LogSource:
         raise LogError(name, f"cannot be opened: {why}") from exc
     try:
         return _file(name, place, stream)
+    except OSError as exc:
+        stream.close()
+        raise LogError(name, f"cannot be read: {exc.strerror or exc}") from exc
     except BaseException:
         stream.close()
         raise

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Envelope
 from protocols.kernel.people import Override, SeatReleased, SeatTaken
 from protocols.kernel.seats import PEOPLE, Seat
+
+CASELESS: Final = frozenset({"SEAT_TAKEN", "SEAT_RELEASED", "STOP"})
+"""What people say of the society and never of a case."""
 
 
 class Cause(NamedTuple):
@@ -34,7 +37,7 @@ class Envelopes:
 
     def before(self, env: Envelope, docket: Docket) -> None:
         """Check a message of a bot or a person against the state before it."""
-        self._case(env)
+        self._case(env, docket)
         self._actor(env)
         if env.obligation_id is None:
             self._unasked(env, docket)
@@ -62,7 +65,7 @@ class Envelopes:
     def _bad(self, env: Envelope, rule: str, why: str) -> None:
         self._findings.add(env.seq, "envelope", rule, why)
 
-    def _case(self, env: Envelope) -> None:
+    def _case(self, env: Envelope, docket: Docket) -> None:
         body = env.body
         if body.case_field:
             named = getattr(body, body.case_field)
@@ -70,6 +73,12 @@ class Envelopes:
                 self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {named or 'none'}")
         elif type(body) is Override and body.case_id != env.case_id:
             self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {body.case_id}")
+        elif env.case_id is not None:
+            kind = body.type
+            if kind in CASELESS or (kind == "NOTE" and body.about_case_id != env.case_id):  # type: ignore[attr-defined]
+                self._bad(env, "K9", f"case_id: a {kind} does not belong to {env.case_id}")
+            elif kind == "RESEARCH_NOTE" and not (env.case_id in docket.cases or env.case_id in docket.ended):
+                self._bad(env, "K9", f"case_id: there never was a case {env.case_id}")
 
     def _actor(self, env: Envelope) -> None:
         author, kind = env.author, env.actor.kind
@@ -97,6 +106,8 @@ class Envelopes:
             self._bad(env, "K1", f"obligation_id: its id is that of an answer to {owner}")
         if str(env.attempt) != (attempt if answer else "0"):
             self._bad(env, "K1", f"attempt: {env.attempt}, although it answers no obligation")
+        if env.hops and env.author in PEOPLE:
+            self._bad(env, "K21", f"hops: {env.hops}, but what people say of their own begins a chain")
         if aside.isdigit():
             self._chain(env, self._causes.get(owner))
 
@@ -115,7 +126,7 @@ class Envelopes:
 
     def _chain(self, env: Envelope, cause: Cause | None) -> None:
         """Check reply and hops: those of the message that opened the obligation, or none."""
-        if cause is None or env.actor.kind == "human":
+        if cause is None:
             return
         if (env.in_reply_to, env.hops) not in ((cause.id, cause.hops + 1), (None, 0)):
             self._bad(

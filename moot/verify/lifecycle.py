@@ -12,6 +12,7 @@ from protocols.kernel.catalogue import ANY, Matrix, Viewers
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
+from protocols.kernel.seats import Seat
 from protocols.rulebook import ROWS, VERSION
 
 WALL_S: Final = 5.0
@@ -20,6 +21,9 @@ LEAST: Final = timedelta(seconds=60)
 """Society time that it may be behind at any speed."""
 AT_ONCE: Final = timedelta(seconds=1)
 """The same under virtual time, which does not move while anything is to be done (K2)."""
+
+COMMAND_LINE: Final = "cli"
+"""On this platform the owner of the data directory is an admin too, and the log does not name him."""
 
 _NUMBERED: Final = re.compile(r"(started|stopped)/(\d+)")
 
@@ -53,6 +57,8 @@ class Lifecycle:
         if not docket.house.is_up:
             why = "the society is stopped" if docket.seq else "SOCIETY_STARTED comes first"
             self._bad(env, "K6" if docket.seq else "K4", f"{body.type}: {why}")
+        if env.author is Seat.ADMIN:
+            self._admin(env, docket)
         if kind is SocietyStopped:
             self._stops(env)
         elif kind is ClockSet:
@@ -87,6 +93,14 @@ class Lifecycle:
 
     def _bad(self, env: Envelope, rule: str, why: str) -> None:
         self._findings.add(env.seq, "lifecycle", rule, why)
+
+    def _admin(self, env: Envelope, docket: Docket) -> None:
+        """Check that the configuration lists who acts as admin (R-E5), on platforms where it alone decides."""
+        admins = docket.house.config.get("admins")
+        platform, user_id = env.actor.platform, env.actor.user_id
+        listed = admins.get(platform) if isinstance(admins, Mapping) and platform != COMMAND_LINE else None
+        if isinstance(listed, list | tuple) and user_id not in listed:
+            self._findings.add(env.seq, "permission", "R-E5", f"actor: {user_id} is no admin on {platform}")
 
     def _stops(self, env: Envelope) -> None:
         body = env.body

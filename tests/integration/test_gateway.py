@@ -229,13 +229,14 @@ def test_the_gateway_ends_with_its_parent_and_on_signals(tmp_path, platform, how
 PARENT = """
 import subprocess, sys, time
 command = [sys.executable, "-m", "tests.doubles.gateway_process", sys.argv[1]]
-child = subprocess.Popen(command, stdin=subprocess.PIPE)
+child = subprocess.Popen(command, stdin=getattr(subprocess, sys.argv[2]))
 print(child.pid, flush=True)
 time.sleep(60)
 """
 
 
-def test_the_gateway_ends_when_its_parent_is_killed(tmp_path, platform):
+@pytest.mark.parametrize("stdin", ["PIPE", "DEVNULL"])
+def test_the_gateway_ends_when_its_parent_is_killed(tmp_path, platform, stdin):
     """The parent spawns it as `moot up` does, and is killed with no chance to say goodbye (K25)."""
     config = json.dumps({"data_dir": str(tmp_path), "surfaces": {"fake": fake(tmp_path, "fake")}})
 
@@ -249,7 +250,7 @@ def test_the_gateway_ends_when_its_parent_is_killed(tmp_path, platform):
         log = SmallLog()
         log.say("x")
         async with society(tmp_path, log):
-            parent = spawn([sys.executable, "-c", PARENT, config], stdout=subprocess.PIPE)
+            parent = spawn([sys.executable, "-c", PARENT, config, stdin], stdout=subprocess.PIPE)
             child = int(parent.stdout.readline())
             try:
                 await until(lambda: platform.seqs() == [1])

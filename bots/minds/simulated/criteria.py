@@ -23,6 +23,26 @@ NAMES: Final = {
 }
 """How a sentence names a score."""
 
+CODES: Final = {
+    "low_sharpe": "low test Sharpe",
+    "few_trades": "too few trades",
+    "deep_drawdown": "deep drawdown",
+    "untestable": "untestable ideas",
+    "conceded": "early concession",
+    "no_assessment": "missing assessment",
+    "low_confidence": "low confidence",
+    "weak_alpha": "weak alpha",
+    "override": "an override",
+    "timeout": "missed deadlines",
+    "silence": "missed deadlines",
+    "repeats": "repeated failure",
+    "few_approvals": "missing approvals",
+    "principles": "standing principles",
+    "cycle_budget": "lack of time",
+    "revise_cap": "a second revision",
+}
+"""How a sentence names any other reason to fail."""
+
 _STEMS: Final = {
     "tail_risk": r"tail|drawdown|crash|bad days",
     "overfitting": r"overfit|over fit|curve fit|out of sample",
@@ -68,8 +88,8 @@ def speaks_against(text: str) -> bool:
 
 
 def spoken(name: str) -> str:
-    """Turn an identifier into words: a score by its name, `mean_reversion` into "mean reversion"."""
-    return NAMES.get(name, name.replace("_", " "))
+    """Turn an identifier into words: a score or a code by its name, `mean_reversion` into "mean reversion"."""
+    return NAMES.get(name) or CODES.get(name) or name.replace("_", " ")
 
 
 def listed(items: Iterable[str], last: str = "and") -> str:

@@ -193,10 +193,12 @@ def _verdict(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str,
     return {
         "verdict": decision,
         "confidence": weighed.confidence,
-        "reasoning": _reasoning(turn, weighed, decision, codes, len(assessments), len(answers)),
+        "reasoning": _reasoning(turn, weighed, decision, codes, len(assessments), transcript.responses),
         "alpha_argument_score": weighed.alpha,
         "risk_argument_score": weighed.risk,
-        "debate_quality": quality(len(assessments), points, answers, transcript.silences),
+        "debate_quality": quality(
+            len(assessments), points, transcript.responses, answers, transcript.silences
+        ),
         "conditions": kept,
         "next_action": NEXT[decision],
     }

@@ -138,6 +138,8 @@ FLAWS: Final[Mapping[str, Variants]] = {
     "loses": (
         "it loses money where it was not fitted: validation Sharpe {validation}",
         "validation Sharpe {validation} after {train} in train: the effect does not carry over",
+        "whoever had traded it after the train years would have lost, at Sharpe {validation}",
+        "the {train} of train became {validation} in validation, which is a loss and no decline",
     ),
     "drawdown": (
         "a drawdown of {drawdown} is beyond the 20 % that a backtest may show",

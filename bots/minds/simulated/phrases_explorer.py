@@ -45,11 +45,11 @@ WHY: Final[Mapping[str, Variants]] = {
 
 CHILD: Final[Variants] = (
     "it is a child of {parent}, which passed its backtest",
-    "I started from {parent} and changed {changes}",
+    "I got here from {parent} by {changes}",
 )
 RETRY: Final[Variants] = (
-    "{hypothesis} failed narrowly by {code} (alpha {alpha} against risk {risk}), so I changed {changes}",
-    "the last try, {hypothesis}, fell to {code}; this one differs in {changes}",
+    "{hypothesis} failed narrowly by {code} (alpha {alpha} against risk {risk}); I try {changes}",
+    "the last try, {hypothesis}, fell to {code}; this one differs by {changes}",
 )
 DIRECTION: Final[Variants] = (
     "the standing direction is {quote}",
@@ -170,14 +170,17 @@ EVIDENCE: Final[Mapping[str, Variants]] = {
 
 MODIFICATIONS: Final[Variants] = (
     "{changes} would bring {name} from {before} to {after}",
-    "I am ready to change {changes}: {name} falls from {before} to {after}",
-    "with {changes}, {name} is {after} instead of {before}",
+    "I am ready for this: {changes}. It takes {name} from {before} to {after}",
+    "by {changes}, {name} would be {after} instead of {before}",
+    "{name} falls from {before} to {after} by {changes}, and the edge survives",
 )
 CONCEDES: Final[Variants] = (
     "I withdraw it: {flaw}, and my answers do not reach far enough",
     "no use defending this; {flaw}",
     "the Critic is right, {flaw}. I would rather spend the next cycle on something else",
     "conceded: with validation at Sharpe {validation} there is nothing left to argue",
+    "I was wrong about this one, {flaw}",
+    "fair enough. I cannot answer the main point, for {flaw}",
 )
 CONCEDES_GROUND: Final[Variants] = (
     "{positive} of {count} relatives positive settles it against me; I withdraw",
@@ -189,12 +192,13 @@ REVISED: Final[Variants] = (
     "revised to {how} (train {sharpe}, validation {validation})",
 )
 REVISED_WHY: Final[Variants] = (
-    "the idea stays, {changes} changed; I tried {count} variants against the issues named",
-    "of {count} variants this one answers the issues best: {changes}",
+    "the idea stays; I tried {count} variants against the issues named and settled on {changes}",
+    "of {count} variants, {changes} answers the issues best",
+    "what changed is little: {changes}. It was the best of {count} attempts",
 )
 ADDRESSED: Final[Variants] = (
     "{changes}: {name} goes from {before} to {after}",
-    "{name} is {after} now, it was {before}; done by {changes}",
+    "{name} is {after} now, it was {before}, thanks to {changes}",
 )
 NOT_ADDRESSED: Final[Variants] = (
     "I found no change that helps {name} without losing the edge ({before}, now {after})",

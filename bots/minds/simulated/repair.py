@@ -91,17 +91,20 @@ def repair(
 
 
 def changes(old: StrategySpec, new: StrategySpec) -> str:
-    """Name what differs between two strategies of an archetype, such as "fast 12 → 20 and without SP500"."""
-    parts = [
+    """Name what differs between two strategies, such as "moving fast 12 → 20 and dropping SP500"."""
+    if old.archetype != new.archetype:
+        return f"turning to {new.archetype.replace('_', ' ')}"
+    moved = [
         f"{name.replace('_', ' ')} {old.params.get(name, 0):g} → {value:g}"
         for name, value in new.params.items()
         if value != old.params.get(name)
     ]
+    parts = [f"moving {listed(moved)}"] if moved else []
     gone = [symbol for symbol in old.symbols if symbol not in new.symbols]
     come = [symbol for symbol in new.symbols if symbol not in old.symbols]
-    parts += [f"without {listed(gone)}"] if gone else []
-    parts += [f"with {listed(come)}"] if come else []
-    return listed(parts) if old.archetype == new.archetype else f"{new.archetype} instead"
+    parts += [f"dropping {listed(gone)}"] if gone else []
+    parts += [f"adding {listed(come)}"] if come else []
+    return ", ".join(parts) or "trading its symbols in another order"
 
 
 Aim = Callable[[StrategySpec, Sequence[str], np.random.Generator], list[StrategySpec]]

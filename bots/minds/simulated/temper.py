@@ -36,7 +36,7 @@ class Temper:
         strictness_counts: How much of a criterion's strictness is taken off that.
         heed_note: How much a note takes off the tolerance of the score that it names.
         heed_principle: The same for a principle of full confidence.
-        worst: Burden is the mean excess of so many of the worst scores.
+        worst: Burden is the mean excess of the worst scores by these weights, the worst first.
         relief: Share of an excess that a fully convincing answer takes away.
         unanswered: Factor on an excess that the Explorer passed over.
         flaw: What a fatal flaw adds to the burden.
@@ -86,23 +86,23 @@ class Temper:
     strictness_counts: float = 0.5
     heed_note: float = 0.12
     heed_principle: float = 0.1
-    worst: int = 3
+    worst: tuple[float, ...] = (0.5, 0.3, 0.2)
     relief: float = 0.6
     unanswered: float = 1.15
     flaw: float = 0.07
-    centre: float = 0.03
-    reject_from: float = 0.09
-    sureness: float = 0.13
+    centre: float = 0.06
+    reject_from: float = 0.13
+    sureness: float = 0.15
     robust: float = 0.08
 
     alpha_share: float = 0.7
-    alpha_even: float = 0.72
+    alpha_even: float = 0.7
     alpha_width: float = 0.12
-    risk_even: float = -0.08
+    risk_even: float = -0.03
     risk_width: float = 0.12
     rating_shift: float = 0.03
     certainty: float = 0.18
-    fixable: float = 0.2
+    fixable: float = 0.25
     overrule: float = 0.2
     hopeless: float = 0.3
     worthless: float = 0.45

@@ -92,6 +92,11 @@ class Transcript:
         return tuple(found)
 
     @property
+    def responses(self) -> int:
+        """Count the points that were answered in the whole debate."""
+        return sum(len(rebuttal.responses) for rebuttal in self.all(Rebuttal))
+
+    @property
     def verdict(self) -> Verdict | FinalVerdict | None:
         """Return the last verdict."""
         found = [e.body for e in self.envelopes if isinstance(e.body, Verdict | FinalVerdict)]

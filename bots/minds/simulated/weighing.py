@@ -31,7 +31,7 @@ class Stance:
 
     Attributes:
         excess: Score minus tolerated score by criterion, answers taken into account; negative is fine.
-        burden: Mean of the worst excesses, flaws added.
+        burden: Weighted mean of the worst excesses, flaws added.
         rating: What follows.
         confidence: In [0.5, 1): how far the burden lies from where the Critic would be of two minds.
     """
@@ -109,8 +109,9 @@ def stance(
         temper: The constants.
         ground: A third round's neighbourhood check, if it was made.
     """
-    worst = sorted(excess.values(), reverse=True)[: temper.worst]
-    burden = sum(worst) / len(worst) + temper.flaw * flaws
+    worst = sorted(excess.values(), reverse=True)
+    # One score far beyond its limit must not drown in six good ones, so the worst weighs most.
+    burden = sum(share * one for share, one in zip(temper.worst, worst, strict=False)) + temper.flaw * flaws
     if ground is not None:
         burden -= temper.robust * (2.0 * ground.share - 1.0)
     burden = published(burden)
@@ -186,17 +187,18 @@ def certainty(alpha: float, risk: float, temper: Temper) -> float:
     return published(0.5 + 0.48 * (1.0 - math.exp(-abs(alpha - risk) / temper.certainty)))
 
 
-def quality(rounds: int, points: int, answers: Sequence[float], silences: int) -> float:
+def quality(rounds: int, points: int, responses: int, strengths: Sequence[float], silences: int) -> float:
     """Score a debate, in [0, 1]: rounds held, points answered and how well, deadlines missed.
 
     Args:
         rounds: Assessments given, revisions included.
         points: Points that the Critic made.
-        answers: How well each answer held.
+        responses: Answers given.
+        strengths: How well those to the present text held.
         silences: Deadlines missed.
     """
-    answered = min(len(answers) / points, 1.0) if points else 1.0
-    held = sum(answers) / len(answers) if answers else 0.0
+    answered = min(responses / points, 1.0) if points else 1.0
+    held = sum(strengths) / len(strengths) if strengths else 0.5 * answered
     value = 0.3 + 0.1 * min(rounds, 3) + 0.2 * answered + 0.2 * held - 0.15 * silences
     return published(min(max(value, 0.0), 1.0))
 

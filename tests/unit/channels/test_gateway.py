@@ -15,10 +15,12 @@ from channels.gateway.client import LogStream, Requests
 from channels.gateway.guest import Host
 from channels.gateway.intake import Intake
 from channels.gateway.link import Link, LogReplaced, SocietyAway
+from channels.gateway.process import Mirroring, run_gateway
 from channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
 from channels.gateway.server import GatewayServer
-from channels.outbox_store import OutboxStore
-from channels.surface import ActReply, InboundAct, PlatformMessageId
+from channels.outbox_store import Mirrored, OutboxStore
+from channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
+from channels.terminal import TerminalSurface
 from protocols.kernel.errors import Forbidden
 from protocols.kernel.seats import Seat
 from tests.doubles.small_log import SmallLog
@@ -457,14 +459,22 @@ def test_commands_are_read_and_questions_answered_without_a_draft(tmp_path):
     assert (draft["author"], draft["body"]["type"], draft["case_id"]) == ("viewer", "ESCALATION_ACK", "esc_1")
 
 
+@pytest.mark.parametrize("name", ["", "../up", "Big", "a b"])
+def test_a_surface_whose_name_can_be_no_file_is_refused(tmp_path, name):
+    surfaces = {name: Mirroring(build=TerminalSurface)}
+    running = run_gateway(
+        None, surfaces, data_dir=tmp_path, authority=lambda _p, _u: Seat.VIEWER, stop=asyncio.Event()
+    )
+    with pytest.raises(SurfaceConfigError, match="a name is 1 to 40 of"):
+        asyncio.run(running)
+
+
 def test_a_note_in_a_thread_is_about_its_case(tmp_path):
     requests = Answering()
     log = SmallLog()
     log.say("opens", case_id="hyp_1")
 
     async def use(intake, store):
-        from channels.outbox_store import Mirrored
-
         await store.take([Mirrored(1, "#a-arena", "hyp_1", "m1", "NOTE", log.envelopes[0].line)], 1)
         await store.done([1], PlatformMessageId("p1"))
         await intake(act(text="hm", reply_to=PlatformMessageId("p1")))

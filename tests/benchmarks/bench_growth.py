@@ -1,0 +1,155 @@
+"""Growth: many open debates, and a log of a million messages restarted and verified."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+from config.settings import load_settings
+from moot.clock import VirtualClock
+from moot.society import Plan, Society
+from moot.stored import last_sent_at
+
+MILLION = 1_000_000
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _child(what: str, *words: str) -> dict[str, float]:
+    """Run a part of this module in a process of its own, so that its memory is its own."""
+    done = subprocess.run(
+        [sys.executable, __file__, what, *words],
+        check=True,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+    )
+    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def open_debates(n: int) -> dict[str, float]:
+    """Open so many debates at once, then bring all of them to their reports."""
+    from channels.inmemory import InMemoryBus
+    from tests.benchmarks.bench_debates import StillClock, run
+
+    took = asyncio.run(run(n, n, lambda gate: InMemoryBus(admission=gate, now=StillClock().now)))
+    return {"seconds": took, "mib": _peak_mib()}
+
+
+@cache
+def _opened(n: int) -> dict[str, float]:
+    return _child("open", str(n))
+
+
+def open_debates_10000_mib() -> float:
+    """Peak memory of a process that holds 10,000 open debates, in MiB."""
+    return _opened(10_000)["mib"]
+
+
+def open_debates_10000_vs_1000_ratio() -> float:
+    """Time per debate with 10,000 open, over the same with 1,000: 1 is linear."""
+    return (_opened(10_000)["seconds"] / 10_000) / (_opened(1_000)["seconds"] / 1_000)
+
+
+def _directory() -> Path:
+    return Path(tempfile.gettempdir()) / f"moot-bench-{MILLION}-{os.getuid()}"
+
+
+@cache
+def million() -> Path:
+    """Make a data directory with a log of a million messages; it is kept for the next time."""
+    from channels.logwriter import LogWriter
+    from channels.sequencer import Entry
+    from tests.doubles.biglog import Chance
+
+    directory = _directory()
+    if (directory / "done").exists():
+        return directory
+    directory.mkdir(parents=True, exist_ok=True)
+    for path in directory.iterdir():
+        path.unlink()
+    writer = LogWriter(directory / "log.sqlite")
+
+    def sink(env: object) -> None:
+        writer.write(Entry(env, bytes.fromhex(env.hash), "", None))  # type: ignore[attr-defined,arg-type]
+
+    data = {"prices": {"spec": "sample", "start": "2026-02-23T10:00:00.000000Z", "seed": 1}}
+    society = Chance(sink, silence=0.01, faults=0.005, data=data)
+    society.live(messages=MILLION - 1)
+    society.stop()
+    writer.close()
+    (directory / "done").touch()
+    return directory
+
+
+def restart(directory: Path) -> dict[str, float]:
+    """Open and close a society on a directory; the seconds until it says SOCIETY_STARTED."""
+    at = last_sent_at(directory)
+    assert at is not None
+    plan = Plan(settings=load_settings(), seed=1, start=at, directory=directory, bus="sqlite")
+    took = 0.0
+
+    async def main(clock: VirtualClock) -> None:
+        nonlocal took
+        began = perf_counter()
+        async with await Society.open(plan, clock) as society:
+            took = perf_counter() - began
+            await society.run_until(at + timedelta(seconds=1))
+
+    VirtualClock(at).run(main)
+    return {"seconds": took, "mib": _peak_mib()}
+
+
+def restart_1000000_s() -> float:
+    """Seconds of a restart with a snapshot, after a first start that wrote it."""
+    directory = str(million())
+    _child("restart", directory)
+    return _child("restart", directory)["seconds"]
+
+
+def judge(directory: Path) -> dict[str, float]:
+    """Verify a directory."""
+    from moot.logs import open_log
+    from moot.verify import verify
+
+    began = perf_counter()
+    with open_log(directory) as source:
+        report = verify(source)
+    assert report.ok, [str(finding) for finding in report.findings]
+    return {"seconds": perf_counter() - began, "mib": _peak_mib()}
+
+
+@cache
+def _judged() -> dict[str, float]:
+    return _child("judge", str(million()))
+
+
+def verify_1000000_s() -> float:
+    """Seconds of `moot verify` on a million messages."""
+    return _judged()["seconds"]
+
+
+def verify_1000000_mib() -> float:
+    """Peak memory of that, in MiB."""
+    return _judged()["mib"]
+
+
+if __name__ == "__main__":
+    part, word = sys.argv[1], sys.argv[2]
+    run = {
+        "open": lambda: open_debates(int(word)),
+        "restart": lambda: restart(Path(word)),
+        "judge": lambda: judge(Path(word)),
+    }
+    print(json.dumps(run[part]()))

@@ -1,0 +1,122 @@
+"""The guests' door: people only, as themselves, as admins only where they are (K3, K14, R-E5)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from channels.errors import Refused
+from config.settings import load_settings
+from moot.door import Door
+from protocols.kernel.envelope import BOT, Actor, Draft
+from protocols.kernel.people import Note, SeatTaken, Stop
+from protocols.kernel.seats import Seat
+from tests.doubles import bodies
+from tests.doubles.canned import CannedMind
+from tests.doubles.stage import Stage, play
+
+ANN = Actor("human", "cli", "ann")
+BOB = Actor("human", "discord", "bob")
+
+
+def at_the_door(script: Callable[[Door, Stage], Awaitable[None]]) -> list:
+    settings = load_settings(admins={"discord": ["bob"]})
+
+    async def run(stage: Stage) -> None:
+        await script(Door(stage.host, settings, "ann"), stage)
+        await stage.wait(minutes=1)
+
+    return play({Seat.EXPLORER: CannedMind()}, run)
+
+
+def note(author: Seat, actor: Actor, key: str = "k") -> Draft:
+    return Draft(channel="#a-arena", author=author, body=Note(text="hear me"), actor=actor, key=key)
+
+
+def kinds(log: list) -> list[str]:
+    return [env.body.type for env in log]
+
+
+def test_the_owner_of_the_directory_is_an_admin_on_the_command_line() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        receipt = await door.publish(note(Seat.ADMIN, ANN))
+        assert receipt.status == "accepted"
+
+    assert "NOTE" in kinds(at_the_door(script))
+
+
+def test_re5_admins_of_a_platform_are_those_of_the_configuration() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        await door.publish(note(Seat.ADMIN, BOB))
+        with pytest.raises(Refused, match="no admin"):
+            await door.publish(note(Seat.ADMIN, Actor("human", "discord", "eve"), "k2"))
+        with pytest.raises(Refused, match="no admin"):
+            await door.publish(note(Seat.ADMIN, Actor("human", "discord", "ann"), "k3"))
+
+    log = at_the_door(script)
+    audits = [env.body for env in log if env.body.type == "AUDIT"]
+    assert len(audits) == 2
+    assert all(audit.bytes for audit in audits)
+
+
+def test_a_viewer_may_note_but_not_stop() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        eve = Actor("human", "cli", "eve")
+        await door.publish(note(Seat.VIEWER, eve))
+        stop = Draft(
+            channel="#admin", author=Seat.VIEWER, body=Stop(scope="society", why="x"), actor=eve, key="s"
+        )
+        with pytest.raises(Refused):
+            await door.publish(stop)
+
+    assert kinds(at_the_door(script)).count("NOTE") == 1
+
+
+@pytest.mark.parametrize("author", [Seat.REFEREE, Seat.TIMEKEEPER, Seat.CRITIC])
+def test_k3_a_guest_cannot_speak_for_an_officer_or_a_bot(author: Seat) -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        for actor in (ANN, BOT, Actor("officer")):
+            with pytest.raises(Refused):
+                await door.publish(note(author, actor, f"k/{actor.kind}"))
+
+    assert "NOTE" not in kinds(at_the_door(script))
+
+
+def test_k14_a_seat_is_spoken_for_by_who_holds_it() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        taken = SeatTaken(seat="critic", user_id="ann", reason="")
+        await door.publish(Draft(channel="#admin", author=Seat.ADMIN, body=taken, actor=ANN, key="take"))
+        await stage.wait(minutes=6)
+        owed = stage.host.docket.owed_by(Seat.CRITIC)[0]
+        tenure = stage.host.docket.house.tenures[Seat.CRITIC]
+
+        def answer(actor: Actor) -> Draft:
+            return Draft(
+                channel=owed.channel,
+                author=Seat.CRITIC,
+                body=bodies.assessment(),
+                actor=actor,
+                case_id=owed.case_id,
+                obligation_id=owed.id,
+                tenure=tenure,
+            )
+
+        with pytest.raises(Refused, match="ann holds"):
+            await door.publish(answer(BOB))
+        assert (await door.publish(answer(ANN))).status == "accepted"
+
+    log = at_the_door(script)
+    assert "VIOLATION" not in kinds(log)
+    assert kinds(log).count("RISK_ASSESSMENT") == 1
+
+
+def test_what_is_no_draft_is_refused_and_kept() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        with pytest.raises(Refused):
+            await door.publish_json({"channel": "#a-arena", "token": "xoxb-123456789012-abcdefghijkl"}, "k")
+
+    log = at_the_door(script)
+    audit = next(env.body for env in log if env.body.type == "AUDIT")
+    assert audit.bytes
+    assert "xoxb-123456789012" not in audit.reason

@@ -1,0 +1,311 @@
+"""The weekly cycle: architecture debate, thresholds, meta-reflection, report; spec 2.2, 2.3, 3 with R-D14, R-D16."""
+
+import copy
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from protocols.kernel.errors import Violation
+from protocols.kernel.seats import Seat
+from protocols.research import architecture as arch
+from protocols.research import messages as m
+from protocols.research.architecture import DEBATED, DUTIES, ENDED, MISSED, NEXT, step
+from protocols.rulebook import CHANNEL_OF
+from tests.doubles.answers import Answers
+from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, beside, cycle_of, ruling
+from tests.doubles.table import Table
+
+SATURDAY = datetime(2026, 2, 28, 15, tzinfo=UTC)
+TICK = timedelta(microseconds=1)
+PHASES = list(NEXT)
+
+
+def society():
+    return Table(SATURDAY, schedules={"architecture": {"cron": "0 15 * * sat"}})
+
+
+def weekly(table):
+    return table.docket.cases[cycle_of(table)]
+
+
+def answer(table, kind=None, **over):
+    """Answer what the weekly cycle owes, by the rules but for what is given."""
+    owed = weekly(table).owed[0]
+    body = Answers(1, faults=0).to(owed, table.docket).model_copy(update=over)
+    return table.say(owed.seat, body, owed=owed, channel=CHANNEL_OF[body.type])
+
+
+def reach(phase):
+    table = society()
+    while weekly(table).phase != phase:
+        answer(table)
+    return table
+
+
+def proposal(description="add sentiment analysis as a data source", scope="data", change_id=""):
+    return m.ProposedChange(
+        change_id=change_id, scope=scope, description=description, expected_benefit="breadth"
+    )
+
+
+def test_the_weekly_cycle_goes_from_proposal_to_report():
+    table = society()
+    case_id = cycle_of(table)
+    while case_id in table.docket.cases:
+        answer(table)
+    assert table.kinds()[1:] == [
+        "CYCLE_TRIGGER",
+        "ARCHITECTURE_PROPOSAL",
+        "ARCHITECTURE_CRITIQUE",
+        "ARCHITECTURE_REBUTTAL",
+        "ARCHITECTURE_CRITIQUE",
+        "ARCHITECTURE_VERDICT",
+        "THRESHOLD_REVIEW",
+        "THRESHOLDS_ADJUSTED",
+        "META_REFLECTION",
+        "WEEKLY_REPORT",
+    ]
+    assert table.docket.ended[case_id].outcome == "reported"
+
+
+def test_each_phase_has_one_duty_one_row_for_silence_and_an_exit():
+    assert set(DUTIES) == set(MISSED) == set(NEXT)
+    for phase in PHASES:
+        reached, seen = phase, []
+        while reached != ENDED:
+            seen.append(reached)
+            reached = NEXT[reached]
+        assert len(seen) == len(set(seen))
+    assert set(NEXT.values()) | {MISSED[p].to for p in PHASES} == set(NEXT) - {arch.PROPOSING} | {ENDED}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_message_in_every_phase_moves_as_the_table_says_or_is_refused(phase):
+    table = reach(phase)
+    state = weekly(table)
+    before = copy.deepcopy(state)
+    for other in PHASES:
+        there = reach(other)
+        body = Answers(1, faults=0).to(weekly(there).owed[0], there.docket)
+        env = SimpleNamespace(
+            body=body,
+            author=DUTIES[other].seat,
+            seq=1,
+            id="x",
+            sent_at=table.now,
+            case_id=state.case_id,
+            channel=CHANNEL_OF[body.type],
+        )
+        if body.type in DUTIES[phase].expects and other == phase:
+            assert step(state, env, table.docket.house).phase == NEXT[phase]
+        else:
+            with pytest.raises(Violation):
+                step(state, env, table.docket.house)
+        assert state == before
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_silence_is_pinged_and_leads_where_its_row_says(phase):
+    table = reach(phase)
+    duty, case_id, owed = DUTIES[phase], cycle_of(table), weekly(table).owed[0]
+    assert duty.within == timedelta(minutes=30 if phase == arch.PROPOSING else 20)
+    table.until(table.now + duty.within + duty.grace - TICK)
+    assert table.log[-1].body.type == "TIMEOUT_PING"
+    table.until(table.now + TICK)
+    assert table.docket.gone.closed(owed.id) is not None
+    assert ruling(table) == MISSED[phase].decision
+    if MISSED[phase].to == ENDED:
+        assert case_id in table.docket.ended
+    else:
+        assert weekly(table).phase == MISSED[phase].to
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_the_budget_runs_over_the_debate_and_not_over_the_weekly_duties(phase):
+    table = reach(phase)
+    budget = [o for o in weekly(table).owed if o.seat is Seat.REFEREE]
+    assert len(budget) == (phase in DEBATED)
+
+
+def test_at_150_minutes_the_debate_gives_way_to_the_weekly_duties():
+    table = society()
+    for minutes in (39, 29, 29, 29):
+        table.wait(minutes=minutes)
+        answer(table)
+    assert weekly(table).phase == arch.JUDGING
+    table.until(SATURDAY + timedelta(minutes=150) - TICK)
+    assert weekly(table).phase == arch.JUDGING
+    table.until(SATURDAY + timedelta(minutes=150))
+    assert ruling(table) == ("REJECT", "cycle_budget", "R-D1")
+    assert weekly(table).phase == arch.REVIEWING
+    assert not any(o.seat is Seat.REFEREE for o in table.docket.open.values())
+
+
+@pytest.mark.parametrize("n", [0, 4])
+def test_one_to_three_changes_are_proposed(n):
+    table = society()
+    env = answer(table, proposals=tuple(proposal() for _ in range(n)))
+    assert beside(table, env).field == "proposals"
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_changes_get_counted_ids(n):
+    table = society()
+    answer(table, proposals=tuple(proposal() for _ in range(n)))
+    assert [change_id for change_id, _ in weekly(table).changes] == ["arch_001", "arch_002", "arch_003"][:n]
+
+
+def test_two_changes_may_not_share_an_id():
+    table = society()
+    env = answer(table, proposals=(proposal(change_id="arch_001"), proposal(change_id="arch_001")))
+    assert beside(table, env).field == "proposals"
+
+
+@pytest.mark.parametrize(
+    ("description", "scope"),
+    [
+        ("set the parameters of a single strategy anew", "strategies"),
+        ("strategy parameter sweep", "strategies"),
+        ("lower fast to 10", "momentum"),
+        ("stop-loss = 0.05", "risk"),
+        ("tune hyp_20260223_1000", "strategies"),
+        ("better data", "strat_12 entry"),
+    ],
+)
+def test_a_single_strategys_parameter_is_out_of_scope(description, scope):
+    table = society()
+    env = answer(table, proposals=(proposal(), proposal(description, scope)))
+    assert beside(table, env).field == "proposals[1].scope"
+    assert weekly(table).phase == arch.PROPOSING
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "add sentiment analysis as a data source",
+        "a new strategy archetype: pairs",
+        "keep reflections for a year in memory",
+        "upgrade the risk model to CVaR",
+    ],
+)
+def test_the_spec_s_examples_are_in_scope(description):
+    table = society()
+    answer(table, proposals=(proposal(description),))
+    assert weekly(table).phase == arch.CRITIQUING_1
+
+
+@pytest.mark.parametrize("phase", [p for p in PHASES if p not in (arch.REPORTING,)])
+def test_every_message_is_about_this_week(phase):
+    table = reach(phase)
+    env = answer(table, period="2026-W10")
+    assert beside(table, env).field == "period"
+    assert weekly(table).phase == phase
+
+
+@pytest.mark.parametrize(("phase", "round"), [(arch.CRITIQUING_1, 2), (arch.CRITIQUING_2, 1)])
+def test_a_critique_is_of_its_round(phase, round):
+    table = reach(phase)
+    assert beside(table, answer(table, round=round)).field == "round"
+
+
+def test_critiques_and_rebuttals_are_of_what_was_proposed():
+    table = reach(arch.CRITIQUING_1)
+    critique = m.ChangeCritique(change_id="arch_099", objections=("no",), severity="low")
+    assert beside(table, answer(table, critiques=(critique,))).field == "critiques[0].change_id"
+    answer(table)
+    response = m.ChangeResponse(change_id="arch_099", response="yes", concede=False)
+    assert beside(table, answer(table, responses=(response,))).field == "responses[0].change_id"
+
+
+def approved(change_id):
+    return m.ApprovedChange(
+        change_id=change_id,
+        description="d",
+        priority="low",
+        implementation_notes="n",
+        assigned_to="explorer",
+    )
+
+
+@pytest.mark.parametrize(
+    ("over", "field"),
+    [
+        ({"proposals_evaluated": 1}, "proposals_evaluated"),
+        ({"approved_changes": (approved("arch_099"),)}, "approved_changes[0].change_id"),
+        ({"approved_changes": (), "deferred": (), "rejected": ("arch_001",)}, "rejected"),
+        ({"approved_changes": (), "deferred": ("arch_001",), "rejected": ("arch_001",)}, "rejected"),
+        ({"approved_changes": (approved("arch_001"),), "rejected": ("arch_001", "arch_002")}, "rejected"),
+    ],
+)
+def test_the_verdict_decides_every_proposal_once(over, field):
+    table = society()
+    answer(table, proposals=(proposal(), proposal("keep reflections for a year")))
+    while weekly(table).phase != arch.JUDGING:
+        answer(table)
+    assert beside(table, answer(table, **over)).field == field
+    answer(table)
+    assert weekly(table).phase == arch.REVIEWING
+
+
+def test_nothing_is_approved_without_a_critique():
+    table = reach(arch.CRITIQUING_1)
+    table.wait(minutes=31)
+    assert weekly(table).phase == arch.JUDGING
+    ids = [change_id for change_id, _ in weekly(table).changes]
+    env = answer(table, approved_changes=tuple(approved(i) for i in ids), rejected=())
+    assert beside(table, env).field == "approved_changes"
+    env = answer(table)
+    assert not env.body.approved_changes
+
+
+def test_the_review_and_the_adjustment_are_what_the_log_gives():
+    table = reach(arch.REVIEWING)
+    assert beside(table, answer(table, rejects=5)).field == "rejects"
+    assert beside(table, answer(table, recommendation="lower")).field == "recommendation"
+    answer(table)
+    before = table.docket.house.fold_named("research").thresholds
+    assert beside(table, answer(table, after={**before, "tail_risk": 0.1})).field == "after"
+    answer(table)
+    assert weekly(table).phase == arch.REFLECTING
+
+
+def test_a_skipped_review_adjusts_nothing():
+    table = reach(arch.REVIEWING)
+    table.wait(minutes=31)
+    assert weekly(table).phase == arch.REFLECTING
+
+
+def test_the_weekly_report_names_what_was_approved():
+    table = reach(arch.REPORTING)
+    improvements = weekly(table).improvements
+    assert improvements
+    assert beside(table, answer(table, architecture_improvements=())).field == "architecture_improvements"
+    assert beside(table, answer(table, total_cycles=7)).field == "total_cycles"
+    assert beside(table, answer(table, week="2026-W10")).field == "week"
+    env = answer(table)
+    assert env.body.architecture_improvements == improvements
+
+
+def test_each_seat_has_its_part():
+    seats = {phase: duty.seat for phase, duty in DUTIES.items()}
+    assert seats == {
+        arch.PROPOSING: EXPLORER,
+        arch.CRITIQUING_1: CRITIC,
+        arch.REBUTTING: EXPLORER,
+        arch.CRITIQUING_2: CRITIC,
+        arch.JUDGING: EVOLVER,
+        arch.REVIEWING: EVOLVER,
+        arch.ADJUSTING: CRITIC,
+        arch.REFLECTING: EVOLVER,
+        arch.REPORTING: EVOLVER,
+    }
+
+
+def test_a_stop_ends_it():
+    from protocols.kernel.people import Stop
+
+    table = society()
+    case_id = cycle_of(table)
+    table.say(Seat.ADMIN, Stop(scope=case_id, why="enough"), channel="#admin")
+    assert table.docket.ended[case_id].outcome == "stopped"

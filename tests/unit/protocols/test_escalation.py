@@ -1,0 +1,740 @@
+"""Escalations: triggers, life, silence; spec 5 with R-E1 to R-E5, R-B8, R-D11, K19."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from protocols.escalation import triggers
+from protocols.escalation.messages import EscalationAck, EscalationAnswer
+from protocols.escalation.triggers import TRIGGERS, options_of
+from protocols.kernel.errors import Late, OfficerFault
+from protocols.kernel.people import Note, Stop
+from protocols.kernel.seats import Seat
+from protocols.research import messages as m
+from protocols.research.triggers import sources
+from tests.doubles import bodies
+from tests.doubles.answers import Answers
+from tests.doubles.debating import (
+    ADMIN,
+    EVOLVER,
+    REFEREE,
+    assess,
+    backtest,
+    beside,
+    concede,
+    hypothesise,
+    judge,
+    judge_finally,
+    move,
+    rebut,
+    record,
+    reflect,
+    report,
+    request,
+    revise,
+    ruling,
+)
+from tests.doubles.table import START, Table
+
+TICK = timedelta(microseconds=1)
+HOUR = timedelta(hours=1)
+MICRO = {"micro": {"cron": "0 */2 * * *"}}
+
+
+def quiet(start=START):
+    """Return a society without cycles."""
+    return Table(start, schedules={})
+
+
+def silent_hypotheses(n, table=None):
+    """Let the Explorer be silent in n cycles; the Evolver reports."""
+    table = table or Table(schedules=MICRO)
+    for _ in range(n):
+        while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
+            table.until(table.docket.next_instant())
+        owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
+        table.until(owed.void_at)
+        report(table)
+    return table
+
+
+def escalations(table):
+    return [e for e in table.log if e.body.type == "ESCALATION"]
+
+
+def resolutions(table):
+    return [
+        (e.body.how, e.body.effect, e.body.by) for e in table.log if e.body.type == "ESCALATION_RESOLVED"
+    ]
+
+
+def urgent():
+    """Return a society whose Explorer has just been silent for the third time."""
+    table = silent_hypotheses(2)
+    table.until(START + 4 * HOUR + timedelta(minutes=40))
+    (env,) = escalations(table)
+    return table, env
+
+
+def attention():
+    """Return a society without a successful APPROVE for 24 hours."""
+    table = quiet()
+    table.wait(hours=24)
+    (env,) = escalations(table)
+    return table, env
+
+
+def answer(table, option=None, text=None, say=None, **how):
+    case_id = escalations(table)[-1].case_id
+    body = EscalationAnswer(escalation_id=case_id, option=option, text=text)
+    return (say or table.say)(ADMIN, body, **({"channel": "#admin", "case_id": case_id} | how))
+
+
+def ack(table, **how):
+    case_id = escalations(table)[-1].case_id
+    return table.say(ADMIN, EscalationAck(escalation_id=case_id), **how)
+
+
+# ---------------------------------------------------------------- the trigger table
+
+
+def test_every_trigger_has_options_of_which_the_first_is_conservative():
+    for code, trigger in TRIGGERS.items():
+        options = options_of(code)
+        assert len(options) >= 2
+        assert [o.n for o in options] == list(range(1, len(options) + 1))
+        assert options[0].effect == "conservative"
+        assert options[-1].effect == "none"
+        assert trigger.source.startswith("5.1")
+
+
+def test_the_levels_are_those_of_r_e1():
+    assert {code: t.level for code, t in TRIGGERS.items()} == {
+        "timeouts": "URGENT",
+        "deadlocked": "DECISION_NEEDED",
+        "no_approve": "ATTENTION",
+        "approve_rate": "ATTENTION",
+    }
+
+
+def test_every_code_that_a_source_may_raise_has_a_row():
+    assert len(sources()) == len(TRIGGERS)
+
+
+# ---------------------------------------------------------------- triggers of System A
+
+
+def test_three_timeouts_in_a_row_from_one_seat_are_urgent():
+    table, env = urgent()
+    body = env.body
+    assert env.sent_at == START + 4 * HOUR + timedelta(minutes=40)
+    assert (env.channel, env.author, env.case_id) == ("#admin", REFEREE, "esc_20260223_1440")
+    assert (body.level, body.system, body.trigger_code, body.subject) == (
+        "URGENT",
+        "A",
+        "timeouts",
+        "explorer",
+    )
+    assert body.trigger == "3 consecutive timeouts from explorer"
+    assert body.suggested_actions == tuple(o.label for o in body.options)
+    assert [table.log[seq - 1].body.type for seq in body.evidence_seqs] == ["RULING"] * 3
+    assert body.auto_resolution_timeout.startswith("4h")
+
+
+def test_two_timeouts_are_none_of_the_admins_business():
+    assert not escalations(silent_hypotheses(2))
+
+
+def test_timeouts_of_different_seats_do_not_add_up():
+    table = Table(schedules=MICRO)
+    table.until(START + timedelta(minutes=39))
+    hypothesise(table)
+    table.until(START + timedelta(minutes=39 + 30))
+    table.until(START + 3 * HOUR)
+    rulings = [e for e in table.log if e.body.type == "RULING"]
+    assert len(rulings) >= 3
+    assert not escalations(table)
+
+
+def test_an_answer_between_them_starts_the_count_anew():
+    table = silent_hypotheses(2)
+    table.until(START + 4 * HOUR)
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table, "REJECT")
+    reflect(table)
+    report(table)
+    silent_hypotheses(2, table)
+    assert not escalations(table)
+    table.until(table.now + 2 * HOUR)
+    assert len(escalations(table)) == 1
+
+
+def test_an_answer_that_was_ruled_on_is_no_silence():
+    from protocols.research.triggers import ConsecutiveTimeouts
+
+    table = Table(schedules=MICRO)
+    source = next(s for s in table.docket.house.fold_named("watch").sources if isinstance(s, ConsecutiveTimeouts))
+    for n in range(2):
+        table.until(START + 2 * n * HOUR)
+        hypothesise(table)
+        assess(table, confidence=0.9)
+        table.wait(minutes=30)
+        report(table)
+    assert source._rows[EVOLVER][0] == 2 if EVOLVER in source._rows else True
+    rows = dict(source._rows)
+    table.until(START + 4 * HOUR)
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table, confidence=0.1)
+    assert EVOLVER not in source._rows
+    assert rows is not None
+
+
+@pytest.mark.parametrize("revisions", [2, 3, 4])
+def test_the_third_revise_request_of_a_lineage_is_a_deadlock(revisions):
+    table = revised_lineage(revisions)
+    found = escalations(table)
+    assert len(found) == (revisions >= 3)
+    for env in found:
+        assert (env.body.trigger_code, env.body.subject, env.body.level) == (
+            "deadlocked",
+            "lin_7",
+            "DECISION_NEEDED",
+        )
+        assert [table.log[seq - 1].body.type for seq in env.body.evidence_seqs] == ["REVISE_REQUEST"] * 3
+
+
+def revised_lineage(n, lineage="lin_7", *, finish=True):
+    table = Table(schedules=MICRO)
+    for k in range(n):
+        table.until(START + 2 * k * HOUR)
+        hypothesise(table, lineage_id=lineage)
+        assess(table, confidence=0.9)
+        judge(table, "REVISE", 0.7)
+        request(table)
+        if finish or k < n - 1:
+            revise(table)
+            assess(table, "revision")
+            judge_finally(table, "REJECT")
+            reflect(table)
+            report(table)
+    return table
+
+
+def test_revisions_of_different_lineages_do_not_add_up():
+    table = Table(schedules=MICRO)
+    for k in range(3):
+        table.until(START + 2 * k * HOUR)
+        hypothesise(table)
+        assess(table, confidence=0.9)
+        judge(table, "REVISE", 0.7)
+        request(table)
+        concede_revision(table)
+    assert not escalations(table)
+
+
+def concede_revision(table):
+    table.wait(minutes=26)
+    report(table)
+
+
+def test_24_hours_without_a_successful_approve_call_for_attention():
+    table = quiet()
+    table.until(START + 24 * HOUR - TICK)
+    assert not escalations(table)
+    table.until(START + 24 * HOUR)
+    (env,) = escalations(table)
+    assert (env.body.level, env.body.trigger_code, env.body.subject) == ("ATTENTION", "no_approve", "")
+
+
+def approve(table, passed=True):
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    backtest(table, passed)
+    if passed:
+        move(table)
+    record(table, "success" if passed else "failure")
+    report(table)
+
+
+@pytest.mark.parametrize(("passed", "waits"), [(True, 10), (False, 0)])
+def test_only_an_approve_whose_backtest_passed_starts_the_24_hours_anew(passed, waits):
+    table = Table(schedules={"micro": {"at": [(START + 10 * HOUR).isoformat()]}})
+    table.until(START + 10 * HOUR)
+    approve(table, passed)
+    table.until(START + (24 + waits) * HOUR - TICK)
+    assert not escalations(table)
+    table.until(START + (24 + waits) * HOUR)
+    assert len(escalations(table)) == 1
+
+
+def test_k6_the_24_hours_are_those_that_the_society_was_up():
+    table = quiet()
+    table.wait(hours=20)
+    table.down(hours=30)
+    table.until(START + 54 * HOUR - TICK)
+    assert not escalations(table)
+    table.until(START + 54 * HOUR)
+    assert len(escalations(table)) == 1
+
+
+SATURDAY = datetime(2026, 2, 28, 14, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("approved", "debates", "escalates"), [(0, 4, True), (1, 4, False), (1, 5, False), (1, 6, True)])
+def test_a_week_with_less_than_a_fifth_approved_calls_for_attention(approved, debates, escalates):
+    at = [(SATURDAY + timedelta(minutes=n)).isoformat() for n in range(debates)]
+    table = Table(SATURDAY, schedules={"micro": {"at": at}, "architecture": {"cron": "0 15 * * sat"}})
+    for n in range(debates):
+        table.until(SATURDAY + timedelta(minutes=n))
+        if n < approved:
+            approve(table)
+        else:
+            hypothesise(table)
+            assess(table, confidence=0.9)
+            judge(table, "REJECT")
+            reflect(table)
+            report(table)
+    table.until(SATURDAY + HOUR)
+    answer_everything(table)
+    found = [e.body.trigger_code for e in escalations(table)]
+    assert found == (["approve_rate"] if escalates else [])
+    if escalates:
+        (env,) = escalations(table)
+        assert table.log[env.body.evidence_seqs[0] - 1].body.type == "META_REFLECTION"
+
+
+def answer_everything(table):
+    from protocols.rulebook import CHANNEL_OF
+
+    answers = Answers(1, faults=0)
+    while owed := [o for o in table.docket.open.values() if o.seat not in (ADMIN, REFEREE)]:
+        body = answers.to(owed[0], table.docket)
+        table.say(owed[0].seat, body, owed=owed[0], channel=CHANNEL_OF[body.type])
+
+
+def test_a_week_without_debates_says_nothing():
+    table = Table(SATURDAY + HOUR, schedules={"architecture": {"cron": "0 15 * * sat"}})
+    answer_everything(table)
+    assert not escalations(table)
+
+
+# ---------------------------------------------------------------- life
+
+
+def test_an_escalation_owes_an_answer_in_four_hours_and_its_end():
+    table, env = attention()
+    owed = {o.step: o for o in table.docket.open.values()}
+    assert set(owed) == {"answer", "expire"}
+    assert owed["answer"].seat is ADMIN
+    assert owed["answer"].due_at == owed["expire"].due_at == env.sent_at + 4 * HOUR
+
+
+def test_only_an_urgent_one_pages_every_30_minutes_five_times_until_four_hours():
+    table, env = urgent()
+    table.until(env.sent_at + 4 * HOUR)
+    pages = [e for e in table.log if e.body.type == "ESCALATION_PAGED"]
+    assert [(p.sent_at - env.sent_at, p.body.n) for p in pages] == [
+        (timedelta(minutes=30 * n), n) for n in range(1, 6)
+    ]
+    table, env = attention()
+    table.until(env.sent_at + 4 * HOUR)
+    assert "ESCALATION_PAGED" not in table.kinds()
+
+
+def test_pages_keep_their_half_hours_when_one_is_late():
+    table, env = urgent()
+    table.now = env.sent_at + timedelta(minutes=42)
+    table.officers()
+    table.until(env.sent_at + timedelta(minutes=60))
+    pages = [e.sent_at - env.sent_at for e in table.log if e.body.type == "ESCALATION_PAGED"]
+    assert pages == [timedelta(minutes=42), timedelta(minutes=60)]
+
+
+def test_k1_acknowledging_ends_the_pages_and_not_the_four_hours():
+    table, env = urgent()
+    table.until(env.sent_at + timedelta(minutes=45))
+    acked = ack(table)
+    assert table.effects[acked.seq - 1].settled.step == "answer"
+    owed = table.owed(ADMIN, "ESCALATION_ANSWER")
+    assert owed.due_at == env.sent_at + 4 * HOUR
+    assert (owed.expects, owed.opened_at) == (("ESCALATION_ANSWER",), table.now)
+    answered = answer(table, 3, channel=None, case_id=None, owed=owed)
+    assert answered.id != acked.id, "the answer would have been taken for a repetition of the ACK"
+    assert [e.body.n for e in table.log if e.body.type == "ESCALATION_PAGED"] == [1]
+    assert resolutions(table) == [("answered", "none", "ann")]
+
+
+def test_the_four_hours_end_as_before_after_an_ack():
+    table, env = urgent()
+    table.until(env.sent_at + 3 * HOUR)
+    ack(table)
+    table.until(env.sent_at + 4 * HOUR - TICK)
+    assert not resolutions(table)
+    table.until(env.sent_at + 4 * HOUR)
+    assert resolutions(table) == [("expired", "conservative", "referee")]
+
+
+def test_a_second_ack_is_no_move():
+    table, _ = urgent()
+    ack(table)
+    env = ack(table, channel="#admin", case_id=escalations(table)[-1].case_id)
+    assert beside(table, env).rule == "5.2"
+
+
+@pytest.mark.parametrize("is_acked", [False, True])
+@pytest.mark.parametrize(("option", "effect"), [(1, "conservative"), (2, "restart_seat"), (3, "none")])
+def test_an_answer_resolves_at_once_with_the_effect_of_its_option(is_acked, option, effect):
+    table, _ = urgent()
+    if is_acked:
+        ack(table)
+    env = answer(table, option)
+    resolved = table.log[env.seq]
+    assert (resolved.body.type, resolved.sent_at) == ("ESCALATION_RESOLVED", table.now)
+    assert resolutions(table) == [("answered", effect, "ann")]
+    assert not any(o.case_id == env.case_id for o in table.docket.open.values())
+
+
+def test_a_free_text_resolves_with_no_effect():
+    table, _ = urgent()
+    answer(table, text="I am looking into it")
+    assert resolutions(table) == [("answered", "none", "ann")]
+
+
+@pytest.mark.parametrize("over", [{"option": 4}, {"option": 0}, {"text": ""}, {}])
+def test_an_answer_that_is_none_is_refused_and_owed_again(over):
+    table, env = urgent()
+    owed = table.owed(ADMIN, "ESCALATION_ANSWER")
+    wrong = answer(table, owed=owed, channel=None, case_id=None, **over)
+    assert beside(table, wrong).field == "option"
+    assert not resolutions(table)
+    answer(table, 3, owed=owed, channel=None, case_id=None)
+    assert resolutions(table) == [("answered", "none", "ann")]
+
+
+def test_a_very_long_user_id_does_not_stop_the_host():
+    table, _ = urgent()
+    answer(table, 3, user="u" * 500)
+    assert resolutions(table) == [("answered", "none", "u" * 200)]
+
+
+def test_silence_expires_at_exactly_four_hours_with_the_conservative_action():
+    table, env = attention()
+    table.until(env.sent_at + 4 * HOUR - TICK)
+    assert not resolutions(table)
+    assert not table.docket.house.conservative_a
+    table.until(env.sent_at + 4 * HOUR)
+    assert resolutions(table) == [("expired", "conservative", "referee")]
+    assert table.docket.house.conservative_a
+    assert table.docket.ended[env.case_id].outcome == "expired"
+
+
+def test_k5_an_answer_at_four_hours_counts_until_the_end_stands():
+    table, env = attention()
+    table.now = env.sent_at + 5 * HOUR
+    under_way = next(iter(table.docket.due(table.now)))
+    assert under_way.body.how == "expired"
+    answer(table, 3, say=table.post)
+    table.publish(under_way)
+    assert table.effects[-1].superseded
+    table.officers()
+    assert [r[0] for r in resolutions(table)] == ["expired", "answered"]
+    assert table.docket.ended[env.case_id].outcome == "answered"
+    assert not table.docket.house.conservative_a
+
+
+def test_r_e4_a_late_answer_is_marked_late_and_changes_nothing():
+    table, env = attention()
+    table.until(env.sent_at + 4 * HOUR)
+    late = answer(table, 3)
+    assert isinstance(table.effects[late.seq - 1].violation, Late)
+    assert beside(table, late).rule == "R-E4"
+    assert beside(table, late).why.startswith("late")
+    assert table.docket.ended[env.case_id].outcome == "expired"
+    assert table.docket.house.conservative_a
+
+
+def test_r_e4_a_second_answer_is_marked_late_before_and_after_the_end():
+    table, env = urgent()
+    answer(table, 3, say=table.post)
+    second = answer(table, 1, say=table.post)
+    assert isinstance(table.effects[second.seq - 1].violation, Late)
+    table.officers()
+    third = answer(table, 1)
+    assert isinstance(table.effects[third.seq - 1].violation, Late)
+    assert beside(table, third).rule == "R-E4"
+    assert resolutions(table) == [("answered", "none", "ann")]
+
+
+def test_k6_an_outage_shifts_the_four_hours_and_the_pages():
+    table, env = urgent()
+    table.until(env.sent_at + timedelta(minutes=10))
+    table.down(hours=6)
+    table.until(env.sent_at + 10 * HOUR - TICK)
+    pages = [e.sent_at - env.sent_at for e in table.log if e.body.type == "ESCALATION_PAGED"]
+    assert pages[0] == timedelta(hours=6, minutes=30)
+    assert not resolutions(table)
+    table.until(env.sent_at + 10 * HOUR)
+    assert resolutions(table) == [("expired", "conservative", "referee")]
+
+
+def test_nobody_pings_or_voids_a_person():
+    table, env = attention()
+    table.until(env.sent_at + 5 * HOUR)
+    assert not {"TIMEOUT_PING", "RULING"} & set(table.kinds())
+
+
+def test_a_stop_ends_an_escalation_without_effect():
+    table, env = urgent()
+    table.say(ADMIN, Stop(scope=env.case_id, why="noise"), channel="#admin")
+    assert table.docket.ended[env.case_id].outcome == "withdrawn"
+    assert not table.docket.house.conservative_a
+    table.until(table.now + 12 * HOUR)
+    assert not resolutions(table)
+
+
+# ---------------------------------------------------------------- effects
+
+
+def expired():
+    table, env = attention()
+    table.until(env.sent_at + 4 * HOUR)
+    assert table.docket.house.conservative_a
+    return table
+
+
+def test_r_b8_the_mode_holds_until_an_admin_acts():
+    table = expired()
+    table.wait(hours=3)
+    assert table.docket.house.conservative_a
+    table.say(ADMIN, Note(text="here I am"), channel="#admin")
+    assert not table.docket.house.conservative_a
+
+
+def test_r_b8_a_viewer_is_no_admin():
+    table = expired()
+    table.say(Seat.VIEWER, Note(text="hello"), channel="#a-arena")
+    assert table.docket.house.conservative_a
+
+
+def test_r_b8_choosing_the_first_option_turns_it_on():
+    table, _ = urgent()
+    answer(table, 1)
+    assert table.docket.house.conservative_a
+
+
+def test_retiring_a_lineage_rejects_its_open_debate_and_refuses_its_hypotheses():
+    table = revised_lineage(3, finish=False)
+    (env,) = escalations(table)
+    case_id = next(c for c in table.docket.cases if c.startswith("hyp_"))
+    assert options_of("deadlocked")[1].effect == "retire_lineage"
+    answer(table, 2)
+    assert table.docket.ended[case_id].outcome == "rejected"
+    assert ruling(table) == ("REJECT", "deadlocked", "R-D11")
+    assert table.last("REFLECTION").body.record.failure_code == "deadlocked"
+    report(table)
+    table.until(START + 6 * HOUR)
+    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
+    refused = table.say(Seat.EXPLORER, bodies.hypothesis(owed.case_id, lineage_id="lin_7"), owed=owed)
+    assert beside(table, refused).rule == "R-D11"
+    hypothesise(table, lineage_id="lin_8")
+    assert env.body.subject == "lin_7"
+
+
+def test_diversify_points_the_next_cycle_elsewhere():
+    table, _ = attention()
+    assert options_of("no_approve")[1].effect == "diversify"
+    answer(table, 2)
+    context = table.docket.house.fold_named("research").context()
+    assert context.priority_direction.startswith("diversify")
+
+
+# ---------------------------------------------------------------- R-E3, K19
+
+
+def watched(table, code="timeouts", subject="explorer"):
+    return table.docket.house.fold_named("watch").watched[code, subject]
+
+
+def test_r_e3_the_same_trigger_while_it_is_open_is_an_occurrence():
+    table, env = urgent()
+    report(table)
+    silent_hypotheses(1, table)
+    assert len(escalations(table)) == 1
+    assert len(watched(table).occurrences) == 1
+    assert env.case_id == watched(table).open_case
+
+
+def test_k19_a_condition_that_never_ended_fires_again_only_after_24_hours():
+    table, env = urgent()
+    report(table)
+    answer(table, 3)
+    while table.now < env.sent_at + 24 * HOUR - 2 * HOUR:
+        silent_hypotheses(1, table)
+    assert [e.body.trigger_code for e in escalations(table)] == ["timeouts"]
+    while table.now < env.sent_at + 24 * HOUR:
+        silent_hypotheses(1, table)
+    assert [e.body.trigger_code for e in escalations(table)].count("timeouts") == 2
+    again = [e for e in escalations(table) if e.body.trigger_code == "timeouts"][1]
+    assert again.sent_at >= env.sent_at + 24 * HOUR
+    assert again.id != env.id
+
+
+def speak(table):
+    """Let the Explorer answer, and end the cycle."""
+    while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
+        table.until(table.docket.next_instant())
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table, "REJECT")
+    reflect(table)
+    report(table)
+
+
+def test_k19_after_its_condition_was_false_it_fires_at_the_next_edge():
+    table, env = urgent()
+    report(table)
+    answer(table, 3)
+    speak(table)
+    silent_hypotheses(2, table)
+    assert len(escalations(table)) == 1
+    silent_hypotheses(1, table)
+    assert len(escalations(table)) == 2
+    assert escalations(table)[1].sent_at < env.sent_at + 24 * HOUR
+
+
+def test_r_e2_an_escalation_whose_condition_ended_is_withdrawn():
+    table, env = urgent()
+    report(table)
+    speak(table)
+    assert resolutions(table) == [("withdrawn", "none", "referee")]
+    assert table.docket.ended[env.case_id].outcome == "withdrawn"
+    assert not table.docket.house.conservative_a
+    silent_hypotheses(3, table)
+    assert len(escalations(table)) == 2
+
+
+def test_r_e2_a_success_withdraws_the_call_for_one():
+    table = Table(schedules={"micro": {"at": [(START + 25 * HOUR).isoformat()]}})
+    table.until(START + 25 * HOUR)
+    assert len(escalations(table)) == 1
+    approve(table)
+    assert resolutions(table) == [("withdrawn", "none", "referee")]
+    table.until(table.now + 24 * HOUR)
+    assert len(escalations(table)) == 2
+
+
+def test_k19_a_lasting_drought_fires_every_24_hours():
+    table = quiet()
+    table.until(START + 100 * HOUR)
+    assert [(e.sent_at - START) / HOUR for e in escalations(table)] == [24, 48, 72, 96]
+
+
+def test_k5_an_escalation_under_way_when_its_condition_ends_is_superseded_and_its_id_is_used_up():
+    table = Table(schedules={"micro": {"at": [(START + 23 * HOUR).isoformat()]}})
+    table.until(START + 23 * HOUR)
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    backtest(table)
+    move(table)
+    table.until(START + 23 * HOUR + timedelta(minutes=19))
+    table.now = START + 24 * HOUR
+    under_way = [d for d in table.docket.due(table.now) if d.body.type == "ESCALATION"]
+    assert len(under_way) == 1
+    owed = next(o for o in table.docket.open.values() if "CAUSAL_RECORD" in o.expects)
+    table.post(EVOLVER, m.CausalRecord(record=bodies.entry("success")), owed=owed)
+    table.publish(under_way[0])
+    assert table.effects[-1].superseded
+    assert not any(s.kind == "escalation" for s in table.docket.cases.values())
+    report(table)
+    table.until(START + 48 * HOUR)
+    first, second = escalations(table)
+    assert second.id != first.id
+    assert second.sent_at == START + 48 * HOUR
+
+
+def test_k5_a_timeout_escalation_that_was_overtaken_before_it_was_posted_is_not_posted():
+    table = silent_hypotheses(2)
+    table.until(START + 4 * HOUR + timedelta(minutes=39))
+    table.now = START + 4 * HOUR + timedelta(minutes=40)
+    (voiding,) = [d for d in table.docket.due(table.now) if d.body.type == "RULING"]
+    table.publish(voiding)
+    pending = [d for d in table.docket.due(table.now) if d.body.type == "ESCALATION"]
+    assert len(pending) == 1
+    table.officers()
+    assert len(escalations(table)) == 1
+
+
+def test_k5_an_answer_overtakes_a_withdrawal_that_is_under_way():
+    table, env = urgent()
+    report(table)
+    while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
+        table.until(table.docket.next_instant())
+    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
+    table.post(Seat.EXPLORER, bodies.hypothesis(owed.case_id), owed=owed)
+    (under_way,) = [d for d in table.docket.due(table.now) if d.body.type == "ESCALATION_RESOLVED"]
+    answer(table, 1, say=table.post)
+    table.publish(under_way)
+    assert table.effects[-1].superseded
+    table.officers()
+    assert table.docket.ended[env.case_id].outcome == "answered"
+    assert table.docket.house.conservative_a
+
+
+@pytest.mark.parametrize(
+    "over",
+    [{"level": "ATTENTION"}, {"context": "all is well"}, {"evidence_seqs": ()}, {"options": ()}, {"subject": "critic"}],
+)
+def test_k5_an_escalation_that_says_something_else_is_a_fault(over):
+    table = silent_hypotheses(2)
+    table.until(START + 4 * HOUR + timedelta(minutes=39))
+    table.now = START + 4 * HOUR + timedelta(minutes=40)
+    while table.docket.due(table.now):
+        draft = next(iter(table.docket.due(table.now)))
+        if draft.body.type == "ESCALATION":
+            break
+        table.publish(draft)
+    with pytest.raises(OfficerFault):
+        table.publish(replace(draft, body=draft.body.model_copy(update=over)))
+
+
+def test_k5_a_second_end_of_an_escalation_is_a_fault():
+    table, env = urgent()
+    answer(table, 3)
+    resolved = table.last("ESCALATION_RESOLVED")
+    from protocols.kernel.envelope import OFFICER, Draft
+
+    draft = Draft(
+        channel="#admin",
+        author=REFEREE,
+        actor=OFFICER,
+        body=resolved.body,
+        case_id=env.case_id,
+        key=f"withdrawn/{env.case_id}",
+    )
+    with pytest.raises(OfficerFault):
+        table.publish(draft)
+
+
+def test_the_figures_of_the_table_are_those_of_the_spec():
+    assert timedelta(hours=4) == triggers.ANSWER_WITHIN
+    assert timedelta(minutes=30) == triggers.REPAGE_EVERY
+    assert triggers.PAGES == 5
+    assert timedelta(hours=24) == triggers.FIRES_AGAIN_AFTER
+
+
+def test_rebuttals_and_concessions_of_a_silent_seat_count_as_words():
+    table, _ = urgent()
+    report(table)
+    while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
+        table.until(table.docket.next_instant())
+    hypothesise(table)
+    assess(table)
+    rebut(table)
+    assess(table, 2)
+    assert concede is not None
+    assert resolutions(table) == [("withdrawn", "none", "referee")]
