@@ -149,13 +149,11 @@ class OutboxStore:
     async def waiting(self, channel: str, most: int) -> list[Waiting]:
         """Return the next messages of a channel in log order."""
         sql = (
-            "SELECT seq, type, case_id, nonce, crashes, line FROM posts"
+            "SELECT seq, type, case_id, nonce, crashes, line, nonce IS NOT NULL OR seq <= ? FROM posts"
             " WHERE log = ? AND channel = ? AND state IN ('waiting', 'intent') ORDER BY seq LIMIT ?"
         )
-        return [
-            Waiting(*row, is_doubtful=row[3] is not None or row[0] <= self._doubtful_to)
-            for row in await self._file.query(sql, self._log, channel, most)
-        ]
+        rows = await self._file.query(sql, self._doubtful_to, self._log, channel, most)
+        return [Waiting(*row) for row in rows]
 
     async def intend(self, seqs: Sequence[int], nonce: str) -> None:
         """Write down that these are about to be posted as one."""

@@ -12,6 +12,7 @@ from typing import Final, Literal, ParamSpec, Self, TypeVar
 import aiosqlite
 import structlog
 
+from channels.batching import MAX_ROWS
 from channels.bus import Admission, Bus, Decode, Head, Receipt, Subscription
 from channels.errors import BusClosed, Refused
 from channels.feed import Feed, Reader
@@ -21,7 +22,7 @@ from channels.logfile import BUSY_S, End, disk_errors, open_log, pragmas
 from channels.logpages import PAGE, SELECT_PAGE, envelopes
 from channels.logtable import LogTable
 from channels.sequencer import Sequencer
-from channels.writer import MAX_ROWS, Writer
+from channels.writer import Writer
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.times import parse_instant
 

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from channels.batching import Batching
 from channels.bus import Head, Receipt
 from channels.errors import BusClosed
 from channels.logfile import disk_error
@@ -15,10 +16,6 @@ from channels.pending import Pending, Waiter, answered, fail
 from channels.sequencer import Known, Sequencer
 from protocols.kernel.envelope import Draft, Envelope
 
-MAX_ROWS: Final = 512
-"""The most rows of one statement: five variables each, far below SQLite's limit of 32,766."""
-HALVE_FROM: Final = 32
-"""From so many waiting drafts on, the half goes first: one half is sealed while the other is written."""
 HEAD_EVERY: Final = 64
 """The file `head` is written after so many batches."""
 
@@ -66,7 +63,8 @@ class Writer:
         self._queue: list[Pending] = []
         self._submitted = 0
         self._in_flight = 0
-        self._width = 0
+        self._batching = Batching()
+        self._came_back_at = self._loop.time()
         self._failure: tuple[int, sqlite3.Error | NothingWritten] | None = None
         self._parked: list[Waiter] = []
         self._resting: list[asyncio.Future[None]] = []
@@ -132,8 +130,12 @@ class Writer:
             batch = self._cut()
             if batch:
                 self._in_flight += 1
+                left_at = self._loop.time()
+                self._batching.served(left_at - self._came_back_at, len(batch))
                 error = await self._table.insert([pending.entry for pending in batch])
                 self._in_flight -= 1
+                left_at, self._came_back_at = max(left_at, self._came_back_at), self._loop.time()
+                self._batching.wrote(self._came_back_at - left_at)
                 if self.fault is None:
                     await self._written(batch, error)
             elif self._stopping and self._failure is None:
@@ -149,13 +151,10 @@ class Writer:
         waiting = len(self._queue) - self._submitted
         if not waiting or self._failure is not None:
             return []
-        self._width = max(len(self._queue), self._width - self._width // 16)
-        half = (self._width + 1) // 2 if self._width >= HALVE_FROM else waiting
-        if waiting < half and self._in_flight:
-            return []
-        batch = self._queue[self._submitted : self._submitted + min(waiting, half, MAX_ROWS)]
-        self._submitted += len(batch)
-        if len(batch) < waiting:
+        size = self._batching.size(waiting, len(self._queue), self._in_flight > 0)
+        batch = self._queue[self._submitted : self._submitted + size]
+        self._submitted += size
+        if 0 < size < waiting:
             self._call()
         return batch
 
@@ -167,6 +166,8 @@ class Writer:
             if self._since_head >= HEAD_EVERY:
                 self._since_head = 0
                 await self._note_head()
+            elif not self._batching.is_halving:
+                await asyncio.sleep(0)
             return
         if self._failure is None and error is not None:
             self._failure = batch[-1].entry.envelope.seq, error

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from moot.logs import Line
 from moot.verify.report import Findings
 from protocols.codec import canonical_text, decode_envelope
-from protocols.kernel.envelope import SCHEMA_VERSION, Envelope, body_json, canonical_json
+from protocols.kernel.envelope import Envelope, body_json, canonical_json
 from protocols.kernel.errors import Malformed
 from protocols.kernel.times import parse_instant, rfc3339
 from protocols.kernel.upcast import Opaque
@@ -49,8 +49,6 @@ def read(line: Line, expected_seq: int, findings: Findings) -> Read | None:
     if written(envelope) != text and type(envelope.body) is not Opaque:
         for why in _differences(line.text, envelope):
             findings.add(envelope.seq, "valid_body", "K4", why)
-    if not 1 <= envelope.v <= SCHEMA_VERSION:
-        findings.add(envelope.seq, "valid_body", "K4", f"v: there is no schema version {envelope.v}")
     return Read(envelope, line.hash or envelope.hash)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple, get_args
 
+from moot.logs.jsonlines import JsonLines
+from moot.verify import Report, verify
 from protocols.kernel.envelope import GENESIS, canonical_json, link
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
@@ -60,6 +63,13 @@ def write(lines: Sequence[dict[str, Any]]) -> str:
 def read(text: str) -> Lines:
     """Read JSON Lines."""
     return [json.loads(line) for line in text.splitlines()]
+
+
+def judged(lines: Lines | str, **how: Any) -> Report:
+    """Verify a log as a file, without computing its backtests again unless asked."""
+    text = lines if isinstance(lines, str) else write(lines)
+    source = JsonLines("tampered", "file", io.BytesIO(text.encode()))  # type: ignore[arg-type]
+    return verify(source, **{"evidence": False, **how})
 
 
 def stripped(lines: Lines) -> Lines:

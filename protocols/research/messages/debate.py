@@ -117,36 +117,31 @@ class ExtendDebate(Message):
     reason: Text
 
 
-class Verdict(Message):
+class Judgement(Message):
+    """What both kinds of verdict say; `debate_quality` is the Evolver's own measure of the exchange."""
+
+    case_field: ClassVar[str] = "hypothesis_id"
+    hypothesis_id: Minted = ""
+    verdict: Decision
+    confidence: Share
+    reasoning: Text
+    alpha_argument_score: Share
+    risk_argument_score: Share
+    debate_quality: Share
+    conditions: Several[Text]
+    next_action: Literal["backtest", "archive", "revise"]
+
+
+class Verdict(Judgement):
     """Decide the debate. Evolver, #a-verdict (spec 1.2, R-D4, R-D7, R-D8)."""
 
-    case_field: ClassVar[str] = "hypothesis_id"
     type: Literal["VERDICT"] = "VERDICT"
-    hypothesis_id: Minted = ""
-    verdict: Decision
-    confidence: Share
-    reasoning: Text
-    alpha_argument_score: Share
-    risk_argument_score: Share
-    debate_quality: Share
-    conditions: Several[Text]
-    next_action: Literal["backtest", "archive", "revise"]
 
 
-class FinalVerdict(Message):
+class FinalVerdict(Judgement):
     """Decide the revised hypothesis. Evolver, #a-verdict (spec 1.2, R-D9)."""
 
-    case_field: ClassVar[str] = "hypothesis_id"
     type: Literal["FINAL_VERDICT"] = "FINAL_VERDICT"
-    hypothesis_id: Minted = ""
-    verdict: Decision
-    confidence: Share
-    reasoning: Text
-    alpha_argument_score: Share
-    risk_argument_score: Share
-    debate_quality: Share
-    conditions: Several[Text]
-    next_action: Literal["backtest", "archive", "revise"]
 
 
 class ReviseRequest(Message):

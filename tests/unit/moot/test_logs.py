@@ -217,7 +217,7 @@ def test_an_unreadable_head_says_what_to_do(directory: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ("UPDATE log SET json = 7 WHERE seq = 4", "row 4 holds no text with a hash"),
+        ("UPDATE log SET json = x'00' WHERE seq = 4", "row 4 holds no text with a hash"),
         ("UPDATE log SET hash = 'x' WHERE seq = 4", "row 4 holds no text with a hash"),
         ("UPDATE log SET id = 'other' WHERE seq = 4", "row 4 is stored under another id than its text names"),
     ],

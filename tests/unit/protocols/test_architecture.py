@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from protocols.kernel.errors import Violation
+from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.research import architecture as arch
 from protocols.research import messages as m
@@ -303,8 +304,6 @@ def test_each_seat_has_its_part():
 
 
 def test_a_stop_ends_it():
-    from protocols.kernel.people import Stop
-
     table = society()
     case_id = cycle_of(table)
     table.say(Seat.ADMIN, Stop(scope=case_id, why="enough"), channel="#admin")

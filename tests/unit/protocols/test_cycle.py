@@ -4,7 +4,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from protocols.kernel.people import Override
 from protocols.kernel.seats import Seat
+from protocols.research import messages as m
 from protocols.research.cycle import DUTIES, HYPOTHESISING, MISSED, REPORTING
 from protocols.research.debate_table import Phase
 from tests.doubles import bodies
@@ -179,8 +181,6 @@ def test_the_days_summary_counts_from_2200_to_2200():
 
 
 def test_an_override_after_the_verdict_is_what_the_cycle_reports():
-    from protocols.kernel.people import Override
-
     table, case_id = reach(Phase.REFLECTING)
     body = Override(case_id=case_id, verdict="APPROVE", why="it is good")
     table.say(ADMIN, body, channel="#a-verdict", case_id=case_id)
@@ -192,10 +192,8 @@ def test_an_override_after_the_verdict_is_what_the_cycle_reports():
 
 
 def test_a_research_note_beside_the_hypothesis_binds_nobody():
-    from protocols.research.messages import ResearchNote
-
     table = Table()
-    note = ResearchNote(title="t", findings=("f",), sources=())
+    note = m.ResearchNote(title="t", findings=("f",), sources=())
     env = table.say(EXPLORER, note, channel="#a-research", case_id=cycle_of(table))
     assert table.effects[env.seq - 1].violation is None
     assert table.owed(EXPLORER, "HYPOTHESIS")

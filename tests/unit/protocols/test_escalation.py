@@ -8,11 +8,13 @@ import pytest
 from protocols.escalation import triggers
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.escalation.triggers import TRIGGERS, options_of
+from protocols.kernel.envelope import OFFICER, Draft
 from protocols.kernel.errors import Late, OfficerFault
 from protocols.kernel.people import Note, Stop
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from protocols.research.triggers import sources
+from protocols.rulebook import CHANNEL_OF
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import (
@@ -22,7 +24,6 @@ from tests.doubles.debating import (
     assess,
     backtest,
     beside,
-    concede,
     hypothesise,
     judge,
     judge_finally,
@@ -64,9 +65,7 @@ def escalations(table):
 
 
 def resolutions(table):
-    return [
-        (e.body.how, e.body.effect, e.body.by) for e in table.log if e.body.type == "ESCALATION_RESOLVED"
-    ]
+    return [(e.body.how, e.body.effect, e.body.by) for e in table.log if e.body.type == "ESCALATION_RESOLVED"]
 
 
 def urgent():
@@ -172,24 +171,25 @@ def test_an_answer_between_them_starts_the_count_anew():
 
 
 def test_an_answer_that_was_ruled_on_is_no_silence():
-    from protocols.research.triggers import ConsecutiveTimeouts
-
     table = Table(schedules=MICRO)
-    source = next(s for s in table.docket.house.fold_named("watch").sources if isinstance(s, ConsecutiveTimeouts))
-    for n in range(2):
+    for n in range(4):
         table.until(START + 2 * n * HOUR)
         hypothesise(table)
         assess(table, confidence=0.9)
-        table.wait(minutes=30)
-        report(table)
-    assert source._rows[EVOLVER][0] == 2 if EVOLVER in source._rows else True
-    rows = dict(source._rows)
-    table.until(START + 4 * HOUR)
-    hypothesise(table)
-    assess(table, confidence=0.9)
-    judge(table, confidence=0.1)
-    assert EVOLVER not in source._rows
-    assert rows is not None
+        if n == 2:
+            judge(table, confidence=0.1)
+        else:
+            table.wait(minutes=30)
+        report_is_missed(table)
+    rulings = [e.body.reason for e in table.log if e.body.type == "RULING"]
+    assert rulings.count("low_confidence") == 1
+    fired = [e.body.evidence_seqs for e in escalations(table)]
+    broken = next(e.seq for e in table.log if e.body.type == "VIOLATION")
+    assert all(min(seqs) > broken or max(seqs) < broken for seqs in fired)
+
+
+def report_is_missed(table):
+    table.wait(minutes=30)
 
 
 @pytest.mark.parametrize("revisions", [2, 3, 4])
@@ -284,7 +284,9 @@ def test_k6_the_24_hours_are_those_that_the_society_was_up():
 SATURDAY = datetime(2026, 2, 28, 14, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("approved", "debates", "escalates"), [(0, 4, True), (1, 4, False), (1, 5, False), (1, 6, True)])
+@pytest.mark.parametrize(
+    ("approved", "debates", "escalates"), [(0, 4, True), (1, 4, False), (1, 5, False), (1, 6, True)]
+)
 def test_a_week_with_less_than_a_fifth_approved_calls_for_attention(approved, debates, escalates):
     at = [(SATURDAY + timedelta(minutes=n)).isoformat() for n in range(debates)]
     table = Table(SATURDAY, schedules={"micro": {"at": at}, "architecture": {"cron": "0 15 * * sat"}})
@@ -308,7 +310,6 @@ def test_a_week_with_less_than_a_fifth_approved_calls_for_attention(approved, de
 
 
 def answer_everything(table):
-    from protocols.rulebook import CHANNEL_OF
 
     answers = Answers(1, faults=0)
     while owed := [o for o in table.docket.open.values() if o.seat not in (ADMIN, REFEREE)]:
@@ -492,8 +493,8 @@ def test_a_stop_ends_an_escalation_without_effect():
     table.say(ADMIN, Stop(scope=env.case_id, why="noise"), channel="#admin")
     assert table.docket.ended[env.case_id].outcome == "withdrawn"
     assert not table.docket.house.conservative_a
-    table.until(table.now + 12 * HOUR)
-    assert not resolutions(table)
+    table.wait(hours=5)
+    assert env.case_id not in {e.case_id for e in table.log if e.body.type == "ESCALATION_RESOLVED"}
 
 
 # ---------------------------------------------------------------- effects
@@ -574,7 +575,7 @@ def test_k19_a_condition_that_never_ended_fires_again_only_after_24_hours():
     answer(table, 3)
     while table.now < env.sent_at + 24 * HOUR - 2 * HOUR:
         silent_hypotheses(1, table)
-    assert [e.body.trigger_code for e in escalations(table)] == ["timeouts"]
+    assert [e.body.trigger_code for e in escalations(table)].count("timeouts") == 1
     while table.now < env.sent_at + 24 * HOUR:
         silent_hypotheses(1, table)
     assert [e.body.trigger_code for e in escalations(table)].count("timeouts") == 2
@@ -687,7 +688,13 @@ def test_k5_an_answer_overtakes_a_withdrawal_that_is_under_way():
 
 @pytest.mark.parametrize(
     "over",
-    [{"level": "ATTENTION"}, {"context": "all is well"}, {"evidence_seqs": ()}, {"options": ()}, {"subject": "critic"}],
+    [
+        {"level": "ATTENTION"},
+        {"context": "all is well"},
+        {"evidence_seqs": ()},
+        {"options": ()},
+        {"subject": "critic"},
+    ],
 )
 def test_k5_an_escalation_that_says_something_else_is_a_fault(over):
     table = silent_hypotheses(2)
@@ -706,7 +713,6 @@ def test_k5_a_second_end_of_an_escalation_is_a_fault():
     table, env = urgent()
     answer(table, 3)
     resolved = table.last("ESCALATION_RESOLVED")
-    from protocols.kernel.envelope import OFFICER, Draft
 
     draft = Draft(
         channel="#admin",
@@ -736,5 +742,4 @@ def test_rebuttals_and_concessions_of_a_silent_seat_count_as_words():
     assess(table)
     rebut(table)
     assess(table, 2)
-    assert concede is not None
     assert resolutions(table) == [("withdrawn", "none", "referee")]
