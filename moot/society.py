@@ -34,7 +34,7 @@ from memory.sqlite import SqliteStore
 from memory.store import Store
 from moot.clock import Clock, PacedClock
 from moot.host import Host, Listener
-from moot.snapshot import EVERY, read_snapshot, write_snapshot
+from moot.snapshot import EVERY, collector_off, read_snapshot, write_snapshot
 from moot.stored import first_envelope, hash_at, stored_envelopes
 from moot.version import MOOT_VERSION
 from protocols.codec import decode_body, decode_stored
@@ -124,10 +124,11 @@ class Society:
         async with AsyncExitStack() as exits:
             rulebook = rules(plan.settings.viewers.viewers())
             gate = Gate(rulebook)
-            store, evidence = await _memory(plan, clock, exits)
-            bus = await _bus(plan, clock, gate, lease, exits)
-            host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
-            _catch_up(plan, host)
+            with collector_off():
+                store, evidence = await _memory(plan, clock, exits)
+                bus = await _bus(plan, clock, gate, lease, exits)
+                host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
+                _catch_up(plan, host)
             host.attach()
             universe, data = prices(plan)
             self = cls(plan, clock, bus, host, exits.pop_all())

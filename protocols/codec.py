@@ -52,6 +52,7 @@ class _Wire(BaseModel):
 
 _WIRE: Final[TypeAdapter[_Wire]] = TypeAdapter(_Wire)
 _HASH_KEY: Final = ',"hash":"'
+_HASH: Final = '"hash":'
 _AFTER_HASH: Final = ',"hops":'
 _START: Final = '{"actor":{"kind":"'
 
@@ -144,11 +145,9 @@ def canonical_text(text: str) -> str:
 def _without_hash(text: str, digest: str | None) -> str:
     """Cut the hash out of a line that looks canonical; lay others out anew."""
     text = text.strip()
-    if digest is None:
-        return text
-    found = f'{_HASH_KEY}{digest}"'
+    found = f'{_HASH_KEY}{digest}"' if digest is not None else ""
     place = text.rfind(found + _AFTER_HASH)
-    if place < 0 or not text.startswith(_START):
+    if place < 0 or not text.startswith(_START) or (digest is None and _HASH in text):
         return canonical_text(text)
     return text[:place] + text[place + len(found) :]
 

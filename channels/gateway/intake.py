@@ -32,6 +32,9 @@ REPLY_S: Final = 2.5
 MOST_WAITING: Final = 10_000
 """Acts that are kept for a society that is away; more are turned down."""
 
+MOST_TOLD: Final = 1_000
+"""Acts whose answers are remembered for platforms that deliver them again."""
+
 _KEPT: Final = ActReply("Kept: the society is away and gets it when it is back.")
 _AWAY: Final = ActReply("The society is away; ask again later.", ok=False)
 
@@ -66,6 +69,7 @@ class Intake:
         self._backoff = backoff
         self._reply_s = reply_s
         self._left = asyncio.Event()
+        self._told: dict[tuple[str, str], asyncio.Future[ActReply]] = {}
         self._log = structlog.get_logger()
 
     async def __call__(self, act: InboundAct) -> ActReply:
@@ -104,11 +108,30 @@ class Intake:
         draft = await self._draft(act)
         if not self._requests.is_connected and await self._store.count_acts() >= MOST_WAITING:
             return ActReply("Too much waits for the society already; try again later.", ok=False)
-        text = draft_to_json(draft)
-        await self._store.keep_act(draft.key, text)
+        return await self._once(draft.key, draft_to_json(draft))
+
+    async def _once(self, key: str, text: str) -> ActReply:
+        # Platforms repeat themselves; a repeated act gets the first one's answer and bothers nobody again.
+        told = self._told.get((key, text))
+        if told is not None:
+            return await asyncio.shield(told)
+        told = self._told[key, text] = asyncio.get_running_loop().create_future()
+        reply = _KEPT
+        try:
+            reply = await self._keep_and_hand_over(key, text)
+        finally:
+            told.set_result(reply)
+            if reply is _KEPT:
+                self._told.pop((key, text), None)
+            while len(self._told) > MOST_TOLD:
+                del self._told[next(iter(self._told))]
+        return reply
+
+    async def _keep_and_hand_over(self, key: str, text: str) -> ActReply:
+        await self._store.keep_act(key, text)
         try:
             async with asyncio.timeout(self._reply_s):
-                return _reply_to(await self._hand_over(draft.key, text))
+                return _reply_to(await self._hand_over(key, text))
         except (SocietyAway, TimeoutError):
             self._left.set()
             return _KEPT

@@ -28,26 +28,33 @@ class CountedIds:
         rule = self._minted.get(env.body.type)
         if rule is None:
             return
-        prefix = f"{rule.prefix}_"
         minute = stamp(env.sent_at) if rule.by_minute else ""
         for given in _values(env.body, rule):
-            if given in self._parts:
-                continue
-            last, n = self._last.get(prefix, ("", 0))
-            n = n + 1 if last == minute else 1
-            if not rule.by_minute:
-                wanted = f"{prefix}{n:03d}"
-            else:
-                wanted = f"{prefix}{minute}" if n == 1 else f"{prefix}{minute}_{n}"
-            if given == wanted:
-                self._last[prefix] = (minute, n)
+            if given not in self._parts:
+                self._check(env, rule, minute, given)
                 if rule.each:
                     self._parts.add(given)
-            elif env.author in OFFICERS or given.startswith(prefix):
-                field = ".".join(rule.path)
-                self._findings.add(
-                    env.seq, "counted_id", "R-D12", f"{field}: {given or 'none'}, {wanted} comes next"
-                )
+
+    def _check(self, env: Envelope, rule: Minted, minute: str, given: str) -> None:
+        prefix = f"{rule.prefix}_"
+        last, n = self._last.get(prefix, ("", 0))
+        n = n + 1 if last == minute else 1
+        if not rule.by_minute:
+            wanted = f"{prefix}{n:03d}"
+        else:
+            wanted = f"{prefix}{minute}" if n == 1 else f"{prefix}{minute}_{n}"
+        if given != wanted:
+            if env.author not in OFFICERS and not given.startswith(prefix):
+                return
+            field = ".".join(rule.path)
+            self._findings.add(
+                env.seq, "counted_id", "R-D12", f"{field}: {given or 'none'}, {wanted} comes next"
+            )
+            # One that is missing makes all later ones differ: go on from what is there.
+            tail = given.removeprefix(prefix)
+            if not rule.by_minute and tail.isascii() and tail.isdigit():
+                n = int(tail)
+        self._last[prefix] = (minute, n)
 
 
 def _values(body: Message, rule: Minted) -> Iterator[str]:

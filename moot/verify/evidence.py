@@ -129,6 +129,10 @@ class Backtests:
         if universe.shift_weeks != given.get("shift_weeks"):
             why = f"data.prices.shift_weeks: the start asks for {universe.shift_weeks}"
             self._findings.add(env.seq, "evidence", "R-M2", why)
+        if given.get("description", universe.description) != universe.description:
+            self._findings.add(
+                env.seq, "evidence", "R-M1", f"data.prices.description: {universe.description}"
+            )
         self._universe = universe
         self._loaded = given
 

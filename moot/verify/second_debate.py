@@ -209,7 +209,7 @@ class Debate:
             self._end(event)
             return None
         self._is_silent = True
-        if body.obligation_id is not None and body.obligation_id.split("/")[1].startswith(LAST_STEPS):
+        if body.obligation_id is not None and body.obligation_id.split("/", 1)[-1].startswith(LAST_STEPS):
             self._end(event)
         return None
 

@@ -128,8 +128,8 @@ class Envelope:
 
     @property
     def line(self) -> str:
-        """Return the envelope as one line of JSON Lines, keys sorted, `hash` among them."""
-        return with_hash(self.json, self.hash)
+        """Return the envelope as one line of JSON Lines, keys sorted, `hash` among them if it has one."""
+        return with_hash(self.json, self.hash) if self.hash else self.json
 
 
 class _Blank:

@@ -32,6 +32,9 @@ from protocols.research.messages import (
     StrategyMoved,
 )
 
+NOT_THE_MARKET = frozenset({"no_assessment", "override", "untestable"})
+"""Reasons that teach nothing about an archetype in a market: their records carry no regime (R-D13)."""
+
 NOTHING = BacktestMetrics(
     sharpe=0.0, max_drawdown=0.0, win_rate=0.0, total_trades=0, profit_factor=0.0, annual_return=0.0
 )
@@ -165,7 +168,7 @@ def _entry(
         seat=None,
         archetype=spec.archetype if spec is not None else None,
         failure_code=code,
-        regime=turn.regime,
+        regime=None if code in NOT_THE_MARKET else turn.regime,
         summary=paragraph(text, *(turn.voice.say(phrases.NOTE_OTHER, **n.facts) for n in turn.notes)),
         metrics=figures,
     )

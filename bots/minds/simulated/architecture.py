@@ -25,11 +25,17 @@ from protocols.research.messages import (
 )
 
 MOST_PROPOSALS = 3
-PRESSING = 3
-"""So many records make a need for a second and a third proposal."""
+PRESSING = 0.08
+"""Share of the week's trials that makes a need worth a second and a third proposal."""
 
-WEIGHT: dict[Grade, int] = {"low": 2, "medium": 5, "high": 9}
-"""What an effort has to be outweighed by, in records of a week."""
+WEIGHT: dict[Grade, float] = {"low": 0.15, "medium": 0.35, "high": 0.6}
+"""What an effort has to be outweighed by, as a share of the week's trials."""
+
+SHORT = 0.15
+"""By so much less need than effort an objection is no longer a medium one."""
+
+CONVINCED = 0.25
+"""Need below which a grave objection is not worth fighting."""
 
 MOST_APPROVED = 2
 """More changes than this in one week wait for the next one."""
@@ -40,12 +46,14 @@ class Need:
     """What the week's records say about an idea.
 
     Attributes:
-        count: Records that ask for it.
+        share: Records that ask for it, as a share of the week's trials.
         reason: What most of them have in common, in words.
+        count: How many have that in common.
     """
 
-    count: int
+    share: float
     reason: str
+    count: int
 
     @property
     def facts(self) -> dict[str, str]:
@@ -69,6 +77,7 @@ def causes(turn: Turn) -> Counter[str]:
     counts["repeats"] = sum(n - 2 for n in settings.values() if n > 2)
     passed = sum(1 for t in week if t.record.kind == "success")
     counts["few_approvals"] = max(len(week) // 4 - passed, 0)
+    counts["trials"] = len(week)
     counts["principles"] = len(turn.view.memory.principles())
     return counts
 
@@ -76,10 +85,10 @@ def causes(turn: Turn) -> Counter[str]:
 def need_of(idea: Idea | None, counts: Counter[str]) -> Need:
     """Say how much the week asks for an idea; one that is not in the catalogue is asked for by nothing."""
     if idea is None:
-        return Need(0, "nothing we count")
-    found = {name: counts[name] for name in idea.answers}
-    most = max(idea.answers, key=lambda name: found[name])
-    return Need(sum(found.values()), spoken(most))
+        return Need(0.0, "nothing we count", 0)
+    most = max(idea.answers, key=lambda name: counts[name])
+    total = sum(counts[name] for name in idea.answers)
+    return Need(total / max(counts["trials"], 1), spoken(most), counts[most])
 
 
 def idea_of(description: str) -> Idea | None:
@@ -95,12 +104,13 @@ def propose(turn: Turn) -> Reply:
     }
     open_ideas = [idea for idea in IDEAS if idea.description not in decided] or list(IDEAS)
     order = [open_ideas[int(i)] for i in turn.rng("ideas").permutation(len(open_ideas))]
-    order.sort(key=lambda idea: -(need_of(idea, counts).count - WEIGHT[idea.effort] / 3))
+    # Its author sees the need; what it costs is for the Critic to say.
+    order.sort(key=lambda idea: -need_of(idea, counts).share)
     chosen = [order[0]]
     for idea in order[1:]:
         # Different parts of the system, so that the debate is not about one thing in three coats.
         is_new = idea.scope not in {one.scope for one in chosen}
-        if len(chosen) < MOST_PROPOSALS and is_new and need_of(idea, counts).count >= PRESSING:
+        if len(chosen) < MOST_PROPOSALS and is_new and need_of(idea, counts).share >= PRESSING:
             chosen.append(idea)
     return Reply(
         ArchitectureProposal(
@@ -143,14 +153,14 @@ def critique(turn: Turn) -> Reply:
 
 def severity_of(idea: Idea | None, need: Need) -> Grade:
     """Grade an objection: the effort, less what the week's need makes up for."""
-    short = WEIGHT[idea.effort if idea is not None else "medium"] - need.count
-    return "low" if short <= 0 else "medium" if short <= 4 else "high"
+    short = WEIGHT[idea.effort if idea is not None else "medium"] - need.share
+    return "low" if short <= 0.0 else "medium" if short <= SHORT else "high"
 
 
 def _first(turn: Turn, change_id: str, idea: Idea | None, need: Need) -> ChangeCritique:
     voice = turn.voice
     said = [idea.objection if idea is not None else voice.say(phrases.OTHER_OBJECTIONS)]
-    said.append(voice.say(phrases.NEEDED if need.count >= PRESSING else phrases.NOT_NEEDED, **need.facts))
+    said.append(voice.say(phrases.NEEDED if need.share >= PRESSING else phrases.NOT_NEEDED, **need.facts))
     if idea is not None and idea.effort == "high":
         said.append(voice.say(phrases.COSTLY, effort=idea.effort))
     said += [f"{note.who} asked to consider {note.quote}" for note in turn.notes]
@@ -170,20 +180,22 @@ def _second(
     else:
         defence = idea.defence if idea is not None else "it can be taken back"
         said = voice.say(phrases.ANSWERED, defence=defence)
-        severity = "low" if severity == "medium" and need.count >= PRESSING else severity
+        severity = "low" if severity == "medium" and need.share >= PRESSING else severity
     return ChangeCritique(change_id=change_id, objections=(sentence(said),), severity=severity)
 
 
 def rebut(turn: Turn) -> Reply:
-    """Answer change by change; give up what costs much and answers little."""
+    """Answer change by change; give up what costs much and answers little, or was put off before."""
     counts = causes(turn)
+    before = {record.description for record in turn.view.memory.architecture(status="deferred")}
     critique_given = turn.transcript.last(ArchitectureCritique)
     severities = {one.change_id: one.severity for one in critique_given.critiques} if critique_given else {}
     responses = []
     for change_id, description in turn.view.brief["changes"]:
         idea = idea_of(description)
         need = need_of(idea, counts)
-        concede = severities.get(change_id) == "high" and need.count < PRESSING
+        is_weak = need.share < CONVINCED or description in before
+        concede = severities.get(change_id) == "high" and is_weak
         responses.append(
             ChangeResponse(
                 change_id=change_id, response=_response(turn, idea, need, concede), concede=concede
@@ -198,7 +210,7 @@ def _response(turn: Turn, idea: Idea | None, need: Need, concede: bool) -> str:
     if concede:
         return sentence(voice.say(phrases.CONCEDE, objection=objection, **need.facts))
     defence = idea.defence if idea is not None else voice.say(phrases.OTHER_DEFENCE)
-    variants = phrases.DEFEND if need.count >= PRESSING else phrases.DEFEND_PLAIN
+    variants = phrases.DEFEND if need.share >= PRESSING else phrases.DEFEND_PLAIN
     return sentence(voice.say(variants, defence=defence, **need.facts))
 
 
@@ -210,12 +222,12 @@ def decide(turn: Turn) -> Reply:
     answered = turn.transcript.last(ArchitectureRebuttal)
     conceded = {one.change_id for one in answered.responses if one.concede} if answered is not None else set()
     changes = [(change_id, text, idea_of(text)) for change_id, text in brief["changes"]]
-    changes.sort(key=lambda change: -need_of(change[2], counts).count)
+    changes.sort(key=lambda change: -need_of(change[2], counts).share)
     approved: list[ApprovedChange] = []
     deferred, rejected = [], []
     for change_id, text, idea in changes:
         need, severity = need_of(idea, counts), severities.get(change_id, "medium")
-        if change_id in conceded or (severity == "high" and need.count < PRESSING):
+        if change_id in conceded or (severity == "high" and need.share < CONVINCED):
             rejected.append(change_id)
         elif brief["is_critiqued"] and severity == "low" and len(approved) < MOST_APPROVED:
             approved.append(_approved(turn, change_id, text, idea, need))
@@ -233,7 +245,7 @@ def decide(turn: Turn) -> Reply:
 
 
 def _approved(turn: Turn, change_id: str, text: str, idea: Idea | None, need: Need) -> ApprovedChange:
-    priority: Grade = "high" if need.count >= 12 else "medium" if need.count >= 6 else "low"
+    priority: Grade = "high" if need.share >= 0.4 else "medium" if need.share >= 0.2 else "low"
     return ApprovedChange(
         change_id=change_id,
         description=text,

@@ -60,13 +60,14 @@ _AGAINST: Final = re.compile(
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """Find the scores that a text speaks of, in the order of `CRITERIA`.
+    """Find the scores that a text speaks of, the one that it names first in front.
 
     Args:
         text: What a bot or a person wrote: `tail_risk`, "tail risk" and "drawdowns" all speak of one score.
     """
     plain = text.replace("_", " ").replace("-", " ")
-    return tuple(name for name in CRITERIA if _PATTERNS[name].search(plain))
+    found = {name: match.start() for name in CRITERIA if (match := _PATTERNS[name].search(plain))}
+    return tuple(sorted(found, key=lambda name: found[name]))
 
 
 def archetypes_in(text: str) -> tuple[str, ...]:

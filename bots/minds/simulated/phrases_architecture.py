@@ -25,7 +25,7 @@ COSTLY: Final[Variants] = (
 )
 ANSWERED: Final[Variants] = (
     "the answer meets the objection as far as words can: {defence}",
-    "I take the point that {defence}",
+    "I take the point: {defence}",
 )
 UNANSWERED: Final[Variants] = (
     "no answer was given, so the objection stands",
@@ -34,9 +34,9 @@ UNANSWERED: Final[Variants] = (
 WITHDRAWN: Final[Variants] = ("withdrawn by its author", "the Explorer has withdrawn it")
 DEFEND: Final[Variants] = (
     "{defence}; and {count} records of {reason} will not go away by themselves",
-    "true, but {defence}. The week had {count} cases of {reason}",
+    "that is a fair worry; still, {defence}. The week had {count} cases of {reason}",
 )
-DEFEND_PLAIN: Final[Variants] = ("{defence}", "that is a risk, yes; still, {defence}")
+DEFEND_PLAIN: Final[Variants] = ("{defence}", "that is a risk, yes, but {defence}")
 CONCEDE: Final[Variants] = (
     "I withdraw this one: {objection}, and the week gives me little to set against it",
     "conceded. Too much effort for what {count} records show",

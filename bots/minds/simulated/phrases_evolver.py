@@ -131,7 +131,7 @@ WEEK_DRY: Final[Variants] = (
     "diversify: the week brought {approved} approvals in {cycles} cycles; leave {failed} for a while",
 )
 WEEK_BEST: Final[Variants] = (
-    "build on {best}, the week’s most reliable source ({passed} of {tried} passed), and work on {code}",
+    "build on {best}, the week’s best source ({passed} of {tried} passed), and work on {code}",
     "next week deepens {best}; {code} is the weakness to work on",
 )
 WEEK_OPEN: Final[Variants] = ("a broad search again, with {code} as the weakness to work on",)
@@ -142,7 +142,7 @@ RECOMMEND: Final[Mapping[str, Variants]] = {
     "failed": ("approvals failed their backtest {failed} times in {approved}; more weight on validation",),
     "quality": ("debates were thin (quality {quality}); answer every point with a figure",),
     "code": ("{code} was behind {count} failures; Explorer should screen for it before proposing",),
-    "archetype": ("{archetype} failed {count} times; try it with other symbols or leave it",),
+    "archetype": ("{archetype} failed {count} times in {tried}; try it with other symbols or leave it",),
     "overrides": ("the Critic was overruled in {rate} of debates; its strictness may be off",),
     "silences": ("{count} deadlines were missed; answer shorter rather than late",),
     "fine": ("go on as it is: {approved} approvals in {total} debates",),

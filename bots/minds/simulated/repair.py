@@ -97,9 +97,11 @@ def changes(old: StrategySpec, new: StrategySpec) -> str:
     moved = [
         f"{name.replace('_', ' ')} {old.params.get(name, 0):g} → {value:g}"
         for name, value in new.params.items()
-        if value != old.params.get(name)
+        if value != old.params.get(name) and name != "allow_short"
     ]
     parts = [f"moving {listed(moved)}"] if moved else []
+    if new.params.get("allow_short") != old.params.get("allow_short"):
+        parts.append("going short as well" if new.params.get("allow_short") else "staying long")
     gone = [symbol for symbol in old.symbols if symbol not in new.symbols]
     come = [symbol for symbol in new.symbols if symbol not in old.symbols]
     parts += [f"dropping {listed(gone)}"] if gone else []

@@ -92,7 +92,7 @@ class Temper:
     flaw: float = 0.07
     centre: float = 0.06
     reject_from: float = 0.13
-    sureness: float = 0.15
+    sureness: float = 0.14
     robust: float = 0.08
 
     alpha_share: float = 0.7

@@ -17,6 +17,9 @@ from protocols.research.messages import MetaReflection, ThresholdReview, Verdict
 FEW, MANY = 0.25, 0.45
 """Shares of approvals outside which a recommendation says so."""
 
+ENOUGH = 3
+"""Failures that make a recommendation."""
+
 THIN = 0.55
 """Debate quality below which a recommendation says so."""
 
@@ -70,11 +73,7 @@ def recommendations(turn: Turn) -> tuple[str, ...]:
         asked.append(("failed", {"failed": str(failed), "approved": str(approved)}))
     if total and brief["avg_debate_quality"] < THIN:
         asked.append(("quality", {"quality": two(brief["avg_debate_quality"])}))
-    asked += [
-        entry
-        for entry in (_most(week, "failure_code", "code"), _most(week, "archetype", "archetype"))
-        if entry
-    ]
+    asked += [entry for entry in (_commonest(week), _worst(week)) if entry is not None]
     if brief["critic_override_rate"] > 0.05:
         asked.append(("overrides", {"rate": percent(brief["critic_override_rate"], 0)}))
     silent = sum(1 for t in week if t.record.kind == "timeout")
@@ -86,14 +85,31 @@ def recommendations(turn: Turn) -> tuple[str, ...]:
     return tuple(sentence(turn.voice.say(phrases.RECOMMEND[key], **facts)) for key, facts in asked[:4])
 
 
-def _most(week: tuple[Trial, ...], field: str, key: str) -> tuple[str, dict[str, str]] | None:
-    """Name what failures had most in common, when it was at least three times."""
-    failures = [t.record for t in week if t.record.kind == "failure"]
-    counts = Counter(value for record in failures if (value := getattr(record, field)) is not None)
-    if not counts:
+def _commonest(week: tuple[Trial, ...]) -> tuple[str, dict[str, str]] | None:
+    """Name the reason that most failures share, when at least three do."""
+    codes = [t.record.failure_code for t in week if t.record.kind == "failure"]
+    counts = Counter(code for code in codes if code is not None)
+    name = min(counts, key=lambda one: (-counts[one], one), default=None)
+    if name is None or counts[name] < ENOUGH:
         return None
-    name = min(counts, key=lambda one: (-counts[one], one))
-    return (key, {key: spoken(name), "count": str(counts[name])}) if counts[name] >= 3 else None
+    return "code", {"code": spoken(name), "count": str(counts[name])}
+
+
+def _worst(week: tuple[Trial, ...]) -> tuple[str, dict[str, str]] | None:
+    """Name the archetype that passed least often, when it failed at least three times."""
+    fails = Counter(t.record.archetype for t in week if t.record.kind == "failure")
+    passes = Counter(t.record.archetype for t in week if t.record.kind == "success")
+    best = best_archetype(week)
+    found = [
+        name
+        for name in fails
+        if name is not None and fails[name] >= ENOUGH and (best is None or name != best[0])
+    ]
+    if not found:
+        return None
+    name = min(found, key=lambda one: (passes[one] / (passes[one] + fails[one]), -fails[one], one))
+    tried = str(fails[name] + passes[name])
+    return "archetype", {"archetype": spoken(name), "count": str(fails[name]), "tried": tried}
 
 
 def weekly(turn: Turn) -> Reply:

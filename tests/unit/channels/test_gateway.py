@@ -333,12 +333,15 @@ class Answering:
         self.receipts = list(receipts)
         self.published = []
         self.is_connected = True
+        self.poison = None
 
     async def connected(self):
         pass
 
     async def publish(self, draft, key):
         self.published.append((key, draft))
+        if key == self.poison:
+            return {"status": "unavailable", "why": "it makes us ill"}
         receipt = self.receipts.pop(0) if self.receipts else {"seq": 9, "id": key, "status": "accepted"}
         if isinstance(receipt, Exception):
             raise receipt
@@ -404,6 +407,20 @@ def test_a_person_hears_what_became_of_an_act(tmp_path, receipt, reply):
     assert draft["actor"] == {"kind": "human", "platform": "fake", "user_id": "ana"}
 
 
+def test_an_act_that_is_delivered_again_gets_the_same_answer_and_is_handed_over_once(tmp_path):
+    requests = Answering({"status": "refused", "why": "viewers may not"})
+
+    async def use(intake, _store):
+        replies = await asyncio.gather(*(intake(act(text="hi")) for _ in range(3)))
+        replies.append(await intake(act(text="hi")))
+        assert {reply.text for reply in replies} == {"Refused: viewers may not"}
+        assert len(requests.published) == 1
+        assert (await intake(act(text="edited"))).ok
+        assert len(requests.published) == 2
+
+    taking_in(tmp_path, requests, use)
+
+
 @pytest.mark.parametrize("problem", [SocietyAway("gone"), "never", {"status": "unavailable", "why": "disk"}])
 def test_an_act_without_an_answer_is_kept_and_handed_over_later(tmp_path, problem):
     requests = Answering(problem)
@@ -428,13 +445,17 @@ def test_an_act_without_an_answer_is_kept_and_handed_over_later(tmp_path, proble
 
 
 def test_one_act_that_the_society_cannot_take_holds_up_no_other(tmp_path):
-    requests = Answering(*[SocietyAway("gone")] * 2, {"status": "unavailable"})
+    requests = Answering(SocietyAway("gone"))
+    requests.poison = "fake/1"
 
     async def use(intake, store):
         await intake(act(n=1, text="poison"))
         await intake(act(n=2, text="fine"))
         handing = asyncio.create_task(intake.run())
-        while len(await store.acts()) > 1:
+        while [key for key, _ in await store.acts()] != ["fake/1"]:
+            await asyncio.sleep(0.001)
+        requests.poison = None
+        while await store.acts():
             await asyncio.sleep(0.001)
         handing.cancel()
         await asyncio.gather(handing, return_exceptions=True)

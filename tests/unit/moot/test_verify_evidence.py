@@ -1,0 +1,192 @@
+"""Backtests and scores are computed again from the prices that the log names (R-D15, R-M1, R-M2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.simulation.scene import load_scene, run_scene
+from protocols.kernel.times import parse_instant, rfc3339
+from tests.doubles.tampering import Lines, judged, rehashed
+
+SCENE = """
+start: 2026-02-23T10:00:00Z
+until: 3h
+seed: 7
+cycle: once
+minds:
+  explorer: {script: [{delay: 20m}, {type: REBUTTAL, delay: 5m}]}
+  critic: {script: [{type: RISK_ASSESSMENT, delay: 5m, confidence: 0.6},
+      {type: RISK_ASSESSMENT, delay: 5m, confidence: 0.6}]}
+  evolver:
+    script:
+      - {type: VERDICT, delay: 5m, verdict: APPROVE, confidence: 0.8, alpha_argument_score: 0.8,
+         risk_argument_score: 0.3}
+      - {type: BACKTEST_RESULT, delay: 5m}
+"""
+
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    path = tmp_path_factory.mktemp("scene") / "approve.yaml"
+    path.write_text(SCENE)
+    return [json.loads(env.line) for env in run_scene(load_scene(path)).envelopes]
+
+
+def altered(lines: Lines, kind: str, change: Change) -> Lines:
+    """Alter all messages of a type and compute the hashes anew."""
+    copy: Lines = json.loads(json.dumps(lines))
+    for line in copy:
+        if line["body"]["type"] == kind:
+            change(line["body"])
+    return rehashed(copy)
+
+
+def seq_of(lines: Lines, kind: str) -> int:
+    return next(int(line["seq"]) for line in lines if line["body"]["type"] == kind)
+
+
+def test_a_simulated_society_verifies_with_its_evidence(lines: Lines) -> None:
+    report = judged(lines, evidence=True)
+    assert report.ok
+    assert report.warnings == ()
+    assert report.figures["recomputed"] == 3
+
+
+METRICS = ("sharpe", "max_drawdown", "win_rate", "total_trades", "profit_factor", "annual_return")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_figure_of_a_backtest_is_computed_again(lines: Lines, name: str) -> None:
+    def change(body: dict[str, Any]) -> None:
+        figures = body["metrics"]
+        figures[name] = figures[name] + 1 if name == "total_trades" else round(figures[name] + 1e-6, 6)
+
+    copy = altered(lines, "BACKTEST_RESULT", change)
+    (first, *_) = judged(copy, evidence=True).findings
+    assert (first.seq, first.invariant, first.rule) == (seq_of(lines, "BACKTEST_RESULT"), "evidence", "R-D15")
+    assert f"metrics.{name}" in first.why
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("reason", lambda body: body.update(reason="low_sharpe")),
+        ("split", lambda body: body["split"].update(to="2026-02-17")),
+        ("equity_ref", lambda body: body.update(equity_ref="equity/0000000000000000")),
+    ],
+)
+def test_so_are_reason_split_and_equity(lines: Lines, field: str, change: Change) -> None:
+    report = judged(altered(lines, "BACKTEST_RESULT", change), evidence=True)
+    assert [f.invariant for f in report.findings] == ["evidence"]
+    assert field in report.findings[0].why
+
+
+def test_an_equity_curve_that_the_disk_did_not_take_is_none(lines: Lines) -> None:
+    copy = altered(lines, "BACKTEST_RESULT", lambda body: body.update(equity_ref=""))
+    assert judged(copy, evidence=True).ok
+
+
+def test_another_strategy_than_the_tested_one_is_found(lines: Lines) -> None:
+    copy = altered(lines, "HYPOTHESIS", lambda body: body["strategy"]["symbols"].reverse())
+    found = judged(copy, evidence=True).findings
+    assert found == () or found[0].invariant == "evidence"
+
+    copy = altered(lines, "HYPOTHESIS", lambda body: body["strategy"].update(symbols=["NASDAQ"]))
+    assert {f.invariant for f in judged(copy, evidence=True).findings} == {"evidence"}
+
+
+def test_a_strategy_that_cannot_be_tested_has_no_figures(lines: Lines) -> None:
+    copy = altered(lines, "HYPOTHESIS", lambda body: body["strategy"].update(symbols=["NOWHERE"]))
+    (first, *_) = judged(copy, evidence=True).findings
+    assert "cannot be tested: symbols" in first.why
+
+
+def test_without_evidence_figures_are_believed(lines: Lines) -> None:
+    copy = altered(lines, "BACKTEST_RESULT", lambda body: body["metrics"].update(win_rate=0.9))
+    assert judged(copy, evidence=False).ok
+    assert judged(copy, evidence=False).figures["recomputed"] == 0
+
+
+def test_scores_that_differ_are_a_warning_with_their_number(lines: Lines) -> None:
+    copy = altered(lines, "RISK_ASSESSMENT", lambda body: body["scores"].update(tail_risk=0.123))
+    report = judged(copy, evidence=True)
+    assert report.ok
+    (warning,) = report.warnings
+    assert (warning.seq, warning.messages) == (seq_of(lines, "RISK_ASSESSMENT"), 2)
+    assert "scores.tail_risk: 0.123, the prices give" in warning.why
+
+
+def test_a_scripted_seat_is_a_warning_too(lines: Lines) -> None:
+    copy = altered(lines, "SOCIETY_STARTED", lambda body: body["config"].update(scripts={"evolver": True}))
+    copy = altered(copy, "BACKTEST_RESULT", lambda body: body["metrics"].update(win_rate=0.9))
+    report = judged(copy, evidence=True)
+    assert report.ok
+    assert "the seat was scripted" in report.warnings[0].why
+
+
+@pytest.mark.parametrize(("minutes", "ok"), [(0, True), (4, True), (9, False)])
+def test_a_bar_that_came_while_the_answer_was_on_its_way_is_no_finding(
+    tmp_path: Path, minutes: int, ok: bool
+) -> None:
+    """The verdict falls at 20:52, the backtest at 20:57, and the day's bar exists from 21:00 on."""
+    path = tmp_path / "inside.yaml"
+    path.write_text(SCENE.replace("2026-02-23T10:00:00Z", "2015-03-02T20:12:00Z"))
+    inside = [json.loads(env.line) for env in run_scene(load_scene(path)).envelopes]
+    for line in inside[7:]:
+        line["sent_at"] = rfc3339(parse_instant(line["sent_at"]) + timedelta(minutes=minutes))
+    report = judged(rehashed(inside), evidence=True)
+    assert report.ok is ok
+    assert {f.invariant for f in report.findings} == (set() if ok else {"evidence"})
+
+
+# ---------------------------------------------------------------- prices
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda body: body.update(data={}), "the log names no prices"),
+        (lambda body: body["data"].update(prices=7), "the log names no prices"),
+        (lambda body: body["data"]["prices"].pop("seed"), "prices: 'seed'"),
+        (lambda body: body["data"]["prices"].update(start="soon"), "Invalid isoformat string"),
+        (lambda body: body["data"]["prices"].update(spec="/nowhere.csv"), "no such file"),
+        (lambda body: body["data"]["prices"].update(sha256="0" * 64), "this machine makes others"),
+        (lambda body: body["data"]["prices"].update(seed=8), "this machine makes others"),
+    ],
+)
+def test_prices_that_are_not_to_be_had_are_a_warning(lines: Lines, change: Change, why: str) -> None:
+    report = judged(altered(lines, "SOCIETY_STARTED", change), evidence=True)
+    assert report.ok
+    (warning,) = report.warnings
+    assert "no backtest was recomputed" in warning.why
+    assert why in warning.why
+    assert report.figures["recomputed"] == 0
+
+
+@pytest.mark.parametrize("name", ["shift_weeks", "description"])
+def test_what_the_log_says_of_its_prices_is_checked(lines: Lines, name: str) -> None:
+    def change(body: dict[str, Any]) -> None:
+        body["data"]["prices"][name] = 371 if name == "shift_weeks" else "all real"
+
+    report = judged(altered(lines, "SOCIETY_STARTED", change), evidence=True)
+    assert [(f.seq, f.invariant) for f in report.findings] == [(1, "evidence")]
+
+
+def test_a_price_file_that_changed_is_a_warning(lines: Lines, tmp_path: Path) -> None:
+    rows = "".join(f"2025-01-{day:02d},1,1,1,1,1\n" for day in range(1, 29))
+    path = tmp_path / "p.csv"
+    path.write_text("date,open,high,low,close,volume\n" + rows)
+
+    def change(body: dict[str, Any]) -> None:
+        body["data"]["prices"].update(spec=str(path), sha256="0" * 64)
+
+    report = judged(altered(lines, "SOCIETY_STARTED", change), evidence=True)
+    assert "the file has changed" in report.warnings[0].why
