@@ -21,13 +21,13 @@ class Batching:
 
     def __init__(self) -> None:
         self._width = 0
-        self._write_s = 0.0
-        self._serve_row_s = 0.0
+        self._sync_s = 0.0
+        self._row_s = 0.0
 
     @property
     def is_halving(self) -> bool:
         """Say whether a second batch may go while one is on its way."""
-        return self._write_s <= self._serve_row_s * self._width
+        return self._sync_s <= self._row_s * self._width
 
     def size(self, waiting: int, outstanding: int, is_writing: bool) -> int:
         """Return how many of the waiting drafts go now; 0: it pays to wait until the batch comes back.
@@ -43,10 +43,10 @@ class Batching:
             return 0
         return min(waiting, half, MAX_ROWS)
 
-    def wrote(self, took_s: float) -> None:
-        """Learn how long the disk had a batch."""
-        self._write_s += (took_s - self._write_s) / 4
+    def wrote(self, took_s: float, rows: int) -> None:
+        """Learn how long the disk had a batch; a row costs it about what it costs the loop, the rest is sync."""
+        self._sync_s += (max(0.0, took_s - rows * self._row_s) - self._sync_s) / 4
 
     def served(self, took_s: float, rows: int) -> None:
         """Learn how long the loop needed until so many publishers were back with the next draft."""
-        self._serve_row_s += (took_s / rows - self._serve_row_s) / 4
+        self._row_s += (took_s / rows - self._row_s) / 4

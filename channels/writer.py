@@ -64,7 +64,7 @@ class Writer:
         self._submitted = 0
         self._in_flight = 0
         self._batching = Batching()
-        self._came_back_at = self._loop.time()
+        self._back_at = self._loop.time()
         self._failure: tuple[int, sqlite3.Error | NothingWritten] | None = None
         self._parked: list[Waiter] = []
         self._resting: list[asyncio.Future[None]] = []
@@ -126,16 +126,18 @@ class Writer:
             self._resting.pop().set_result(None)
 
     async def _lane(self) -> None:
+        back_at = self._loop.time()
         while self.fault is None:
             batch = self._cut()
             if batch:
                 self._in_flight += 1
                 left_at = self._loop.time()
-                self._batching.served(left_at - self._came_back_at, len(batch))
+                self._batching.served(left_at - back_at, len(batch))
                 error = await self._table.insert([pending.entry for pending in batch])
                 self._in_flight -= 1
-                left_at, self._came_back_at = max(left_at, self._came_back_at), self._loop.time()
-                self._batching.wrote(self._came_back_at - left_at)
+                left_at, back_at = max(left_at, self._back_at), self._loop.time()
+                self._batching.wrote(back_at - left_at, len(batch))
+                self._back_at = back_at
                 if self.fault is None:
                     await self._written(batch, error)
             elif self._stopping and self._failure is None:

@@ -49,10 +49,13 @@ class Feed:
         if self.console.is_terminal:
             self._live = Live(console=self.console, auto_refresh=False, transient=True)
             self._live.start()
-            self._ticker = asyncio.create_task(self._tick(society), name="status line")
+            self._start_ticking(society)
 
         def show(env: Envelope, _fx: object) -> None:
             self._say(env)
+            if env.body.type == "CLOCK_SET" and self._live is not None:
+                # The tick under way was measured at the old speed.
+                self._start_ticking(society)
             self._refresh(society)
 
         society.host.listeners.append(show)
@@ -60,6 +63,11 @@ class Feed:
     def _say(self, envelope: Envelope) -> None:
         if envelope.body.type not in QUIET:
             self._surface.show(envelope)
+
+    def _start_ticking(self, society: Society) -> None:
+        if self._ticker is not None:
+            self._ticker.cancel()
+        self._ticker = asyncio.create_task(self._tick(society), name="status line")
 
     async def _tick(self, society: Society) -> None:
         while self._live is not None:
@@ -100,7 +108,7 @@ def status(society: Society, width: int = 80) -> Text:
     waiting = docket.house.running.get("escalation", 0)
     if waiting:
         noun = "escalation" if waiting == 1 else "escalations"
-        parts.append((f"| {waiting} {noun} open", "bold yellow"))
+        parts.append((f"| {waiting} {noun} open ", "bold yellow"))
     if docket.house.conservative_a:
         parts.append(("| conservative", "yellow"))
     text = Text.assemble(*parts)

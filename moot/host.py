@@ -27,6 +27,7 @@ from protocols.kernel.obligation import EVERYTHING, Obligation
 from protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from protocols.kernel.rules import Gate, Rules
 from protocols.kernel.seats import OFFICERS, Seat
+from protocols.kernel.stop import SOCIETY
 from protocols.rulebook import CHANNEL_OF
 
 NOTES_KEPT: Final = 50
@@ -46,7 +47,7 @@ class Host:
         docket: All open cases.
         store: Memory.
         fault: What stopped the host, None while it runs (K5).
-        stop_asked: Set when a person stopped the society.
+        stop_asked: Why a person stopped the society, "" while nobody did; a STOP before the last start is over.
     """
 
     def __init__(self, *, rules: Rules, gate: Gate, bus: Bus, store: Store, clock: Clock) -> None:
@@ -120,10 +121,12 @@ class Host:
         try:
             fx = self.docket.fold(env)
         except OfficerFault as fault:
-            self._fail(fault)
+            self._fail(fault, env)
             raise
         self.store.apply(env, _in_effect(fx))
         self._keep(env, fx)
+        if isinstance(env.body, Stop) and env.body.scope == SOCIETY and fx.violation is None:
+            self.stop_asked = env.body.why
         if fx.violation is not None:
             _log.info(
                 "violation", seq=env.seq, case_id=env.case_id, rule=fx.violation.rule, why=fx.violation.why
@@ -132,9 +135,9 @@ class Host:
         for listener in self.listeners:
             listener(env, fx)
 
-    def _fail(self, fault: Exception) -> None:
+    def _fail(self, fault: Exception, env: Envelope) -> None:
         self.fault = fault
-        _log.error("the host stops", error=str(fault))
+        _log.error("the host stops", seq=env.seq, case_id=env.case_id, error=str(fault))
         if self.on_fault is not None:
             self.on_fault(fault)
 
@@ -159,8 +162,6 @@ class Host:
         body = env.body
         if isinstance(body, Note) or (isinstance(body, EscalationAnswer) and body.text):
             self._notes.append(env)
-        elif isinstance(body, Stop) and fx.violation is None and body.scope == "society":
-            self.stop_asked = body.why
 
     def _wake(self, env: Envelope, fx: Effects) -> None:
         bots = self._bots
@@ -222,13 +223,19 @@ class Host:
         if current is None:
             return None
         state = self.docket.cases[current.case_id]
+        linked = getattr(state, "linked", None)
+        before: list[Envelope] = []
+        if linked is not None:
+            before = await self._ended_case(linked)
+            # Everything else is of one moment, the one after that read (K13).
+            current = self.docket.open.get(obligation.id)
+            if current is None:
+                return None
+            state = self.docket.cases[current.case_id]
         house = self.docket.house
-        said = list(self._transcripts.get(current.case_id, ()))
+        said = [*before, *self._transcripts.get(current.case_id, ())]
         if state.parent is not None:
             said = [*self._transcripts.get(state.parent, ()), *said]
-        linked = getattr(state, "linked", None)
-        if linked is not None:
-            said = [*await self._ended_case(linked), *said]
         readable = self.rules.matrix.readable(seat)
         sight = current.may_see
         if sight is not EVERYTHING:

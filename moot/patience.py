@@ -7,10 +7,12 @@ from datetime import timedelta
 
 import structlog
 
+from channels.errors import BusClosed, StorageError
 from moot.clock import PacedClock
 from moot.society import Society
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Envelope
+from protocols.kernel.officers import ClockSet
 
 _log = structlog.get_logger("moot.patience")
 
@@ -18,11 +20,17 @@ _log = structlog.get_logger("moot.patience")
 class Patience:
     """Slows the clock while a human-held seat owes or a page holds an escalation open, for a bounded time.
 
-    Both changes of speed are CLOCK_SET messages. The bound is wall time; at 1x that is society time too.
+    Both changes of speed are CLOCK_SET messages. The bound is wall time; at 1x that is society time too. A
+    person who sets the speed meanwhile decides: it stays as they set it.
     """
 
     def __init__(self, society: Society, *, wall_s: float) -> None:
-        """Watch a society on a paced clock."""
+        """Watch a society on a paced clock.
+
+        Args:
+            society: The society; a person may owe in it already.
+            wall_s: The longest wait; 0: never wait.
+        """
         self._society = society
         self._wall = timedelta(seconds=wall_s)
         self._full_speed: float | None = None
@@ -30,7 +38,10 @@ class Patience:
         self._held: set[str] = set()
         self._timer: asyncio.Task[None] | None = None
         self._change: asyncio.Task[None] | None = None
+        self._set_to: float | None = None
+        self._reason = ""
         society.host.listeners.append(self._look)
+        self._decide()
 
     @property
     def is_waiting(self) -> bool:
@@ -43,7 +54,11 @@ class Patience:
         self._decide()
 
     def _look(self, env: Envelope, fx: Effects) -> None:
-        if fx.opened or fx.closed or fx.ended or env.body.type in ("SEAT_TAKEN", "SEAT_RELEASED"):
+        if isinstance(env.body, ClockSet):
+            if self._full_speed is not None and env.body.reason != self._reason and env.body.speed != 1:
+                self._full_speed = None
+                self._is_spent = True
+        elif fx.opened or fx.closed or fx.ended or env.body.type in ("SEAT_TAKEN", "SEAT_RELEASED"):
             self._decide()
 
     def _wanted(self) -> bool:
@@ -53,34 +68,49 @@ class Patience:
 
     def _decide(self) -> None:
         clock = self._society.clock
-        if not isinstance(clock, PacedClock):
+        if not isinstance(clock, PacedClock) or not self._wall:
             return
         if not self._wanted():
             self._is_spent = False
-            if self._full_speed is not None:
-                speed, self._full_speed = self._full_speed, None
-                self._set(speed, "nobody is waited for")
-        elif self._full_speed is None and not self._is_spent and clock.speed > 1:
-            self._full_speed = clock.speed
-            self._set(1.0, "waiting for a person")
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = asyncio.create_task(self._give_up(), name="patience")
+            self._go_on("nobody is waited for")
+        elif self._full_speed is None and not self._is_spent:
+            # A change under way has not reached the clock yet.
+            speed = clock.speed if self._set_to is None else self._set_to
+            if speed > 1:
+                self._full_speed = speed
+                self._set(1.0, "waiting for a person")
+                self._stop_timer()
+                self._timer = asyncio.create_task(self._give_up(), name="patience")
+
+    def _go_on(self, reason: str) -> None:
+        if self._full_speed is not None:
+            speed, self._full_speed = self._full_speed, None
+            self._set(speed, reason)
 
     async def _give_up(self) -> None:
         await asyncio.sleep(self._wall.total_seconds())
         if self._full_speed is not None:
-            speed, self._full_speed = self._full_speed, None
             self._is_spent = True
-            self._set(speed, f"waited {self._wall.total_seconds():.0f} s for a person")
+            self._go_on(f"waited {self._wall.total_seconds():g} s for a person")
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
     def _set(self, speed: float, reason: str) -> None:
         previous = self._change
+        self._set_to = speed
 
         async def change() -> None:
             if previous is not None:
                 await asyncio.gather(previous, return_exceptions=True)
-            await self._society.set_clock(speed=speed, reason=reason)
+            self._reason = reason
+            try:
+                await self._society.set_clock(speed=speed, reason=reason)
+            except (BusClosed, StorageError) as fault:
+                _log.error("clock set unsaid", speed=speed, error=str(fault))
+            if self._change is asyncio.current_task():
+                self._set_to = None
 
         self._change = asyncio.create_task(change(), name="clock set")
 

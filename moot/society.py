@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
+import structlog
+
 from bots.bot import Bot
 from bots.minds.admin import SimulatedAdmin
 from bots.minds.human import HumanMind
@@ -28,6 +30,7 @@ from channels.lease import Lease
 from channels.logwriter import LogWriter
 from channels.sqlite import SqliteBus
 from config.settings import Settings
+from memory.errors import CorruptStore, MemoryStoreError
 from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from memory.inmemory import InMemoryStore
 from memory.sqlite import SqliteStore
@@ -51,6 +54,8 @@ SEATS: Final = tuple(sorted(SYSTEM_A))
 
 SNAPSHOT_FROM: Final = 2_000
 """A shorter log is folded faster than it is worth."""
+
+_log = structlog.get_logger("moot.society")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +123,14 @@ class Society:
         Raises:
             LeaseHeld: Another society runs on the directory (K3).
             CorruptLog: Its log is not what was written.
+            StoreUnavailable: Its memory cannot be opened; damaged memory is rebuilt from the log.
             OfficerFault: Its log breaks the tables (K5).
             PriceFileError: The prices cannot be used.
         """
         async with AsyncExitStack() as exits:
+            if plan.directory is not None:
+                plan.directory.mkdir(parents=True, exist_ok=True)
+                lease = lease or exits.enter_context(Lease.acquire(plan.directory))
             rulebook = rules(plan.settings.viewers.viewers())
             gate = Gate(rulebook)
             with collector_off():
@@ -136,7 +145,11 @@ class Society:
         host.listeners.append(self._snapshot_now_and_then)
         if listener is not None:
             host.listeners.append(listener)
-        await self._start(data, universe, evidence)
+        try:
+            await self._start(data, universe, evidence)
+        except BaseException:
+            await self._abandon()
+            raise
         return self
 
     async def _start(self, data: Mapping[str, Any], universe: Universe, evidence: Evidence) -> None:
@@ -174,7 +187,11 @@ class Society:
         host, directory = self.host, self.plan.directory
         if directory is None or self.plan.bus != "sqlite" or host.docket.seq < SNAPSHOT_FROM:
             return
-        await host.store.flush()
+        try:
+            await host.store.flush()
+        except MemoryStoreError as fault:
+            _log.warning("no snapshot written", why=str(fault))
+            return
         head = self.bus.head
         if host.store.stored_seq == host.docket.seq == head.seq:
             write_snapshot(
@@ -182,7 +199,7 @@ class Society:
             )
 
     def _snapshot_now_and_then(self, env: Envelope, _fx: object) -> None:
-        if env.seq % EVERY == 0:
+        if env.seq % EVERY == 0 and not self._is_closed:
             self._saving = asyncio.create_task(self._snapshot(), name="snapshot")
 
     def _fail(self, fault: Exception) -> None:
@@ -199,6 +216,8 @@ class Society:
         Raises:
             OfficerFault: The host had to stop (K5).
         """
+        if self.host.stop_asked and not self._faulted.done():
+            return
         waits: list[asyncio.Future[Any]] = [self._faulted]
         tasks: list[asyncio.Task[Any]] = []
         if until is not None:
@@ -249,15 +268,27 @@ class Society:
             return
         self._is_closed = True
         try:
-            await self.host.close_bots()
-            if self._office is not None:
-                self._office.cancel()
-                await asyncio.gather(self._office, return_exceptions=True)
+            await self._end_tasks()
             if self.host.fault is None and not self._faulted.done():
                 await self.host.publish(timekeeper.stopped(reason, self.bus.head.seq))
                 await self._snapshot()
         finally:
-            if self._faulted.done():
+            await self._abandon()
+
+    async def _end_tasks(self) -> None:
+        await self.host.close_bots()
+        tasks = [task for task in (self._office, self._saving) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _abandon(self) -> None:
+        """Close everything without a word."""
+        self._is_closed = True
+        try:
+            await self._end_tasks()
+        finally:
+            if self._faulted.done() and not self._faulted.cancelled():
                 self._faulted.exception()
             else:
                 self._faulted.cancel()
@@ -325,10 +356,27 @@ def _catch_up(plan: Plan, host: Host) -> None:
 async def _memory(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Store, Evidence]:
     if plan.directory is None:
         return InMemoryStore(), InMemoryEvidence()
-    plan.directory.mkdir(parents=True, exist_ok=True)
-    store = await SqliteStore.open(plan.directory / "memory.sqlite", hold=clock.hold)
+    store = await _open_memory(plan.directory, clock)
     exits.push_async_callback(store.close)
     return store, DirectoryEvidence(plan.directory / "evidence")
+
+
+async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
+    """Open memory; what is damaged or belongs to another log is thrown away, for the log rebuilds it."""
+    path = directory / "memory.sqlite"
+    try:
+        store = await SqliteStore.open(path, hold=clock.hold)
+    except CorruptStore as damage:
+        why = str(damage)
+    else:
+        seq = store.applied_seq
+        if not seq or hash_at(directory, seq) == store.applied_hash:
+            return store
+        await store.close()
+        why = f"{path}: what it knows up to seq {seq} is not of this log"
+    _log.warning("memory is rebuilt from the log", why=why)
+    SqliteStore.discard(path)
+    return await SqliteStore.open(path, hold=clock.hold)
 
 
 async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits: AsyncExitStack) -> Bus:

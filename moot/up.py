@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal
+
+import structlog
 
 from channels.gateway.bridge import BusBridge
 from channels.gateway.guest import Host as GuestHost
@@ -25,10 +28,13 @@ from moot.feed import Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
 from moot.patience import Patience
+from moot.reception import Reception
 from moot.society import Plan, Society
 from moot.stored import last_envelope, last_sent_at, stored_envelopes
 from protocols.codec import decode_body
 from protocols.kernel.times import rfc3339
+
+_log = structlog.get_logger("moot.up")
 
 DEFAULT_DIRECTORY: Final = Path("moot-data")
 SLOT: Final = timedelta(hours=2)
@@ -225,10 +231,18 @@ async def _serve_guests(
     async def publish(draft: Any, key: str) -> Any:
         return await bridge.on_society(lambda: door.publish_json(draft, key))
 
+    reception = Reception(society.host)
+
+    async def ask(question: str, args: Any) -> str:
+        return await bridge.on_society(lambda: reception.ask(question, args))
+
+    async def report(event: Any) -> None:
+        await bridge.on_society(lambda: reception.report(event))
+
     first = [envelope async for envelope in society.bus.read(1, 1)]
-    guests = GuestHost(log_id=first[0].hash, source=bridge, publish=publish)
+    guests = GuestHost(log_id=first[0].hash, source=bridge, publish=publish, ask=ask, report=report)
     server = GatewayServer(guests, data_dir=directory)
-    io.spawn(server.serve)
+    io.spawn(server.serve).add_done_callback(_serving_ended)
 
     async def end() -> None:
         feeding.cancel()
@@ -238,6 +252,12 @@ async def _serve_guests(
     if plan.settings.surfaces:
         child = GatewayChild(directory, options.config)
         exits.callback(child.close)
+
+
+def _serving_ended(serving: Future[None]) -> None:
+    """Say so when the gateway's socket could not be opened; the society goes on without it."""
+    if not serving.cancelled() and (fault := serving.exception()) is not None:
+        _log.error("no gateway socket: chat platforms stay dark", why=str(fault))
 
 
 async def _running_loop() -> asyncio.AbstractEventLoop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 import structlog
 
@@ -14,6 +14,9 @@ from channels.bus import Receipt
 from channels.errors import BusClosed, StorageError
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import OfficerFault
+
+AGAIN_AFTER_S: Final = 1.0
+"""Society seconds from a duty that the disk did not take to the next look."""
 
 _log = structlog.get_logger("moot.office")
 
@@ -67,10 +70,11 @@ class Office:
         try:
             while True:
                 self._woken.clear()
-                drafts = self._duties.due(self._clock.now())
+                now = self._clock.now()
+                drafts = self._duties.due(now)
                 if not drafts:
                     self._until = self._duties.next_instant()
-                    await self._wait()
+                    await self._wait(now)
                     continue
                 await self._post(drafts)
         except BusClosed:
@@ -81,22 +85,27 @@ class Office:
 
     async def _post(self, drafts: Sequence[Draft]) -> None:
         if len(drafts) == 1:
-            receipts: list[Receipt | BaseException] = [await self._try(drafts[0])]
+            receipts = [await self._try(drafts[0])]
         else:
-            receipts = list(await asyncio.gather(*map(self._try, drafts), return_exceptions=True))
+            receipts = list(await asyncio.gather(*map(self._try, drafts)))
         for draft, receipt in zip(drafts, receipts, strict=True):
             if isinstance(receipt, StorageError):
-                _log.error("not stored", type=draft.body.type, error=str(receipt))
-                await asyncio.sleep(1)
-            elif isinstance(receipt, BaseException):
+                _log.error("not stored", type=draft.body.type, case_id=draft.case_id, error=str(receipt))
+            elif isinstance(receipt, Exception):
                 raise receipt
             elif receipt.status == "accepted":
                 self._stuck.clear()
             else:
                 self._note_stuck(draft, receipt)
+        if any(isinstance(receipt, StorageError) for receipt in receipts):
+            await asyncio.sleep(AGAIN_AFTER_S)
 
-    async def _try(self, draft: Draft) -> Receipt:
-        return await self._duties.publish(draft)
+    async def _try(self, draft: Draft) -> Receipt | Exception:
+        """Publish a duty; a failure is returned, so that the duties beside it are seen through."""
+        try:
+            return await self._duties.publish(draft)
+        except Exception as fault:
+            return fault
 
     def _note_stuck(self, draft: Draft, receipt: Receipt) -> None:
         times = self._stuck.get(receipt.id, 0) + 1
@@ -107,11 +116,11 @@ class Office:
                 seq=receipt.seq,
             )
 
-    async def _wait(self) -> None:
-        """Wait until something is due or the log grows."""
+    async def _wait(self, now: datetime) -> None:
+        """Wait until something is due or the log grows; `now` is when nothing was due."""
         if self._woken.is_set():
             return
-        if self._until is not None and self._until > self._clock.now():
+        if self._until is not None and self._until > now:
             self._sleeper = asyncio.create_task(self._sleep(self._until), name="office timer")
         await self._woken.wait()
         if self._sleeper is not None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from channels import sqlite, writer
+from channels import batching, sqlite, writer
 from channels.bus import Bus, Receipt
 from channels.errors import BusClosed, Refused
 from channels.inmemory import InMemoryBus
@@ -52,7 +52,7 @@ class Backend:
 def backend(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Backend:
     if request.param == "sqlite with a short memory":
         monkeypatch.setattr(sqlite, "IDS", 4)
-        monkeypatch.setattr(writer, "MAX_ROWS", 3)
+        monkeypatch.setattr(batching, "MAX_ROWS", 3)
         monkeypatch.setattr(writer, "HEAD_EVERY", 2)
         monkeypatch.setattr(sqlite, "WINDOW", 4)
         monkeypatch.setattr(sqlite, "PAGE", 3)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from channels import sqlite, writer
+from channels import batching, sqlite, writer
 from channels.bus import Bus, Receipt, Subscription
 from channels.errors import BusClosed, Refused, StorageError
 from channels.inmemory import InMemoryBus
@@ -191,9 +191,9 @@ class SqliteMachine(BusMachine):
             mock.patch.object(sqlite, "IDS", 4),
             mock.patch.object(sqlite, "WINDOW", 3),
             mock.patch.object(sqlite, "PAGE", 4),
-            mock.patch.object(writer, "MAX_ROWS", 3),
+            mock.patch.object(batching, "MAX_ROWS", 3),
             mock.patch.object(writer, "HEAD_EVERY", 2),
-            mock.patch.object(writer, "HALVE_FROM", 4),
+            mock.patch.object(batching, "HALVE_FROM", 4),
         ]
         for patch in self.patches:
             patch.start()

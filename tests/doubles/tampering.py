@@ -133,8 +133,8 @@ def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 
 _CHOICES = {
-    "channel": ("#a-arena", "#a-verdict", "#a-report", "#admin", "#bridge"),
-    "author": tuple(map(str, Seat)),
+    "channel": ("#a-verdict", "#admin", "#a-arena"),
+    "author": (Seat.CRITIC.value, Seat.REFEREE.value, Seat.ADMIN.value),
     "kind": ("bot", "human", "officer"),
 }
 """Values that envelopes may take, by field."""
@@ -169,7 +169,7 @@ def _other_texts(kind: str, path: Path, name: str, value: str, in_body: bool) ->
         yield from (choice for choice in _CHOICES[name] if choice != value)
         return
     if name == "type":
-        yield from sorted(set(MESSAGES) - {value})[::7]
+        yield from (choice for choice in ("NOTE", "REFLECTION") if choice != value)
         return
     choices = _literals(kind, name) or (_KINDS if name == "kind" else ())
     if choices:

@@ -16,6 +16,7 @@ What a seat has before it:
 How it thinks (no dice in here; the draw comes from the seed, the decision from figures):
     ``casefile``    the figures of one strategy on train and validation, never on the test
     ``points``      the Critic's point and the Explorer's answer for each score, and how well it holds
+    ``judgement``   both arguments weighed, and the verdict that they ask for and the rules allow
     ``weighing``    scores against strictness: burden, rating, confidence, argument scores
     ``search``      which strategies to look at and which looks best
     ``repair``      changes to a strategy that answer an objection
@@ -23,7 +24,7 @@ How it thinks (no dice in here; the draw comes from the seed, the decision from 
 What each seat says:
     ``explorer``, ``rebuttal``, ``critic``, ``evolver``, ``aftermath``: a micro-cycle
     ``reports``, ``weekly``, ``architecture``: what comes daily and weekly
-    ``catalogue``   ideas for the system itself, as data
+    ``catalogue``   ideas for the system itself, as data; ``needs``: what a week's records ask of it
     ``wording``     how sentences are chosen; ``phrases_*`` hold them, as data
 
 Data flows from the blocks above into those below. Nothing here keeps state between two answers besides caches

@@ -9,7 +9,7 @@ from typing import Literal
 from bots.minds.mind import Reply
 from bots.minds.simulated import phrases_evolver as phrases
 from bots.minds.simulated.criteria import spoken
-from bots.minds.simulated.evolver import weigh
+from bots.minds.simulated.judgement import weigh
 from bots.minds.simulated.lessons import figures_of
 from bots.minds.simulated.points import objection
 from bots.minds.simulated.transcript import part_of

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from channels import writer
+from channels import batching
 from channels.bus import Receipt
 from channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
 from channels.sqlite import SqliteBus
@@ -126,7 +126,7 @@ def test_counted_ids_are_taken_back_when_the_disk_fails(tmp_path):
 
 
 def test_who_waits_behind_a_failed_batch_notices_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "HALVE_FROM", 4)
+    monkeypatch.setattr(batching, "HALVE_FROM", 4)
 
     async def scenario(bus, disk):
         disk.before = [FULL]
@@ -189,7 +189,7 @@ def test_an_id_beyond_memory_fails_its_own_publisher_only_and_leaves_no_gap(tmp_
 
 def test_a_refusal_while_the_rest_is_sequenced_anew_reaches_its_publisher(tmp_path, monkeypatch):
     """The rules may have changed their mind meanwhile."""
-    monkeypatch.setattr(writer, "HALVE_FROM", 2)
+    monkeypatch.setattr(batching, "HALVE_FROM", 2)
 
     async def scenario(bus, disk):
         disk.before = [FULL]
