@@ -45,8 +45,15 @@ class Batching:
 
     def wrote(self, took_s: float, rows: int) -> None:
         """Learn how long the disk had a batch; a row costs it about what it costs the loop, the rest is sync."""
-        self._sync_s += (max(0.0, took_s - rows * self._row_s) - self._sync_s) / 4
+        serving_s = rows * self._row_s
+        self._sync_s = _learn(self._sync_s, max(0.0, took_s - serving_s), most=2 * self._sync_s + serving_s)
 
     def served(self, took_s: float, rows: int) -> None:
         """Learn how long the loop needed until so many publishers were back with the next draft."""
-        self._row_s += (took_s / rows - self._row_s) / 4
+        row_s = took_s / rows
+        self._row_s = _learn(self._row_s, row_s, most=2 * self._row_s or row_s)
+
+
+def _learn(known: float, seen: float, *, most: float) -> float:
+    """Move a quarter of the way to what was seen; a checkpoint or a pause in between counts for little."""
+    return known + (min(seen, most) - known) / 4

@@ -3,6 +3,10 @@
 One row a draft: `key` is its idempotency key, `receipt` what became of it, null while it waits. The guest
 writes the draft, the host's pump the receipt. A draft that was posted to a stopped society waits for the next
 one, and is logged exactly once, for its key is the envelope's id.
+
+The table lives in `log.sqlite` (K24), so guests and host take turns at one write lock. Measured: a post to an
+idle host has its receipt after 50 ms, the pump's pause; beside 64 publishers that never rest it takes 70 ms,
+and four guests that post seven times a second each slow those publishers by less than a half.
 """
 
 from __future__ import annotations

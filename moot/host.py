@@ -143,9 +143,12 @@ class Host:
 
     def _keep(self, env: Envelope, fx: Effects) -> None:
         """Keep what views are made of."""
-        for state in fx.started:
-            self._transcripts.setdefault(state.case_id, [])
         case_id = env.case_id
+        for state in fx.started:
+            said = self._transcripts.setdefault(state.case_id, [])
+            if state.case_id != case_id:
+                # The OVERRIDE that opens a linked case names the ended one (K23).
+                said.append(env)
         if case_id is not None and (kept := self._transcripts.get(case_id)) is not None:
             kept.append(env)
         for obligation in fx.closed:

@@ -129,7 +129,6 @@ class Society:
         """
         async with AsyncExitStack() as exits:
             if plan.directory is not None:
-                plan.directory.mkdir(parents=True, exist_ok=True)
                 lease = lease or exits.enter_context(Lease.acquire(plan.directory))
             rulebook = rules(plan.settings.viewers.viewers())
             gate = Gate(rulebook)

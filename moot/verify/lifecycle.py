@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -13,6 +12,7 @@ from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
 from protocols.kernel.seats import Seat
+from protocols.kernel.times import rfc3339
 from protocols.rulebook import ROWS, VERSION
 
 WALL_S: Final = 5.0
@@ -24,8 +24,6 @@ AT_ONCE: Final = timedelta(seconds=1)
 
 COMMAND_LINE: Final = "cli"
 """On this platform the owner of the data directory is an admin too, and the log does not name him."""
-
-_NUMBERED: Final = re.compile(r"(started|stopped)/(\d+)")
 
 
 class Lifecycle:
@@ -107,12 +105,12 @@ class Lifecycle:
         assert isinstance(body, SocietyStopped)
         if body.last_seq != env.seq - 1:
             self._bad(env, "K6", f"last_seq: {body.last_seq}, the message before it is {env.seq - 1}")
-        self._check_id(env)
+        self._check_id(env, f"stopped/{env.seq}")
 
     def _starts(self, env: Envelope, docket: Docket) -> None:
         body = env.body
         assert isinstance(body, SocietyStarted)
-        self._check_id(env)
+        self._check_id(env, f"started/{env.seq}")
         if body.rules_version != VERSION:
             self._bad(env, "K4", f"rules_version: this Moot knows {VERSION}, not {body.rules_version}")
         if not body.speed > 0 or (body.clock == "real" and body.speed != 1):
@@ -130,14 +128,15 @@ class Lifecycle:
                     f"accelerated time goes on at {last:%d %H:%M:%S}, it does not jump",
                 )
 
-    def _check_id(self, env: Envelope) -> None:
-        found = _NUMBERED.fullmatch(env.id)
-        if found is not None and int(found[2]) != env.seq:
-            self._bad(env, "K1", f"id: {env.id} stands at seq {env.seq}")
+    def _check_id(self, env: Envelope, derived: str) -> None:
+        """Check an id that is derived, or chosen in another way altogether (K1)."""
+        if env.id != derived and env.id.partition("/")[0] == derived.partition("/")[0]:
+            self._bad(env, "K1", f"id: {env.id}, this is {derived}")
 
     def _sets(self, env: Envelope) -> None:
         body = env.body
         assert isinstance(body, ClockSet)
+        self._check_id(env, f"clock/{rfc3339(body.society_at)}/{env.id.rpartition('/')[2]}")
         slack = max(self.slack, LEAST, timedelta(seconds=WALL_S * body.speed))
         if abs(env.sent_at - body.society_at) > slack:
             self._findings.add(

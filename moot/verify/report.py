@@ -30,7 +30,7 @@ Invariant = Literal[
 ]
 """What `moot verify` holds a log to; the name that a finding goes by."""
 
-INTEGRITY: Final = frozenset({"readable", "hash", "head", "dense_seq", "unique_id"})
+INTEGRITY: Final = frozenset({"readable", "valid_body", "hash", "head", "dense_seq", "unique_id"})
 """Breaks of the log itself; what the rules find beside one mostly follows from it."""
 
 MAX_FINDINGS: Final = 20

@@ -62,6 +62,10 @@ class Fold:
         """Return the duties that time alone makes due at `now`; pure."""
         return NOTHING
 
+    def owed(self, env: Envelope, docket: Docket) -> Draft | None:
+        """Return the duty that this message discharges, however urgent others are; None when there is none."""
+        return next((draft for draft in self.ring(env.sent_at, docket) if draft.identity() == env.id), None)
+
     def was_owed(self, env: Envelope, docket: Docket) -> bool:
         """Say whether an officer's message was a duty that something else overtook."""
         return False

@@ -126,9 +126,9 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
             raise OfficerFault(f"{body.type} before {obligation.due_at:%H:%M:%S}, when it is due", seq=env.seq)
         return discharge_of(docket, obligation)
     for fold in docket.house.folds:
-        for draft in fold.ring(env.sent_at, docket):
-            if draft.identity() == env.id:
-                return draft
+        duty = fold.owed(env, docket)
+        if duty is not None:
+            return duty
     return None
 
 

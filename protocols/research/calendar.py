@@ -193,19 +193,30 @@ class Calendar(Fold):
     def ring(self, now: datetime, docket: Docket) -> Iterator[Draft]:
         """Return the Timekeeper's most urgent duty at `now`, if any."""
         for name in POLICIES:
-            nominal = self.next.get(name)
-            if nominal is None or nominal > now:
-                continue
-            body = self._say(name, nominal, now, docket)
-            if body is not None:
-                yield Draft(
-                    channel="#a-arena",
-                    author=Seat.TIMEKEEPER,
-                    actor=OFFICER,
-                    body=body,
-                    key=_deferral(name, nominal) if type(body) is CycleDeferred else _slot(name, nominal),
-                )
+            duty = self._duty(name, now, docket)
+            if duty is not None:
+                yield duty
                 return
+
+    def owed(self, env: Envelope, docket: Docket) -> Draft | None:
+        """Return what is to be said about the slot that this message is about."""
+        body = env.body
+        name = body.mode if type(body) is CycleTrigger else getattr(body, "schedule", "")
+        duty = self._duty(name, env.sent_at, docket) if name in POLICIES else None
+        return duty if duty is not None and duty.identity() == env.id else None
+
+    def _duty(self, name: str, now: datetime, docket: Docket) -> Draft | None:
+        nominal = self.next.get(name)
+        body = self._say(name, nominal, now, docket) if nominal is not None and nominal <= now else None
+        if nominal is None or body is None:
+            return None
+        return Draft(
+            channel="#a-arena",
+            author=Seat.TIMEKEEPER,
+            actor=OFFICER,
+            body=body,
+            key=_deferral(name, nominal) if type(body) is CycleDeferred else _slot(name, nominal),
+        )
 
     def _say(self, name: str, nominal: datetime, now: datetime, docket: Docket) -> Message | None:
         """Decide what to say about a slot whose time has come; None while it waits."""
@@ -220,7 +231,7 @@ class Calendar(Fold):
             return _skipped(policy, nominal, "outage" if was_down else "a later one is due")
         if not policy.waits and (was_down or is_stale):
             return _skipped(policy, nominal, "outage" if was_down else "missed")
-        busy = _busy(house)
+        busy = _busy(house) or self._goes_first(name, now)
         if busy and not policy.waits:
             return _skipped(policy, nominal, _runs(busy))
         if busy:
@@ -233,6 +244,11 @@ class Calendar(Fold):
             nominal_at=nominal,
             context=house.fold_named("research").context(),
         )
+
+    def _goes_first(self, name: str, now: datetime) -> str:
+        """Name the schedule that goes before this one at this instant and that nothing may run beside."""
+        first = self.next.get("architecture")
+        return "architecture" if name != "architecture" and first is not None and first <= now else ""
 
     def was_owed(self, env: Envelope, docket: Docket) -> bool:
         """Say whether a deferral was due a moment ago: the cycle it waits for ended while it was written."""

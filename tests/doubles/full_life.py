@@ -10,6 +10,7 @@ from protocols.kernel.message import Message
 from protocols.kernel.officers import Audit, ClockSet, ConfigChanged
 from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
 from protocols.kernel.seats import Seat
+from protocols.kernel.times import rfc3339
 from tests.doubles.biglog import Chance
 
 SATURDAY = datetime(2026, 2, 28, 9, tzinfo=UTC)
@@ -102,5 +103,6 @@ def _people(life: Life) -> None:
 def _clock(life: Life) -> None:
     """Change pace and configuration."""
     life.live(until=life.now + timedelta(minutes=10))
-    life.timekeeper(ClockSet(society_at=life.now, speed=120.0, paused=False, reason="faster"), "clock/1")
+    key = f"clock/{rfc3339(life.now)}/1"
+    life.timekeeper(ClockSet(society_at=life.now, speed=120.0, paused=False, reason="faster"), key)
     life.timekeeper(ConfigChanged(changes={"clock": {"human_wall_s": 60}}, reason="patience"), "config/1")

@@ -101,6 +101,7 @@ def renumbered(lines: Lines) -> Lines:
     for n, before in enumerate(lines, 1):
         line = copy.deepcopy(before)
         line.update(seq=n, id=anew(line["id"]), in_reply_to=anew(line["in_reply_to"]))
+        line["tenure"] = moved.get(line["tenure"], line["tenure"])
         body = line["body"]
         if isinstance(body.get("of_seq"), int):
             body["of_seq"] = moved.get(body["of_seq"], body["of_seq"])

@@ -51,12 +51,14 @@ def judge_finally(turn: Turn) -> Reply:
 
 
 def _extension(turn: Turn, weighed: Weighed) -> ExtendDebate:
-    voice = turn.voice
-    text = voice.say(phrases.EXTEND, alpha=two(weighed.alpha), risk=two(weighed.risk))
+    low, high = EXTENSION_BAND
+    # A script may ask for an extension that the figures do not; it stays legal, unless the script says more.
+    alpha, risk = (min(max(score, low), high) for score in (weighed.alpha, weighed.risk))
+    text = turn.voice.say(phrases.EXTEND, alpha=two(alpha), risk=two(risk))
     return ExtendDebate(
         extra_rounds=1,
-        alpha_argument_score=weighed.alpha,
-        risk_argument_score=weighed.risk,
+        alpha_argument_score=alpha,
+        risk_argument_score=risk,
         reason=paragraph(text, *_notes(turn)),
     )
 

@@ -52,9 +52,12 @@ def plan_of(turn: Turn) -> Plan:
         factor = 0.25 if speaks_against(direction) else 2.5
         weights.update({name: weights[name] * factor for name in named})
     symbols = turn.universe.symbols
+    wished = [name for note in turn.notes if not note.is_against for name in note.archetypes]
+    if wished:
+        weights = {name: float(name in wished) for name in ARCHETYPES}
     for note in turn.notes:
-        factor = 0.0 if note.is_against else 6.0
-        weights.update({name: max(weights[name], 0.2) * factor for name in note.archetypes})
+        if note.is_against:
+            weights.update(dict.fromkeys(note.archetypes, 0.0))
         if note.symbols:
             others = tuple(one for one in symbols if one not in note.symbols)
             symbols = (others or symbols) if note.is_against else note.symbols

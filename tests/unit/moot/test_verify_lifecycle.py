@@ -12,6 +12,7 @@ from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.officers import ClockSet
 from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat
+from protocols.kernel.times import rfc3339
 from tests.doubles.full_life import SATURDAY, Life
 from tests.doubles.tampering import Lines, judged, read, rehashed, renumbered
 
@@ -42,7 +43,7 @@ class Story:
 
     def set_clock(self, at: datetime, speed: float = 1.0, *, paused: bool = False) -> None:
         body = ClockSet(society_at=at, speed=speed, paused=paused, reason="asked")
-        self.life.timekeeper(body, f"clock/{self.life.seq}")
+        self.life.timekeeper(body, f"clock/{rfc3339(at)}/{self.life.seq}")
 
     def lines(self) -> Lines:
         return read("".join(env.line + "\n" for env in self.log))

@@ -1,0 +1,317 @@
+import hashlib
+import os
+import subprocess
+import sys
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from bots.minds.simulated.mind import SimulatedMind
+from bots.minds.simulated.tools import SimulatedTools
+from bots.minds.simulated.transcript import spec_of
+from bots.tools.backtest import backtest
+from bots.tools.bars import Bars
+from bots.tools.prices import load_universe
+from bots.tools.splits import splits
+from bots.tools.strategies import validate
+from bots.tools.universe import Universe
+from memory.evidence import InMemoryEvidence
+from protocols.kernel.seats import Seat
+from protocols.research.judging import passes
+from tests.doubles.views import START, Society, one_debate
+
+SYNTHETIC = load_universe("synthetic", start=START, seed=7)
+SEEDS = tuple(range(1, 41))
+ARGUED = ("HYPOTHESIS", "RISK_ASSESSMENT", "REBUTTAL", "CONCEDE", "EXTEND_DEBATE", "VERDICT")
+
+
+def mind_of(universe=SYNTHETIC, seed=1, evidence=None):
+    return SimulatedMind(SimulatedTools(universe, evidence or InMemoryEvidence(), seed))
+
+
+@lru_cache(maxsize=64)
+def debate(seed, universe=SYNTHETIC):
+    return one_debate(mind_of(universe, seed))
+
+
+def outcome(society):
+    found = [state for fx in society.effects for state in fx.ended if state.kind == "debate"]
+    return found[0] if found else None
+
+
+def argued(society):
+    """Return all that was argued before any verdict took effect, ids and times aside."""
+    kinds = (*ARGUED, "REVISE_REQUEST", "REVISED_HYPOTHESIS", "FINAL_VERDICT")
+    return [
+        (e.body.type, e.body.model_dump(exclude={"hypothesis_id"})) for e in society.log if e.body.type in kinds
+    ]
+
+
+def remade(change, universe=SYNTHETIC):
+    """Make a universe anew, every symbol's columns put through a function of (symbol, dates, columns)."""
+    made = []
+    for bars in universe.bars.values():
+        columns = [np.array(column) for column in bars.columns()]
+        made.append(Bars(bars.symbol, bars.dates, *change(bars.symbol, bars.dates, columns), bars.label))
+    return Universe.of(made, "changed")
+
+
+# ------------------------------------------------------------ rules
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_debate_breaks_a_rule(seed):
+    society = debate(seed)
+    assert society.bodies("VIOLATION") == []
+    assert society.bodies("MICRO_CYCLE_REPORT")
+    assert society.retries == []
+
+
+def test_debates_end_in_all_the_ways_they_can():
+    ends = Counter(state.ended_by for seed in SEEDS if (state := outcome(debate(seed))) is not None)
+    assert ends["rounds"] > len(SEEDS) / 2
+    assert ends["confidence"] >= 2
+    kinds = Counter(kind for seed in SEEDS for kind in set(debate(seed).kinds()))
+    assert kinds["VERDICT"] >= len(SEEDS) - 5
+    for kind in ("REVISED_HYPOTHESIS", "EXTEND_DEBATE", "REFLECTION", "CAUSAL_RECORD", "TIMEOUT_PING"):
+        assert kinds[kind] >= 1, kind
+
+
+def test_verdicts_are_neither_all_one_nor_all_the_other():
+    verdicts = Counter(state.verdict for seed in SEEDS if (state := outcome(debate(seed))) is not None)
+    assert 0.2 <= verdicts["APPROVE"] / sum(verdicts.values()) <= 0.7
+
+
+def test_every_strategy_said_is_legal_in_the_universe():
+    for seed in SEEDS:
+        for kind in ("HYPOTHESIS", "REVISED_HYPOTHESIS", "STRATEGY_MOVED"):
+            for body in debate(seed).bodies(kind):
+                validate(spec_of(body.strategy), SYNTHETIC.bars)
+
+
+def test_a_backtest_says_what_its_figures_say_and_its_curve_can_be_looked_up():
+    evidence = InMemoryEvidence()
+    found = 0
+    for seed in SEEDS[:20]:
+        society = one_debate(mind_of(seed=seed, evidence=evidence))
+        for body in society.bodies("BACKTEST_RESULT"):
+            found += 1
+            span = splits(SYNTHETIC).test
+            assert body.passed == passes(body.metrics) and body.passed == (body.reason == "passed")
+            assert (body.split.from_, body.split.to) == (span.first.isoformat(), span.last.isoformat())
+            curve = evidence.get(body.equity_ref)
+            assert curve["dates"][0] >= body.split.from_ and len(curve["dates"]) == len(curve["equity"])
+            strategy = spec_of(outcome(society).strategy)
+            assert backtest(strategy, SYNTHETIC, span).metrics["sharpe"] == body.metrics.sharpe
+    assert found >= 3
+
+
+def test_what_passed_is_moved_to_the_candidates_with_strategy_and_hypothesis():
+    moves = [(debate(s), body) for s in SEEDS for body in debate(s).bodies("STRATEGY_MOVED")]
+    assert moves
+    for society, body in moves:
+        assert (body.from_, body.to) == (None, "candidates")
+        assert body.strategy == outcome(society).strategy
+        assert body.strategy_id == "strat_" + body.hypothesis_id.removeprefix("hyp_")
+        record = society.store.read().strategy(body.strategy_id)
+        assert record.strategy == body.strategy and record.backtest.passed
+
+
+def test_records_hold_the_strategy_so_that_memory_can_be_learnt_from():
+    for seed in SEEDS[:15]:
+        society = debate(seed)
+        for kind in ("CAUSAL_RECORD", "REFLECTION"):
+            for env in (e for e in society.log if e.body.type == kind and e.author is Seat.EVOLVER):
+                record = env.body.record
+                strategy = outcome(society).strategy
+                params = {k[6:]: v for k, v in record.metrics.items() if k.startswith("param.")}
+                assert params == dict(strategy.params) and record.archetype == strategy.archetype
+                assert record.kind in ("success", "failure")
+                assert (record.failure_code is None) == (record.kind == "success")
+
+
+# ------------------------------------------------------------ evidence
+
+
+def test_what_is_said_quotes_the_figures_of_the_strategy():
+    for seed in SEEDS[:10]:
+        society = debate(seed)
+        for body in society.bodies("HYPOTHESIS"):
+            sharpe = backtest(spec_of(body.strategy), SYNTHETIC, splits(SYNTHETIC).train).metrics["sharpe"]
+            assert f"{sharpe:.2f}" in body.statement
+            assert body.expected_traits.target_sharpe == sharpe
+        for env in society.log:
+            if env.body.type == "RISK_ASSESSMENT":
+                assert any(letter.isdigit() for letter in env.body.reasoning)
+
+
+def test_the_words_vary():
+    openings = Counter(
+        body.reasoning.split(".")[0] for seed in SEEDS for body in debate(seed).bodies("RISK_ASSESSMENT")
+    )
+    assert len(openings) >= 10 and max(openings.values()) < sum(openings.values()) / 4
+    statements = Counter(body.statement for seed in SEEDS for body in debate(seed).bodies("HYPOTHESIS"))
+    assert max(statements.values()) == 1
+
+
+def test_a_research_note_comes_before_the_hypothesis():
+    society = debate(1)
+    kinds = society.kinds()
+    assert kinds.index("RESEARCH_NOTE") < kinds.index("HYPOTHESIS")
+    (env,) = society.asides
+    assert env.channel == "#a-research" and env.author is Seat.EXPLORER and len(env.body.findings) >= 3
+
+
+def test_permuted_prices_change_verdicts():
+    order = np.random.default_rng(3).permutation(len(SYNTHETIC.calendar) - 1)
+
+    def permuted(_symbol, _dates, columns):
+        """Shuffle the days: the same moves in another order, so that nothing lasts and nothing returns."""
+        open_, high, low, close, volume = columns
+        before = close[:-1]
+        moves = [column[1:] / before for column in (open_, high, low, close)]
+        level = close[0] * np.concatenate(([1.0], np.cumprod(moves[3][order])))
+        made = [np.concatenate(([column[0]], moves[n][order] * level[:-1])) for n, column in enumerate(columns[:4])]
+        return [*made, np.concatenate((volume[:1], volume[1:][order]))]
+
+    other = remade(permuted)
+    before = [outcome(debate(seed)) for seed in SEEDS]
+    after = [outcome(debate(seed, other)) for seed in SEEDS]
+    pairs = [(a.verdict, b.verdict) for a, b in zip(before, after, strict=True) if a is not None and b is not None]
+    assert sum(a != b for a, b in pairs) >= 5
+    approvals = [sum(v == "APPROVE" for v in side) for side in zip(*pairs, strict=True)]
+    assert approvals[1] < approvals[0], "without any structure in the prices there is less to approve"
+
+
+@pytest.mark.parametrize("poison", ["nan", "other"])
+def test_no_seat_reads_the_test_split_before_an_approve(poison):
+    edge = np.datetime64(splits(SYNTHETIC).test.first, "D")
+    rng = np.random.default_rng(5)
+
+    def poisoned(_symbol, dates, columns):
+        late = dates >= edge
+        factor = np.nan if poison == "nan" else np.exp(0.3 * rng.standard_normal(int(late.sum())))
+        for column in columns:
+            column[late] = column[late] * factor
+        return columns
+
+    def stop_before_the_test(society):
+        """Play until the backtest is owed, or to the end."""
+        while not any("BACKTEST_RESULT" in o.expects for o in society.owed_bots()) and society.docket.cases:
+            society.wait(seconds=30)
+        return argued(society)
+
+    clean, changed = remade(lambda _s, _d, columns: columns), remade(poisoned)
+    assert clean.sha256 != changed.sha256
+    compared = 0
+    for seed in SEEDS[:12]:
+        one, other = Society(mind_of(clean, seed)), Society(mind_of(changed, seed))
+        said = stop_before_the_test(one)
+        assert said == stop_before_the_test(other)
+        compared += len(said)
+    assert compared > 50
+
+
+def test_bars_that_do_not_exist_yet_are_not_read():
+    start = datetime(2020, 6, 3, 10, tzinfo=UTC)
+    universe = load_universe("synthetic", start=datetime(2020, 6, 3, tzinfo=UTC), seed=7)
+    edge = np.datetime64("2017-01-01", "D")
+    start = datetime(2017, 1, 1, 10, tzinfo=UTC) if universe.shift_weeks == 0 else start
+    shown = []
+
+    def bars_as_of(now):
+        shown.append(now)
+        return universe.until(now)
+
+    tools = SimulatedTools(universe, InMemoryEvidence(), 1, bars_as_of)
+    society = one_debate(SimulatedMind(tools), start)
+    last = universe.until(max(shown)).last_date
+    assert edge is not None and society.bodies("HYPOTHESIS")
+    for body in society.bodies("BACKTEST_RESULT"):
+        assert body.split.to <= last.isoformat()
+    assert max(shown) <= start + timedelta(hours=5)
+
+
+# ------------------------------------------------------------ the same again
+
+PROGRAM = """
+import hashlib
+from tests.unit.bots.test_simulated_debates import one_debate, mind_of
+lines = [env.line for seed in (1, 2, 3) for env in one_debate(mind_of(seed=seed)).log]
+print(hashlib.sha256("\\n".join(lines).encode()).hexdigest())
+"""
+
+
+def test_same_seed_same_bytes_in_two_processes():
+    lines = [env.line for seed in (1, 2, 3) for env in one_debate(mind_of(seed=seed)).log]
+    here = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    for hash_seed in ("1", "4711"):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", PROGRAM],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": "."},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=100,
+        )
+        assert done.stdout.strip() == here
+
+
+def test_another_seed_another_debate():
+    assert argued(debate(1)) != argued(debate(2))
+
+
+def test_asking_twice_gives_the_same_answer():
+    society = Society(mind_of(seed=4))
+    (obligation,) = society.owed_bots()
+    first, second = society.ask(obligation), society.ask(obligation)
+    assert first == second
+
+
+# ------------------------------------------------------------ people
+
+
+def note_changes(kind, text, seed=1, about=True):
+    """Play to the obligation of a type and compare its answer without and with a person's note."""
+    society = Society(mind_of(seed=seed))
+    while not (owed := [o for o in society.owed_bots() if kind in o.expects]):
+        assert society.docket.cases, "the debate ended before"
+        society.wait(seconds=20)
+    plain = society.ask(owed[0])
+    society.note(text, owed[0].case_id if about else None)
+    return plain.body, society.ask(owed[0]).body
+
+
+def test_a_note_tightens_the_score_that_it_names_and_is_mentioned():
+    plain, noted = note_changes("RISK_ASSESSMENT", "I worry about overfitting and tail risk here")
+    assert plain.scores == noted.scores, "the figures are what they are"
+    assert noted.reasoning != plain.reasoning and "“I worry about overfitting" in noted.reasoning
+    assert "ann" in noted.reasoning
+    assert noted.confidence != plain.confidence or noted.risk_rating != plain.risk_rating
+
+
+def test_a_note_about_another_case_changes_nothing():
+    society = Society(mind_of(seed=1))
+    society.wait(minutes=1)
+    (obligation,) = society.owed_bots()
+    plain = society.ask(obligation)
+    society.note("avoid momentum", "hyp_20200101_0000")
+    assert society.ask(obligation) == plain
+
+
+def test_a_note_steers_the_search():
+    _, noted = note_changes("HYPOTHESIS", "please try breakout on SIM-BRAVO", about=False)
+    assert noted.strategy.archetype == "breakout" and noted.strategy.symbols == ("SIM-BRAVO",)
+    assert "“please try breakout on SIM-BRAVO”" in noted.rationale
+    plain, avoided = note_changes("HYPOTHESIS", "avoid mean reversion and momentum", about=False)
+    assert avoided.strategy.archetype in ("breakout", "multi_factor")
+
+
+@pytest.mark.parametrize("kind", ["REBUTTAL", "VERDICT"])
+def test_explorer_and_evolver_acknowledge_a_note(kind):
+    seed = next(s for s in SEEDS if kind in debate(s).kinds() and "TIMEOUT_PING" not in debate(s).kinds())
+    plain, noted = note_changes(kind, "what about crowding?", seed)
+    assert noted != plain and "“what about crowding?”" in repr(noted)
