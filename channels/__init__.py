@@ -1,8 +1,13 @@
 """How messages travel: buses, the guests' inbox, surfaces.
 
-* `bus`: the interface and its promises; `inmemory`, `sqlite` implement it.
-* `lease`, `inbox`: one host per data directory, guests beside it (K3).
+* `bus`: the interface and its promises; `inmemory`, `sqlite` implement it, `errors` are what they raise.
+* `sequencer` turns drafts into sealed entries, `feed` is the end of the log that subscribers read.
+* On disk: `writer` commits in groups (`pending`, `batching`, `logtable`), `logfile` is the file and its checks,
+  `logpages` reads it, `headfile` notes its end, `logwriter` writes it behind a bus in memory.
+* `lease`, `inbox`, `pump`, `draft_codec`: one host per data directory, guests beside it (K3).
 * `surface`, `outbox`, `gateway`: chat platforms mirror the log; they run in a process of their own (K22).
+
+Data flows draft -> sequencer -> writer -> disk -> `on_append` -> feed -> subscribers and publisher.
 
 A channel knows envelopes and the rules of admission; it knows no protocol, no bot and no store.
 """

@@ -14,7 +14,7 @@ import structlog
 
 from channels.batching import MAX_ROWS
 from channels.bus import Admission, Bus, Decode, Head, Receipt, Subscription
-from channels.errors import BusClosed, Refused
+from channels.errors import BusClosed, ChannelError, Refused
 from channels.feed import Feed, Reader
 from channels.headfile import write_head
 from channels.lease import Lease
@@ -193,7 +193,8 @@ class SqliteBus(Bus):
         """Run the writer, then close everything, however it ended."""
         try:
             await self._writer.run()
-            await self.note_head()
+            if not isinstance(self.fault, ChannelError):
+                await self.note_head()
         finally:
             self._feed.close()
             await self._exits.aclose()

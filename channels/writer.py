@@ -126,6 +126,12 @@ class Writer:
             self._resting.pop().set_result(None)
 
     async def _lane(self) -> None:
+        try:
+            await self._write_batches()
+        except Exception as bug:
+            self._break(bug)
+
+    async def _write_batches(self) -> None:
         back_at = self._loop.time()
         while self.fault is None:
             batch = self._cut()

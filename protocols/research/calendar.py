@@ -207,8 +207,10 @@ class Calendar(Fold):
 
     def _duty(self, name: str, now: datetime, docket: Docket) -> Draft | None:
         nominal = self.next.get(name)
-        body = self._say(name, nominal, now, docket) if nominal is not None and nominal <= now else None
-        if nominal is None or body is None:
+        if nominal is None or nominal > now:
+            return None
+        body = self._say(name, nominal, now, docket.house)
+        if body is None:
             return None
         return Draft(
             channel="#a-arena",
@@ -218,11 +220,12 @@ class Calendar(Fold):
             key=_deferral(name, nominal) if type(body) is CycleDeferred else _slot(name, nominal),
         )
 
-    def _say(self, name: str, nominal: datetime, now: datetime, docket: Docket) -> Message | None:
+    def _say(
+        self, name: str, nominal: datetime, now: datetime, house: House, *, heeds_stop: bool = True
+    ) -> Message | None:
         """Decide what to say about a slot whose time has come; None while it waits."""
-        house = docket.house
         policy = POLICIES[name]
-        if "A" in house.stopped:
+        if heeds_stop and "A" in house.stopped:
             return _skipped(policy, nominal, "stopped")
         was_down = self._up_since is not None and nominal < self._up_since
         later = self._schedules[name].first(nominal, after=True)
@@ -265,16 +268,21 @@ class Calendar(Fold):
         A cycle ended, a report moved the context, or a person stopped System A a moment ago. A cycle that
         opens all the same after a STOP is stopped at once (K21).
         """
-        if type(given) is CycleTrigger:
-            if type(expected) is CycleTrigger:
-                is_trigger = (expected.trigger, expected.mode) == (given.trigger, given.mode)
-            elif type(expected) is CycleSkipped and self._is_just_now(self._stopped_seq, house):
-                policy = POLICIES[expected.schedule]
-                is_trigger = (policy.trigger, policy.mode) == (given.trigger, given.mode)
-            else:
-                return False
-            is_known = house.fold_named("research").was_context(given.context)
-            return is_trigger and is_known and expected.nominal_at == given.nominal_at
+        if self._resembles(expected, given, house):
+            return True
+        if type(expected) is not CycleSkipped or not self._is_just_now(self._stopped_seq, house):
+            return False
+        assert house.at is not None
+        before = self._say(expected.schedule, expected.nominal_at, house.at, house, heeds_stop=False)
+        return before is not None and (before == given or self._resembles(before, given, house))
+
+    def _resembles(self, expected: Message, given: Message, house: House) -> bool:
+        if type(given) is CycleTrigger and type(expected) is CycleTrigger:
+            return (
+                (expected.trigger, expected.mode) == (given.trigger, given.mode)
+                and expected.nominal_at == given.nominal_at
+                and house.fold_named("research").was_context(given.context)
+            )
         if type(given) is CycleSkipped and isinstance(expected, CycleTrigger | CycleSkipped):
             slot = expected.mode if isinstance(expected, CycleTrigger) else expected.schedule
             is_slot = (slot, expected.nominal_at) == (given.schedule, given.nominal_at)

@@ -23,7 +23,7 @@ Lines = list[dict[str, Any]]
 Path = tuple[str | int, ...]
 
 
-_NUMBERED = re.compile(r"(violation|ruling|started|stopped)/(\d+)")
+_NUMBERED = re.compile(r"\b(violation|ruling|started|stopped)/(\d+)\b")
 
 
 class Alteration(NamedTuple):
@@ -92,10 +92,9 @@ def renumbered(lines: Lines) -> Lines:
     moved = {line["seq"]: n for n, line in enumerate(lines, 1)}
 
     def anew(identity: str | None) -> str | None:
-        found = _NUMBERED.match(identity or "")
-        if found is None:
-            return identity
-        return f"{found[1]}/{moved.get(int(found[2]), found[2])}{(identity or '')[found.end():]}"
+        if identity is None:
+            return None
+        return _NUMBERED.sub(lambda found: f"{found[1]}/{moved.get(int(found[2]), found[2])}", identity)
 
     done = []
     for n, before in enumerate(lines, 1):

@@ -61,7 +61,8 @@ class Society(Table):
         """Show an obligation to a mind."""
         state = self.docket.cases[obligation.case_id]
         brief = self.rules.types[state.kind].brief
-        cases = [obligation.case_id, *([state.parent] if state.parent else [])]
+        linked = getattr(state, "linked", None)
+        cases = [obligation.case_id, *(case for case in (state.parent, linked) if case)]
         shown = sorted((e for case in cases for e in self.by_case.get(case, ())), key=lambda e: e.seq)
         refused = [e.body.why for e in shown if e.body.type == "VIOLATION" and e.author is Seat.REFEREE]
         attempt = self.docket.attempts.get(obligation.id, 0)

@@ -247,7 +247,8 @@ def test_without_hashes_everything_but_the_listed_is_found(kind: str) -> None:
 
 # ---------------------------------------------------------------- lines removed, doubled, swapped, inserted
 
-PLACES: Final = range(0, len(LINES), 3)
+PLACES: Final = range(0, FIRST["SOCIETY_STOPPED"], 2)
+"""Virtual time leaves the officers no slack that a missing ping could hide in."""
 
 
 @pytest.mark.parametrize("start", range(3))
@@ -291,14 +292,15 @@ def test_a_message_said_twice_under_another_id_is_found() -> None:
     assert unseen <= {"NOTE", "RESEARCH_NOTE", "CONFIG_CHANGED", "AUDIT"}
 
 
-def test_neighbours_of_one_case_that_changed_places_are_found_unless_one_instant_made_both() -> None:
+def test_neighbours_of_one_case_that_changed_places_are_found() -> None:
     for n in PLACES:
         one, other = dict(LINES[n]), dict(LINES[(n + 1) % len(LINES)])
+        # What one instant made, and what officers may be late with, has no order of its own.
         if one["case_id"] != other["case_id"] or one["sent_at"] == other["sent_at"]:
             continue
         one["sent_at"], other["sent_at"] = other["sent_at"], one["sent_at"]
         report = judged(rehashed(renumbered([*LINES[:n], other, one, *LINES[n + 2 :]])), max_findings=1)
-        assert not report.ok or "NOTE" in (one["body"]["type"], other["body"]["type"])
+        assert not report.ok or {"NOTE", "AUDIT"} & {one["body"]["type"], other["body"]["type"]}
 
 
 # ---------------------------------------------------------------- noise

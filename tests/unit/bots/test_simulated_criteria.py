@@ -53,7 +53,10 @@ def test_every_score_is_found_by_its_identifier_and_by_its_spoken_name(name):
 
 
 def test_the_score_that_is_named_first_comes_first():
-    assert mentioned("Crowding: a correlation of 0.79 with plain holding") == ("crowding_risk", "correlation_risk")
+    assert mentioned("Crowding: a correlation of 0.79 with plain holding") == (
+        "crowding_risk",
+        "correlation_risk",
+    )
     assert mentioned("nothing of the kind") == ()
 
 
@@ -109,7 +112,12 @@ def test_no_variant_comes_twice_while_others_are_left():
 
 
 def test_figures_and_sentences_are_written_as_people_write_them():
-    assert (two(-0.001), two(1.005e1), percent(0.0912), percent(-0.0001)) == ("0.00", "10.05", "9.1 %", "0.0 %")
+    assert (two(-0.001), two(1.005e1), percent(0.0912), percent(-0.0001)) == (
+        "0.00",
+        "10.05",
+        "9.1 %",
+        "0.0 %",
+    )
     assert sentence("it holds") == "It holds."
     assert sentence("hyp_20260223_1005 failed") == "hyp_20260223_1005 failed."
     assert (counted(0, "answer"), counted(1, "answer"), counted(2, "answer")) == (

@@ -3,7 +3,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +25,7 @@ from tests.doubles.views import START, Society, one_debate
 
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)
 SEEDS = tuple(range(1, 41))
+MANY = tuple(range(1, 101))
 ARGUED = ("HYPOTHESIS", "RISK_ASSESSMENT", "REBUTTAL", "CONCEDE", "EXTEND_DEBATE", "VERDICT")
 
 
@@ -32,7 +33,7 @@ def mind_of(universe=SYNTHETIC, seed=1, evidence=None):
     return SimulatedMind(SimulatedTools(universe, evidence or InMemoryEvidence(), seed))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=200)
 def debate(seed, universe=SYNTHETIC):
     return one_debate(mind_of(universe, seed))
 
@@ -46,7 +47,9 @@ def argued(society):
     """Return all that was argued before any verdict took effect, ids and times aside."""
     kinds = (*ARGUED, "REVISE_REQUEST", "REVISED_HYPOTHESIS", "FINAL_VERDICT")
     return [
-        (e.body.type, e.body.model_dump(exclude={"hypothesis_id"})) for e in society.log if e.body.type in kinds
+        (e.body.type, e.body.model_dump(exclude={"hypothesis_id"}))
+        for e in society.log
+        if e.body.type in kinds
     ]
 
 
@@ -66,23 +69,24 @@ def remade(change, universe=SYNTHETIC):
 def test_no_debate_breaks_a_rule(seed):
     society = debate(seed)
     assert society.bodies("VIOLATION") == []
-    assert society.bodies("MICRO_CYCLE_REPORT")
     assert society.retries == []
+    assert [state.kind for fx in society.effects for state in fx.ended][-1:] == ["cycle"]
 
 
 def test_debates_end_in_all_the_ways_they_can():
-    ends = Counter(state.ended_by for seed in SEEDS if (state := outcome(debate(seed))) is not None)
-    assert ends["rounds"] > len(SEEDS) / 2
-    assert ends["confidence"] >= 2
-    kinds = Counter(kind for seed in SEEDS for kind in set(debate(seed).kinds()))
-    assert kinds["VERDICT"] >= len(SEEDS) - 5
-    for kind in ("REVISED_HYPOTHESIS", "EXTEND_DEBATE", "REFLECTION", "CAUSAL_RECORD", "TIMEOUT_PING"):
-        assert kinds[kind] >= 1, kind
+    states = [state for seed in MANY if (state := outcome(debate(seed))) is not None]
+    ends = Counter(state.ended_by for state in states)
+    assert ends["rounds"] > len(states) / 2
+    assert 0.05 <= ends["confidence"] / len(states) <= 0.3
+    assert ends["concede"] and ends["timeout"]
+    assert 0.01 <= sum(state.extended for state in states) / len(states) <= 0.15
+    assert 0.03 <= sum(state.revised for state in states) / len(states) <= 0.25
+    assert {True, False} <= {state.passed for state in states}
 
 
 def test_verdicts_are_neither_all_one_nor_all_the_other():
-    verdicts = Counter(state.verdict for seed in SEEDS if (state := outcome(debate(seed))) is not None)
-    assert 0.2 <= verdicts["APPROVE"] / sum(verdicts.values()) <= 0.7
+    verdicts = Counter(state.verdict for seed in MANY if (state := outcome(debate(seed))) is not None)
+    assert 0.25 <= verdicts["APPROVE"] / sum(verdicts.values()) <= 0.6
 
 
 def test_every_strategy_said_is_legal_in_the_universe():
@@ -174,13 +178,18 @@ def test_permuted_prices_change_verdicts():
         before = close[:-1]
         moves = [column[1:] / before for column in (open_, high, low, close)]
         level = close[0] * np.concatenate(([1.0], np.cumprod(moves[3][order])))
-        made = [np.concatenate(([column[0]], moves[n][order] * level[:-1])) for n, column in enumerate(columns[:4])]
+        made = [
+            np.concatenate(([column[0]], moves[n][order] * level[:-1]))
+            for n, column in enumerate(columns[:4])
+        ]
         return [*made, np.concatenate((volume[:1], volume[1:][order]))]
 
     other = remade(permuted)
     before = [outcome(debate(seed)) for seed in SEEDS]
     after = [outcome(debate(seed, other)) for seed in SEEDS]
-    pairs = [(a.verdict, b.verdict) for a, b in zip(before, after, strict=True) if a is not None and b is not None]
+    pairs = [
+        (a.verdict, b.verdict) for a, b in zip(before, after, strict=True) if a is not None and b is not None
+    ]
     assert sum(a != b for a, b in pairs) >= 5
     approvals = [sum(v == "APPROVE" for v in side) for side in zip(*pairs, strict=True)]
     assert approvals[1] < approvals[0], "without any structure in the prices there is less to approve"
@@ -216,23 +225,23 @@ def test_no_seat_reads_the_test_split_before_an_approve(poison):
 
 
 def test_bars_that_do_not_exist_yet_are_not_read():
-    start = datetime(2020, 6, 3, 10, tzinfo=UTC)
-    universe = load_universe("synthetic", start=datetime(2020, 6, 3, tzinfo=UTC), seed=7)
-    edge = np.datetime64("2017-01-01", "D")
-    start = datetime(2017, 1, 1, 10, tzinfo=UTC) if universe.shift_weeks == 0 else start
-    shown = []
+    start = datetime(2015, 6, 3, 10, tzinfo=UTC)
+    universe = load_universe("synthetic", start=start, seed=7)
+    assert universe.shift_weeks == 0 and universe.until(start) != universe
+    asked = []
 
     def bars_as_of(now):
-        shown.append(now)
+        asked.append(now)
         return universe.until(now)
 
-    tools = SimulatedTools(universe, InMemoryEvidence(), 1, bars_as_of)
-    society = one_debate(SimulatedMind(tools), start)
-    last = universe.until(max(shown)).last_date
-    assert edge is not None and society.bodies("HYPOTHESIS")
-    for body in society.bodies("BACKTEST_RESULT"):
-        assert body.split.to <= last.isoformat()
-    assert max(shown) <= start + timedelta(hours=5)
+    for seed in range(1, 9):
+        tools = SimulatedTools(universe, InMemoryEvidence(), seed, bars_as_of)
+        society = one_debate(SimulatedMind(tools), start)
+        assert max(asked) <= society.now
+        for body in society.bodies("BACKTEST_RESULT"):
+            assert body.split.to <= start.date().isoformat()
+        for body in society.bodies("HYPOTHESIS"):
+            assert "2006" in body.evidence[0] and "2016" not in body.evidence[0]
 
 
 # ------------------------------------------------------------ the same again
@@ -306,7 +315,7 @@ def test_a_note_steers_the_search():
     _, noted = note_changes("HYPOTHESIS", "please try breakout on SIM-BRAVO", about=False)
     assert noted.strategy.archetype == "breakout" and noted.strategy.symbols == ("SIM-BRAVO",)
     assert "“please try breakout on SIM-BRAVO”" in noted.rationale
-    plain, avoided = note_changes("HYPOTHESIS", "avoid mean reversion and momentum", about=False)
+    _, avoided = note_changes("HYPOTHESIS", "avoid mean reversion and momentum", about=False)
     assert avoided.strategy.archetype in ("breakout", "multi_factor")
 
 

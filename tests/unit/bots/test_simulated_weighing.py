@@ -20,7 +20,7 @@ from protocols.research.strictness import START_THRESHOLDS
 
 FINE = dict.fromkeys(CRITERIA, 0.3)
 share = st.floats(0, 1)
-scores = st.fixed_dictionaries({name: share for name in CRITERIA})
+scores = st.fixed_dictionaries(dict.fromkeys(CRITERIA, share))
 
 
 def stand(said, flaws=0, attention=(), thresholds=START_THRESHOLDS, ground=None):

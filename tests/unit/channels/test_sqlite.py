@@ -97,6 +97,9 @@ def test_a_host_whose_lock_was_deleted_is_fenced_out_by_the_next(path):
             with pytest.raises(BusClosed, match="fenced out"):
                 await old.publish(said("late"))
             assert await new.publish(said("new")) == Receipt(2, "new")
+            await old.close()
+            await new.note_head()
+            assert read_head(path.parent).seq == 2
         assert isinstance(old.fault, LeaseHeld)
 
     play(path, scenario)

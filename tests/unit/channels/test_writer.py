@@ -241,6 +241,16 @@ def rows(directory):
         return [key for (key,) in db.execute("SELECT id FROM log ORDER BY seq")]
 
 
+def test_a_bug_of_ours_stops_the_bus_and_is_named(tmp_path):
+    async def scenario(bus, disk):
+        disk.before = [ZeroDivisionError("a bug")]
+        outcomes = await publish(bus, *notes(1, 2))
+        assert [str(outcome) for outcome in outcomes] == ["the bus stopped: a bug"] * 2
+        assert isinstance(bus.fault, ZeroDivisionError)
+
+    play(tmp_path, scenario)
+
+
 def test_a_draft_that_arrives_while_the_disk_is_asked_what_it_has_waits_its_turn(tmp_path):
     async def scenario(bus, disk):
         disk.before = [FULL]

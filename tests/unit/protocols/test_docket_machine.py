@@ -100,10 +100,10 @@ class Society(RuleBasedStateMachine):
         if (instant := self.docket.next_instant()) is not None:
             self.table.until(instant)
 
-    def _answer(self, obligation: Any) -> None:
+    def _answer(self, obligation: Any, say: Any = None) -> None:
         body = self.answers.to(obligation, self.docket)
         channel = CHANNEL_OF.get(body.type, obligation.channel)
-        self.table.say(obligation.seat, body, owed=obligation, channel=channel)
+        (say or self.table.say)(obligation.seat, body, owed=obligation, channel=channel)
 
     @rule(data=st.data(), said=SAID, falls_silent=st.booleans())
     def blurt(self, data: Any, said: Any, falls_silent: bool) -> None:
@@ -127,6 +127,22 @@ class Society(RuleBasedStateMachine):
     def officers_sleep_in(self, minutes: float) -> None:
         self.table.now += timedelta(minutes=minutes)
         for draft in list(self.docket.due(self.table.now)):  # all that was due, computed at once
+            self.table.publish(draft)
+        self.table.officers()
+
+    @rule(data=st.data(), minutes=st.sampled_from([0, 5, 20, 30, 45, 240]), times=st.integers(1, 3))
+    def officers_are_overtaken(self, data: Any, minutes: float, times: int) -> None:
+        """Let seats answer, and a person act, between the officers' making up their minds and posting."""
+        self.table.now += timedelta(minutes=minutes)
+        under_way = list(self.docket.due(self.table.now))
+        for _ in range(times):
+            owed = self.owed(*SEATS, ADMIN)
+            if owed and data.draw(st.integers(0, 5)):
+                self._answer(owed[data.draw(st.integers(0, len(owed) - 1))], say=self.table.post)
+            else:
+                scope = data.draw(st.sampled_from([self.any_case(data), "system A"]))
+                self.table.post(ADMIN, Stop(scope=scope, why="now"), channel="#admin")
+        for draft in under_way:
             self.table.publish(draft)
         self.table.officers()
 
