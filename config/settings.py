@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from protocols.kernel.catalogue import ANY, Viewers
 from protocols.kernel.seats import BOTS, Seat
@@ -164,6 +166,30 @@ def load_settings(path: Path | None = None, **over: Any) -> Settings:
         where = ".".join(str(part) for part in first["loc"]) or "settings"
         why = first["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{path or 'configuration'}: {where}: {why}") from None
+    except SettingsError as exc:
+        raise ConfigError(f"environment: {_unreadable(exc)}") from None
+
+
+def _unreadable(exc: SettingsError) -> str:
+    """Say which MOOT_* variable is not the JSON that its setting wants."""
+    for name in sorted(os.environ):
+        section, _, field = name.upper().removeprefix("MOOT_").partition("__")
+        is_meant = name.upper().startswith("MOOT_") and f'"{section.lower()}"' in str(exc)
+        if is_meant and not _is_json(os.environ[name]):
+            setting = ".".join(part.lower() for part in (section, *field.split("__")) if part)
+            return f"{name}: {setting} is written as JSON there, such as {_EXAMPLES[bool(field)]}"
+    return str(exc)
+
+
+_EXAMPLES: Final = ('{"cli": ["ann"]}', '["#a-arena"]')
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read(path: Path) -> dict[str, Any]:

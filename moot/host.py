@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -69,6 +71,8 @@ class Host:
         self._refusals: dict[str, str] = {}
         self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
         self._audit = RefusalAudit()
+        self._under_way: dict[int, Draft] = {}
+        self._is_closing = False
 
     # ------------------------------------------------------------ folding
 
@@ -216,7 +220,8 @@ class Host:
         self._hand_over(seat)
 
     async def close_bots(self) -> None:
-        """End all tasks of all bots."""
+        """End all tasks of all bots; what they were publishing is left for `settle`."""
+        self._is_closing = True
         for bot in self._bots.values():
             await bot.close()
 
@@ -306,11 +311,32 @@ class Host:
         Raises:
             Refused: The draft was not taken.
         """
+        under_way = self._under_way
+        under_way[id(draft)] = draft
         try:
-            return await self.bus.publish(draft)
+            receipt = await self.bus.publish(draft)
+        except asyncio.CancelledError:
+            if not self._is_closing:
+                under_way.pop(id(draft), None)
+            raise
         except Refused as refused:
+            under_way.pop(id(draft), None)
             await self.audit_refusal(_bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel)
             raise
+        except BaseException:
+            under_way.pop(id(draft), None)
+            raise
+        under_way.pop(id(draft), None)
+        return receipt
+
+    async def settle(self) -> None:
+        """Wait until every draft that is on its way, its publisher cancelled or not, stands in the log (K17)."""
+        while self._under_way:
+            for key, draft in list(self._under_way.items()):
+                # The same draft again is a duplicate, whose receipt comes when the first is durable (K1).
+                with suppress(Refused, BusClosed, StorageError):
+                    await self.bus.publish(draft)
+                self._under_way.pop(key, None)
 
     async def audit_refusal(
         self, raw: bytes, refused: Refused, *, seat: str | None, channel: str | None, event: str = "refused"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +22,23 @@ _ours: Final[list[logging.Handler]] = []
 
 def _redacted(_logger: object, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     for key, value in event.items():
-        if isinstance(value, str):
-            event[key] = redact(value)
+        # Keys with an underscore are the library's own and never written.
+        if not key.startswith("_"):
+            event[key] = _clean(value)
     return event
+
+
+def _clean(value: object) -> object:
+    """Redact every text in a value; what is neither text nor plain data is written as its `repr`."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return redact(str(value))
+    if isinstance(value, Mapping):
+        return {redact(str(key)): _clean(part) for key, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_clean(part) for part in value]
+    return redact(repr(value))
 
 
 def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "INFO") -> None:
@@ -53,11 +68,12 @@ def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "I
         )
         handlers.append(file)
     if terminal:
+        is_coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         stream = logging.StreamHandler(sys.stderr)
         stream.setLevel(logging.WARNING)
         stream.setFormatter(
             structlog.stdlib.ProcessorFormatter(
-                processor=structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()), foreign_pre_chain=shared
+                processor=structlog.dev.ConsoleRenderer(colors=is_coloured), foreign_pre_chain=shared
             )
         )
         handlers.append(stream)

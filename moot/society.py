@@ -269,6 +269,7 @@ class Society:
         try:
             await self._end_tasks()
             if self.host.fault is None and not self._faulted.done():
+                await self.host.settle()
                 await self.host.publish(timekeeper.stopped(reason, self.bus.head.seq))
                 await self._snapshot()
         finally:

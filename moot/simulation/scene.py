@@ -147,9 +147,8 @@ def parse_scene(raw: object, name: str = "scene") -> Scene:
         raise SceneError(f"{name}: a scene is a mapping with start, until, seed, minds, inject")
     for key in raw:
         if key not in Scene.model_fields:
-            raise SceneError(
-                f"{name}: there is no key {key!r}{_did_you_mean(str(key), sorted(Scene.model_fields))}"
-            )
+            known = sorted(Scene.model_fields)
+            raise SceneError(f"{name}: {key}: there is no such key{_did_you_mean(str(key), known)}")
     try:
         scene = Scene.model_validate(raw)
         for seat, mind in scene.minds.items():

@@ -2,7 +2,8 @@
 
 * `verifier`: `verify`, one pass over the lines; it feeds the checks in turn.
 * `report`: what comes out; `tally`: its figures.
-* `reading`: from a line to an envelope that says just the same; `chain`: hashes and the file `head`.
+* `reading`: from a line to an envelope; `exactness`: which says just the same as the line.
+* `chain`: hashes and the file `head`.
 * `order`: seq, ids, time; `counting`: ids that the sequencer counts.
 * `envelopes`: the fields around a message of a bot or a person; `officers`: those around an officer's.
 * `lifecycle`: start, stop, clock, and who may write where; `deadlines`: what the officers owed and when.

@@ -16,8 +16,8 @@ from protocols.kernel.duties import ripe_duty
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.officers import Violation as ViolationMessage
-from protocols.kernel.seats import OFFICERS
 
+EVER: Final = datetime.min.replace(tzinfo=UTC)
 NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -27,7 +27,7 @@ class Deadlines:
     def __init__(self, findings: Findings) -> None:
         """Start with nothing due."""
         self._findings = findings
-        self._alarm_at: datetime | None = None
+        self._alarm_at = EVER
         self._ended_at: datetime | None = None
         self._said: set[str] = set()
 
@@ -43,29 +43,33 @@ class Deadlines:
         if settled_at is None or not docket.house.is_up or type(env.body) is SocietyStarted:
             return
         before = env.sent_at - slack
-        if before <= settled_at:
+        if before <= settled_at or env.sent_at == docket.at:
             return
         if docket.pending:
             self._pending(env.id, docket, before)
             return
         soonest = docket.deadlines.next_instant()
-        if (soonest is not None and soonest < before) or self._alarm(docket) < before:
+        if (soonest is not None and soonest < before) or self._has_alarm(docket, before):
             self._overdue(env.seq, docket, before)
 
-    def after(self, env: Envelope, fx: Effects) -> None:
+    def after(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in what the fold of a message made due."""
         if fx.ended:
             self._ended_at = env.sent_at
-            self._alarm_at = None
-        elif env.author in OFFICERS:
-            self._alarm_at = None
+            self._alarm_at = EVER
+        elif env.body.type in docket.rules.lifecycle:
+            self._alarm_at = EVER
 
-    def _alarm(self, docket: Docket) -> datetime:
-        """Return when the folds next ask for something: it moves when a case ends or an officer speaks."""
-        if self._alarm_at is None:
+    def _has_alarm(self, docket: Docket, before: datetime) -> bool:
+        """Say whether a fold asks for something before an instant.
+
+        What is known of the next alarm may be too early, never too late: an alarm is brought forward only by
+        the end of a case and by what the timekeeper says of the society.
+        """
+        if self._alarm_at < before:
             alarms = (fold.alarm(docket) for fold in docket.house.folds)
             self._alarm_at = min((alarm for alarm in alarms if alarm is not None), default=NEVER)
-        return self._alarm_at
+        return self._alarm_at < before
 
     def end(self, docket: Docket, settled_at: datetime | None, slack: timedelta) -> None:
         """Check what should have come before the log ends."""
@@ -111,7 +115,7 @@ class Deadlines:
         for obligation, is_void in docket.deadlines.ripe(latest):
             yield ripe_duty(docket, obligation, is_void=is_void)
         if self._ended_at is not None and self._ended_at > latest:
-            self._alarm_at = None
+            self._alarm_at = EVER
             return
         for fold in docket.house.folds:
             yield from fold.ring(latest, docket)

@@ -6,7 +6,7 @@ message without effect (`superseded`) was due until a moment before.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
@@ -34,8 +34,8 @@ class Officers:
     def __init__(self, findings: Findings) -> None:
         """Start with no obligation closed."""
         self._findings = findings
-        self._closed: OrderedDict[str, Closed] = OrderedDict()
-        self._ended: OrderedDict[str, datetime] = OrderedDict()
+        self._closed: deque[Closed] = deque(maxlen=KEPT)
+        self._ended: deque[tuple[str, datetime]] = deque(maxlen=KEPT)
         self._expected: Draft | None = None
 
     def before(self, env: Envelope, docket: Docket) -> None:
@@ -67,17 +67,16 @@ class Officers:
     def after(self, env: Envelope, fx: Effects, slack: timedelta) -> None:
         """Take in what the fold of a message changed; judge one without effect."""
         at = env.sent_at
-        if fx.closed:
-            for obligation in fx.closed:
-                self._closed[obligation.id] = Closed(obligation, at)
-            while len(self._closed) > KEPT:
-                self._closed.popitem(last=False)
+        for obligation in fx.closed:
+            self._closed.append(Closed(obligation, at))
         for state in fx.ended:
-            self._ended[state.case_id] = at
-            while len(self._ended) > KEPT:
-                self._ended.popitem(last=False)
+            self._ended.append((state.case_id, at))
         if fx.superseded:
             self._superseded(env, at - slack)
+
+    def _gone(self, obligation_id: str) -> Closed | None:
+        """Find an obligation that was closed lately; few ask, so nothing is indexed."""
+        return next((one for one in reversed(self._closed) if one.obligation.id == obligation_id), None)
 
     def _bad(self, env: Envelope, rule: str, why: str) -> None:
         self._findings.add(env.seq, "officer", rule, why)
@@ -100,7 +99,7 @@ class Officers:
         if env.id != f"{prefix}/{obligation_id}":
             self._bad(env, "K9", f"id: {env.id}, the tables derive {prefix}/{obligation_id}")
         owed = docket.open.get(obligation_id)
-        if owed is None and (closed := self._closed.get(obligation_id)) is not None:
+        if owed is None and (closed := self._gone(obligation_id)) is not None:
             owed = closed.obligation
         if env.obligation_id is not None or env.in_reply_to is not None:
             self._bad(env, "K9", f"obligation_id, in_reply_to: a {env.body.type} carries none")
@@ -133,7 +132,7 @@ class Officers:
         elif isinstance(body, Ruling) and obligation_id is None and body.obligation_id is not None:
             obligation_id, due = body.obligation_id, 1
         if obligation_id is not None:
-            closed = self._closed.get(obligation_id)
+            closed = self._gone(obligation_id)
             if closed is None:
                 self._bad(env, "K5", f"{env.author} has a {body.type} on {obligation_id}, which is not owed")
                 return
@@ -146,7 +145,8 @@ class Officers:
             ):
                 self._bad(env, "K5", f"{owed.seat} owed {' or '.join(owed.expects)} for {obligation_id}")
             return
-        ended = self._ended.get(env.case_id or "")
-        was_due = self._expected is not None or (ended is not None and ended >= since)
+        was_due = self._expected is not None or any(
+            case_id == env.case_id and at >= since for case_id, at in self._ended
+        )
         if not was_due and body.type in ("ESCALATION_RESOLVED", "RULING"):
             self._bad(env, "K5", f"the {body.type} comes after {env.case_id} ended")

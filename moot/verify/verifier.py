@@ -155,7 +155,7 @@ class Verifier:
         self._envelopes.after(env, fx)
         if fx.closed or fx.ended or fx.superseded:
             self._officers.after(env, fx, lifecycle.slack)
-        self._deadlines.after(env, fx)
+        self._deadlines.after(env, fx, docket)
         if kind in LESSONS:
             self._principles.after(env, fx)
         self._second.take(env, is_void=fx.superseded, slack=lifecycle.slack)

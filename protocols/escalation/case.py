@@ -53,8 +53,12 @@ class EscalationState(CaseState):
     answered_by: str = ""
 
 
-def _owe(case_id: str, step: str, seat: Seat, expects: tuple[str, ...], at: datetime, within: timedelta) -> Obligation:
-    return Obligation(f"{case_id}/{step}/{seat.value}", case_id, seat, expects, CHANNEL, at, at + within, NO_GRACE)
+def _owe(
+    case_id: str, step: str, seat: Seat, expects: tuple[str, ...], at: datetime, within: timedelta
+) -> Obligation:
+    return Obligation(
+        f"{case_id}/{step}/{seat.value}", case_id, seat, expects, CHANNEL, at, at + within, NO_GRACE
+    )
 
 
 def open_escalation(env: Envelope, house: House, parent: CaseState | None) -> EscalationState:
@@ -104,7 +108,11 @@ def step(state: EscalationState, env: Envelope, house: House) -> EscalationState
             state.case_id, "resolve", Seat.REFEREE, ("ESCALATION_RESOLVED",), env.sent_at, timedelta(0)
         )
         return evolve(
-            state, phase=ANSWERED, owed=(resolve,), effect=effect, answered_by=(env.actor.user_id or "admin")[:MAX_USER_ID]
+            state,
+            phase=ANSWERED,
+            owed=(resolve,),
+            effect=effect,
+            answered_by=(env.actor.user_id or "admin")[:MAX_USER_ID],
         )
     raise illegal(state, env, "5.2")
 
@@ -115,7 +123,9 @@ def _acknowledged(state: EscalationState, env: Envelope) -> tuple[Obligation, ..
     for obligation in state.owed:
         if obligation.seat is Seat.ADMIN:
             within = obligation.due_at - env.sent_at
-            owed.append(_owe(state.case_id, "answer-acked", Seat.ADMIN, ("ESCALATION_ANSWER",), env.sent_at, within))
+            owed.append(
+                _owe(state.case_id, "answer-acked", Seat.ADMIN, ("ESCALATION_ANSWER",), env.sent_at, within)
+            )
         elif not obligation.step.startswith("page-"):
             owed.append(obligation)
     return tuple(owed)

@@ -43,10 +43,12 @@ class Source:
     """Where conditions come from; each protocol brings its own.
 
     Class attributes:
-        types: The message types it takes in besides every turn (`house.Turn`).
+        types: The message types it takes in.
+        turns: The turns it takes in whatever the type.
     """
 
     types: frozenset[str] = frozenset()
+    turns: Turn = Turn(0)
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Return the conditions that this envelope makes true or false."""
@@ -87,12 +89,15 @@ class Watch(Fold):
 
     name = "watch"
     types: frozenset[str] | None
-    turns = Turn.ENDED | Turn.RULED | Turn.BROKE | Turn.PERSON | Turn.AWAITED
 
     def __init__(self, sources: Sequence[Source]) -> None:
         """Watch the conditions of these sources."""
         self.sources = tuple(sources)
-        self.types = frozenset({"ESCALATION"}).union(*(source.types for source in self.sources))
+        self.types = frozenset({"ESCALATION", "ESCALATION_ANSWER"}).union(*(s.types for s in self.sources))
+        self.turns = Turn.ENDED
+        for source in self.sources:
+            self.turns |= source.turns
+        self._heard = tuple((int(source.turns), source.types, source) for source in self.sources)
         self.watched: dict[tuple[str, str], Watched] = {}
         self._overtaken: dict[str, int] = {}
 
@@ -103,11 +108,13 @@ class Watch(Fold):
             self._follow(env, fx)
         if type(env.body) is EscalationAnswer and fx.violation is None:
             self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
-        for source in self.sources:
-            for condition in source.changes(env, fx, docket):
-                draft = self._changed(condition, env, docket)
-                if draft is not None:
-                    duties = [*(duties or ()), draft]
+        kind, turns = env.body.type, fx.turns
+        for heard, types, source in self._heard:
+            if heard & turns or kind in types:
+                for condition in source.changes(env, fx, docket):
+                    draft = self._changed(condition, env, docket)
+                    if draft is not None:
+                        duties = [*(duties or ()), draft]
         return duties
 
     def _follow(self, env: Envelope, fx: Effects) -> None:
@@ -220,6 +227,10 @@ class Watch(Fold):
                 if watched.open_case is None and _fires(watched, now):
                     drafts.append(self._escalation(condition, watched))
         return drafts
+
+    def owed(self, env: Envelope, docket: Docket) -> Draft | None:
+        """Return the ESCALATION that time alone made due and that this message is."""
+        return super().owed(env, docket) if type(env.body) is Escalation else None
 
     def was_owed(self, env: Envelope, docket: Docket) -> bool:
         """Say whether an escalation was due a moment ago, before its condition ended."""

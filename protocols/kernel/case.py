@@ -53,7 +53,16 @@ _set = object.__setattr__
 
 
 def evolve(state: S, /, **changes: Any) -> S:
-    """Return the state with some fields changed, as `dataclasses.replace` does, five times as fast.
+    """Return the state with some fields changed, as `dataclasses.replace` does, several times as fast.
+
+    Raises:
+        TypeError: A field does not exist.
+    """
+    return changed(state, changes)
+
+
+def changed(state: S, changes: dict[str, Any]) -> S:
+    """Return the state with the fields changed that a dict names; see `evolve`.
 
     Raises:
         TypeError: A field does not exist.
@@ -62,7 +71,9 @@ def evolve(state: S, /, **changes: Any) -> S:
     fields = before.copy()
     fields.update(changes)
     if len(fields) != len(before):
-        raise TypeError(f"{type(state).__name__} has no field {', '.join(changes.keys() - before.keys())}")
+        raise TypeError(
+            f"{type(state).__name__} has no field {', '.join(changes.keys() - before.keys())}"
+        )
     new = _blank(state.__class__)
     _set(new, "__dict__", fields)
     return new

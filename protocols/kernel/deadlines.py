@@ -109,4 +109,3 @@ class Deadlines:
         if obligation.id in self.pinged and obligation.seat not in OFFICERS:
             return Deadline(obligation.void_at, obligation.id, True)
         return Deadline(obligation.due_at, obligation.id, False)
-

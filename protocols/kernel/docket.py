@@ -18,7 +18,7 @@ from protocols.kernel.effects import Effects
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Consequential, Late, LocalProtocolError, OfficerFault, Violation
 from protocols.kernel.gone import Gone
-from protocols.kernel.house import Fold, House
+from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 from protocols.kernel.supervision import fold_officer
@@ -37,6 +37,9 @@ MAX_CASE_ID: Final = 150
 
 MAX_KINDS: Final = 256
 """A log may hold any number of unknown types; who hears them is remembered for so many."""
+
+# As plain integers: an IntFlag makes an object for every "or".
+_ENDED, _RULED, _BROKE, _PERSON, _AWAITED, _HELD = (int(turn) for turn in Turn)
 
 
 class Docket:
@@ -77,7 +80,7 @@ class Docket:
         self.gone = Gone()
         self.house = House(rules.new_folds())
         self.house.cases = self.cases
-        self._hearers: tuple[dict[str, tuple[Fold, ...]], ...] = tuple({} for _ in range(64))
+        self._hearers: tuple[dict[str, tuple[Fold, ...]], ...] = tuple({} for _ in range(2 * _HELD))
 
     # ---------------------------------------------------------------- folding
 
@@ -109,17 +112,18 @@ class Docket:
                 self._seat(env, fx)
         except Violation as violation:
             self._violated(env, violation, fx)
-        turns = 1 if fx.ended else 0
+        turns = _ENDED if fx.ended else 0
         if fx.decision is not None:
-            turns |= 2
+            turns |= _RULED
         if fx.violation is not None:
-            turns |= 4
+            turns |= _BROKE
         if author in PEOPLE:
-            turns |= 8
-        if fx.settled is not None and fx.settled.seat in house.awaited:
-            turns |= 16
+            turns |= _PERSON
+        if house.awaited and fx.settled is not None and fx.settled.seat in house.awaited:
+            turns |= _AWAITED
         if house.stopped:
-            turns |= 32
+            turns |= _HELD
+        fx.turns = turns
         hearers = self._hearers[turns]
         kind = env.body.type
         folds = hearers.get(kind)
@@ -139,20 +143,26 @@ class Docket:
         author = env.author
         house = self.house
         if env.tenure != (house.tenures.get(author, 0) if house.tenures else 0) and author not in PEOPLE:
-            raise Violation("K14", f"{author} was taken or released since; this is an answer of an older tenure")
+            raise Violation(
+                "K14", f"{author} was taken or released since; this is an answer of an older tenure"
+            )
         if env.hops > MAX_HOPS:
-            raise Violation("K21", f"{env.hops} messages caused each other, {MAX_HOPS} is the limit", field="hops")
+            raise Violation(
+                "K21", f"{env.hops} messages caused each other, {MAX_HOPS} is the limit", field="hops"
+            )
         body = env.body
         kind = body.type
         rules = self.rules
         case_id = env.case_id
         state = self.cases.get(case_id) if case_id is not None else None
+        answers = env.obligation_id
         if kind in rules.caseless and (state is None or kind in rules.asides):
             check = rules.caseless[kind]
             if check is not None:
                 check(env, house)
+            if answers is not None:
+                raise Violation("K1", f"a {kind} answers nothing here", field="obligation_id")
             return
-        answers = env.obligation_id
         owed = None
         if answers is not None:
             owed = self.open.get(answers)
@@ -186,7 +196,9 @@ class Docket:
 
     # ---------------------------------------------------------------- cases
 
-    def open_case(self, opener: CaseType, env: Envelope, fx: Effects, answers: Obligation | None = None) -> None:
+    def open_case(
+        self, opener: CaseType, env: Envelope, fx: Effects, answers: Obligation | None = None
+    ) -> None:
         """Open a case, in its parent when it names one.
 
         Args:
@@ -223,9 +235,11 @@ class Docket:
         self.cases[case_id] = state
         running = self.house.running
         running[state.kind] = running.get(state.kind, 0) + 1
-        fx.started.append(state)
+        fx.started = (*fx.started, state)
         for obligation in state.owed:
-            self._owe(obligation, fx)
+            self.open[obligation.id] = obligation
+            self.deadlines.add(obligation)
+        fx.opened = (*fx.opened, *state.owed)
 
     def install(self, old: CaseState, new: CaseState, env: Envelope, fx: Effects) -> None:
         """Replace a case's state, and open and close what it owes.
@@ -245,36 +259,33 @@ class Docket:
             is_open = self.open
             for obligation in kept:
                 present = is_open.get(obligation.id)
+                if present is obligation:
+                    continue
+                is_open[obligation.id] = obligation
+                self.deadlines.add(obligation)
                 if present is None:
-                    self._owe(obligation, fx)
-                elif present is not obligation:
-                    is_open[obligation.id] = obligation
-                    self.deadlines.add(obligation)
+                    fx.opened = (*fx.opened, obligation)
         if new.outcome is None:
             self.cases[new.case_id] = new
         else:
             self._end(new, env, fx)
-
-    def _owe(self, obligation: Obligation, fx: Effects) -> None:
-        self.open[obligation.id] = obligation
-        self.deadlines.add(obligation)
-        fx.opened.append(obligation)
 
     def _drop(self, obligation: Obligation, env: Envelope, fx: Effects) -> None:
         """Close an obligation; it is settled when this message is an answer to it."""
         obligation_id = obligation.id
         if self.open.pop(obligation_id, None) is None:
             return
-        fx.closed.append(obligation)
+        fx.closed = (*fx.closed, obligation)
         self.gone.close(obligation)
         if self.attempts:
             self.attempts.pop(obligation_id, None)
         pinged = self.deadlines.pinged
         if pinged:
             pinged.discard(obligation_id)
-        if obligation.seat is env.author and env.body.type in obligation.expects:
-            if env.obligation_id == obligation_id or (env.obligation_id is None and env.author not in OFFICERS):
-                fx.settled = obligation
+        answers = env.obligation_id
+        is_meant = answers == obligation_id or (answers is None and env.author not in OFFICERS)
+        if is_meant and obligation.seat is env.author and env.body.type in obligation.expects:
+            fx.settled = obligation
 
     def _end(self, state: CaseState, env: Envelope, fx: Effects) -> None:
         case_id = state.case_id
@@ -283,7 +294,7 @@ class Docket:
             self.waiting.pop(case_id, None)
         self.house.running[state.kind] -= 1
         self.ended[case_id] = Ended(case_id, state.kind, state.outcome or "", state.opened_seq, env.seq)
-        fx.ended.append(state)
+        fx.ended = (*fx.ended, state)
         parent = self.cases.get(state.parent) if state.parent is not None else None
         if parent is not None:
             child_ended = self.rules.types[parent.kind].child_ended
@@ -366,7 +377,7 @@ class Docket:
         """Return the next instant at which something may fall due; None when nothing will."""
         if self.pending:
             return self.at
-        instants = [fold.alarm(self) for fold in self.house.folds]
+        instants = [fold.alarm(self) for fold in self.house.ringing]
         instants.append(self.deadlines.next_instant())
         return min((instant for instant in instants if instant is not None), default=None)
 

@@ -34,7 +34,7 @@ def due(docket: Docket, now: datetime) -> Iterator[Draft]:
     yield from [draft for _, draft in docket.pending.values()]
     for obligation, is_void in docket.deadlines.ripe(now):
         yield ripe_duty(docket, obligation, is_void=is_void)
-    for fold in docket.house.folds:
+    for fold in docket.house.ringing:
         yield from fold.ring(now, docket)
 
 
@@ -50,7 +50,7 @@ def overdue(docket: Docket, before: datetime) -> Iterator[str]:
     for obligation, is_void in docket.deadlines.ripe(latest):
         draft = ripe_duty(docket, obligation, is_void=is_void)
         yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
-    for fold in docket.house.folds:
+    for fold in docket.house.ringing:
         for draft in fold.ring(latest, docket):
             yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from protocols.kernel.case import CaseState, Decision
 from protocols.kernel.errors import Violation
 from protocols.kernel.obligation import Obligation
@@ -21,30 +23,18 @@ class Effects:
         started: First states of cases that this message opened.
         ended: Last states of cases that this message ended.
         superseded: An officer's message that came too late to matter.
+        turns: What it did besides being said, as the bits of `house.Turn`.
     """
 
-    __slots__ = (
-        "closed",
-        "decision",
-        "ended",
-        "opened",
-        "retried",
-        "settled",
-        "started",
-        "superseded",
-        "violation",
-        "voided",
-    )
-
-    def __init__(self) -> None:
-        """Start with nothing changed."""
-        self.opened: list[Obligation] = []
-        self.closed: list[Obligation] = []
-        self.settled: Obligation | None = None
-        self.voided: Obligation | None = None
-        self.retried: Obligation | None = None
-        self.violation: Violation | None = None
-        self.decision: Decision | None = None
-        self.started: list[CaseState] = []
-        self.ended: list[CaseState] = []
-        self.superseded = False
+    # Defaults of the class: a fold changes few of them, and there are very many folds.
+    opened: Sequence[Obligation] = ()
+    closed: Sequence[Obligation] = ()
+    settled: Obligation | None = None
+    voided: Obligation | None = None
+    retried: Obligation | None = None
+    violation: Violation | None = None
+    decision: Decision | None = None
+    started: Sequence[CaseState] = ()
+    ended: Sequence[CaseState] = ()
+    superseded: bool = False
+    turns: int = 0

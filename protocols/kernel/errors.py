@@ -74,7 +74,9 @@ class Consequential(Violation):
         decision: What the referee must rule: (outcome, reason, rule).
     """
 
-    def __init__(self, rule: str, why: str, decision: tuple[str, str, str], *, field: str | None = None) -> None:
+    def __init__(
+        self, rule: str, why: str, decision: tuple[str, str, str], *, field: str | None = None
+    ) -> None:
         """Keep the decision beside the violation."""
         super().__init__(rule, why, field=field)
         self.decision = decision

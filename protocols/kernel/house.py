@@ -92,6 +92,7 @@ class House:
         cases: The docket's open cases by id.
         awaited: Seats whose next answer some fold wants to hear of.
         folds: The folds, in the order in which they apply.
+        ringing: Those of them that name duties which time alone makes due.
     """
 
     def __init__(self, folds: Sequence[Fold]) -> None:
@@ -115,6 +116,7 @@ class House:
         self.cases: Mapping[str, CaseState] = {}
         self.awaited: set[Seat] = set()
         self.folds = tuple(folds)
+        self.ringing = tuple(fold for fold in folds if type(fold).ring is not Fold.ring)
         self._by_name = {fold.name: fold for fold in folds}
 
     def fold_named(self, name: str) -> Any:

@@ -235,7 +235,9 @@ def _opening(draft: Draft, minted: Minted, named: str) -> Draft:
     """
     if named and not minted.pattern.fullmatch(named):
         raise Malformed(
-            "R-D12", f"{named!r} is no {minted.prefix}_ id: leave it to the sequencer", field=draft.body.case_field
+            "R-D12",
+            f"{named!r} is no {minted.prefix}_ id: leave it to the sequencer",
+            field=draft.body.case_field,
         )
     return replace(draft, case_id=named or None) if draft.case_id != (named or None) else draft
 

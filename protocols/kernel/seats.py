@@ -30,7 +30,9 @@ class Seat(StrEnum):
 SYSTEM_A: Final = frozenset({Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER})
 SYSTEM_B: Final = frozenset({Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER})
 ARENA: Final = frozenset({Seat.PLANNER, Seat.REVIEWER, Seat.FINALIZER})
-OFFICERS: Final = frozenset({Seat.REFEREE, Seat.TIMEKEEPER, Seat.LIAISON, Seat.ORCHESTRATOR, Seat.SYNTHESIZER})
+OFFICERS: Final = frozenset(
+    {Seat.REFEREE, Seat.TIMEKEEPER, Seat.LIAISON, Seat.ORCHESTRATOR, Seat.SYNTHESIZER}
+)
 """Seats that are code and hold the rest to the rules; their messages never cause violations (K5)."""
 PEOPLE: Final = frozenset({Seat.ADMIN, Seat.VIEWER})
 BOTS: Final = SYSTEM_A | SYSTEM_B | ARENA

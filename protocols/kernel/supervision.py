@@ -123,9 +123,11 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
         if obligation is None or obligation.seat is not env.author:
             return None
         if env.sent_at < obligation.due_at:
-            raise OfficerFault(f"{body.type} before {obligation.due_at:%H:%M:%S}, when it is due", seq=env.seq)
+            raise OfficerFault(
+                f"{body.type} before {obligation.due_at:%H:%M:%S}, when it is due", seq=env.seq
+            )
         return discharge_of(docket, obligation)
-    for fold in docket.house.folds:
+    for fold in docket.house.ringing:
         duty = fold.owed(env, docket)
         if duty is not None:
             return duty

@@ -39,7 +39,9 @@ def upcast(
     """
     if version > SCHEMA_VERSION:
         raise Malformed(
-            "K4", f"schema version {version} is newer than {SCHEMA_VERSION}: update moot to read it", field="v"
+            "K4",
+            f"schema version {version} is newer than {SCHEMA_VERSION}: update moot to read it",
+            field="v",
         )
     for step in range(version, SCHEMA_VERSION):
         upcaster = table.get((str(body.get("type")), step))

@@ -122,7 +122,9 @@ class Calendar(Fold):
     """
 
     name = "calendar"
-    types = frozenset({"SOCIETY_STARTED", "CONFIG_CHANGED", "CYCLE_TRIGGER", "CYCLE_SKIPPED", "CYCLE_DEFERRED"})
+    types = frozenset(
+        {"SOCIETY_STARTED", "CONFIG_CHANGED", "CYCLE_TRIGGER", "CYCLE_SKIPPED", "CYCLE_DEFERRED"}
+    )
     turns = Turn.ENDED | Turn.PERSON
 
     def __init__(self) -> None:
@@ -167,7 +169,9 @@ class Calendar(Fold):
             specs = dict(house.config.get("schedules", {}))
             schedules = {name: Schedule(specs[name]) for name in POLICIES if name in specs}
         except (ValueError, TypeError, AttributeError) as exc:
-            raise OfficerFault(f"{env.body.type} carries schedules that are none: {exc}", seq=env.seq) from exc
+            raise OfficerFault(
+                f"{env.body.type} carries schedules that are none: {exc}", seq=env.seq
+            ) from exc
         for name in POLICIES:
             if name not in schedules:
                 self.next[name] = None

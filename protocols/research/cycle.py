@@ -23,9 +23,7 @@ KIND: Final = "cycle"
 HYPOTHESISING, DEBATING, REPORTING, ENDED = "hypothesising", "debating", "reporting", "ended"
 
 DUTIES: Final[dict[str, Duty]] = {
-    HYPOTHESISING: Duty(
-        Seat.EXPLORER, ("HYPOTHESIS",), "#a-arena", minutes(30), minutes(10), "hypothesis"
-    ),
+    HYPOTHESISING: Duty(Seat.EXPLORER, ("HYPOTHESIS",), "#a-arena", minutes(30), minutes(10), "hypothesis"),
     REPORTING: Duty(Seat.EVOLVER, ("MICRO_CYCLE_REPORT",), "#a-report", minutes(20), minutes(10), "report"),
 }
 """Who owes what in a micro-cycle outside its debate (R-D1)."""
@@ -56,9 +54,7 @@ class CycleState(CaseState):
     day: tuple[int, int, int] = (0, 0, 0)
 
 
-FIRST: Final = CycleState(
-    case_id="", kind=KIND, phase=HYPOTHESISING, anchor_at=datetime(1, 1, 1, tzinfo=UTC)
-)
+FIRST: Final = CycleState(case_id="", kind=KIND, phase=HYPOTHESISING, anchor_at=datetime(1, 1, 1, tzinfo=UTC))
 """What every micro-cycle starts from."""
 
 
@@ -170,5 +166,3 @@ CYCLE: Final = CaseType(
     brief=brief,
     system="A",
 )
-
-

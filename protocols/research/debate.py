@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from protocols.kernel.case import CaseState, CaseType, Decision, changed, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
@@ -155,23 +155,25 @@ def _linked(env: Envelope, body: Override, house: House) -> DebateState:
 
 def _enter(state: DebateState, phase: str, env: Envelope, **changes: Any) -> DebateState:
     """Move to a phase and owe what its row says."""
+    changes["phase"] = phase
     if phase == Phase.ENDED:
-        return evolve(state, phase=phase, owed=(), **changes)
-    duty = DUTIES[phase]
-    owed = duty.owed(state.case_id, env)
-    if phase in BUDGETED:
-        return evolve(state, phase=phase, owed=(owed, state.owed[-1]), **changes)
-    return evolve(state, phase=phase, owed=(owed,), **changes)
+        changes["owed"] = ()
+    else:
+        owed = DUTIES[phase].owed(state.case_id, env)
+        changes["owed"] = (owed, state.owed[-1]) if phase in BUDGETED else (owed,)
+    return changed(state, changes)
 
 
 def _enter_judging(state: DebateState, env: Envelope, ended_by: str, **changes: Any) -> DebateState:
     """Owe the verdict; an extension only where R-D5 leaves room for one."""
-    state = evolve(state, phase=Phase.JUDGING, ended_by=ended_by, **changes)
-    expects = None if may_extend(state, env.sent_at - state.anchor_at) else ("VERDICT",)
-    duty = DUTIES[Phase.JUDGING].owed(state.case_id, env, expects)
+    is_open = may_extend(state.extended, ended_by, env.sent_at - state.anchor_at)
+    duty = DUTIES[Phase.JUDGING].owed(state.case_id, env, None if is_open else ("VERDICT",))
     if state.extended:
         duty = _renamed(duty, "verdict-3")
-    return evolve(state, owed=(duty, state.owed[-1]))
+    changes["phase"] = Phase.JUDGING
+    changes["ended_by"] = ended_by
+    changes["owed"] = (duty, state.owed[-1])
+    return changed(state, changes)
 
 
 def _renamed(obligation: Obligation, step: str) -> Obligation:
@@ -301,7 +303,11 @@ def _off_table(state: DebateState, env: Envelope) -> DebateState:
         return _override(state, env, body)
     if type(body) is ReviseRequest and state.phase in AFTER_REVISE:
         raise second_revise("a second REVISE_REQUEST")
-    if (type(body) is Verdict or type(body) is FinalVerdict) and body.verdict == "REVISE" and state.phase in REVISED:
+    if (
+        (type(body) is Verdict or type(body) is FinalVerdict)
+        and body.verdict == "REVISE"
+        and state.phase in REVISED
+    ):
         raise second_revise(f"a second REVISE, by {body.type}")
     if type(body) is ExtendDebate and state.phase in (Phase.REBUTTING_3, Phase.ASSESSING_3):
         raise Violation("R-D5", "a debate is extended once; three rounds are the cap")
@@ -334,9 +340,7 @@ def rule(
     if decision.outcome == "stop":
         return _enter(state, Phase.ENDED, env, outcome="stopped", reason=decision.reason)
     if decision.outcome == "REJECT":
-        return _enter(
-            state, Phase.ENDED, env, outcome="rejected", verdict="REJECT", reason=decision.reason
-        )
+        return _enter(state, Phase.ENDED, env, outcome="rejected", verdict="REJECT", reason=decision.reason)
     to = MISSED[state.phase].to
     if to == Phase.JUDGING:
         return _enter_judging(state, env, "timeout")

@@ -51,9 +51,9 @@ def may_revise(elapsed: timedelta) -> bool:
     return elapsed + REVISION_COSTS <= CYCLE_BUDGET
 
 
-def may_extend(state: Debated, elapsed: timedelta) -> bool:
-    """Say whether an extension is possible at all here: after round 2, once, within the budget (R-D5, R-D6)."""
-    return not state.extended and state.ended_by == "rounds" and elapsed + EXTENSION_COSTS <= CYCLE_BUDGET
+def may_extend(extended: bool, ended_by: str, elapsed: timedelta) -> bool:
+    """Say whether an extension is possible at all: after round 2, once, within the budget (R-D5, R-D6)."""
+    return not extended and ended_by == "rounds" and elapsed + EXTENSION_COSTS <= CYCLE_BUDGET
 
 
 def is_tie(alpha: float, risk: float) -> bool:

@@ -67,7 +67,9 @@ class Sequels(Fold):
             hypothesis_id=debate.case_id if debate is not None else None,
             lineage_id=debate.lineage_id if debate is not None else None,
             seat=silent.value if silent is not None else None,
-            archetype=debate.strategy.archetype if debate is not None and debate.strategy is not None else None,
+            archetype=debate.strategy.archetype
+            if debate is not None and debate.strategy is not None
+            else None,
             failure_code=decision.reason,
             regime=None,
             summary=summary,

@@ -9,6 +9,7 @@ from typing import Final
 from protocols.escalation.watch import Condition, Source
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
+from protocols.kernel.house import Turn
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.kernel.tenure import is_ruled
@@ -27,6 +28,8 @@ NOTHING: Final[tuple[Condition, ...]] = ()
 
 class ConsecutiveTimeouts(Source):
     """Three timeouts in a row from one seat; whatever that seat gives to what it owes ends the row."""
+
+    turns = Turn.RULED | Turn.BROKE | Turn.AWAITED
 
     def __init__(self) -> None:
         """Start with nobody silent."""
@@ -63,6 +66,7 @@ class Deadlocks(Source):
     """The third REVISE_REQUEST of a lineage (R-D11)."""
 
     types = frozenset({"REVISE_REQUEST"})
+    turns = Turn.ENDED
 
     def __init__(self) -> None:
         """Start with no lineage revised."""
@@ -94,6 +98,7 @@ class NoApprove(Source):
     """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6)."""
 
     types = frozenset({"SOCIETY_STARTED"})
+    turns = Turn.ENDED
 
     def __init__(self) -> None:
         """Start with no success."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import BOT, GENESIS, OFFICER, Draft, Envelope, seal
+from protocols.kernel.house import Fold
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.officers import SocietyStarted
@@ -46,6 +47,9 @@ class Crowded(Calendar):
 
     def alarm(self, docket: Docket) -> datetime | None:
         return None
+
+    def owed(self, env: Envelope, docket: Docket) -> Draft | None:
+        return Fold.owed(self, env, docket)
 
     def ring(self, now: datetime, docket: Docket) -> Iterator[Draft]:
         if self.left and docket.house.running.get("cycle", 0) < self.at_once:

@@ -197,7 +197,7 @@ IDEAS: Final = (
     Idea(
         scope="risk model",
         description="Add stress scenarios of past crashes to every assessment",
-        benefit="tails are judged by what happened, not by what two years showed",
+        benefit="tails are judged by what happened, not by a quiet stretch",
         answers=("tail_risk", "deep_drawdown", "event_window_risk"),
         effort="medium",
         objection="the next crash will not look like the last one",

@@ -16,7 +16,7 @@ BASIS: Final[Mapping[str, Variants]] = {
     "overfitting": (
         "the Sharpe ratio goes from {train} in train to {validation} in validation",
         "a gap of {gap} in Sharpe opens where nobody has fitted anything ({train} against {validation})",
-        "what looked like {train} in train is {validation} on the two years after",
+        "what looked like {train} in train is {validation} on the stretch after it",
     ),
     "execution_risk": (
         "it turns the capital over {turnover} times a year and pays {cost} for it",
@@ -138,7 +138,7 @@ FLAWS: Final[Mapping[str, Variants]] = {
     "loses": (
         "it loses money where it was not fitted: validation Sharpe {validation}",
         "validation Sharpe {validation} after {train} in train: the effect does not carry over",
-        "whoever had traded it after the train years would have lost, at Sharpe {validation}",
+        "whoever had traded it after train would have lost, at Sharpe {validation}",
         "the {train} of train became {validation} in validation, which is a loss and no decline",
     ),
     "drawdown": (
@@ -150,7 +150,7 @@ FLAWS: Final[Mapping[str, Variants]] = {
         "this is {partner} under another name (correlation {correlation})",
     ),
     "idle": (
-        "{trades} trades in eight years are no evidence, and 20 are needed in the test alone",
+        "{trades} trades in train and validation are no evidence, and 20 are needed in the test alone",
         "with {trades} closed trades over both splits it cannot reach 20 in the test",
     ),
 }

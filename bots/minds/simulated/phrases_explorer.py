@@ -9,7 +9,7 @@ Variants = tuple[str, ...]
 
 STATEMENTS: Final[Variants] = (
     "{how} earns a Sharpe ratio of {sharpe} in train, and I expect it to carry over",
-    "I propose {how}: Sharpe {sharpe} over the train years with a drawdown of {drawdown}",
+    "I propose {how}: Sharpe {sharpe} over the train split with a drawdown of {drawdown}",
     "{how} is worth trading; train shows Sharpe {sharpe} on {trades} trades",
     "there is an edge in {how} (train Sharpe {sharpe}, {wins} of trades won)",
 )
@@ -109,8 +109,8 @@ ANSWERS: Final[Mapping[str, Variants]] = {
     ),
     "signal_decay": (
         "the second half of the validation still shows {second}",
-        "a signal that earns {second} in its latest year is not worn out",
-        "{first} to {second} is within what a year’s noise does to a Sharpe ratio",
+        "a signal that earns {second} in its latest stretch is not worn out",
+        "{first} to {second} is within what noise does to a Sharpe ratio",
     ),
     "crowding_risk": (
         "it beat holding the same symbols by {lead} in Sharpe",

@@ -131,7 +131,10 @@ def test_k12_the_transcript_of_a_debate_begins_with_its_cycle() -> None:
         await stage.wait(hours=1)
 
     play(trio(CannedMind()) | {Seat.CRITIC: critic}, script)
-    assert [e.body.type for e in critic.shown("RISK_ASSESSMENT").transcript] == ["CYCLE_TRIGGER", "HYPOTHESIS"]
+    assert [e.body.type for e in critic.shown("RISK_ASSESSMENT").transcript] == [
+        "CYCLE_TRIGGER",
+        "HYPOTHESIS",
+    ]
 
 
 def test_k12_a_closed_obligation_has_no_view_and_no_draft() -> None:
@@ -231,7 +234,12 @@ def test_k5_the_host_stops_with_a_clear_message_when_an_officer_says_what_no_tab
             obligation_id=None, case_id=debate, outcome="REJECT", reason="timeout", rule="1.4", of_seq=None
         )
         draft = Draft(
-            channel="#a-arena", author=Seat.REFEREE, actor=OFFICER, body=ruling, case_id=debate, key="ruling/99"
+            channel="#a-arena",
+            author=Seat.REFEREE,
+            actor=OFFICER,
+            body=ruling,
+            case_id=debate,
+            key="ruling/99",
         )
         with pytest.raises(OfficerFault, match="RULING that no table asks for"):
             await stage.post(draft)
@@ -345,7 +353,9 @@ def test_an_admin_who_restarts_a_seat_has_its_mind_asked_again() -> None:
         assert stage.host.docket.open.get(obligation.id)
         asked.append([one for one in critic.asked[before:] if one == obligation.id])
 
-    log = play(trio(CannedMind()) | {Seat.CRITIC: critic}, script, schedules={"micro": {"cron": "0 */2 * * *"}})
+    log = play(
+        trio(CannedMind()) | {Seat.CRITIC: critic}, script, schedules={"micro": {"cron": "0 */2 * * *"}}
+    )
     assert len(asked[0]) == 1
     assert of(log, "ESCALATION_RESOLVED")[0].effect == "restart_seat"
     assert not findings(log)
@@ -424,7 +434,7 @@ def test_k21_a_stop_ends_the_cases_it_names_and_their_bots_fall_silent(scope: st
 
     slots = {"micro": {"cron": "0 */2 * * *"}}
     log = play(trio(CannedMind()), script, schedules=slots)
-    assert [b.reason for b in of(log, "RULING")][0] == "human_stop"
+    assert of(log, "RULING")[0].reason == "human_stop"
     later = [skip.reason for skip in of(log, "CYCLE_SKIPPED")]
     assert later == (["stopped", "stopped"] if scope == "system A" else [])
     assert not findings(log)
@@ -446,7 +456,9 @@ def test_an_override_of_an_open_debate_takes_effect_at_once() -> None:
     async def script(stage: Stage) -> None:
         debate = await until(stage, lambda: debate_of(stage))
         await stage.wait(minutes=7)
-        await stage.post(person(Override(case_id=debate, verdict="APPROVE", why="I know"), "#a-arena", debate))
+        await stage.post(
+            person(Override(case_id=debate, verdict="APPROVE", why="I know"), "#a-arena", debate)
+        )
         await until(stage, lambda: "STRATEGY_MOVED" in kinds(stage.log), hours=2)
         await stage.wait(hours=1)
 

@@ -21,13 +21,15 @@ from moot.clock import PacedClock, RealClock, VirtualClock
 from moot.society import Plan, Society
 from moot.stored import last_sent_at, stored_envelopes
 from moot.up import UpOptions, UpRefused, run_up
+from protocols.codec import decode_stored
 from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Actor, Draft, Envelope
+from protocols.kernel.envelope import Actor, Draft, Envelope, link
 from protocols.kernel.errors import OfficerFault
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.rulebook import VERSION, rules
 from tests.doubles.checking import findings
+from tests.doubles.data_dir import write_log
 from tests.doubles.table import START
 
 Script = Callable[[Society, VirtualClock], Awaitable[None]]
@@ -39,7 +41,12 @@ def plan_at(at: datetime, directory: Path | None, **over: Any) -> Plan:
 
 
 def live(
-    directory: Path, hours: float = 0, *, at: datetime | None = None, script: Script | None = None, **over: Any
+    directory: Path,
+    hours: float = 0,
+    *,
+    at: datetime | None = None,
+    script: Script | None = None,
+    **over: Any,
 ) -> Society:
     """Let a society live on a directory in virtual time, from where its log ends unless told otherwise."""
     start = at or last_sent_at(directory) or START
@@ -231,12 +238,17 @@ def test_k25_a_start_that_fails_leaves_nothing_open(tmp_path: Path, monkeypatch:
 
 
 def test_k5_a_log_that_breaks_the_tables_is_not_gone_on_with(tmp_path: Path) -> None:
-    live(tmp_path, 5)
-    odd = next(env for env in log_of(tmp_path) if env.body.type == "CYCLE_TRIGGER")
-    with sqlite3.connect(tmp_path / "log.sqlite") as db:
-        db.execute("UPDATE log SET json = replace(json, 'EXPLORER_START', 'EVOLVER_START') WHERE seq = ?", (odd.seq,))
-    with pytest.raises(OfficerFault, match="CYCLE_TRIGGER"):
-        live(tmp_path, 1)
+    """Its chain is sound, but its timekeeper started the wrong seat."""
+    live(tmp_path / "sound", 1)
+    log = log_of(tmp_path / "sound")
+    trigger = next(env for env in log if env.body.type == "CYCLE_TRIGGER")
+    text = trigger.json.replace("EXPLORER_START", "EVOLVER_START")
+    assert text != trigger.json
+    digest = link(bytes.fromhex(log[trigger.seq - 2].hash), text)
+    odd = decode_stored(text, digest.hex())
+    write_log(tmp_path / "odd", [*log[: trigger.seq - 1], odd])
+    with pytest.raises(OfficerFault, match=f"seq {trigger.seq}: the CYCLE_TRIGGER differs"):
+        live(tmp_path / "odd", 1)
 
 
 # ---------------------------------------------------------------- memory beside the log

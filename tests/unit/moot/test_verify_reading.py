@@ -7,7 +7,8 @@ import json
 import pytest
 
 from moot.logs.source import Line
-from moot.verify.reading import read, sent_at_of, seq_of, written
+from moot.verify.exactness import written
+from moot.verify.reading import read, sent_at_of, seq_of
 from moot.verify.report import Findings
 from protocols.codec import decode_envelope
 from tests.doubles import tampering

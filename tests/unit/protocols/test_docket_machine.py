@@ -28,15 +28,15 @@ SEATS = [EXPLORER, CRITIC, EVOLVER]
 SHARE = st.sampled_from([0.0, 0.3, 0.55, 0.59, 0.6, 0.64, 0.65, 0.7, 0.749999, 0.75, 0.85, 0.86, 1.0])
 VERDICTS = st.sampled_from(["APPROVE", "REJECT", "REVISE"])
 SAID = (
-    st.sampled_from([1, 2, 3, "revision"]).flatmap(lambda r: SHARE.map(lambda c: (CRITIC, bodies.assessment(r, c))))
+    st.sampled_from([1, 2, 3, "revision"]).flatmap(
+        lambda r: SHARE.map(lambda c: (CRITIC, bodies.assessment(r, c)))
+    )
     | st.sampled_from([2, 3]).map(lambda r: (EXPLORER, bodies.rebuttal(r)))
     | st.sampled_from([2, 3]).map(lambda r: (EXPLORER, m.Concede(round=r, reason="x")))
     | st.tuples(VERDICTS, SHARE, SHARE, SHARE, st.booleans()).map(
         lambda v: (
             EVOLVER,
-            bodies.verdict(
-                v[0], v[1], final=v[4], alpha_argument_score=v[2], risk_argument_score=v[3]
-            ),
+            bodies.verdict(v[0], v[1], final=v[4], alpha_argument_score=v[2], risk_argument_score=v[3]),
         )
     )
     | st.tuples(SHARE, SHARE).map(lambda s: (EVOLVER, bodies.extend(*s)))
@@ -44,9 +44,7 @@ SAID = (
     | st.just((EXPLORER, bodies.revised()))
     | st.booleans().map(lambda p: (EVOLVER, bodies.backtest(p)))
     | st.just((EVOLVER, bodies.moved()))
-    | st.sampled_from(["success", "failure"]).map(
-        lambda k: (EVOLVER, m.CausalRecord(record=bodies.entry(k)))
-    )
+    | st.sampled_from(["success", "failure"]).map(lambda k: (EVOLVER, m.CausalRecord(record=bodies.entry(k))))
     | st.just((EVOLVER, m.Reflection(record=bodies.entry())))
 )
 """What seats may blurt out in a debate, legal or not, whoever is asked."""
@@ -246,7 +244,11 @@ class Society(RuleBasedStateMachine):
         self.folded_anew_it_is_the_same()
 
     def every_violation_has_one_beside_it(self) -> None:
-        broken = [e.seq for e, fx in zip(self.table.log, self.table.effects, strict=True) if fx.violation is not None]
+        broken = [
+            e.seq
+            for e, fx in zip(self.table.log, self.table.effects, strict=True)
+            if fx.violation is not None
+        ]
         assert [e.body.of_seq for e in self.table.log if e.body.type == "VIOLATION"] == broken
 
     def verdicts_in_effect_are_allowed(self) -> None:
@@ -280,7 +282,15 @@ class Society(RuleBasedStateMachine):
         for name in ("cases", "ended", "open", "attempts", "waiting", "pending", "seq", "at"):
             assert getattr(docket, name) == getattr(self.docket, name), name
         ledgers = [d.house.fold_named("research") for d in (docket, self.docket)]
-        for name in ("thresholds", "principles", "strategies", "retired", "parents", "last_verdict", "direction"):
+        for name in (
+            "thresholds",
+            "principles",
+            "strategies",
+            "retired",
+            "parents",
+            "last_verdict",
+            "direction",
+        ):
             assert getattr(ledgers[0], name) == getattr(ledgers[1], name), name
         for name in ("running", "tenures", "holders", "conservative_a", "stopped", "outage"):
             assert getattr(docket.house, name) == getattr(self.docket.house, name), name

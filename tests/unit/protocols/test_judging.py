@@ -45,7 +45,7 @@ def test_a_revision_needs_thirty_minutes_of_the_150(elapsed, is_allowed):
     ("elapsed", "is_allowed"), [(minutes(0), True), (minutes(130), True), (minutes(130) + TICK, False)]
 )
 def test_an_extension_needs_twenty_minutes_of_the_150(elapsed, is_allowed):
-    assert may_extend(argued(), elapsed) is is_allowed
+    assert may_extend(False, "rounds", elapsed) is is_allowed
     if is_allowed:
         check_extension(argued(), bodies.extend(), elapsed)
     else:
@@ -58,7 +58,7 @@ def test_an_extension_needs_twenty_minutes_of_the_150(elapsed, is_allowed):
     "state", [argued(extended=True), *(argued(ended_by=e) for e in ("", "confidence", "concede", "timeout"))]
 )
 def test_an_extension_follows_two_full_rounds_once(state):
-    assert not may_extend(state, EARLY)
+    assert not may_extend(state.extended, state.ended_by, EARLY)
     with pytest.raises(Violation) as caught:
         check_extension(state, bodies.extend(), EARLY)
     assert caught.value.rule == "R-D5"

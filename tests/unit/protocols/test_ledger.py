@@ -35,7 +35,7 @@ TICK = timedelta(microseconds=1)
 def ended(ledger, at, *, verdict="REJECT", lineage="lin", outcome="rejected", **over):
     """Tell a ledger of a debate that ended."""
     fx = Effects()
-    fx.ended.append(
+    fx.ended = (
         DebateState(
             case_id=f"hyp_{at.timestamp()}",
             kind="debate",
@@ -45,7 +45,7 @@ def ended(ledger, at, *, verdict="REJECT", lineage="lin", outcome="rejected", **
             outcome=outcome,
             lineage_id=lineage,
             **over,
-        )
+        ),
     )
     env = SimpleNamespace(sent_at=at, body=SimpleNamespace(type="REFLECTION"), case_id=None)
     ledger.apply(env, fx, None)

@@ -1,0 +1,96 @@
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from bots.minds.simulated.catalogue import IDEAS
+from bots.minds.simulated.criteria import CODES, CRITERIA
+from bots.minds.simulated.mind import SimulatedMind
+from bots.minds.simulated.needs import need_of, severity_of
+from bots.minds.simulated.tools import SimulatedTools
+from bots.tools.prices import load_universe
+from memory.evidence import InMemoryEvidence
+from protocols.kernel.seats import SYSTEM_A, Seat
+from protocols.research import messages as m
+from protocols.research.architecture import PARAMETER_TALK
+from tests.doubles.views import START, Society
+
+SYNTHETIC = load_universe("synthetic", start=START, seed=7)
+WEEKLY = {"architecture": {"at": [START.isoformat()]}}
+
+
+def mind_of(seed=1):
+    return SimulatedMind(SimulatedTools(SYNTHETIC, InMemoryEvidence(), seed))
+
+
+def cycle(seed=1, *absent):
+    society = Society({s: mind_of(seed) for s in SYSTEM_A if s not in absent}, schedules=WEEKLY)
+    return society
+
+
+@pytest.mark.parametrize("idea", IDEAS, ids=lambda idea: idea.description[:40])
+def test_every_idea_is_about_the_system(idea):
+    said = "\n".join((idea.scope, idea.description, idea.benefit, idea.objection, idea.defence, idea.notes))
+    assert not any(pattern.search(said) for pattern in PARAMETER_TALK)
+    assert set(idea.answers) <= set(CRITERIA) | set(CODES), "nothing that is never counted"
+    assert not said.endswith(".") and idea.description[0].isupper() and idea.benefit[0].islower()
+
+
+def test_no_idea_stands_twice_and_there_are_many_kinds():
+    assert len({idea.description for idea in IDEAS}) == len(IDEAS)
+    assert len({idea.scope for idea in IDEAS}) >= 5
+    assert {idea.effort for idea in IDEAS} == {"low", "medium", "high"}
+
+
+def test_what_a_week_asks_for_makes_objections_lighter():
+    costly = next(idea for idea in IDEAS if idea.effort == "high")
+    quiet = need_of(costly, Counter(trials=80))
+    loud = need_of(costly, Counter({"trials": 80, **dict.fromkeys(costly.answers, 40)}))
+    assert quiet.share == 0.0 and severity_of(costly, quiet) == "high"
+    assert loud.share > quiet.share and severity_of(costly, loud) == "low"
+    assert need_of(None, Counter(trials=80)).share == 0.0
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_a_first_week_without_records_is_debated_and_reported(seed):
+    society = cycle(seed)
+    society.wait(hours=8)
+    assert society.bodies("VIOLATION") == [] and not society.docket.cases
+    for body in society.bodies("ARCHITECTURE_VERDICT"):
+        count = len(body.approved_changes) + len(body.deferred) + len(body.rejected)
+        assert count == body.proposals_evaluated >= 1
+
+
+def test_nothing_is_approved_without_a_critique():
+    for seed in range(1, 6):
+        society = cycle(seed, Seat.CRITIC)
+        society.wait(hours=8)
+        assert society.bodies("VIOLATION") == []
+        for body in society.bodies("ARCHITECTURE_VERDICT"):
+            assert body.approved_changes == ()
+
+
+def test_a_persons_own_proposal_is_debated_like_any_other():
+    society = cycle(2, Seat.EXPLORER)
+    change = m.ProposedChange(scope="channels", description="Read the log aloud", expected_benefit="fun")
+    period = society.view(society.owed_bots()[0]).brief["period"]
+    society.say(Seat.EXPLORER, m.ArchitectureProposal(period=period, proposals=(change,)))
+    society.minds[Seat.EXPLORER] = mind_of(2)
+    society.wait(hours=8)
+    assert society.bodies("VIOLATION") == []
+    (verdict,) = society.bodies("ARCHITECTURE_VERDICT")
+    assert verdict.proposals_evaluated == 1
+    assert all(c.objections for b in society.bodies("ARCHITECTURE_CRITIQUE") for c in b.critiques)
+
+
+def test_notes_are_heard_in_the_critique():
+    society = cycle(3)
+    for _ in range(2000):
+        owed = [o for o in society.owed_bots() if "ARCHITECTURE_CRITIQUE" in o.expects]
+        if owed:
+            break
+        society.wait(seconds=20)
+    society.note("who pays for all this?", owed[0].case_id)
+    said = society.ask(owed[0]).body
+    assert "“who pays for all this?”" in repr(said)
+    assert timedelta(0) < society.now - START < timedelta(hours=2)

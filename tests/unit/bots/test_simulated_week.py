@@ -1,0 +1,153 @@
+"""A week of the whole society, on the default prices: the shape that `moot simulate` shows (R-D19)."""
+
+import re
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+import pytest
+
+from bots.minds.simulated.mind import SimulatedMind
+from bots.minds.simulated.tools import SimulatedTools
+from bots.tools.prices import load_universe
+from memory.evidence import InMemoryEvidence
+from protocols.kernel.seats import SYSTEM_A
+from protocols.research.architecture import PARAMETER_TALK
+from tests.doubles.views import Society
+
+START = datetime(2026, 2, 23, tzinfo=UTC)
+
+
+@lru_cache(maxsize=4)
+def week(seed=1, days=7):
+    universe = load_universe("sample", start=START, seed=seed)
+    tools = SimulatedTools(universe, InMemoryEvidence(), seed)
+    society = Society.of_weeks(SimulatedMind(tools), START)
+    society.until(START + timedelta(days=days))
+    return society
+
+
+def debates(society):
+    return [state for fx in society.effects for state in fx.ended if state.kind == "debate"]
+
+
+def test_nobody_breaks_a_rule_all_week():
+    assert week().bodies("VIOLATION") == []
+    assert week().retries == []
+
+
+def test_a_default_week_shows_everything_that_can_happen():
+    society = week()
+    found, kinds = debates(society), Counter(society.kinds())
+    assert 65 <= len(found) <= 84
+    approved = sum(state.verdict == "APPROVE" for state in found)
+    assert 0.25 <= approved / len(found) <= 0.4
+    assert any(state.revised for state in found)
+    assert any(state.extended for state in found)
+    assert kinds["CONCEDE"] and kinds["TIMEOUT_PING"] and kinds["ESCALATION"]
+    assert {state.ended_by for state in found} >= {"rounds", "confidence", "concede", "timeout"}
+    assert {True, False} <= {state.passed for state in found}
+    rulings = Counter(body.reason for body in society.bodies("RULING"))
+    assert 3 <= rulings["timeout"] <= 25
+
+
+def test_daily_and_weekly_duties_are_done():
+    society = week()
+    assert len(society.bodies("DAILY_REPORT")) >= 6
+    assert len(society.bodies("PRINCIPLE_SYNTHESIS")) >= 6
+    for kind in ("ARCHITECTURE_VERDICT", "THRESHOLD_REVIEW", "META_REFLECTION", "WEEKLY_REPORT"):
+        assert len(society.bodies(kind)) == 1, kind
+    (review,), (adjusted,) = society.bodies("THRESHOLD_REVIEW"), society.bodies("THRESHOLDS_ADJUSTED")
+    assert adjusted.after == {k: round(v * review.factor, 6) for k, v in adjusted.before.items()}
+
+
+def test_principles_steer_the_search():
+    society = week()
+    known = society.store.read().principles()
+    assert known
+    notes = [
+        body for body in society.bodies("RESEARCH_NOTE") if any(s.startswith("prin_") for s in body.sources)
+    ]
+    assert notes
+
+
+def test_near_misses_are_taken_up_again_under_their_lineage():
+    society = week()
+    lineages = Counter(body.lineage_id for body in society.bodies("HYPOTHESIS"))
+    assert any(count > 1 for count in lineages.values())
+    for body in society.bodies("HYPOTHESIS"):
+        if body.lineage_id != body.hypothesis_id:
+            assert "hyp_" in body.rationale
+
+
+def test_approved_strategies_have_children():
+    society = week()
+    parents = {body.parent_strategy_id for body in society.bodies("HYPOTHESIS")} - {None}
+    assert parents <= {body.strategy_id for body in society.bodies("STRATEGY_MOVED")}
+    assert parents
+
+
+def test_no_strategy_is_proposed_twice():
+    specs = Counter(
+        (body.strategy.archetype, tuple(body.strategy.params.items()), body.strategy.symbols)
+        for body in week().bodies("HYPOTHESIS")
+    )
+    assert max(specs.values()) == 1
+
+
+def test_the_architecture_debate_is_about_the_system_and_decides_every_proposal_once():
+    (proposal,) = week().bodies("ARCHITECTURE_PROPOSAL")
+    (verdict,) = week().bodies("ARCHITECTURE_VERDICT")
+    assert 1 <= len(proposal.proposals) <= 3
+    for change in proposal.proposals:
+        assert not any(p.search(f"{change.scope}\n{change.description}") for p in PARAMETER_TALK)
+    decided = [c.change_id for c in verdict.approved_changes] + [*verdict.deferred, *verdict.rejected]
+    assert sorted(decided) == sorted(change.change_id for change in proposal.proposals)
+
+
+SLIPS = re.compile(
+    r"[{}]|\.\.|[,;:]\.|  | [,.;:]|\bnan\b|\binf\b|\bNone\b|np\.|\bunknown\b|-0\.00|_risk\b"
+    r"|(?<![.\d])1 (?:answers|assessments)\b"
+)
+"""What no sentence may hold: placeholders, Python values, doubled marks, scores as identifiers."""
+
+
+def texts(value):
+    """Yield every text in a body."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts(item)
+
+
+def test_all_that_people_read_is_written_out():
+    for env in week().log:
+        if env.author in SYSTEM_A:
+            for text in texts(env.body.model_dump()):
+                if " " in text:
+                    assert not SLIPS.search(text), (env.body.type, text)
+
+
+@pytest.mark.parametrize("days", [14])
+def test_two_weeks_go_by_without_a_violation_and_approvals_do_not_run_dry(days):
+    society = week(7, days)
+    assert society.bodies("VIOLATION") == []
+    late = [
+        state
+        for env, fx in zip(society.log, society.effects, strict=True)
+        if env.sent_at > START + timedelta(days=7)
+        for state in fx.ended
+        if state.kind == "debate"
+    ]
+    assert sum(state.verdict == "APPROVE" for state in late) >= 4
+    proposed = [
+        change.description for body in society.bodies("ARCHITECTURE_PROPOSAL") for change in body.proposals
+    ]
+    approved = [
+        c.description for body in society.bodies("ARCHITECTURE_VERDICT") for c in body.approved_changes
+    ]
+    assert len(set(approved)) == len(approved) and len(proposed) >= len(approved)

@@ -1,0 +1,148 @@
+"""Settings: defaults, a file over them, variables over both; a wrong value is one line that says where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config.settings import ConfigError, load_settings
+from protocols.kernel.catalogue import ANY
+from protocols.kernel.seats import Seat
+
+
+@pytest.fixture(autouse=True)
+def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    for name in [name for name in os.environ if name.upper().startswith("MOOT_")]:
+        monkeypatch.delenv(name)
+
+
+def file(directory: Path, text: str) -> Path:
+    path = directory / "society.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def complaint(path: Path | None = None) -> str:
+    with pytest.raises(ConfigError) as refused:
+        load_settings(path)
+    text = str(refused.value)
+    assert "\n" not in text
+    return text
+
+
+def test_the_defaults_are_those_of_the_rulings() -> None:
+    settings = load_settings()
+    assert {name: schedule.cron for name, schedule in settings.schedules.items()} == {
+        "micro": "0 */2 * * *",
+        "daily": "0 22 * * *",
+        "architecture": "0 15 * * sat",
+    }
+    assert settings.minds == {"explorer": "simulated", "critic": "simulated", "evolver": "simulated"}
+    assert settings.clock.human_wall_s == 600
+    assert (settings.log.durability, settings.prices.source, settings.surfaces) == ("power", "sample", {})
+    viewers = settings.viewers.viewers()
+    assert viewers.reads == ANY
+    assert "#a-arena" in viewers.writes and "#admin" not in viewers.writes
+
+
+def test_a_section_of_a_file_replaces_that_of_the_defaults(tmp_path: Path) -> None:
+    settings = load_settings(file(tmp_path, '[clock]\nhuman_wall_s = 5\n[minds]\ncritic = "silent"\n'))
+    assert settings.clock.human_wall_s == 5
+    assert settings.minds == {"critic": "silent"}
+    assert settings.log.durability == "power", "other sections stay"
+
+
+def test_variables_override_the_file_field_by_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOOT_CLOCK__HUMAN_WALL_S", "7")
+    monkeypatch.setenv("MOOT_MINDS__CRITIC", "silent")
+    monkeypatch.setenv("MOOT_LOG__DURABILITY", "process")
+    settings = load_settings(file(tmp_path, "[clock]\nhuman_wall_s = 5\n"))
+    assert settings.clock.human_wall_s == 7
+    assert settings.minds == {"explorer": "simulated", "critic": "silent", "evolver": "simulated"}
+    assert settings.log.durability == "process"
+
+
+def test_the_variable_that_names_the_file_is_no_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOOT_CONFIG", str(tmp_path))
+    assert load_settings().prices.source == "sample"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "why"),
+    [
+        ('[clock]\nhuman_wall_s = "long"', "clock.human_wall_s", "number"),
+        ("[clock]\nhuman_wall_s = -1", "clock.human_wall_s", "greater than or equal to 0"),
+        ("[clok]\nhuman_wall_s = 1", "clok", "not permitted"),
+        ("[clock]\nhuman_wal_s = 1", "clock.human_wal_s", "not permitted"),
+        ("clock = 3", "clock", "ClockSettings"),
+        ('[log]\ndurability = "forever"', "log.durability", "'power' or 'process'"),
+        ('[minds]\ncritic = "clever"', "minds.critic", "'simulated' or 'silent'"),
+        ('[minds]\nreferee = "silent"', "minds", "no seat 'referee'"),
+        ('[schedules]\nhourly = { cron = "0 * * * *" }', "schedules", "no schedule 'hourly': choose"),
+        ('[schedules]\nmicro = { cron = "61 * * * *" }', "schedules", "micro: "),
+        ("[schedules]\nmicro = {}", "schedules", "micro: "),
+        ('[schedules]\nmicro = { at = ["soon"] }', "schedules", "micro: "),
+        ('[viewers]\nreads = ["#nowhere"]', "viewers", "no channel '#nowhere'"),
+        ("[admins]\ndiscord = [1234]", "admins.discord.0", "string"),
+        ('[surfaces]\ndiscord = { token = "x" }', "surfaces.discord.module", "required"),
+        ('[surfaces]\ndiscord = { module = "no class" }', "surfaces.discord.module", "pattern"),
+    ],
+)
+def test_a_wrong_value_is_one_line_that_names_file_setting_and_reason(
+    tmp_path: Path, text: str, where: str, why: str
+) -> None:
+    path = file(tmp_path, text + "\n")
+    assert complaint(path).startswith(f"{path}: {where}: ")
+    assert why in complaint(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(b"[clock", "is not TOML"), (b"\xff\xfe", "cannot be read"), (None, "cannot be read")],
+)
+def test_a_file_that_is_no_toml_is_one_line(tmp_path: Path, content: bytes | None, why: str) -> None:
+    path = tmp_path / "society.toml"
+    if content is not None:
+        path.write_bytes(content)
+    assert complaint(path).startswith(f"{path}: {why}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "where"),
+    [
+        ("MOOT_CLOCK__HUMAN_WALL_S", "long", "clock.human_wall_s"),
+        ("MOOT_ADMINS", "ann", "admins"),
+        ("MOOT_LOG", "power", "log"),
+        ("MOOT_VIEWERS__READS", "#a-arena", "reads"),
+    ],
+)
+def test_a_wrong_variable_is_one_line_that_names_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, where: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert where in complaint()
+    assert "Traceback" not in complaint()
+
+
+def test_re5_admins_are_named_by_platform_and_everybody_else_is_a_viewer(tmp_path: Path) -> None:
+    settings = load_settings(file(tmp_path, '[admins]\ndiscord = ["42", "43"]\n'))
+    assert settings.seat_of("discord", "42") is Seat.ADMIN
+    assert settings.seat_of("discord", "44") is Seat.VIEWER
+    assert settings.seat_of("slack", "42") is Seat.VIEWER
+    assert settings.seat_of("cli", "") is Seat.VIEWER
+
+
+def test_what_the_log_keeps_holds_no_option_of_a_surface(tmp_path: Path) -> None:
+    settings = load_settings(
+        file(tmp_path, '[surfaces]\nchat = { module = "a.b:C", token = "xoxb-secret" }\n')
+    )
+    assert settings.surfaces["chat"].options() == {"token": "xoxb-secret"}
+    logged = settings.as_log()
+    assert logged["surfaces"] == {"chat": "a.b:C"}
+    assert "secret" not in repr(logged)
+    assert logged["schedules"]["micro"] == {"cron": "0 */2 * * *"}

@@ -1,0 +1,165 @@
+"""The feed: chat lines as they come, and a status line that says how things stand."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from config.settings import load_settings
+from moot.clock import PacedClock, VirtualClock
+from moot.feed import Feed, status
+from moot.society import Plan, Society
+from protocols.kernel.envelope import Actor, Draft
+from protocols.kernel.people import Note
+from protocols.kernel.seats import Seat
+from tests.doubles.table import START
+from tests.doubles.waiting import until
+
+SILENT = {"explorer": "silent", "critic": "silent", "evolver": "silent"}
+
+
+def console(*, is_terminal: bool, width: int = 120, env: dict[str, str] | None = None) -> Console:
+    return Console(
+        file=io.StringIO(),
+        force_terminal=is_terminal,
+        width=width,
+        highlight=False,
+        emoji=False,
+        _environ={"TERM": "xterm", **(env or {})},
+    )
+
+
+def written(on: Console) -> str:
+    return on.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def live(script: Callable[[Society, Any], Awaitable[None]], clock: Any = None, **settings: Any) -> None:
+    async def main(running: Any) -> None:
+        plan = Plan(settings=load_settings(minds=SILENT, **settings), seed=1, start=START)
+        async with await Society.open(plan, running) as society:
+            await script(society, running)
+
+    (clock or VirtualClock(START)).run(main)
+
+
+def note(text: str = "hear me") -> Draft:
+    body = Note(text=text)
+    actor = Actor("human", "test", "ann")
+    return Draft(channel="#a-arena", author=Seat.ADMIN, body=body, actor=actor, key=text)
+
+
+def test_the_status_line_says_time_cycle_who_owes_what_until_when_and_escalations() -> None:
+    said: list[str] = []
+
+    async def script(society: Society, clock: VirtualClock) -> None:
+        await clock.sleep(timedelta(minutes=4))
+        said.append(status(society, 200).plain)
+        due = society.host.docket.owed_by(Seat.EXPLORER)[0].due_at
+        await clock.sleep_until(due + timedelta(seconds=62))
+        said.append(status(society, 200).plain)
+        while not society.host.docket.house.running.get("escalation"):
+            await clock.sleep(timedelta(minutes=10))
+        said.append(status(society, 200).plain)
+        await clock.sleep(timedelta(hours=5))
+        said.append(status(society, 200).plain)
+
+    live(script)
+    early, late, waiting, conservative = said
+    assert early.startswith(" Mon 23 Feb 10:04 UTC  infx | cycle ") or "10:04 UTC" in early
+    assert "| cycle " in early and "explorer owes HYPOTHESIS " in early
+    assert "explorer owes HYPOTHESIS -1:02" in late
+    assert "| 1 escalation open" in waiting and "conservative" not in waiting
+    assert "open | conservative" in conservative or conservative.rstrip().endswith("| conservative")
+
+
+def test_between_cycles_the_status_line_says_so() -> None:
+    async def script(society: Society, clock: VirtualClock) -> None:
+        await clock.sleep(timedelta(minutes=1))
+        assert "| between cycles" in status(society).plain
+
+    live(script, schedules={"daily": {"cron": "0 22 * * *"}})
+
+
+@pytest.mark.parametrize("width", [20, 40, 79, 200])
+def test_the_status_line_keeps_to_one_line_of_the_terminal(width: int) -> None:
+    async def script(society: Society, clock: VirtualClock) -> None:
+        await clock.sleep(timedelta(hours=9))
+        line = status(society, width)
+        assert line.cell_len <= max(20, width - 1)
+        assert "\n" not in line.plain
+
+    live(script)
+
+
+def test_a_terminal_gets_chat_lines_and_a_status_line_that_goes_away_at_the_end() -> None:
+    on = console(is_terminal=True)
+
+    async def script(society: Society, clock: VirtualClock) -> None:
+        feed = Feed(on)
+        feed.attach(society)
+        await society.host.publish(note())
+        await clock.sleep(timedelta(seconds=1))
+        assert "UTC" in written(on)
+        feed.close()
+        shown = written(on)
+        await society.host.publish(note("and me"))
+        assert "UTC" not in written(on)[len(shown) :]
+
+    live(script)
+    assert "hear me" in written(on) and "and me" in written(on)
+    assert "\x1b[3" in written(on) or "\x1b[1" in written(on), "coloured"
+
+
+def test_no_color_is_kept_to() -> None:
+    on = console(is_terminal=True, env={"NO_COLOR": "1"})
+
+    async def script(society: Society, clock: VirtualClock) -> None:
+        feed = Feed(on)
+        feed.attach(society)
+        await society.host.publish(note())
+        await clock.sleep(timedelta(seconds=1))
+        feed.close()
+
+    live(script)
+    for colour in range(30, 38):
+        assert f"\x1b[{colour}m" not in written(on) and f";{colour}m" not in written(on)
+
+
+def test_what_is_no_terminal_gets_one_plain_line_a_message_and_no_status() -> None:
+    on = console(is_terminal=False)
+
+    async def script(society: Society, clock: VirtualClock) -> None:
+        feed = Feed(on)
+        feed.recap([e async for e in society.bus.read(1, 1)], "before")
+        feed.attach(society)
+        await society.host.publish(note("a long story " * 30))
+        await clock.sleep(timedelta(minutes=1))
+        feed.close()
+
+    live(script)
+    text = written(on)
+    assert "\x1b" not in text and "UTC" not in text and "owes" not in text
+    assert sum("a long story" in line for line in text.splitlines()) == 1
+
+
+def test_k8_the_status_line_keeps_ticking_when_the_clock_slows_down() -> None:
+    """A tick that was set at 3600x must not be waited for at 1x."""
+    on = console(is_terminal=True)
+
+    async def script(society: Society, clock: PacedClock) -> None:
+        feed = Feed(on)
+        feed.attach(society)
+        await asyncio.sleep(1)
+        await society.set_clock(speed=1.0, reason="waiting for a person")
+        await asyncio.sleep(0.1)
+        before = written(on).count("UTC")
+        await until(lambda: written(on).count("UTC") > before, within_s=5)
+        feed.close()
+
+    live(script, PacedClock(START, 3600.0), schedules={"daily": {"cron": "0 22 * * *"}})
