@@ -99,18 +99,19 @@ def status(society: Society, width: int = 80) -> Text:
     owed = sorted(
         (o for o in docket.open.values() if o.seat not in OFFICERS | PEOPLE), key=lambda o: (o.due_at, o.id)
     )
+    # What asks for a person comes first: a narrow terminal cuts the end.
+    waiting = docket.house.running.get("escalation", 0)
+    if waiting:
+        noun = "escalation" if waiting == 1 else "escalations"
+        parts.append((f"| {waiting} {noun} open ", "bold yellow"))
+    if docket.house.conservative_a:
+        parts.append(("| conservative ", "yellow"))
     for obligation in owed[:SHOWN]:
         left = obligation.due_at - now
         style = "red" if left < timedelta(0) else ""
         parts.append((f"| {_owes(obligation, now)} ", style))
     if len(owed) > SHOWN:
         parts.append(f"| +{len(owed) - SHOWN} ")
-    waiting = docket.house.running.get("escalation", 0)
-    if waiting:
-        noun = "escalation" if waiting == 1 else "escalations"
-        parts.append((f"| {waiting} {noun} open ", "bold yellow"))
-    if docket.house.conservative_a:
-        parts.append(("| conservative", "yellow"))
     text = Text.assemble(*parts)
     text.truncate(max(20, width - 1), overflow="ellipsis")
     return text

@@ -67,6 +67,8 @@ def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "I
             )
         )
         handlers.append(file)
+    # A full disk is told where it hurts; the library would print a traceback for each line it cannot keep.
+    logging.raiseExceptions = False
     if terminal:
         is_coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
         stream = logging.StreamHandler(sys.stderr)

@@ -32,7 +32,9 @@ class Reception:
         docket, clock = self._host.docket, self._host.clock
         owed = [o for o in docket.open.values() if o.seat not in OFFICERS | PEOPLE]
         lines = [f"{clock.now():%a %d %b %H:%M} UTC, message {docket.seq}, {len(docket.cases)} open cases"]
-        lines += [f"{o.seat} owes {' or '.join(o.expects)} until {o.due_at:%H:%M} ({o.id})" for o in owed[:10]]
+        lines += [
+            f"{o.seat} owes {' or '.join(o.expects)} until {o.due_at:%H:%M} ({o.id})" for o in owed[:10]
+        ]
         if docket.house.conservative_a:
             lines.append("System A is conservative until an admin acts")
         return "\n".join(lines)

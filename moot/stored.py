@@ -14,8 +14,8 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 
 
-def stored_envelopes(directory: Path, first: int = 1) -> Iterator[Envelope]:
-    """Read the stored log from `first` on, in order.
+def stored_envelopes(directory: Path, first: int = 1, *, case_id: str = "") -> Iterator[Envelope]:
+    """Read the stored log from `first` on, in order; with a case, only what belongs to it.
 
     Raises:
         CorruptLog: A row is no envelope, or the file is none of ours.
@@ -23,7 +23,8 @@ def stored_envelopes(directory: Path, first: int = 1) -> Iterator[Envelope]:
     path = directory / "log.sqlite"
     try:
         with closing(_open(path)) as db:
-            rows = db.execute("SELECT seq, json, hash FROM log WHERE seq >= ? ORDER BY seq", (first,))
+            sql = "SELECT seq, json, hash FROM log WHERE seq >= ? AND instr(json, ?) ORDER BY seq"
+            rows = db.execute(sql, (first, f'"case_id":"{case_id}"' if case_id else ""))
             for seq, text, digest in rows:
                 try:
                     yield decode_stored(text, digest.hex() if isinstance(digest, bytes) else digest)
@@ -44,12 +45,31 @@ def last_envelope(directory: Path) -> Envelope | None:
         return None
     try:
         with closing(_open(path)) as db:
+            if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+                # Killed before it wrote anything.
+                return None
             found = db.execute("SELECT max(seq) FROM log").fetchone()
     except sqlite3.Error as exc:
         raise CorruptLog(f"{path}: cannot be read: {exc}") from exc
     if found is None or found[0] is None:
         return None
     return next(stored_envelopes(directory, found[0]))
+
+
+def last_of_type(directory: Path, kind: str) -> Envelope | None:
+    """Return the last stored message of a type, None where there is none.
+
+    Raises:
+        CorruptLog: The file is none of ours.
+    """
+    path = directory / "log.sqlite"
+    sql = "SELECT seq FROM log WHERE instr(json, ?) ORDER BY seq DESC LIMIT 1"
+    try:
+        with closing(_open(path)) as db:
+            found = db.execute(sql, (f'"type":"{kind}"',)).fetchone()
+    except sqlite3.Error as exc:
+        raise CorruptLog(f"{path}: cannot be read: {exc}") from exc
+    return None if found is None else next(stored_envelopes(directory, found[0]))
 
 
 def hash_at(directory: Path, seq: int) -> str | None:

@@ -21,6 +21,7 @@ from channels.lease import Lease
 from channels.pump import InboxPump
 from config.settings import Settings, load_settings
 from moot.clock import Clock, IoThread, PacedClock, RealClock, VirtualClock
+from moot.clock.errors import IoThreadClosed
 from moot.clock.wall import utc_ns
 from moot.control import ControlPump
 from moot.door import Door
@@ -30,7 +31,7 @@ from moot.log_setup import set_up_logging
 from moot.patience import Patience
 from moot.reception import Reception
 from moot.society import Plan, Society
-from moot.stored import last_envelope, last_sent_at, stored_envelopes
+from moot.stored import last_envelope, last_of_type, last_sent_at, stored_envelopes
 from protocols.codec import decode_body
 from protocols.kernel.times import rfc3339
 
@@ -41,6 +42,8 @@ SLOT: Final = timedelta(hours=2)
 """From one micro slot to the next (R-D21)."""
 RECAP: Final = 40
 """So many messages of the past are shown at the start."""
+MOST_SPEED: Final = 100_000
+"""Beyond it the officers cannot keep up with time."""
 
 
 class UpRefused(Exception):
@@ -91,8 +94,8 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         OfficerFault: The host had to stop (K5).
     """
     feed = feed or Feed()
-    if not 0 < options.speed <= 100_000:
-        raise UpRefused(f"--speed {options.speed:g}: choose a number above 0, up to 100000")
+    if not 0 < options.speed <= MOST_SPEED:
+        raise UpRefused(f"--speed {options.speed:g}: choose a number above 0, up to {MOST_SPEED}")
     settings = load_settings(options.config)
     if options.prices is not None:
         settings = settings.model_copy(
@@ -191,6 +194,8 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
         loop.add_signal_handler(number, stop.set)
     async with AsyncExitStack() as exits:
         if plan.directory is not None and (plan.directory / "log.sqlite").exists():
+            if options.warm_up_days > 0 and (revised := _last_revised(plan.directory)):
+                feed.recap(revised, "a debate that was revised")
             feed.recap(_tail(plan.directory), "what was said before")
         society = await Society.open(plan, clock, lease=lease)
         exits.push_async_exit(society)
@@ -256,7 +261,10 @@ async def _serve_guests(
 
 def _serving_ended(serving: Future[None]) -> None:
     """Say so when the gateway's socket could not be opened; the society goes on without it."""
-    if not serving.cancelled() and (fault := serving.exception()) is not None:
+    if serving.cancelled() or (fault := serving.exception()) is None:
+        return
+    # Being closed with the society is how serving ends.
+    if not isinstance(fault, IoThreadClosed):
         _log.error("no gateway socket: chat platforms stay dark", why=str(fault))
 
 
@@ -282,7 +290,9 @@ async def control_clock(society: Society, op: str, value: float | None, by: str)
             if not clock.paused:
                 await society.set_clock(paused=True, reason=f"stepped by {by}")
             clock.step()
-        elif op == "speed" and value is not None:
+        elif op == "speed":
+            if value is None or not 0 < value <= MOST_SPEED:
+                return {"ok": False, "why": f"a speed is a number above 0, up to {MOST_SPEED}"}
             await society.set_clock(speed=value, paused=False, reason=f"set by {by}")
         else:
             return {"ok": False, "why": f"there is no control {op!r}"}
@@ -294,3 +304,12 @@ async def control_clock(society: Society, op: str, value: float | None, by: str)
 def _tail(directory: Path) -> list[Any]:
     last = last_envelope(directory)
     return list(stored_envelopes(directory, max(1, last.seq - RECAP))) if last is not None else []
+
+
+def _last_revised(directory: Path) -> list[Any]:
+    """Return the last debate with a revision, for the first minute; nothing when the tail shows one anyway."""
+    last = last_envelope(directory)
+    revised = last_of_type(directory, "REVISED_HYPOTHESIS") if last is not None else None
+    if last is None or revised is None or revised.seq >= last.seq - RECAP or revised.case_id is None:
+        return []
+    return list(stored_envelopes(directory, case_id=revised.case_id))

@@ -47,7 +47,7 @@ class Log:
                 pass
             return last
         with closing(self._connect()) as db:
-            (seq,) = self._query(db, "SELECT coalesce(max(seq), 0) FROM log").fetchone()
+            ((seq,),) = self._query(db, "SELECT coalesce(max(seq), 0) FROM log")
         return int(seq)
 
     def lines(self, first: int = 1, last: int | None = None, *, having: Sequence[str] = ()) -> Iterator[str]:
@@ -92,22 +92,22 @@ class Log:
         where = " AND ".join("instr(json, ?)" for _ in having) or "1"
         with closing(self._connect()) as db:
             sql = f"SELECT seq, json, hash FROM log WHERE {where} ORDER BY seq DESC LIMIT 1"
-            row = self._query(db, sql, *having).fetchone()
-        return None if row is None else self._line(row)
+            rows = self._query(db, sql, *having)
+        return self._line(rows[0]) if rows else None
 
     def count(self, sql: str) -> int:
         """Count something in the database of a data directory."""
         with closing(self._connect()) as db:
-            return int(self._query(db, sql).fetchone()[0])
+            return int(self._query(db, sql)[0][0])
 
     def _lines_of_database(self, first: int, last: int | None, having: Sequence[str]) -> Iterator[str]:
         where = "".join(" AND instr(json, ?)" for _ in having)
         sql = f"SELECT seq, json, hash FROM log WHERE seq >= ? AND seq <= ?{where} ORDER BY seq LIMIT {PAGE}"
         with closing(self._connect()) as db:
             if last is None:
-                (last,) = self._query(db, "SELECT coalesce(max(seq), 0) FROM log").fetchone()
+                ((last,),) = self._query(db, "SELECT coalesce(max(seq), 0) FROM log")
             while True:
-                rows = self._query(db, sql, first, last, *having).fetchall()
+                rows = self._query(db, sql, first, last, *having)
                 for row in rows:
                     yield self._line(row)
                 if len(rows) < PAGE:
@@ -162,9 +162,9 @@ class Log:
             raise
         return db
 
-    def _query(self, db: sqlite3.Connection, sql: str, *values: object) -> sqlite3.Cursor:
+    def _query(self, db: sqlite3.Connection, sql: str, *values: object) -> list[Any]:
         try:
-            return db.execute(sql, values)
+            return db.execute(sql, values).fetchall()
         except sqlite3.Error as exc:
             raise CheckFailed(f"{self.path} is damaged: {exc}") from exc
 

@@ -57,7 +57,7 @@ def simulate(
 
     first = DEFAULT_START if start is None else first_instant(start)
     if not 0 < days <= 36_525:
-        raise Unusable(f"--days {days:g}: choose a number above 0")
+        raise Unusable(f"--days {days:g}: choose a number above 0, up to 36525")
     place = out if out is not None else free_directory(f"{first:%Y%m%d}-{seed}")
     if (place / LOG_NAME).exists():
         raise Unusable(f"{place} holds a log already: choose another --out")

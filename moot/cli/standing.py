@@ -71,6 +71,8 @@ class Standing:
         now = docket.at
         if pid is not None and clock == "real":
             now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
+        elif pid is not None and clock == "accelerated" and now is not None and not docket.house.paused:
+            now = _paced(log.path, docket, now)
         return cls(log, docket, now, pid, clock, bool(started and started[-1].warm_up))
 
     def owed(self) -> list[Obligation]:
@@ -148,6 +150,20 @@ def queued(log: Log) -> int:
     if log.directory is None:
         return 0
     return log.count("SELECT count(*) FROM inbox WHERE receipt IS NULL")
+
+
+def _paced(path: Path, docket: Docket, last: datetime) -> datetime:
+    """Guess an accelerated society's time: what passed since its file was written, at its speed.
+
+    It is never before the last message, nor after the next instant at which something would be said.
+    """
+    from moot.clock.wall import utc_ns
+
+    wal = path.with_name(f"{path.name}-wal")
+    written_ns = max((file.stat().st_mtime_ns for file in (path, wal) if file.exists()), default=utc_ns())
+    passed_s = max(0, utc_ns() - written_ns) / 1e9 * docket.house.speed
+    latest = docket.next_instant() or last
+    return max(last, min(latest, last + timedelta(seconds=min(passed_s, 86_400.0))))
 
 
 def _text(instant: datetime | None) -> str | None:

@@ -2,14 +2,14 @@
 
 * `verifier`: `verify`, one pass over the lines; it feeds the checks in turn.
 * `report`: what comes out; `tally`: its figures.
-* `reading`: from a line to an envelope; `exactness`: which says just the same as the line.
+* `reading`: from a line to an envelope, `exactness`: which says just the same; `ahead`: some lines at a time.
 * `chain`: hashes and the file `head`.
 * `order`: seq, ids, time; `counting`: ids that the sequencer counts.
 * `envelopes`: the fields around a message of a bot or a person; `officers`: those around an officer's.
 * `lifecycle`: start, stop, clock, and who may write where; `deadlines`: what the officers owed and when.
-* `principles`: dates and statements; `evidence`: backtests computed again.
-* `second_opinion`, `second_debate`: the most important rules of debates and escalations, judged again from
-  the raw messages, without the docket.
+* `principles`: what records and principles say of themselves; `evidence`: backtests computed again.
+* `second_opinion`, `second_debate`, `second_escalation`: the most important rules of debates and escalations,
+  judged again from the raw messages, without the docket.
 
 The docket judges every message by the same tables that the society ran on; what it calls a violation must
 have its VIOLATION beside it, what it asks of the officers must stand in the log, and an officer's message

@@ -9,6 +9,7 @@ from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Envelope
 from protocols.kernel.people import Override, SeatReleased, SeatTaken
+from protocols.kernel.rules import DERIVED
 from protocols.kernel.seats import PEOPLE, Seat
 
 CASELESS: Final = frozenset({"SEAT_TAKEN", "SEAT_RELEASED", "STOP"})
@@ -40,7 +41,7 @@ class Envelopes:
         self._case(env, docket)
         self._actor(env)
         if env.obligation_id is None:
-            self._unasked(env, docket)
+            self._unasked(env)
         else:
             self._answer(env, docket, env.obligation_id)
         if env.in_reply_to is not None and env.in_reply_to not in self._ids:
@@ -98,12 +99,12 @@ class Envelopes:
         elif not user_id and env.actor != BOT:
             self._bad(env, "K14", f"actor: a bot fills {author}, not {' '.join(env.actor)}")
 
-    def _unasked(self, env: Envelope, docket: Docket) -> None:
+    def _unasked(self, env: Envelope) -> None:
         """Check a message that answers no obligation: an aside to an answer, or one of its own."""
         answer, _, aside = env.id.rpartition("/aside-")
         owner, _, attempt = (answer or env.id).rpartition("/")
-        if not answer and owner in docket.open and attempt.isdigit():
-            self._bad(env, "K1", f"obligation_id: its id is that of an answer to {owner}")
+        if DERIVED.match(env.id):
+            self._bad(env, "K1", f"obligation_id: none, but the id {env.id} is that of an answer or a duty")
         if str(env.attempt) != (attempt if answer else "0"):
             self._bad(env, "K1", f"attempt: {env.attempt}, although it answers no obligation")
         if env.hops and env.author in PEOPLE:
@@ -114,6 +115,8 @@ class Envelopes:
     def _answer(self, env: Envelope, docket: Docket, obligation_id: str) -> None:
         if env.id != f"{obligation_id}/{env.attempt}":
             self._bad(env, "K1", f"id: an answer to {obligation_id} has the id {obligation_id}/{env.attempt}")
+        if not obligation_id.endswith(f"/{env.author.value}"):
+            self._bad(env, "K1", f"obligation_id: {obligation_id} is none of {env.author}")
         if obligation_id in docket.open:
             attempts = docket.attempts.get(obligation_id, 0)
             if env.attempt != attempts:

@@ -18,6 +18,7 @@ from protocols.kernel.times import parse_instant, rfc3339
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), datetime})
 _MANY_DIGITS: Final = re.compile(r"\.[0-9]{7}")
+_TINY: Final = re.compile(r"[0-9][eE]-[0-9]")
 _HEADER: Final = 17
 """Names in an envelope besides the body's: fourteen, and three in `actor`."""
 
@@ -33,8 +34,7 @@ def differences(text: str, env: Envelope, *, has_hash: bool) -> list[str]:
     if (
         text.count('":') == _HEADER + has_hash + _names(env.body)
         and _MANY_DIGITS.search(text) is None
-        and "e-" not in text
-        and "E-" not in text
+        and not (("e-" in text or "E-" in text) and _TINY.search(text))
     ):
         return []
     return _compared(text, env)

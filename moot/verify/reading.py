@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from moot.logs import Line
 from moot.verify.exactness import differences
-from moot.verify.report import Findings
 from protocols.codec import canonical_text, decode_envelope
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Malformed
@@ -19,20 +18,41 @@ _SEQ: Final = re.compile(r'"seq"\s*:\s*(\d{1,15})\b')
 _SENT_AT: Final = re.compile(r'"sent_at"\s*:\s*"([^"]{1,40})"')
 
 
+class Problem(NamedTuple):
+    """What is wrong with a line by itself."""
+
+    rule: str
+    why: str
+
+
 class Read(NamedTuple):
     """A line that was read.
 
     Attributes:
-        envelope: What it says.
+        line: As it stands.
+        envelope: What it says; None when it is no envelope.
         hash: The hash it states, in hex; "" for none.
+        problems: What is wrong with it by itself.
     """
 
-    envelope: Envelope
+    line: Line
+    envelope: Envelope | None
     hash: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def seq(self) -> int:
+        """The seq it carries, guessed when it is no envelope; 0 when there is none."""
+        return self.envelope.seq if self.envelope is not None else seq_of(self.line.text)
+
+    @property
+    def sent_at(self) -> datetime | None:
+        """The instant it carries, guessed when it is no envelope; None when there is none."""
+        return self.envelope.sent_at if self.envelope is not None else sent_at_of(self.line.text)
 
 
-def read(line: Line, expected_seq: int, findings: Findings) -> Read | None:
-    """Read a line; None, with a finding, when it is no envelope.
+def read(line: Line) -> Read:
+    """Read a line.
 
     A line must say what its envelope says: no name twice, no figure that is rounded when it is read (K4). How
     it is laid out does not matter.
@@ -41,14 +61,12 @@ def read(line: Line, expected_seq: int, findings: Findings) -> Read | None:
     try:
         envelope = decode_envelope(text)
     except Malformed as exc:
-        seq = seq_of(text) or expected_seq
-        findings.add(seq, "valid_body", exc.rule, f"{exc.field or 'line'}: {exc.why}")
-        return None
+        return Read(line, None, line.hash, (Problem(exc.rule, f"{exc.field or 'line'}: {exc.why}"),))
     stated = envelope.hash
-    if type(envelope.body) is not Opaque:
-        for why in differences(text, envelope, has_hash=stated != ""):
-            findings.add(envelope.seq, "valid_body", "K4", why)
-    return Read(envelope, line.hash or stated)
+    problems: tuple[Problem, ...] = ()
+    if type(envelope.body) is not Opaque and (lost := differences(text, envelope, has_hash=stated != "")):
+        problems = tuple(Problem("K4", why) for why in lost)
+    return Read(line, envelope, line.hash or stated, problems)
 
 
 def seq_of(text: str) -> int:

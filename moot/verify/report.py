@@ -104,10 +104,7 @@ class Report:
         if self.ok:
             return ""
         if not self.is_complete:
-            return (
-                f"stopped at {len(self.findings)} findings; the later ones may follow from the first, "
-                "and there may be more"
-            )
+            return "the check stopped early; the later ones may follow from the first, and there may be more"
         return "later findings may follow from the first" if len(self.findings) > 1 else ""
 
     def as_json(self) -> dict[str, Any]:

@@ -7,23 +7,22 @@ takes the message out of what its case amounts to (K10). What stays is a finding
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from moot.verify.report import Findings, Invariant
 from moot.verify.second_debate import Breach, Debate, Event
+from moot.verify.second_escalation import TYPES, Escalations
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
 
-ANSWER_WITHIN: Final = timedelta(hours=4)
 NOTHING: Final = timedelta(0)
 CYCLES_KEPT: Final = 10_000
 """So many cycles are remembered for the hypotheses that they ask for."""
 
 
 class Suspicion(NamedTuple):
-    """A breach that no VIOLATION stands beside yet."""
+    """A breach that no VIOLATION stands beside yet; `at` is in up time."""
 
     at: datetime
     invariant: Invariant
@@ -45,17 +44,6 @@ class Running:
         self.events: list[Event] = []
 
 
-class Raised:
-    """An escalation that is open."""
-
-    __slots__ = ("answers", "at")
-
-    def __init__(self, at: datetime) -> None:
-        """Start unanswered; `at` is in up time."""
-        self.at = at
-        self.answers: list[int] = []
-
-
 class SecondOpinion:
     """Follows debates and escalations by their raw messages."""
 
@@ -65,7 +53,7 @@ class SecondOpinion:
         self._suspicions: dict[int, Suspicion] = {}
         self._cycles: dict[str, datetime] = {}
         self._debates: dict[str, Running] = {}
-        self._escalations: dict[str, Raised] = {}
+        self._escalations = Escalations()
         self._over: dict[str, int] = {}
         self._closing: deque[tuple[datetime, str]] = deque()
         self._conservative = False
@@ -82,11 +70,13 @@ class SecondOpinion:
             is_void: Whether it is an officer's that came too late to matter.
             slack: How long a VIOLATION may take.
         """
-        if self._suspicions:
-            self._mature(env.sent_at - slack)
-        if self._closing:
-            self._close(env.sent_at - slack)
-        handler = _HANDLERS.get(env.body.type)
+        kind = env.body.type
+        # The first message after an outage comes hours later, and no time has passed.
+        if kind != "SOCIETY_STARTED" and (self._suspicions or self._closing):
+            before = self._up(env) - slack
+            self._mature(before)
+            self._close(before)
+        handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, env, env.body, is_void)
         if env.author is Seat.ADMIN:
@@ -97,7 +87,7 @@ class SecondOpinion:
     def end(self, slack: timedelta) -> None:
         """Judge what is left when the log ends."""
         if self._last_at is not None:
-            self._mature(self._last_at - slack)
+            self._mature(self._last_at - self._outage - slack)
 
     def _mature(self, before: datetime) -> None:
         for seq, (at, invariant, breach, line) in list(self._suspicions.items()):
@@ -107,7 +97,7 @@ class SecondOpinion:
             self._findings.add(seq, invariant, breach.rule, breach.why, line=line)
 
     def _suspect(self, env: Envelope, invariant: Invariant, breach: Breach) -> None:
-        self._suspicions[env.seq] = Suspicion(env.sent_at, invariant, breach, self._findings.line)
+        self._suspicions[env.seq] = Suspicion(self._up(env), invariant, breach, self._findings.line)
 
     def _up(self, env: Envelope) -> datetime:
         """Return the instant of a message in up time."""
@@ -129,10 +119,10 @@ class SecondOpinion:
         self._suspicions.pop(seq, None)
         if self._was_conservative[0] == seq:
             self._conservative = self._was_conservative[1] or self._conservative
-        raised = self._escalations.get(env.case_id or "")
-        if raised is not None and seq in raised.answers:
-            raised.answers.remove(seq)
         case_id = env.case_id or ""
+        instead = self._escalations.strike(case_id, seq)
+        if instead is not None:
+            self._suspicions.pop(instead, None)
         running = self._debates.get(case_id)
         if running is None:
             return
@@ -192,7 +182,7 @@ class SecondOpinion:
         if breach is not None:
             self._suspect(env, "terminal" if was_over else "debate", breach)
         elif running.debate.is_over and not was_over:
-            self._closing.append((env.sent_at, case_id))
+            self._closing.append((self._up(env), case_id))
 
     def _close(self, before: datetime) -> None:
         """Let go of debates that have been over for so long that no VIOLATION can change them."""
@@ -205,36 +195,12 @@ class SecondOpinion:
 
     # ------------------------------------------------------------ escalations
 
-    def _escalated(self, env: Envelope, body: Any, is_void: bool) -> None:
-        if not is_void:
-            self._escalations[body.escalation_id] = Raised(self._up(env))
-
-    def _answered(self, env: Envelope, body: Any, is_void: bool) -> None:
-        raised = self._escalations.get(body.escalation_id)
-        if raised is None:
-            self._suspect(env, "escalation", Breach("R-E4", f"{body.escalation_id} is not open"))
-        elif raised.answers and not self._is_suspect(raised.answers):
-            self._suspect(env, "escalation", Breach("R-E4", f"{body.escalation_id} was answered before"))
-        else:
-            raised.answers.append(env.seq)
-
-    def _is_suspect(self, seqs: Iterable[int]) -> bool:
-        return all(seq in self._suspicions for seq in seqs)
-
-    def _resolved(self, env: Envelope, body: Any, is_void: bool) -> None:
-        if is_void:
-            return
-        raised = self._escalations.pop(body.escalation_id, None)
-        why = ""
-        if raised is None:
-            why = f"{body.escalation_id} is not open"
-        elif body.how == "answered" and not raised.answers:
-            why = f"nobody answered {body.escalation_id}"
-        elif body.how == "expired" and self._up(env) - raised.at < ANSWER_WITHIN:
-            why = f"{body.escalation_id} had not been open for 4 h"
-        if why:
-            self._findings.add(env.seq, "escalation", "R-E2", why)
-        self._conservative = self._conservative or body.effect == "conservative"
+    def _escalation(self, env: Envelope, body: Any, is_void: bool) -> None:
+        breach = self._escalations.take(env, self._up(env), is_void=is_void)
+        if body.type == "ESCALATION_RESOLVED" and not is_void:
+            self._conservative = self._conservative or body.effect == "conservative"
+        if breach is not None:
+            self._suspect(env, "escalation", breach)
 
 
 _HANDLERS: Final[dict[str, Any]] = {
@@ -244,9 +210,7 @@ _HANDLERS: Final[dict[str, Any]] = {
     "CYCLE_TRIGGER": SecondOpinion._triggered,
     "HYPOTHESIS": SecondOpinion._opened,
     "OVERRIDE": SecondOpinion._overrides,
-    "ESCALATION": SecondOpinion._escalated,
-    "ESCALATION_ANSWER": SecondOpinion._answered,
-    "ESCALATION_RESOLVED": SecondOpinion._resolved,
+    **dict.fromkeys(TYPES, SecondOpinion._escalation),
     **dict.fromkeys(
         (
             "RISK_ASSESSMENT",

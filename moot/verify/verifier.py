@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from moot.logs import Damaged, Line, LogSource
+from moot.logs import Damaged, LogSource
+from moot.verify.ahead import Ahead
 from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
@@ -17,7 +18,7 @@ from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
 from moot.verify.principles import LESSONS, Principles
-from moot.verify.reading import Read, read, sent_at_of, seq_of
+from moot.verify.reading import Read
 from moot.verify.report import MAX_FINDINGS, Findings, Report
 from moot.verify.second_opinion import SecondOpinion
 from moot.verify.tally import Tally
@@ -59,7 +60,7 @@ class Verifier:
     def __init__(self, source: LogSource, *, evidence: bool, max_findings: int) -> None:
         """Prepare the checks."""
         self._source = source
-        self._lines = _Ahead(source.lines())
+        self._lines = Ahead(source.lines())
         findings = self._findings = Findings(max_findings)
         self._docket = Docket(rules())
         self._order = Order(findings)
@@ -79,12 +80,12 @@ class Verifier:
         """Read the log to its end, or until there are too many findings."""
         findings = self._findings
         try:
-            for line in self._lines:
-                findings.line = line.number
+            for found in self._lines:
+                findings.line = found.line.number
                 self._messages += 1
                 if on_progress is not None and not self._messages % PROGRESS_EVERY:
                     on_progress(self._messages)
-                self._take(line)
+                self._take(found)
                 if findings.is_full:
                     return self._report(is_complete=False)
         except Damaged as exc:
@@ -93,45 +94,51 @@ class Verifier:
         self._end()
         return self._report(is_complete=True)
 
-    def _take(self, line: Line) -> None:
-        found = read(line, self._order.next, self._findings)
-        if found is None:
-            self._skip(line)
-            return
+    def _take(self, found: Read) -> None:
         order = self._order
-        seq = found.envelope.seq
+        env = found.envelope
+        for problem in found.problems:
+            self._findings.add(found.seq or order.next, "valid_body", problem.rule, problem.why)
+        if env is None:
+            self._skip(found)
+            return
+        seq = env.seq
         if seq != order.next:
-            place = order.place(seq, found.envelope.id, self._lines.peek_seq)
+            place = order.place(seq, env.id, self._lines.peek_seq)
             if place is Place.NOWHERE:
                 return
             if place is Place.EARLY:
-                self._lines.put_back(line)
+                self._lines.put_back(found)
                 return
             if place is Place.AFTER_GAP:
                 self._chain.lost()
                 order.next = seq
             seq = order.next
-        elif self._source.kind == "directory" and line.number != seq:
-            self._findings.add(seq, "dense_seq", "K3", f"it is stored as row {line.number}")
-        self._judge(line, found, seq)
+        elif self._source.kind == "directory" and found.line.number != seq:
+            self._findings.add(seq, "dense_seq", "K3", f"it is stored as row {found.line.number}")
+        text = found.line.text if found.line.hash else env.json
+        self._chain.take(found, text, seq)
+        order.take(env, seq, self._lines.peek_sent_at)
+        if type(env.body) is Opaque:
+            self._pass_over(env, seq)
+        else:
+            self._judge(env, seq)
 
-    def _skip(self, line: Line) -> None:
+    def _skip(self, found: Read) -> None:
         """Pass over a line that cannot be read, as if it had been the next message."""
-        seq = seq_of(line.text) or self._order.next
-        if seq == self._order.next:
+        if found.seq in (0, self._order.next):
             self._order.next += 1
         self._chain.lost()
 
-    def _judge(self, line: Line, found: Read, seq: int) -> None:
-        env, docket = found.envelope, self._docket
-        self._chain.take(line, found, seq)
-        self._order.take(env, seq, self._lines.peek_sent_at)
+    def _pass_over(self, env: Envelope, seq: int) -> None:
+        """Take a message of an unknown type for one that says nothing (K4)."""
+        why = f"{env.body.type} is no type that this Moot knows; it was passed over"
+        self._findings.warn("opaque", seq, why)
+        self._docket.seq, self._docket.at = seq, env.sent_at
+
+    def _judge(self, env: Envelope, seq: int) -> None:
+        docket, lifecycle = self._docket, self._lifecycle
         kind = env.body.type
-        if type(env.body) is Opaque:
-            self._findings.warn("opaque", seq, f"{kind} is no type that this Moot knows; it was passed over")
-            docket.seq, docket.at = seq, env.sent_at
-            return
-        lifecycle = self._lifecycle
         is_recomputed = kind in RECOMPUTED
         lifecycle.before(env, docket)
         if not lifecycle.matrix.may_write(env.author, env.channel, kind):
@@ -147,7 +154,7 @@ class Verifier:
             self._principles.before(env, docket)
         if is_recomputed:
             self._recompute.before(env, docket)
-        fx = self._fold(found, seq)
+        fx = self._fold(env, seq)
         if fx is None:
             return
         if kind in docket.rules.lifecycle:
@@ -170,9 +177,9 @@ class Verifier:
         except Forbidden as exc:
             self._findings.add(self._order.next - 1, "permission", exc.rule, f"{exc.field}: {exc.why}")
 
-    def _fold(self, found: Read, seq: int) -> Effects | None:
+    def _fold(self, env: Envelope, seq: int) -> Effects | None:
         """Fold a message; None, with a finding, when it cannot be folded."""
-        env, docket = found.envelope, self._docket
+        docket = self._docket
         docket.seq = env.seq - 1
         try:
             return docket.fold(env)
@@ -210,49 +217,6 @@ class Verifier:
             is_complete=is_complete,
             figures=figures,
         )
-
-
-class _Ahead:
-    """Lines with a look at the next one, which sometimes tells what is wrong with this one."""
-
-    def __init__(self, lines: Iterator[Line]) -> None:
-        """Start before the first."""
-        self._lines = lines
-        self._next: list[Line] = []
-
-    def __iter__(self) -> Iterator[Line]:
-        """Yield the lines."""
-        while True:
-            if self._next:
-                yield self._next.pop(0)
-                continue
-            line = next(self._lines, None)
-            if line is None:
-                return
-            yield line
-
-    def _peek(self) -> Line | None:
-        if not self._next:
-            try:
-                self._next.extend(line for line in [next(self._lines, None)] if line is not None)
-            except Damaged:
-                return None
-        return self._next[0] if self._next else None
-
-    def peek_seq(self) -> int:
-        """Return the seq of the next line, 0 for none."""
-        line = self._peek()
-        return seq_of(line.text) if line is not None else 0
-
-    def peek_sent_at(self) -> Any:
-        """Return `sent_at` of the next line, None for none."""
-        line = self._peek()
-        return sent_at_of(line.text) if line is not None else None
-
-    def put_back(self, line: Line) -> None:
-        """Put a line after the next one."""
-        self._peek()
-        self._next.insert(1, line)
 
 
 @contextmanager

@@ -71,9 +71,7 @@ def changed(state: S, changes: dict[str, Any]) -> S:
     fields = before.copy()
     fields.update(changes)
     if len(fields) != len(before):
-        raise TypeError(
-            f"{type(state).__name__} has no field {', '.join(changes.keys() - before.keys())}"
-        )
+        raise TypeError(f"{type(state).__name__} has no field {', '.join(changes.keys() - before.keys())}")
     new = _blank(state.__class__)
     _set(new, "__dict__", fields)
     return new

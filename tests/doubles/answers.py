@@ -169,7 +169,9 @@ class Answers:
         change = m.ProposedChange(
             scope="data", description="add sentiment analysis as a data source", expected_benefit="breadth"
         )
-        return m.ArchitectureProposal(period=state.period, proposals=(change,) * self.random.choice((1, 2, 3)))
+        return m.ArchitectureProposal(
+            period=state.period, proposals=(change,) * self.random.choice((1, 2, 3))
+        )
 
     def _architecture_critique(self, owed: Obligation, state: Any, brief: Any) -> Message:
         critiques = tuple(

@@ -116,7 +116,11 @@ class Chance:
         return env
 
     def _plan(self, obligation_id: str, seat: Seat) -> None:
-        if seat in OFFICERS or seat in self.mute or self.random.random() < self.silence * (6 if seat in PEOPLE else 1):
+        if (
+            seat in OFFICERS
+            or seat in self.mute
+            or self.random.random() < self.silence * (6 if seat in PEOPLE else 1)
+        ):
             return
         longest = 300 if seat in PEOPLE else 420
         delay = timedelta(seconds=self.random.expovariate(1 / longest))

@@ -150,6 +150,21 @@ def test_a_damaged_log_is_one_line_and_a_failed_check(place: Path, tmp_path: Pat
     assert "is damaged" in complaint(1, "log", tmp_path / "d")
 
 
+def test_a_log_damaged_in_its_middle_is_one_line_too(tmp_path: Path) -> None:
+    table = a_debate()
+    for n in range(200):
+        table.post(Seat.ADMIN, Note(text=f"{n} " + "x" * 300), channel="#admin")
+    place = write_log(tmp_path / "d", table.log)
+    file = place / "log.sqlite"
+    content = bytearray(file.read_bytes())
+    middle = len(content) // 2 // 4096 * 4096
+    content[middle : middle + 8192] = b"x" * 8192
+    file.write_bytes(content)
+
+    for words in (["log"], ["status"], ["log", "--type", "VERDICT"]):
+        assert "is damaged" in complaint(1, words[0], place, *words[1:])
+
+
 def test_a_broken_line_of_a_file_is_named(tmp_path: Path, table: Table) -> None:
     file = write(tmp_path / "x.jsonl", f"{table.log[0].line}\n{{}}\n")
 

@@ -138,3 +138,25 @@ def test_numbers_agree_with_their_noun() -> None:
         "1,200 messages",
     ]
     assert [plural(n, "query") for n in (1, 2)] == ["1 query", "2 queries"]
+
+
+def test_time_between_two_messages_is_guessed_from_the_file_and_bounded(tmp_path: Path) -> None:
+    import os
+
+    from moot.cli.standing import _paced
+
+    table = Table()
+    table.wait(minutes=1)
+    file = tmp_path / "log.sqlite"
+    file.touch()
+    written = file.stat().st_mtime_ns - 60_000_000_000
+    os.utime(file, ns=(written, written))
+    last, due = table.now, table.docket.next_instant()
+    assert due is not None
+
+    guessed = _paced(file, table.docket, last)
+    assert last + timedelta(seconds=60) <= guessed < due
+    os.utime(file, ns=(0, 0))
+    assert _paced(file, table.docket, last) == due
+    file.unlink()
+    assert _paced(file, table.docket, last) - last < timedelta(seconds=5)

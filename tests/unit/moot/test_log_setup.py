@@ -124,3 +124,15 @@ def test_a_violation_and_a_fault_are_logged_with_the_seq_and_the_case_they_conce
     assert (said["violation"]["seq"], said["violation"]["case_id"]) == (broke.seq, cases[0])
     assert said["the host stops"]["case_id"] == cases[0]
     assert said["the host stops"]["seq"] == log[-1].seq + 1
+
+
+def test_a_line_that_cannot_be_kept_prints_no_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging, "raiseExceptions", True)
+    set_up_logging(tmp_path / "a" / "moot.log")
+    (tmp_path / "a").rmdir()
+
+    structlog.get_logger("moot.test").error("not stored")
+
+    assert "Traceback" not in capsys.readouterr().err

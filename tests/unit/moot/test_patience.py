@@ -196,3 +196,13 @@ def test_a_society_at_1x_has_all_the_patience_there_is() -> None:
         assert not patience.is_waiting
 
     assert clock_sets(live(script, speed=1.0)) == []
+
+
+def test_a_speed_beyond_what_officers_keep_up_with_is_refused() -> None:
+    async def script(society: Society, _patience: Patience) -> None:
+        for speed in (1e9, float("nan"), 0.0, None):
+            told = await control_clock(society, "speed", speed, "ann")
+            assert told == {"ok": False, "why": "a speed is a number above 0, up to 100000"}
+        assert society.clock.speed == FULL
+
+    live(script)

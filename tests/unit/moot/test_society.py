@@ -371,3 +371,24 @@ def test_k7_a_virtual_clock_has_no_pace_to_set(tmp_path: Path) -> None:
 
     live(tmp_path, script=script)
     assert not of(log_of(tmp_path), "CLOCK_SET")
+
+
+# ---------------------------------------------------------------- the first minute
+
+
+def test_the_last_revised_debate_is_shown_unless_the_tail_shows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert up._last_revised(tmp_path) == []
+    (tmp_path / "log.sqlite").touch()
+    assert up._last_revised(tmp_path) == [], "killed before it wrote anything"
+    (tmp_path / "log.sqlite").unlink()
+    live(tmp_path, 24 * 3)
+    revised = [e for e in log_of(tmp_path) if e.body.type == "REVISED_HYPOTHESIS"]
+    if not revised:
+        pytest.skip("nothing was revised with this seed")
+    monkeypatch.setattr(up, "RECAP", 0)
+    shown = up._last_revised(tmp_path)
+    assert shown == [e for e in log_of(tmp_path) if e.case_id == revised[-1].case_id]
+    monkeypatch.setattr(up, "RECAP", 10_000)
+    assert up._last_revised(tmp_path) == []

@@ -9,7 +9,6 @@ import pytest
 from moot.logs.source import Line
 from moot.verify.exactness import written
 from moot.verify.reading import read, sent_at_of, seq_of
-from moot.verify.report import Findings
 from protocols.codec import decode_envelope
 from tests.doubles import tampering
 from tests.doubles.full_life import full_life
@@ -21,9 +20,8 @@ VERDICT = next(n for n, line in enumerate(LINES) if line["body"]["type"] == "VER
 
 
 def reasons(text: str, hash_beside: str = "") -> list[str]:
-    findings = Findings()
-    read(Line(7, text, hash_beside), 7, findings)
-    return [f"{found.seq} {found.rule} {found.why}" for found in findings.sorted()]
+    found = read(Line(7, text, hash_beside))
+    return [f"{found.seq} {problem.rule} {problem.why}" for problem in found.problems]
 
 
 def test_every_envelope_is_written_as_it_was_sealed() -> None:
@@ -110,7 +108,7 @@ def test_a_bad_field_is_named(path: tuple[str, ...], value: object, reason: str)
     place[path[-1]] = value
     (found,) = reasons(json.dumps(line))
     assert reason in found
-    assert found.startswith(f"{line['seq'] or 7} ")
+    assert found.startswith(f"{line['seq']} ")
 
 
 def test_unknown_types_are_a_warning_and_fold_as_nothing() -> None:

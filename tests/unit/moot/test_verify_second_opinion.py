@@ -361,3 +361,30 @@ def _draft(owed: Any, body: Any) -> Any:
         case_id=owed.case_id,
         obligation_id=owed.id,
     )
+
+
+# ---------------------------------------------------------------- outages
+
+
+@pytest.mark.parametrize("crash", [True, False])
+def test_a_violation_may_come_after_an_outage_that_fell_between(crash: bool) -> None:
+    table = argued()
+    table.post(EVOLVER, bodies.verdict("APPROVE", 0.5))
+    table.down(crash=crash, hours=9)
+    assert table.last("VIOLATION").seq > table.last("SOCIETY_STARTED").seq
+    assert second(table) == []
+
+
+def test_an_outage_does_not_eat_up_the_time_for_a_revision() -> None:
+    table = argued()
+    table.down(hours=9)
+    judged(table, "REVISE")
+    assert second(table) == []
+
+
+def test_an_outage_does_not_count_towards_four_hours(monkeypatch: Patch) -> None:
+    table = _alarmed()
+    table.down(hours=5)
+    table.wait(minutes=1)
+    assert not [e for e in table.log if e.body.type == "ESCALATION_RESOLVED"]
+    assert second(table) == []

@@ -627,7 +627,9 @@ def test_a_log_that_anybody_altered_folds_or_is_an_officers_fault(long_log, data
         elif act == "body":
             log[n] = replace(log[n], body=other.body)
         elif act == "field":
-            name = data.draw(st.sampled_from(["author", "case_id", "obligation_id", "id", "channel", "in_reply_to"]))
+            name = data.draw(
+                st.sampled_from(["author", "case_id", "obligation_id", "id", "channel", "in_reply_to"])
+            )
             log[n] = replace(log[n], **{name: getattr(other, name)})
         else:
             author = data.draw(st.sampled_from(list(Seat)))
