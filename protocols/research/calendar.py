@@ -295,9 +295,13 @@ class Calendar(Fold):
 
     def _ran(self, reason: str, house: House) -> bool:
         """Say whether a reason names the cycle that runs, or the one that ended a moment ago."""
-        if self._was_busy is not None and self._is_just_now(self._was_busy[0], house):
-            return reason == _runs(self._was_busy[1])
-        return bool(reason) and reason == _runs(_busy(house))
+        if not reason:
+            return False
+        before = self._was_busy
+        is_fresh = before is not None and self._is_just_now(before[0], house)
+        return reason == _runs(_busy(house)) or (
+            before is not None and is_fresh and reason == _runs(before[1])
+        )
 
     def _is_just_now(self, seq: int, house: House) -> bool:
         return seq > 0 and house.seq - seq <= REMEMBERED

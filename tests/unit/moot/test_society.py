@@ -117,6 +117,10 @@ def test_k4_a_society_that_goes_on_keeps_the_prices_of_its_first_start(tmp_path:
 # ---------------------------------------------------------------- K6: outages
 
 
+async def nothing(society: Society, _clock: VirtualClock) -> None:
+    """Live no longer than it takes to start."""
+
+
 @pytest.mark.parametrize("end", ["stopped", "crashed"])
 def test_k6_an_outage_of_three_hours_shifts_what_is_owed_and_skips_each_micro_slot(
     tmp_path: Path, end: str
@@ -131,16 +135,11 @@ def test_k6_an_outage_of_three_hours_shifts_what_is_owed_and_skips_each_micro_sl
     docket, _ = refolded(before)
     due = {o.id: o.due_at for o in docket.open.values()}
     assert any(o.seat is Seat.CRITIC or o.seat is Seat.EXPLORER for o in docket.open.values())
-    shifted: dict[str, datetime] = {}
-
-    async def look(society: Society, _clock: VirtualClock) -> None:
-        shifted.update({o.id: o.due_at for o in society.host.docket.open.values()})
-
     gap = timedelta(hours=3)
-    live(tmp_path, at=down_at + gap, script=look)
-    assert {name: at for name, at in shifted.items() if name in due} == {
-        name: at + gap for name, at in due.items()
-    }
+    live(tmp_path, at=down_at + gap, script=nothing)
+    started_again = next(n for n, e in enumerate(log_of(tmp_path)) if e.seq > len(before))
+    docket, _ = refolded(log_of(tmp_path)[: started_again + 1])
+    assert {o.id: o.due_at for o in docket.open.values()} == {name: at + gap for name, at in due.items()}
     live(tmp_path, 4)
     log = log_of(tmp_path)
     skipped = [body for body in of(log, "CYCLE_SKIPPED") if body.reason == "outage"]
@@ -280,7 +279,7 @@ def test_memory_on_the_disk_equals_what_the_log_gives_anew(lived: Path) -> None:
 
 @pytest.mark.parametrize("fault", ["no database", "cut", "other version", "gone"])
 def test_damaged_memory_is_rebuilt_from_the_log_with_a_warning(
-    lived: Path, fault: str, capsys: pytest.CaptureFixture[str]
+    lived: Path, fault: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = lived / "memory.sqlite"
     if fault == "no database":
@@ -294,26 +293,32 @@ def test_damaged_memory_is_rebuilt_from_the_log_with_a_warning(
         db.execute("PRAGMA user_version = 999")
         db.close()
     live(lived, 3)
-    assert ("memory is rebuilt" in capsys.readouterr().out) == (fault != "gone")
+    assert ("memory is rebuilt" in capsys.readouterr().out + caplog.text) == (fault != "gone")
     assert_memory_is_that_of_the_log(lived)
     assert not findings(log_of(lived))
 
 
 @pytest.mark.parametrize("fault", ["ahead", "of another log"])
 def test_memory_that_is_not_of_this_log_is_rebuilt(
-    lived: Path, tmp_path_factory: pytest.TempPathFactory, fault: str, capsys: pytest.CaptureFixture[str]
+    lived: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    fault: str,
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     other = tmp_path_factory.mktemp("other")
     live(other, 2 if fault == "of another log" else 12, seed=9 if fault == "of another log" else 5)
     (lived / "memory.sqlite").write_bytes((other / "memory.sqlite").read_bytes())
     live(lived, 3)
-    assert "memory is rebuilt" in capsys.readouterr().out
+    assert "memory is rebuilt" in capsys.readouterr().out + caplog.text
     assert_memory_is_that_of_the_log(lived)
 
 
-def test_sound_memory_is_not_rebuilt(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sound_memory_is_not_rebuilt(
+    lived: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
     live(lived, 1)
-    assert "rebuilt" not in capsys.readouterr().out
+    assert "rebuilt" not in capsys.readouterr().out + caplog.text
 
 
 def test_memory_left_behind_without_a_log_is_not_believed(tmp_path: Path) -> None:
