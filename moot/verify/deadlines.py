@@ -28,6 +28,7 @@ class Deadlines:
         """Start with nothing due."""
         self._findings = findings
         self._alarm_at = EVER
+        self._deadline_at = EVER
         self._ended_at: datetime | None = None
         self._said: set[str] = set()
 
@@ -48,23 +49,30 @@ class Deadlines:
         if docket.pending:
             self._pending(env.id, docket, before)
             return
-        soonest = docket.deadlines.next_instant()
-        if (soonest is not None and soonest < before) or self._has_alarm(docket, before):
+        if self._has_deadline(docket, before) or self._has_alarm(docket, before):
             self._overdue(env.seq, docket, before)
 
     def after(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in what the fold of a message made due."""
-        if fx.ended:
+        if fx.ended and any(state.parent is None for state in fx.ended):
             self._ended_at = env.sent_at
             self._alarm_at = EVER
         elif env.body.type in docket.rules.lifecycle:
-            self._alarm_at = EVER
+            self._alarm_at = self._deadline_at = EVER
+        for obligation in fx.opened:
+            self._deadline_at = min(self._deadline_at, obligation.due_at)
+
+    def _has_deadline(self, docket: Docket, before: datetime) -> bool:
+        """Say whether an obligation falls due before an instant; what is known may be too early, never late."""
+        if self._deadline_at < before:
+            self._deadline_at = docket.deadlines.next_instant() or NEVER
+        return self._deadline_at < before
 
     def _has_alarm(self, docket: Docket, before: datetime) -> bool:
         """Say whether a fold asks for something before an instant.
 
         What is known of the next alarm may be too early, never too late: an alarm is brought forward only by
-        the end of a case and by what the timekeeper says of the society.
+        the end of a case that is no part of another, and by what the timekeeper says of the society.
         """
         if self._alarm_at < before:
             alarms = (fold.alarm(docket) for fold in docket.house.folds)

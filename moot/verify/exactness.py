@@ -11,12 +11,15 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from json.encoder import encode_basestring
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from protocols.kernel.envelope import Envelope, body_json
+from protocols.kernel.message import Part
 from protocols.kernel.times import parse_instant, rfc3339
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None), datetime})
+_shapes: Final[dict[type[Part], tuple[int, tuple[str, ...]]]] = {}
 _MANY_DIGITS: Final = re.compile(r"\.[0-9]{7}")
 _TINY: Final = re.compile(r"[0-9][eE]-[0-9]")
 _HEADER: Final = 17
@@ -57,14 +60,29 @@ def _text(value: str | None) -> str:
     return "null" if value is None else encode_basestring(value)
 
 
-def _names(part: Any) -> int:
+def _names(part: Part) -> int:
     """Count the names in what was read, at any depth."""
-    fields = part.__dict__
-    count = len(fields)
-    for value in fields.values():
-        if type(value) not in _PLAIN:
-            count += _nested(value)
+    kind = type(part)
+    shape = _shapes.get(kind)
+    if shape is None:
+        fields = kind.model_fields
+        nesting = tuple(name for name, field in fields.items() if not _is_plain(field.annotation))
+        shape = _shapes[kind] = (len(fields), nesting)
+    count, nesting = shape
+    if nesting:
+        values = part.__dict__
+        for name in nesting:
+            value = values[name]
+            if value and type(value) not in _PLAIN:
+                count += _nested(value)
     return count
+
+
+def _is_plain(annotation: Any) -> bool:
+    """Say whether a field of this type never holds names of its own."""
+    if get_origin(annotation) in (Union, UnionType):
+        return all(_is_plain(one) for one in get_args(annotation))
+    return annotation in _PLAIN or get_origin(annotation) is Literal
 
 
 def _nested(value: Any) -> int:

@@ -125,20 +125,17 @@ class Findings:
 
     Attributes:
         line: Line that is being judged.
+        is_full: Whether the limit is reached.
     """
 
     def __init__(self, limit: int = MAX_FINDINGS) -> None:
         """Start with none; `is_full` after `limit`."""
         self.line = 0
+        self.is_full = False
         self._limit = limit
         self._found: list[Finding] = []
         self._lines: dict[int, int] = {}
         self._warnings: dict[str, Remark] = {}
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the limit is reached."""
-        return len(self._found) >= self._limit
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -149,6 +146,7 @@ class Findings:
         finding = Finding(seq, self.line if line is None else line, invariant, rule, why)
         if finding not in self._found:
             self._found.append(finding)
+            self.is_full = len(self._found) >= self._limit
 
     def warn(self, kind: str, seq: int, why: str) -> None:
         """Note a warning; those of one kind are counted together."""

@@ -30,6 +30,8 @@ from protocols.kernel.upcast import Opaque
 from protocols.rulebook import rules
 
 PROGRESS_EVERY: Final = 5000
+OBJECTS_BETWEEN_COLLECTIONS: Final = 2_000_000
+"""About a million messages leave so many; garbage in cycles is below 200 MiB by then."""
 
 
 def verify(
@@ -221,10 +223,13 @@ class Verifier:
 
 @contextmanager
 def _rare_collections() -> Iterator[None]:
-    """Let the collector of cycles run rarely: a fold makes many objects that live long, and no cycles."""
+    """Let the collector of cycles run rarely: a fold makes many objects that live long, and few cycles."""
     before = gc.get_threshold()
-    gc.set_threshold(200_000, 50, 100)
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS, 50, 100)
     try:
         yield
     finally:
+        # There and back: all objects count as old, so that the next few allocations do not set a search off.
+        gc.freeze()
+        gc.unfreeze()
         gc.set_threshold(*before)

@@ -15,7 +15,7 @@ from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.house import Fold, Turn
 from protocols.kernel.seats import Seat
 
-REMEMBERED: Final = 64
+REMEMBERED: Final = 1024
 """So many duties that were overtaken are told from ones that never were, and each for so many seqs."""
 
 

@@ -20,7 +20,7 @@ from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
 from protocols.research.messages import CycleDeferred, CycleSkipped, CycleTrigger
 
-REMEMBERED: Final = 64
+REMEMBERED: Final = 1024
 """For so many seqs a duty may be under way that the log has overtaken."""
 
 BUSY: Final = ("cycle", "architecture")

@@ -352,6 +352,16 @@ def test_k6_several_outages_add_up():
     assert owed.outage == timedelta(minutes=90)
 
 
+def test_k6_an_outage_begins_with_the_stop_whatever_is_said_after_it():
+    table, _ = opened()
+    table.stop()
+    table.now += timedelta(hours=1)
+    table.post(ADMIN, Note(text="anybody there?"), channel="#admin")
+    table.now += timedelta(hours=1)
+    table.start()
+    assert table.docket.house.outage == timedelta(hours=2)
+
+
 def test_k6_a_waiting_case_keeps_waiting_over_an_outage():
     table, case_id = reach(Phase.JUDGING)
     table.post(EVOLVER, bodies.verdict(confidence=0.1))

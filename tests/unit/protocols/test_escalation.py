@@ -680,6 +680,20 @@ def test_k5_an_answer_overtakes_a_withdrawal_that_is_under_way():
     assert table.docket.house.conservative_a
 
 
+def test_k5_a_withdrawal_of_what_a_person_has_stopped_is_superseded():
+    table, env = urgent()
+    report(table)
+    while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
+        table.until(table.docket.next_instant())
+    table.post(ADMIN, Stop(scope=env.case_id, why="noise"), channel="#admin")
+    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
+    table.post(Seat.EXPLORER, bodies.hypothesis(owed.case_id), owed=owed)
+    table.officers()
+    assert table.last("ESCALATION_RESOLVED").case_id == env.case_id
+    assert table.effects[table.last("ESCALATION_RESOLVED").seq - 1].superseded
+    assert table.docket.ended[env.case_id].seq == table.last("RULING").seq
+
+
 @pytest.mark.parametrize(
     "over",
     [

@@ -54,9 +54,10 @@ def test_k21_a_stop_of_a_debate_leaves_its_cycle_to_report():
 
 def test_k21_a_stop_of_a_cycle_stops_its_debate_too():
     table, case_id = opened()
-    stop(table, cycle_of(table))
+    env = stop(table, cycle_of(table))
     assert outcome(table, case_id) == outcome(table, cycle_of(table)) == "stopped"
     assert not table.docket.cases
+    assert [e.body.case_id for e in table.log[env.seq :]] == [case_id, cycle_of(table)]
 
 
 def test_k21_a_hypothesis_that_slips_in_between_is_stopped_with_its_cycle():

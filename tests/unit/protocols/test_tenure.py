@@ -17,6 +17,7 @@ from tests.doubles.debating import (
     beside,
     hypothesise,
     judge,
+    reflect,
     report,
 )
 from tests.doubles.table import START, Table
@@ -99,15 +100,28 @@ def test_an_answer_that_was_ruled_on_is_no_missed_deadline():
     take(table, EVOLVER)
     hypothesise(table)
     assess(table, confidence=0.9)
-    table.wait(minutes=30)
-    assert table.docket.house.holders == {EVOLVER: "ann"}
-    report(table)
+    judge(table, "REJECT")
+    reflect(table)
     table.until(START + timedelta(hours=2))
     hypothesise(table)
     assess(table, confidence=0.9)
     judge(table, confidence=0.1)
-    table.wait(minutes=31)
+    table.until(START + timedelta(hours=4))
+    assert [e.body.obligation_id for e in table.log if e.body.type == "RULING" and e.body.obligation_id] == [
+        "cycle_20260223_1000/report/evolver",
+        "cycle_20260223_1200/report/evolver",
+    ]
     assert table.docket.house.holders == {EVOLVER: "ann"}
+
+
+def test_who_leaves_and_comes_back_starts_without_misses():
+    table = Table(schedules=MICRO)
+    take(table)
+    silent(table, 1)
+    release(table)
+    take(table)
+    silent(table, 1)
+    assert table.docket.house.holders == {EXPLORER: "ann"}
 
 
 def test_a_bots_silence_releases_nothing():
