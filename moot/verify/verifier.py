@@ -184,12 +184,17 @@ class Verifier:
         docket = self._docket
         docket.seq = env.seq - 1
         try:
-            return docket.fold(env)
+            fx = docket.fold(env)
         except OfficerFault as fault:
             self._findings.add(seq, "officer", "K5", fault.why)
         except Exception as exc:
             # Whatever the folds fail on, the log holds it: it must not end the verification.
             self._findings.add(seq, "valid_body", "K5", f"it cannot be folded: {type(exc).__name__}: {exc}")
+        else:
+            if fx.violation is not None:
+                # Its traceback holds the frame that holds it, for the collector to find.
+                fx.violation.__traceback__ = None
+            return fx
         finally:
             docket.seq = seq
         return None

@@ -291,6 +291,9 @@ class Calendar(Fold):
             slot = expected.mode if isinstance(expected, CycleTrigger) else expected.schedule
             is_slot = (slot, expected.nominal_at) == (given.schedule, given.nominal_at)
             return is_slot and self._ran(given.reason, house)
+        if type(given) is CycleDeferred and type(expected) is CycleDeferred:
+            is_slot = (expected.schedule, expected.nominal_at) == (given.schedule, given.nominal_at)
+            return is_slot and self._ran(given.reason, house)
         return False
 
     def _ran(self, reason: str, house: House) -> bool:

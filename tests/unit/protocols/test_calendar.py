@@ -405,6 +405,27 @@ def test_k5_a_skip_under_way_when_the_cycle_ends_stands():
     assert slots(table)[-1][1:4] == ("CYCLE_SKIPPED", "micro", "23 11:00")
 
 
+def test_k5_words_about_the_next_slot_stand_when_the_cycle_ends_under_them():
+    schedules = {**DEFAULT_SCHEDULES, "architecture": {"cron": "0 21 * * sat"}}
+    for other, said in (("daily", "CYCLE_DEFERRED"), ("micro", "CYCLE_SKIPPED")):
+        table = society(
+            SATURDAY + hours(20),
+            {k: v for k, v in schedules.items() if k in (other, "architecture", "micro")},
+        )
+        if other == "micro":
+            table.schedules.pop("daily", None)
+        table.until(SATURDAY + hours(21) + timedelta(minutes=5))
+        assert slots(table)[-1] == ("28 21:00", "CYCLE_DEFERRED", "architecture", "28 21:00", "cycle runs")
+        table.now = SATURDAY + hours(22)
+        under_way = list(table.docket.due(table.now))
+        assert [d.body.type for d in under_way] == ["RULING", said]
+        for draft in under_way:
+            table.publish(draft)
+        table.officers()
+        assert ("28 22:00", said, other, "28 22:00", "cycle runs") in slots(table)
+        assert ("28 22:00", "CYCLE_TRIGGER", "architecture", "28 21:00", "") in slots(table)
+
+
 def test_k5_a_daily_report_that_moves_the_context_under_a_trigger_is_no_fault():
     table = society(
         MONDAY + hours(21), {"micro": {"at": ["2026-02-23T22:10:00Z"]}, "daily": {"cron": "0 22 * * *"}}
