@@ -1,4 +1,14 @@
-"""Whole debates through bus, docket, referee and bots: minds without delay, no backtest."""
+"""Whole debates through bus, docket, referee and bots: minds without delay, no backtest.
+
+A short debate is six messages, a whole cycle that ends by the second criterion of 1.4 (the Critic is sure of its
+rating): CYCLE_TRIGGER, HYPOTHESIS, RISK_ASSESSMENT with a confidence above 0.85, VERDICT (REJECT), REFLECTION,
+MICRO_CYCLE_REPORT. A full debate is eight, it ends by the first criterion (two rounds): CYCLE_TRIGGER, HYPOTHESIS,
+RISK_ASSESSMENT, REBUTTAL, RISK_ASSESSMENT, VERDICT (REJECT), REFLECTION, MICRO_CYCLE_REPORT.
+
+The minds have their bodies ready, validated beforehand, and put the ids and figures of the case into a copy. All else
+is as in a society: the office posts the trigger, bots are woken and shown views, drafts are admitted, told from
+duplicates, numbered, written, chained, folded into docket, ledger and memory.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +23,7 @@ from statistics import median
 from time import perf_counter
 
 from bots.bot import Bot
+from bots.minds.mind import Mind, Reply, View
 from bots.officers import timekeeper
 from bots.officers.office import Office
 from channels.bus import Bus
@@ -23,12 +34,19 @@ from moot.host import Host
 from protocols.codec import decode_stored
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Envelope
+from protocols.kernel.message import Message, changed
 from protocols.kernel.rules import Gate, Rules
 from protocols.kernel.seats import SYSTEM_A
+from protocols.research.messages import Reflection
 from protocols.rulebook import VERSION
 from tests.benchmarks.bench_docket import Crowded, crowded
-from tests.doubles.canned import CannedMind
+from tests.doubles import bodies
 from tests.doubles.table import START
+
+SHORT = 6
+"""Messages of a debate that the Critic's confidence ends in the first round."""
+FULL = 8
+"""Messages of a debate of two rounds."""
 
 
 class StillClock:
@@ -42,8 +60,49 @@ class StillClock:
             await asyncio.Event().wait()
 
 
-async def run(debates: int, at_once: int, make_bus: Callable[[Gate], object]) -> float:
-    """Hold so many debates, return the seconds that they took."""
+class ReadyMind(Mind):
+    """Answers at once with a copy of a body that is ready, for the case that it is asked about."""
+
+    def __init__(self, messages: int) -> None:
+        """Prepare the bodies of a debate of so many messages."""
+        self._hypothesis = bodies.hypothesis("a cycle")
+        self._assessments = {
+            1: bodies.assessment(1, confidence=0.9 if messages == SHORT else 0.6),
+            2: bodies.assessment(2),
+        }
+        self._rebuttal = bodies.rebuttal()
+        self._verdict = bodies.verdict("REJECT", 0.7)
+        self._entry = bodies.entry(at=START)
+        self._reflection = Reflection(record=self._entry)
+
+    def consider(self, view: View) -> timedelta | None:
+        return timedelta(0)
+
+    async def answer(self, view: View) -> Reply | None:
+        return Reply(self._body(view))
+
+    def _body(self, view: View) -> Message:
+        owed = view.obligation
+        match owed.expects[0]:
+            case "HYPOTHESIS":
+                return changed(self._hypothesis, "cycle_id", owed.case_id)
+            case "RISK_ASSESSMENT":
+                return self._assessments[1 if owed.step == "assessment-1" else 2]
+            case "REBUTTAL":
+                return self._rebuttal
+            case "VERDICT":
+                return self._verdict
+            case "REFLECTION":
+                entry = changed(self._entry, "hypothesis_id", owed.case_id)
+                return changed(self._reflection, "record", entry)
+            case _:
+                return bodies.report(dict(view.brief), owed.case_id)
+
+
+async def run(
+    debates: int, at_once: int, make_bus: Callable[[Gate], object], *, messages: int = SHORT
+) -> float:
+    """Hold so many debates of so many messages, return the seconds that they took."""
     rules: Rules = crowded(debates)
     gate = Gate(rules)
     made = make_bus(gate)
@@ -65,7 +124,7 @@ async def run(debates: int, at_once: int, make_bus: Callable[[Gate], object]) ->
     host.listeners.append(count)
     office = Office(host, StillClock())
     host.office = office
-    mind = CannedMind(timedelta(0))
+    mind = ReadyMind(messages)
     for seat in sorted(SYSTEM_A):
         host.seat_bot(Bot(seat, mind, host, StillClock()))
     began = perf_counter()
@@ -90,6 +149,9 @@ async def run(debates: int, at_once: int, make_bus: Callable[[Gate], object]) ->
     if task.done():
         task.result()
     took = perf_counter() - began
+    # One message more: SOCIETY_STARTED.
+    assert host.docket.seq == debates * messages + 1, host.docket.seq
+    assert len(host.docket.ended) == 2 * debates
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     await host.close_bots()
@@ -97,10 +159,13 @@ async def run(debates: int, at_once: int, make_bus: Callable[[Gate], object]) ->
     return took
 
 
-def in_memory(debates: int = 2_000) -> float:
+def in_memory(debates: int = 2_000, *, messages: int = SHORT) -> float:
     """Return debates a second in memory, 64 at once."""
-    took = asyncio.run(run(debates, 64, lambda gate: InMemoryBus(admission=gate, now=StillClock().now)))
-    return debates / took
+
+    def make(gate: Gate) -> object:
+        return InMemoryBus(admission=gate, now=StillClock().now)
+
+    return debates / asyncio.run(run(debates, 64, make, messages=messages))
 
 
 def on_sqlite(debates: int, at_once: int) -> float:
@@ -122,17 +187,22 @@ def on_sqlite(debates: int, at_once: int) -> float:
 
 
 def debates_inmemory_per_s() -> float:
-    """Median of 5."""
+    """Short debates, median of 5, 64 at once."""
     return median(in_memory() for _ in range(5))
 
 
+def debates_full_inmemory_per_s() -> float:
+    """Full debates of two rounds, median of 5, 64 at once."""
+    return median(in_memory(messages=FULL) for _ in range(5))
+
+
 def debates_sqlite_per_s() -> float:
-    """Median of 5, 64 at once."""
+    """Short debates, median of 5, 64 at once."""
     return median(on_sqlite(1_000, 64) for _ in range(5))
 
 
 def debates_sqlite_sequential_per_s() -> float:
-    """Median of 5, one at a time."""
+    """Short debates, median of 5, one at a time."""
     return median(on_sqlite(200, 1) for _ in range(5))
 
 
@@ -145,6 +215,7 @@ if __name__ == "__main__":
         profile.runcall(in_memory, 500)
         pstats.Stats(profile).sort_stats("tottime").print_stats(45)
     else:
-        print(f"in memory  {in_memory():8.0f} debates/s")
-        print(f"sqlite     {on_sqlite(1000, 64):8.0f} debates/s")
-        print(f"sequential {on_sqlite(100, 1):8.0f} debates/s")
+        print(f"in memory         {in_memory():8.0f} debates/s")
+        print(f"in memory, full   {in_memory(messages=FULL):8.0f} debates/s")
+        print(f"sqlite            {on_sqlite(1000, 64):8.0f} debates/s")
+        print(f"sqlite, one by one {on_sqlite(100, 1):7.0f} debates/s")
