@@ -40,7 +40,8 @@ class InMemoryBus(Bus):
         now: Callable[[], datetime],
         on_entry: Callable[[Entry], None] | None = None,
     ) -> None:
-        self._sequencer = Sequencer(admission, now)
+        # Entries that are written out carry their digests.
+        self._sequencer = Sequencer(admission, now, keeps_drafts=on_entry is None)
         self._feed = Feed()
         self._on_entry = on_entry
         self._fault: Exception | None = None

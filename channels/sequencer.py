@@ -10,6 +10,7 @@ from channels.bus import Admission, Head, Receipt
 from channels.errors import Refused
 from protocols.kernel.envelope import Draft, Envelope, body_json, seal
 from protocols.kernel.errors import Malformed, Violation
+from protocols.kernel.message import Message
 
 MAX_ID: Final = 500
 """Characters of an envelope id; a longer one could not be read back from the log."""
@@ -21,7 +22,7 @@ class Entry(NamedTuple):
     Attributes:
         envelope: What the log holds.
         hash: Its 32 hash bytes.
-        digest: The hash of the draft as it was sent (K1).
+        digest: The hash of the draft as it was sent (K1); "" from a sequencer that keeps drafts.
         draft: The draft as it was sent, to sequence it anew when its batch was not stored.
     """
 
@@ -39,6 +40,9 @@ class Entry(NamedTuple):
 Known = tuple[int, str]
 """Of an id that stands in the log, or is on its way to the disk: its seq and the digest of its draft."""
 
+Kept = tuple[int, str | Draft]
+"""The same in the sequencer's memory: with the draft itself where digests are not stored."""
+
 
 class Sequencer:
     """Admit, deduplicate, number, stamp and seal drafts, one after the other.
@@ -54,6 +58,8 @@ class Sequencer:
         last_sent_at: `sent_at` at the head, None while the log is empty.
         window: How many ids are remembered at least; None: all. A backend whose sequencer forgets must find
             older ids itself.
+        keeps_drafts: Remember drafts instead of their digests, and hash one only when its id comes again; for
+            a bus that stores no digests.
     """
 
     def __init__(
@@ -64,14 +70,16 @@ class Sequencer:
         head: Head | None = None,
         last_sent_at: datetime | None = None,
         window: int | None = None,
+        keeps_drafts: bool = False,
     ) -> None:
         self._admission = admission
         self._now = now
         self._seq, self._hash = head or Head()
         self.last_sent_at = last_sent_at
         self._window = window
-        self._young: dict[str, Known] = {}
-        self._old: dict[str, Known] = {}
+        self._keeps_drafts = keeps_drafts
+        self._young: dict[str, Kept] = {}
+        self._old: dict[str, Kept] = {}
 
     @property
     def head(self) -> Head:
@@ -94,10 +102,11 @@ class Sequencer:
             admitted = self._admission.admit(draft)
         except Violation as violation:
             raise Refused(violation) from violation
-        envelope_id, text, digest = _identify(draft)
+        envelope_id = _identify(draft)
         known = self._young.get(envelope_id) or self._old.get(envelope_id)
         if known is not None:
-            return receipt_of(envelope_id, known, digest), None
+            return _known_receipt(envelope_id, known, draft), None
+        text, digest = (None, "") if self._keeps_drafts else _digested(draft)
         sent_at = self._now()
         if self.last_sent_at is not None and sent_at < self.last_sent_at:
             sent_at = self.last_sent_at
@@ -111,17 +120,20 @@ class Sequencer:
                 sent_at=sent_at,
                 previous=self._hash,
                 body=body,
-                body_text=text if body is draft.body else None,
+                body_text=text if text is not None and body is draft.body else _written(body),
             )
+        except Refused:
+            self._admission.unmint(draft, body)
+            raise
         except UnicodeEncodeError as exc:
             self._admission.unmint(draft, body)
             raise _unwritable(exc) from exc
         self._seq, self._hash = seq, link
         self.last_sent_at = sent_at
-        self._learn(envelope_id, (seq, digest))
+        self._learn(envelope_id, (seq, digest or draft))
         return Receipt(seq, envelope_id), Entry(envelope, link, digest, draft)
 
-    def _learn(self, envelope_id: str, known: Known) -> None:
+    def _learn(self, envelope_id: str, known: Kept) -> None:
         if self._window is not None and len(self._young) >= self._window:
             self._old, self._young = self._young, {}
         self._young[envelope_id] = known
@@ -147,8 +159,15 @@ def receipt_of(envelope_id: str, known: Known, digest: str) -> Receipt:
     return Receipt(known[0], envelope_id, "duplicate" if known[1] == digest else "superseded")
 
 
-def _identify(draft: Draft) -> tuple[str, str, str]:
-    """Return the id, the body's canonical text and the digest of a draft as it was sent (K1)."""
+def _known_receipt(envelope_id: str, known: Kept, draft: Draft) -> Receipt:
+    """Compare a draft with the one that took its id."""
+    seq, first = known
+    _, digest = _digested(draft)
+    return receipt_of(envelope_id, (seq, first if isinstance(first, str) else first.digest()), digest)
+
+
+def _identify(draft: Draft) -> str:
+    """Return the id of a draft (K1)."""
     try:
         envelope_id = draft.identity()
     except ValueError as exc:
@@ -157,9 +176,21 @@ def _identify(draft: Draft) -> tuple[str, str, str]:
         raise Refused(
             Malformed("K1", f"an id of {len(envelope_id)} characters: at most {MAX_ID}", field="key")
         )
+    return envelope_id
+
+
+def _digested(draft: Draft) -> tuple[str, str]:
+    """Return the body's canonical text and the digest of a draft as it was sent (K1)."""
+    text = _written(draft.body)
     try:
-        text = body_json(draft.body)
-        return envelope_id, text, draft.digest(text)
+        return text, draft.digest(text)
+    except ValueError as exc:
+        raise _unwritable(exc) from exc
+
+
+def _written(body: Message) -> str:
+    try:
+        return body_json(body)
     except ValueError as exc:
         raise _unwritable(exc) from exc
 

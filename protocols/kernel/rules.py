@@ -104,8 +104,9 @@ def _equal_but(expected: Any, given: Any, path: tuple[str, ...], also: str = "")
 
 
 def _put(part: Any, path: tuple[str, ...], value: str) -> Any:
-    head, *rest = path
-    return changed(part, head, _put(getattr(part, head), tuple(rest), value) if rest else value)
+    if len(path) == 1:
+        return changed(part, path[0], value)
+    return changed(part, path[0], _put(getattr(part, path[0]), path[1:], value))
 
 
 def _get(part: Any, path: tuple[str, ...]) -> str:
@@ -133,10 +134,10 @@ class Counter:
         rule = self._minted.get(body.type)
         if rule is None:
             return body
-        for value in _ids(body, rule):
-            if value:
-                self._saw(rule, value, sent_at)
         if rule.each:
+            for value in _ids(body, rule):
+                if value:
+                    self._saw(rule, value, sent_at)
             parts = getattr(body, rule.path[0])
             if all(getattr(part, rule.path[1]) for part in parts):
                 return body
@@ -145,7 +146,9 @@ class Counter:
                 for part in parts
             )
             return changed(body, rule.path[0], filled)
-        if _get(body, rule.path):
+        value = _get(body, rule.path)
+        if value:
+            self._saw(rule, value, sent_at)
             return body
         value = self._next(rule, sent_at)
         minted: Message = _put(body, rule.path, value)

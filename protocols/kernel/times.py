@@ -17,7 +17,16 @@ def rfc3339(instant: datetime) -> str:
         if instant.tzinfo is None:
             raise ValueError(f"naive instant {instant!r}: give it a time zone")
         instant = instant.astimezone(UTC)
-    return instant.isoformat(timespec="microseconds")[:-6] + "Z"
+    # Half the time of isoformat, and every message has one.
+    return "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ" % (  # noqa: UP031
+        instant.year,
+        instant.month,
+        instant.day,
+        instant.hour,
+        instant.minute,
+        instant.second,
+        instant.microsecond,
+    )
 
 
 def parse_instant(text: str) -> datetime:
@@ -34,7 +43,8 @@ def parse_instant(text: str) -> datetime:
 
 def stamp(instant: datetime) -> str:
     """Write the `YYYYMMDD_HHMM` of ids such as `hyp_20260223_1030` (R-D12)."""
-    return f"{instant:%Y%m%d_%H%M}"
+    day = (instant.year * 100 + instant.month) * 100 + instant.day
+    return f"{day:08d}_{instant.hour * 100 + instant.minute:04d}"
 
 
 def iso_week(instant: datetime) -> str:
