@@ -9,8 +9,9 @@ from pydantic import Field
 from protocols.kernel.fields import FrozenJson, Minted, SeatName, Whole
 from protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
 
-Outcome = Literal["void", "REJECT", "skip", "conservative", "stop"]
-"""What a ruling does: voids an obligation, rejects, skips a slot, turns conservative, stops a chain."""
+Outcome = Literal["void", "REJECT", "skip", "conservative", "stop", "reduce_exposure", "DEPLOY", "ESCALATE"]
+"""What a ruling does: voids an obligation, rejects, skips a slot, turns conservative, stops a chain, halves positions,
+deploys, asks the admin."""
 
 
 class SocietyStarted(Message):

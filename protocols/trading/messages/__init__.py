@@ -1,0 +1,97 @@
+"""Messages of System B: one class per type (spec 4, 5, 6)."""
+
+from __future__ import annotations
+
+from protocols.trading.messages.bridge import (
+    FeedbackResponse,
+    MetricsRecorded,
+    PerformanceFeedback,
+    Realised,
+    RecallRequest,
+)
+from protocols.trading.messages.deployments import (
+    DeployDecision,
+    DeployNotice,
+    DeployParameters,
+    DeployProposal,
+    DeployReview,
+    PromotionDecision,
+    PromotionProposal,
+    PromotionReview,
+)
+from protocols.trading.messages.desk import (
+    DeskCheck,
+    Execution,
+    Order,
+    RiskParams,
+    Signal,
+    StrategyFault,
+    TradingDay,
+)
+from protocols.trading.messages.health import HealthCheck
+from protocols.trading.messages.reports import (
+    Attribution,
+    CheckNewStrategies,
+    DailyTradingReport,
+    MarketClose,
+    PreMarketCheck,
+    Staged,
+    TradingSummary,
+    WeeklyTradingReport,
+)
+from protocols.trading.messages.risk import (
+    Feasibility,
+    Halt,
+    OvernightRiskCheck,
+    RecallFlag,
+    Resume,
+    ResumeConfirmed,
+    RiskAlert,
+    RiskCheck,
+    RiskDecision,
+    RiskDiscussion,
+    RiskProjection,
+)
+
+__all__ = [
+    "Attribution",
+    "CheckNewStrategies",
+    "DailyTradingReport",
+    "DeployDecision",
+    "DeployNotice",
+    "DeployParameters",
+    "DeployProposal",
+    "DeployReview",
+    "DeskCheck",
+    "Execution",
+    "Feasibility",
+    "FeedbackResponse",
+    "Halt",
+    "HealthCheck",
+    "MarketClose",
+    "MetricsRecorded",
+    "Order",
+    "OvernightRiskCheck",
+    "PerformanceFeedback",
+    "PreMarketCheck",
+    "PromotionDecision",
+    "PromotionProposal",
+    "PromotionReview",
+    "Realised",
+    "RecallFlag",
+    "RecallRequest",
+    "Resume",
+    "ResumeConfirmed",
+    "RiskAlert",
+    "RiskCheck",
+    "RiskDecision",
+    "RiskDiscussion",
+    "RiskParams",
+    "RiskProjection",
+    "Signal",
+    "Staged",
+    "StrategyFault",
+    "TradingDay",
+    "TradingSummary",
+    "WeeklyTradingReport",
+]
