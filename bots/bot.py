@@ -55,9 +55,7 @@ class Bot:
         self.closed(obligation)
         if not self._is_open:
             return
-        task = asyncio.create_task(self._answer(obligation), name=obligation.id)
-        self._tasks[obligation.id] = task
-        task.add_done_callback(lambda done: self._done(obligation.id, done))
+        self._tasks[obligation.id] = asyncio.create_task(self._see_to(obligation))
 
     def closed(self, obligation: Obligation) -> None:
         """End the task of an obligation that was settled, voided or overtaken."""
@@ -65,11 +63,17 @@ class Bot:
         if task is not None and task is not asyncio.current_task():
             task.cancel()
 
-    def _done(self, obligation_id: str, task: asyncio.Task[None]) -> None:
-        if self._tasks.get(obligation_id) is task:
-            del self._tasks[obligation_id]
-        if not task.cancelled() and (fault := task.exception()) is not None:
+    async def _see_to(self, obligation: Obligation) -> None:
+        """Answer an obligation, then forget the task; without a callback, which would cost a turn of the loop."""
+        obligation_id = obligation.id
+        try:
+            await self._answer(obligation)
+        except Exception as fault:
             _log.error("bot task failed", seat=self.seat.value, obligation=obligation_id, error=repr(fault))
+        finally:
+            # Closed by its own answer it is gone already, and another attempt may stand in its place.
+            if self._tasks.get(obligation_id) is asyncio.current_task():
+                del self._tasks[obligation_id]
 
     async def close(self) -> None:
         """End all tasks."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol, Self
 
@@ -19,8 +18,7 @@ class Head(NamedTuple):
     hash: bytes = GENESIS
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What became of a draft.
 
     Attributes:

@@ -22,7 +22,7 @@ from memory.store import Store
 from protocols.escalation.case import EscalationState
 from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import BOT, Actor, Draft, Envelope
+from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, answering
 from protocols.kernel.errors import OfficerFault
 from protocols.kernel.message import Message, changed
 from protocols.kernel.obligation import EVERYTHING, Obligation
@@ -67,7 +67,7 @@ class Host:
         self.office: Office | None = None
         self._bots: dict[Seat, Bot] = {}
         self._transcripts: dict[str, list[Envelope]] = {}
-        self._causes: dict[str, tuple[str, int]] = {}
+        self._causes: dict[str, tuple[str | None, int]] = {}
         self._refusals: dict[str, str] = {}
         self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
         self._audit = RefusalAudit()
@@ -129,8 +129,9 @@ class Host:
             raise
         self.store.apply(env, _in_effect(fx))
         self._keep(env, fx)
-        if isinstance(env.body, Stop) and env.body.scope == SOCIETY and fx.violation is None:
-            self.stop_asked = env.body.why
+        body = env.body
+        if type(body) is Stop and body.scope == SOCIETY and fx.violation is None:
+            self.stop_asked = body.why
         if fx.violation is not None:
             _log.info(
                 "violation", seq=env.seq, case_id=env.case_id, rule=fx.violation.rule, why=fx.violation.why
@@ -159,7 +160,9 @@ class Host:
             self._causes.pop(obligation.id, None)
             self._refusals.pop(obligation.id, None)
         for obligation in fx.opened:
-            self._causes[obligation.id] = (env.id, env.hops)
+            # What falls to a seat at a later instant is caused by the clock: its chain begins anew (K21).
+            is_timed = obligation.opened_at > env.sent_at
+            self._causes[obligation.id] = (None, -1) if is_timed else (env.id, env.hops)
         if fx.retried is not None and fx.violation is not None:
             self._refusals[fx.retried.id] = str(fx.violation)
         for state in fx.ended:
@@ -167,36 +170,35 @@ class Host:
             if state.parent is not None and (parent := self._transcripts.get(state.parent)) is not None:
                 parent.extend(e for e in said if e not in parent)
         body = env.body
-        if isinstance(body, Note) or (isinstance(body, EscalationAnswer) and body.text):
+        if type(body) is Note or (type(body) is EscalationAnswer and body.text):
             self._notes.append(env)
 
     def _wake(self, env: Envelope, fx: Effects) -> None:
         bots = self._bots
+        holders = self.docket.house.holders
         for obligation in fx.closed:
             if (bot := bots.get(obligation.seat)) is not None:
                 bot.closed(obligation)
         for obligation in fx.opened:
-            if (
-                bot := bots.get(obligation.seat)
-            ) is not None and obligation.seat not in self.docket.house.holders:
+            if obligation.seat not in holders and (bot := bots.get(obligation.seat)) is not None:
                 bot.opened(obligation)
         retried = fx.retried
-        if retried is not None and retried.seat in bots and retried.seat not in self.docket.house.holders:
+        if retried is not None and retried.seat in bots and retried.seat not in holders:
             bots[retried.seat].opened(retried)
-        if isinstance(env.body, SeatTaken | SeatReleased) and fx.violation is None:
-            self._hand_over(Seat(env.body.seat))
+        body = env.body
+        if (type(body) is SeatTaken or type(body) is SeatReleased) and fx.violation is None:
+            self._hand_over(Seat(body.seat))
         for state in fx.ended:
-            if isinstance(state, EscalationState) and state.effect == "restart_seat":
+            if type(state) is EscalationState and state.effect == "restart_seat":
                 self.restart_bot(Seat(state.subject))
-        office = self.office
-        if office is not None and (
-            self.docket.pending
-            or fx.started
-            or fx.ended
-            or any(office.wants_waking(o.due_at) for o in fx.opened)
-            or env.author in OFFICERS
-        ):
-            office.wake()
+        if self.office is not None and self._concerns_office(env, fx, self.office):
+            self.office.wake()
+
+    def _concerns_office(self, env: Envelope, fx: Effects, office: Office) -> bool:
+        """Say whether the officers may owe something now, or earlier than the office plans to look."""
+        if self.docket.pending or fx.started or fx.ended or env.author in OFFICERS:
+            return True
+        return bool(fx.opened) and office.wants_waking(min([o.due_at for o in fx.opened]))
 
     def _hand_over(self, seat: Seat) -> None:
         """Start or end the bot's tasks when a person takes or releases its seat (K14)."""
@@ -241,9 +243,9 @@ class Host:
                 return None
             state = self.docket.cases[current.case_id]
         house = self.docket.house
-        said = [*before, *self._transcripts.get(current.case_id, ())]
-        if state.parent is not None:
-            said = [*self._transcripts.get(state.parent, ()), *said]
+        said: Sequence[Envelope] = self._transcripts.get(current.case_id, ())
+        if state.parent is not None or before:
+            said = [*self._transcripts.get(state.parent or "", ()), *before, *said]
         readable = self.rules.matrix.readable(seat)
         sight = current.may_see
         if sight is not EVERYTHING:
@@ -290,17 +292,17 @@ class Host:
             case_id = ""
         elif body.case_field and not getattr(body, body.case_field):
             body = changed(body, body.case_field, case_id)
-        return Draft(
-            channel=channel,
-            author=seat,
-            body=body,
-            actor=SIMULATED_ADMIN if seat is Seat.ADMIN else BOT,
-            case_id=case_id or None,
-            obligation_id=obligation.id,
-            attempt=docket.attempts.get(obligation.id, 0),
-            tenure=docket.house.tenures.get(seat, 0),
-            in_reply_to=cause,
-            hops=hops + 1,
+        return answering(
+            channel,
+            seat,
+            body,
+            SIMULATED_ADMIN if seat is Seat.ADMIN else BOT,
+            case_id or None,
+            obligation.id,
+            docket.attempts.get(obligation.id, 0),
+            docket.house.tenures.get(seat, 0),
+            cause,
+            hops + 1,
         )
 
     # ------------------------------------------------------------ publishing

@@ -102,6 +102,42 @@ class Draft:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+class _BlankDraft:
+    """A draft that is being filled in."""
+
+    __slots__ = tuple(Draft.__dataclass_fields__)
+
+
+def answering(
+    channel: str,
+    author: Seat,
+    body: Message,
+    actor: Actor,
+    case_id: str | None,
+    obligation_id: str,
+    attempt: int,
+    tenure: int,
+    in_reply_to: str | None,
+    hops: int,
+) -> Draft:
+    """Make the draft of an answer to an obligation, several times as fast as the constructor; see `assemble`."""
+    blank: Any = _BlankDraft()
+    blank.channel = channel
+    blank.author = author
+    blank.body = body
+    blank.actor = actor
+    blank.case_id = case_id
+    blank.obligation_id = obligation_id
+    blank.attempt = attempt
+    blank.tenure = tenure
+    blank.in_reply_to = in_reply_to
+    blank.hops = hops
+    blank.key = ""
+    blank.__class__ = Draft
+    draft: Draft = blank
+    return draft
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
     """One logged message. Immutable; equal bytes mean equal envelopes.

@@ -48,6 +48,8 @@ SHORT = 6
 FULL = 8
 """Messages of a debate of two rounds."""
 
+AT_ONCE = timedelta(0)
+
 
 class StillClock:
     """A clock that stands at an instant; nothing in the benchmark waits for time."""
@@ -76,7 +78,7 @@ class ReadyMind(Mind):
         self._reflection = Reflection(record=self._entry)
 
     def consider(self, view: View) -> timedelta | None:
-        return timedelta(0)
+        return AT_ONCE
 
     async def answer(self, view: View) -> Reply | None:
         return Reply(self._body(view))
@@ -117,9 +119,11 @@ async def run(
 
     def count(env: Envelope, fx: Effects) -> None:
         nonlocal ended
-        ended += sum(1 for state in fx.ended if state.kind == "cycle")
-        if ended == debates and not done.done():
-            done.set_result(None)
+        for state in fx.ended:
+            if state.kind == "cycle":
+                ended += 1
+                if ended == debates and not done.done():
+                    done.set_result(None)
 
     host.listeners.append(count)
     office = Office(host, StillClock())
