@@ -15,7 +15,6 @@ from typing import Any
 
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import BOT, GENESIS, OFFICER, Draft, Envelope, seal
-from protocols.kernel.house import Fold
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.officers import SocietyStarted
@@ -49,12 +48,20 @@ class Crowded(Calendar):
         return None
 
     def owed(self, env: Envelope, docket: Docket) -> Draft | None:
-        return Fold.owed(self, env, docket)
+        is_next = self._free(docket) > 0 and env.id == f"crowd/{self.left}"
+        return self._trigger(self.left) if is_next else None
 
     def ring(self, now: datetime, docket: Docket) -> Iterator[Draft]:
-        if self.left and docket.house.running.get("cycle", 0) < self.at_once:
-            key = f"crowd/{self.left}"
-            yield Draft(channel="#a-arena", author=Seat.TIMEKEEPER, actor=OFFICER, body=self._body, key=key)
+        for n in range(self.left, self.left - self._free(docket), -1):
+            yield self._trigger(n)
+
+    def _free(self, docket: Docket) -> int:
+        return min(self.left, self.at_once - docket.house.running.get("cycle", 0))
+
+    def _trigger(self, n: int) -> Draft:
+        return Draft(
+            channel="#a-arena", author=Seat.TIMEKEEPER, actor=OFFICER, body=self._body, key=f"crowd/{n}"
+        )
 
 
 def crowded(cycles: int) -> Rules:
