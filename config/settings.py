@@ -68,6 +68,14 @@ class PriceSettings(_Section):
     source: str = "sample"
 
 
+class DeskSettings(_Section):
+    """System B: whether it lives, with how many dollars, on which intraday prices."""
+
+    enabled: bool = True
+    capital: Annotated[float, Field(ge=1_000, le=1_000_000_000)] = 1_000_000.0
+    intraday: str | None = None
+
+
 class SurfaceSettings(BaseModel):
     """A platform that mirrors the society; `module` names its class, the rest are its options."""
 
@@ -94,6 +102,7 @@ class Settings(BaseSettings):
     clock: ClockSettings = ClockSettings()
     log: LogSettings = LogSettings()
     prices: PriceSettings = PriceSettings()
+    desk: DeskSettings = DeskSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 
     @field_validator("schedules")

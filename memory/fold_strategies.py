@@ -68,7 +68,8 @@ def move(env: Envelope, context: Context) -> Iterator[Put]:
     known = context.latest(STRATEGIES, body.strategy_id)
     if not may_move(env.author, known.stage if known is not None else None, body.to):
         return
-    note = context.latest(HYPOTHESES, body.hypothesis_id) if body.hypothesis_id else None
+    hypothesis_id = body.hypothesis_id or env.case_id or ""
+    note = context.latest(HYPOTHESES, hypothesis_id) if hypothesis_id else None
     move = StageMove(seq=env.seq, at=env.sent_at, from_=body.from_, to=body.to, reason=body.reason)
     said = body.strategy or (note.strategy if note is not None else None)
     yield Put(
@@ -79,7 +80,8 @@ def move(env: Envelope, context: Context) -> Iterator[Put]:
             at=env.sent_at,
             stage=body.to,
             strategy=said or (known.strategy if known is not None else None),
-            hypothesis_id=body.hypothesis_id or (known.hypothesis_id if known is not None else ""),
+            hypothesis_id=(note.key if note else body.hypothesis_id)
+            or (known.hypothesis_id if known else ""),
             lineage_id=(note.lineage_id if note else "") or (known.lineage_id if known is not None else ""),
             backtest=(note.backtest if note else None) or (known.backtest if known is not None else None),
             history=(*(known.history if known is not None else ()), move)[-HISTORY_KEPT:],

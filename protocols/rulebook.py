@@ -32,11 +32,13 @@ from protocols.research.daily import DAILY
 from protocols.research.debate import DEBATE
 from protocols.research.ledger import Ledger
 from protocols.research.sequels import Sequels, check_record
+from protocols.trading import messages as trading_messages
+from protocols.trading import rights as trading_rights
 
 VERSION: Final = "1"
 """Version of the rules; cases are pinned to the one at their opening (K4)."""
 
-MODULES: Final = (officers, people, escalation_messages, research_messages)
+MODULES: Final = (officers, people, escalation_messages, research_messages, trading_messages)
 
 
 def _classes() -> dict[str, type[Message]]:
@@ -61,7 +63,9 @@ else:
 
 ANY_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(AnyMessage)
 
-ROWS: Final = kernel_rights.RIGHTS + escalation_rights.RIGHTS + research_rights.RIGHTS
+ROWS: Final = (
+    kernel_rights.RIGHTS + escalation_rights.RIGHTS + research_rights.RIGHTS + trading_rights.RIGHTS
+)
 """The rows of the permission matrix."""
 
 CHANNEL_OF: Final = {row.type: next(iter(row.channels)) for row in ROWS if len(row.channels) == 1}
@@ -79,6 +83,14 @@ MINTED: Final[dict[str, Minted]] = {
     "REFLECTION": Minted(("record", "record_id"), "ref", False),
     "PRINCIPLE_SYNTHESIS": Minted(("principles", "principle_id"), "prin", False, each=True),
     "ARCHITECTURE_PROPOSAL": Minted(("proposals", "change_id"), "arch", False, each=True),
+    "DEPLOY_PROPOSAL": Minted(("deployment_id",), "dep", True),
+    "PROMOTION_PROPOSAL": Minted(("promotion_id",), "prom", True),
+    "RISK_ALERT": Minted(("alert_id",), "alert", True),
+    "HALT": Minted(("halt_id",), "halt", True),
+    "SIGNAL": Minted(("signal_id",), "sig", True),
+    "EXECUTION": Minted(("execution_id",), "exec", True),
+    "PERFORMANCE_FEEDBACK": Minted(("feedback_id",), "fb", True),
+    "RECALL_FLAG": Minted(("recall_id",), "recall", True),
 }
 """Ids that the sequencer counts (R-D12, K20)."""
 

@@ -16,10 +16,25 @@ from protocols.kernel.envelope import BOT, Actor, Draft
 from protocols.kernel.errors import Violation
 from protocols.kernel.message import Message
 from protocols.kernel.seats import PEOPLE, Seat
-from protocols.rulebook import CHANNEL_OF, MESSAGES
+from protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED
 
-KIND_OF: Final = {"hypothesis_id": "debate", "escalation_id": "escalation", "cycle_id": "cycle"}
-"""Which kind of case a body's case field names."""
+KIND_OF: Final = {
+    "hypothesis_id": "debate",
+    "escalation_id": "escalation",
+    "cycle_id": "cycle",
+    "session_id": "session",
+    "deployment_id": "deployment",
+    "promotion_id": "promotion",
+    "alert_id": "alert",
+    "halt_id": "halt",
+    "signal_id": "trade",
+    "feedback_id": "feedback",
+    "recall_id": "recall",
+}
+"""Which kind of case a body's field names."""
+
+PARENTS: Final = ("cycle_id", "session_id")
+"""Fields by which an opener names the case that it belongs to."""
 
 
 class Injection(NamedTuple):
@@ -113,12 +128,14 @@ class Injector:
         cls = MESSAGES.get(kind)
         if cls is None:
             return raw
-        field = "cycle_id" if kind == "HYPOTHESIS" else cls.case_field
+        field = cls.case_field
+        if kind in self._host.rules.openers:
+            field = next((name for name in PARENTS if name in cls.model_fields and name != field), "")
         if kind == "OVERRIDE":
             field, case_kind = "case_id", "debate"
         else:
             case_kind = KIND_OF.get(field, "")
-        if not case_kind or raw.get(field) or kind in ("CYCLE_TRIGGER", "ESCALATION"):
+        if not case_kind or raw.get(field):
             return raw
         found = [s.case_id for s in self._host.docket.cases.values() if s.kind == case_kind]
         if len(found) > 1:
@@ -126,6 +143,8 @@ class Injector:
                 f"inject[{item.n}]: {len(found)} {case_kind}s are open, name one in {field}: {', '.join(found)}"
             )
         case_id = found[0] if found else self._last.get(case_kind)
+        if case_kind == "session" and not found:
+            return raw  # it may stand alone
         if case_id is None:
             self._warnings.append(f"inject[{item.n}]: there is no {case_kind} for it yet")
             return raw
@@ -134,7 +153,7 @@ class Injector:
     def _draft(self, item: Injection, body: Message) -> Draft:
         docket = self._host.docket
         case_id = getattr(body, body.case_field, None) if body.case_field else getattr(body, "case_id", None)
-        if body.type in ("HYPOTHESIS", "NOTE"):
+        if body.type == "NOTE" or (body.type in MINTED and body.type in self._host.rules.openers):
             case_id = None
         human = item.seat in PEOPLE or item.seat in docket.house.holders
         user = docket.house.holders.get(item.seat, item.seat.value)

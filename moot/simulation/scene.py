@@ -80,6 +80,7 @@ class Scene(_Strict):
         cycle: What fires at `start`: `micro` (and every slot after it), `once` (one micro-cycle and none
             after it), `architecture`, `daily`, or `none`. The daily and weekly cycles keep their schedule.
         prices: Price source.
+        systems: Which systems live; by default both.
         minds: Scripts by seat. The admin is silent unless it is named here.
         inject: Posts that nobody owes.
     """
@@ -89,11 +90,14 @@ class Scene(_Strict):
     seed: int = 1
     cycle: Literal["micro", "once", "architecture", "daily", "none"] = "micro"
     prices: str = "sample"
+    systems: tuple[Literal["A", "B"], ...] = ("A", "B")
     minds: dict[Seat, MindScene] = Field(default_factory=dict)
     inject: tuple[Inject, ...] = ()
 
     def schedules(self, base: Mapping[str, Any]) -> dict[str, Any]:
         """Return the schedules of the scene."""
+        if "A" not in self.systems:
+            return {}
         schedules = {name: spec for name, spec in base.items() if name != "micro"}
         once = {"at": [rfc3339(self.start)]}
         if self.cycle == "micro":
@@ -213,6 +217,7 @@ def plan_of(scene: Scene, out: Path | None, settings: Settings | None = None) ->
         update={
             "schedules": load_settings(schedules=schedules).schedules,
             "prices": settings.prices.model_copy(update={"source": scene.prices}),
+            "desk": settings.desk.model_copy(update={"enabled": "B" in scene.systems}),
         }
     )
     scripts = {

@@ -240,6 +240,8 @@ class Docket:
             self.open[obligation.id] = obligation
             self.deadlines.add(obligation)
         fx.opened = (*fx.opened, *state.owed)
+        if state.outcome is not None:
+            self._end(state, env, fx)
 
     def install(self, old: CaseState, new: CaseState, env: Envelope, fx: Effects) -> None:
         """Replace a case's state, and open and close what it owes.

@@ -247,6 +247,8 @@ def _move(state: DebateState, env: Envelope, house: House, to: str) -> DebateSta
     assert isinstance(body, StrategyMoved)
     if body.to != "candidates":
         raise Violation("R-B11", "System A moves strategies to candidates only", field="to")
+    if body.hypothesis_id not in ("", state.case_id):
+        raise Violation("R-D20", f"it comes from {state.case_id}", field="hypothesis_id")
     if body.strategy is not None and body.strategy != state.strategy:
         raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")
     return _enter(state, to, env)

@@ -55,11 +55,13 @@ class BacktestResult(Message):
 
 
 class StrategyMoved(Message):
-    """Move a strategy between stores. Evolver (to candidates) or Operator, #bridge (R-D20)."""
+    """Move a strategy between stores. Evolver (to candidates) or Operator, #bridge (R-D20).
+
+    It belongs to whatever case moves it, which the envelope names; `hypothesis_id` is the debate that it came from.
+    """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)
 
-    case_field: ClassVar[str] = "hypothesis_id"
     type: Literal["STRATEGY_MOVED"] = "STRATEGY_MOVED"
     hypothesis_id: Minted = ""
     strategy_id: Ident

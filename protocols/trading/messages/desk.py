@@ -16,7 +16,7 @@ class TradingDay(Message):
 
     case_field: ClassVar[str] = "session_id"
     type: Literal["TRADING_DAY"] = "TRADING_DAY"
-    session_id: Ident
+    session_id: Minted = ""
     date: Day
     nominal_at: Instant
     opens_at: Instant

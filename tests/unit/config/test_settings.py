@@ -8,7 +8,7 @@ import pytest
 
 from config.settings import ConfigError, load_settings
 from protocols.kernel.catalogue import ANY
-from protocols.kernel.seats import Seat
+from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,8 @@ def test_the_defaults_are_those_of_the_rulings() -> None:
         "daily": "0 22 * * *",
         "architecture": "0 15 * * sat",
     }
-    assert settings.minds == {"explorer": "simulated", "critic": "simulated", "evolver": "simulated"}
+    assert settings.minds == {seat.value: "simulated" for seat in SYSTEM_A | SYSTEM_B}
+    assert (settings.desk.enabled, settings.desk.capital) == (True, 1_000_000)
     assert settings.clock.human_wall_s == 600
     assert (settings.log.durability, settings.prices.source, settings.surfaces) == ("power", "sample", {})
     viewers = settings.viewers.viewers()
@@ -61,7 +62,7 @@ def test_variables_override_the_file_field_by_field(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("MOOT_LOG__DURABILITY", "process")
     settings = load_settings(file(tmp_path, "[clock]\nhuman_wall_s = 5\n"))
     assert settings.clock.human_wall_s == 7
-    assert settings.minds == {"explorer": "simulated", "critic": "silent", "evolver": "simulated"}
+    assert settings.minds == {**dict.fromkeys(load_settings().minds, "simulated"), "critic": "silent"}
     assert settings.log.durability == "process"
 
 
@@ -88,6 +89,8 @@ def test_the_variable_that_names_the_file_is_no_setting(
         ("[schedules]\nmicro = {}", "schedules", "micro: "),
         ('[schedules]\nmicro = { at = ["soon"] }', "schedules", "micro: "),
         ('[viewers]\nreads = ["#nowhere"]', "viewers", "no channel '#nowhere'"),
+        ("[desk]\ncapital = 10", "desk.capital", "greater than or equal to 1000"),
+        ('[desk]\nenabled = "perhaps"', "desk.enabled", "boolean"),
         ("[admins]\ndiscord = [1234]", "admins.discord.0", "string"),
         ('[surfaces]\ndiscord = { token = "x" }', "surfaces.discord.module", "required"),
         ('[surfaces]\ndiscord = { module = "no class" }', "surfaces.discord.module", "pattern"),

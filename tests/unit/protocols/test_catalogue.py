@@ -6,6 +6,7 @@ from protocols.kernel.catalogue import ANY, CHANNELS, Matrix, Right, Viewers
 from protocols.kernel.errors import Forbidden
 from protocols.kernel.seats import Seat
 from protocols.research import rights as research
+from protocols.trading import rights as trading
 
 CHANNEL_NAMES = [
     "#a-arena",
@@ -71,6 +72,40 @@ OVERRIDE                admin                *
 SEAT_TAKEN              admin,referee        #admin
 SEAT_RELEASED           admin,referee        #admin
 STOP                    admin                #admin
+TRADING_DAY             timekeeper           #b-ops
+DEPLOY_PROPOSAL         operator             #b-ops
+DEPLOY_REVIEW           guardian,trader      #b-ops
+DEPLOY_DECISION         operator             #b-ops
+DEPLOY_NOTICE           operator             #b-ops
+RISK_CHECK              guardian             #b-risk
+RISK_ALERT              guardian             #b-risk
+RISK_DISCUSSION         operator             #b-ops
+RISK_DECISION           operator             #b-ops
+RISK_PROJECTION         guardian             #b-ops
+FEASIBILITY             trader               #b-ops
+HALT                    guardian,operator,admin #b-risk
+RESUME                  operator,admin       #b-ops
+RESUME_CONFIRMED        guardian,admin       #b-risk
+PROMOTION_PROPOSAL      operator             #b-ops
+PROMOTION_REVIEW        guardian,trader      #b-ops
+PROMOTION_DECISION      operator             #b-ops
+SIGNAL                  trader               #b-desk
+ORDER                   trader               #b-desk
+EXECUTION               trader               #b-desk
+DESK_CHECK              trader               #b-desk
+PRE_MARKET_CHECK        operator             #b-ops
+MARKET_CLOSE            operator             #b-ops
+CHECK_NEW_STRATEGIES    operator             #b-ops
+OVERNIGHT_RISK_CHECK    guardian             #b-risk
+TRADING_SUMMARY         operator             #b-report
+DAILY_TRADING_REPORT    operator             #b-report
+WEEKLY_TRADING_REPORT   operator             #b-report
+METRICS_RECORDED        guardian             #bridge
+PERFORMANCE_FEEDBACK    evolver              #bridge
+FEEDBACK_RESPONSE       operator             #bridge
+RECALL_FLAG             guardian             #b-risk
+RECALL_REQUEST          operator             #bridge
+HEALTH_CHECK            referee              #admin
 """
 EXPECTED = {
     (seat, channel, kind)
@@ -93,7 +128,7 @@ READS = {
     },
 }
 
-ROWS = kernel.RIGHTS + escalation.RIGHTS + research.RIGHTS
+ROWS = kernel.RIGHTS + escalation.RIGHTS + research.RIGHTS + trading.RIGHTS
 
 
 @pytest.fixture(scope="module")
