@@ -17,7 +17,7 @@ from protocols.kernel.envelope import Envelope
 Handler = Callable[[Envelope, Context], Iterator[Put]]
 """Reads one type of message; a strategy's handler asks for the right itself, it depends on the stage."""
 
-FOLD_VERSION: Final = 1
+FOLD_VERSION: Final = 2
 """Raised whenever the same log would give other records, so that older files are rebuilt (K4)."""
 
 FOLDS: Final[Mapping[str, Handler]] = {

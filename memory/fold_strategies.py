@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.frozen import freeze_object
 from protocols.kernel.people import Override
 from protocols.research.messages import BacktestResult, Hypothesis, RevisedHypothesis, StrategyMoved
+from protocols.trading.messages import MetricsRecorded
 
 HISTORY_KEPT: Final = 100
 """A strategy remembers so many of its moves, the last."""
@@ -61,12 +62,15 @@ def backtest(env: Envelope, context: Context) -> Iterator[Put]:
 
 
 def move(env: Envelope, context: Context) -> Iterator[Put]:
-    """Put a strategy where its move says, with all that was said of it before."""
+    """Put a strategy where its move says, with all that was said of it before.
+
+    One that memory never saw stands where the move says that it comes from, as the desk takes it.
+    """
     body = env.body
     if not isinstance(body, StrategyMoved):
         return
     known = context.latest(STRATEGIES, body.strategy_id)
-    if not may_move(env.author, known.stage if known is not None else None, body.to):
+    if not may_move(env.author, known.stage if known is not None else body.from_, body.to):
         return
     hypothesis_id = body.hypothesis_id or env.case_id or ""
     note = context.latest(HYPOTHESES, hypothesis_id) if hypothesis_id else None
@@ -92,16 +96,16 @@ def move(env: Envelope, context: Context) -> Iterator[Put]:
 
 
 def metrics(env: Envelope, context: Context) -> Iterator[Put]:
-    """Read a METRICS_RECORDED by its fields: its class comes with System B (messages.md)."""
-    body = env.body.model_dump(mode="json")
-    date, strategy_id, realised = body.get("date"), body.get("strategy_id"), body.get("realised")
-    if isinstance(date, str) and isinstance(strategy_id, str) and isinstance(realised, Mapping):
-        record = MetricsRecord(
-            key=MetricsRecord.key_of(date, strategy_id),
-            seq=env.seq,
-            at=env.sent_at,
-            date=date,
-            strategy_id=strategy_id,
-            realised=freeze_object(realised),
-        )
-        yield Put(METRICS, record)
+    """Keep a strategy's day; a second record of the same day corrects the first (R-D20)."""
+    body = env.body
+    if not isinstance(body, MetricsRecorded):
+        return
+    record = MetricsRecord(
+        key=MetricsRecord.key_of(body.date, body.strategy_id),
+        seq=env.seq,
+        at=env.sent_at,
+        date=body.date,
+        strategy_id=body.strategy_id,
+        realised=freeze_object(body.realised.model_dump(mode="json")),
+    )
+    yield Put(METRICS, record)

@@ -29,6 +29,7 @@ from protocols.research.messages import (
     ThresholdsAdjusted,
     Window,
 )
+from protocols.trading.messages import MetricsRecorded, Realised
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 MOMENTUM = Strategy(archetype="momentum", params={"fast": 10, "slow": 50.5}, symbols=("SP500",))
@@ -95,6 +96,18 @@ class Log:
             strategy=strategy,
         )
         return self.post(author or (Seat.EVOLVER if to == "candidates" else Seat.OPERATOR), body)
+
+    def metrics(
+        self,
+        date: str,
+        strategy_id: str,
+        *,
+        pnl: float = 1.0,
+        sharpe: float | None = None,
+        author: Seat = Seat.GUARDIAN,
+    ) -> Envelope:
+        realised = Realised(pnl=pnl, sharpe_30d=sharpe, max_drawdown=-0.01, trades=2)
+        return self.post(author, MetricsRecorded(date=date, strategy_id=strategy_id, realised=realised))
 
     def principles(self, *principles: Principle) -> Envelope:
         window = Window(from_=self.at - timedelta(days=1), to=self.at)
@@ -256,6 +269,10 @@ def many(count: int) -> Log:
             log.record(f"ref_{n:03d}", archetype=("momentum", "breakout")[n % 2])
         if n % 4 == 0:
             log.moved(f"strat_{n - 3}", "staging", from_="candidates")
+            log.metrics(f"2026-03-{n % 28 + 1:02d}", f"strat_{n - 3}", pnl=n / 10, sharpe=(n - 40) / 50)
+        if n % 20 == 0:
+            log.moved(f"strat_{n - 3}", "withdrawn", from_="staging", reason="recalled")
+            log.record(f"recall_{n:03d}", archetype="momentum", failure_code="recalled")
         if n % 12 == 0:
             log.principles(principle(f"prin_{n % 5:03d}", count=n))
         if n % 84 == 0:

@@ -1,14 +1,12 @@
 """The fold: which message writes what (R-D20, R-B11)."""
 
-from typing import Any, ClassVar, Literal
-
 import pytest
 
 from memory.fold import FOLDS, changes
 from memory.inmemory import InMemoryStore
 from memory.shelves import HYPOTHESES, PROPOSALS
-from protocols.kernel.fields import Day, FrozenJson
-from protocols.kernel.message import Ident, Message, Part
+from protocols.kernel.fields import FrozenJson
+from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 from tests.doubles.memory_log import MOMENTUM, REVERSION, START, Log, a_week, principle, record
 
@@ -283,8 +281,8 @@ def test_a_seat_without_the_right_writes_nothing() -> None:
     log.record("ref_001", author=Seat.OPERATOR)
     log.post(Seat.OPERATOR, record("ref_002", causal=True))
     log.adjusted("2026-W09", {"tail_risk": 0.3}, author=Seat.GUARDIAN)
-    log.post(Seat.TRADER, MetricsRecorded(date="2026-02-23", strategy_id="s", realised={"pnl": 1.0}))
-    log.post(Seat.EVOLVER, MetricsRecorded(date="2026-02-24", strategy_id="s", realised={"pnl": 1.0}))
+    log.metrics("2026-02-23", "s", author=Seat.TRADER)
+    log.metrics("2026-02-24", "s", author=Seat.EVOLVER)
     view = folded(log).read()
     assert view.causal() == view.reflections() == ()
     assert view.thresholds()["tail_risk"] == 0.6
@@ -307,21 +305,6 @@ def test_a_backtest_does_not_reach_a_strategy_that_system_b_holds() -> None:
 # ----------------------------------------------------------------- metrics
 
 
-class Realised(Part):
-    pnl: float
-    sharpe_30d: float | None
-
-
-class MetricsRecorded(Message):
-    """Stands in for System B's message, which comes later (messages.md)."""
-
-    case_field: ClassVar[str] = ""
-    type: Literal["METRICS_RECORDED"] = "METRICS_RECORDED"
-    date: Day
-    strategy_id: Ident
-    realised: Any
-
-
 class Opaque(Message):
     """Stands in for a body that this version does not know (K4)."""
 
@@ -331,21 +314,51 @@ class Opaque(Message):
 
 def test_metrics_are_kept_by_day_and_strategy_and_may_be_corrected() -> None:
     log = Log()
-    realised = Realised(pnl=-1.5, sharpe_30d=None)
-    for day, pnl in (("2026-02-23", 1.0), ("2026-02-24", 2.0)):
-        body = MetricsRecorded(date=day, strategy_id="s", realised={"pnl": pnl})
-        log.post(Seat.GUARDIAN, body)
-    log.post(Seat.GUARDIAN, MetricsRecorded(date="2026-02-23", strategy_id="s", realised=realised))
-    log.post(Seat.GUARDIAN, MetricsRecorded(date="2026-02-23", strategy_id="r", realised=realised))
+    log.metrics("2026-02-23", "s", pnl=1.0)
+    log.metrics("2026-02-24", "s", pnl=2.0, sharpe=0.4)
+    log.metrics("2026-02-23", "s", pnl=-1.5)
+    log.metrics("2026-02-23", "r", pnl=-1.5)
     store = folded(log)
+    rest = {"max_drawdown": -0.01, "trades": 2}
     assert [(m.date, m.strategy_id, dict(m.realised)) for m in store.read().metrics()] == [
-        ("2026-02-23", "r", {"pnl": -1.5, "sharpe_30d": None}),
-        ("2026-02-23", "s", {"pnl": -1.5, "sharpe_30d": None}),
-        ("2026-02-24", "s", {"pnl": 2.0}),
+        ("2026-02-23", "r", {"pnl": -1.5, "sharpe_30d": None, **rest}),
+        ("2026-02-23", "s", {"pnl": -1.5, "sharpe_30d": None, **rest}),
+        ("2026-02-24", "s", {"pnl": 2.0, "sharpe_30d": 0.4, **rest}),
     ]
-    assert [dict(m.realised) for m in store.read(2).metrics(strategy_id="s", until="2026-02-23")] == [
-        {"pnl": 1.0}
+    assert [m.realised["pnl"] for m in store.read(2).metrics(strategy_id="s", until="2026-02-23")] == [1.0]
+
+
+def test_a_whole_life_at_the_desk_leaves_its_stages_reasons_and_figures() -> None:
+    log = Log()
+    log.hypothesis("hyp_1", "lin_1")
+    log.backtest("hyp_1", sharpe=0.9)
+    log.moved("s", "candidates", hypothesis_id="hyp_1")
+    log.moved("s", "staging", from_="candidates", reason="validated")
+    log.moved("s", "production", from_="staging", reason="promoted after 5 days")
+    log.metrics("2026-03-09", "s", pnl=-40.0, sharpe=-0.6)
+    log.record("ref_001", hypothesis_id="hyp_1", lineage_id="lin_1", failure_code="recalled")
+    log.moved("s", "withdrawn", from_="production", reason="recalled")
+    view = folded(log).read()
+    strategy = view.strategy("s")
+    assert strategy is not None and strategy.backtest is not None
+    assert (strategy.stage, strategy.hypothesis_id, strategy.lineage_id) == ("withdrawn", "hyp_1", "lin_1")
+    assert strategy.strategy == MOMENTUM and strategy.backtest.metrics.sharpe == 0.9
+    assert [(m.from_, m.to, m.reason) for m in strategy.history[1:]] == [
+        ("candidates", "staging", "validated"),
+        ("staging", "production", "promoted after 5 days"),
+        ("production", "withdrawn", "recalled"),
     ]
+    assert [r.failure_code for r in view.reflections(hypothesis_id="hyp_1")] == ["recalled"]
+    assert [m.realised["sharpe_30d"] for m in view.metrics(strategy_id="s")] == [-0.6]
+
+
+def test_a_strategy_that_memory_never_saw_stands_where_its_first_move_says() -> None:
+    log = Log()
+    log.moved("s", "candidates", from_="staging", author=Seat.OPERATOR, reason="three faults")
+    log.moved("r", "candidates", from_="staging", author=Seat.EVOLVER)
+    log.moved("t", "candidates", author=Seat.OPERATOR)
+    stages = [(s.strategy_id, s.stage) for s in folded(log).read().strategies()]
+    assert stages == [("s", "candidates")], "what B holds only B sends back, what is new is A's (R-B11)"
 
 
 def test_a_body_of_an_unknown_shape_writes_nothing() -> None:
@@ -375,7 +388,7 @@ def test_every_row_of_the_table_writes_something_in_a_full_week() -> None:
     writing = set()
     log = a_week()
     log.override("hyp_1", "o")
-    log.post(Seat.GUARDIAN, MetricsRecorded(date="2026-02-23", strategy_id="s", realised={"pnl": 1.0}))
+    log.metrics("2026-02-23", "s")
     for env in log.envelopes:
         if store.apply(env, True):
             writing.add(env.body.type)
