@@ -72,7 +72,8 @@ class Bot:
             _log.error("bot task failed", seat=self.seat.value, obligation=obligation_id, error=repr(fault))
         finally:
             # Closed by its own answer it is gone already, and another attempt may stand in its place.
-            if self._tasks.get(obligation_id) is asyncio.current_task():
+            task = self._tasks.get(obligation_id)
+            if task is not None and task is asyncio.current_task():
                 del self._tasks[obligation_id]
 
     async def close(self) -> None:

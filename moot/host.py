@@ -35,6 +35,8 @@ from protocols.rulebook import CHANNEL_OF
 NOTES_KEPT: Final = 50
 """What people said lately, shown to every mind that may read it."""
 
+NO_TIME: Final = timedelta(0)
+
 SIMULATED_ADMIN: Final = Actor("human", "simulated", "admin")
 
 Listener = Callable[[Envelope, Effects], None]
@@ -168,7 +170,8 @@ class Host:
         for state in fx.ended:
             said = self._transcripts.pop(state.case_id, [])
             if state.parent is not None and (parent := self._transcripts.get(state.parent)) is not None:
-                parent.extend(e for e in said if e not in parent)
+                heard = {e.seq for e in parent}
+                parent.extend([e for e in said if e.seq not in heard])
         body = env.body
         if type(body) is Note or (type(body) is EscalationAnswer and body.text):
             self._notes.append(env)
@@ -256,19 +259,20 @@ class Host:
             ]
         case_type = self.rules.types[state.kind]
         now = self.clock.now()
+        elapsed = now - state.anchor_at
         return View(
-            obligation=current,
-            seat=seat,
-            now=now,
-            attempt=self.docket.attempts.get(current.id, 0),
-            refused=self._refusals.get(current.id, ""),
-            transcript=tuple([e for e in said if e.channel in readable]),
-            notes=tuple([e for e in self._notes if e.channel in readable]),
-            brief=case_type.brief(state, current, house) if case_type.brief is not None else {},
-            memory=self.store.read(),
-            is_conservative=house.conservative_a,
-            elapsed=max(now - state.anchor_at, timedelta(0)),
-            config=house.config,
+            current,
+            seat,
+            now,
+            self.docket.attempts.get(current.id, 0),
+            self._refusals.get(current.id, ""),
+            tuple([e for e in said if e.channel in readable]),
+            tuple([e for e in self._notes if e.channel in readable]) if self._notes else (),
+            case_type.brief(state, current, house) if case_type.brief is not None else {},
+            self.store.read(),
+            house.conservative_a,
+            elapsed if elapsed > NO_TIME else NO_TIME,
+            house.config,
         )
 
     async def _ended_case(self, case_id: str) -> list[Envelope]:

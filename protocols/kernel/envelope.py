@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from json import encoder
@@ -36,11 +37,18 @@ def canonical_json(value: object) -> str:
     return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
 
 
+_dumps: Final[dict[type[Message], Callable[[Any], object]]] = {}
+
+
 def body_json(body: Message) -> str:
     """Write a body as its canonical text; `digest` and `seal` take it, so that it is written once."""
-    if type(body).model_dump is not Message.model_dump:
-        return canonical_json(body.model_dump())
-    return canonical_json(body.__pydantic_serializer__.to_python(body))
+    kind = type(body)
+    dump = _dumps.get(kind)
+    if dump is None:
+        # The serialiser's own method looks at no options; it is what model_dump does, unless a class has its own.
+        is_plain = kind.model_dump is Message.model_dump
+        dump = _dumps[kind] = kind.__pydantic_serializer__.to_python if is_plain else kind.model_dump
+    return canonical_json(dump(body))
 
 
 class Actor(NamedTuple):
@@ -222,10 +230,6 @@ def assemble(
 _actors: Final[dict[Actor, str]] = {}
 
 
-def _text(value: str | None) -> str:
-    return "null" if value is None else encode_basestring(value)
-
-
 def seal(
     draft: Draft,
     *,
@@ -260,12 +264,14 @@ def seal(
         actor = canonical_json(draft.actor.as_json())
         if len(_actors) < 1000:
             _actors[draft.actor] = actor
+    cause, answers, quoted = draft.in_reply_to, draft.obligation_id, encode_basestring
     text = (
-        f'{{"actor":{actor},"attempt":{draft.attempt},"author":"{draft.author.value}",'
-        f'"body":{body_text},"case_id":{_text(case_id)},"channel":{encode_basestring(draft.channel)},'
-        f'"hops":{draft.hops},"id":{encode_basestring(envelope_id)},"in_reply_to":{_text(draft.in_reply_to)},'
-        f'"obligation_id":{_text(draft.obligation_id)},"sent_at":"{rfc3339(sent_at)}","seq":{seq},'
-        f'"tenure":{draft.tenure},"v":{SCHEMA_VERSION}}}'
+        f'{{"actor":{actor},"attempt":{draft.attempt},"author":"{draft.author}",'
+        f'"body":{body_text},"case_id":{"null" if case_id is None else quoted(case_id)},'
+        f'"channel":{quoted(draft.channel)},"hops":{draft.hops},"id":{quoted(envelope_id)},'
+        f'"in_reply_to":{"null" if cause is None else quoted(cause)},'
+        f'"obligation_id":{"null" if answers is None else quoted(answers)},'
+        f'"sent_at":"{rfc3339(sent_at)}","seq":{seq},"tenure":{draft.tenure},"v":{SCHEMA_VERSION}}}'
     )
     digest = link(previous, text)
     return (
