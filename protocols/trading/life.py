@@ -1,0 +1,402 @@
+"""The life of strategies: where each stands, and what the desk knows of it (R-B3, R-B11, R-B12, R-D20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import Fold, House, Turn
+from protocols.kernel.message import Message
+from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
+from protocols.research.debate import DebateState
+from protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
+from protocols.trading.messages import (
+    CheckNewStrategies,
+    DeployParameters,
+    DeskCheck,
+    FeedbackResponse,
+    MarketClose,
+    PerformanceFeedback,
+    RecallFlag,
+)
+from protocols.trading.messages.deployments import OrderType
+
+CANDIDATES, STAGING, PRODUCTION, WITHDRAWN = "candidates", "staging", "production", "withdrawn"
+
+WRITERS: Final[Mapping[str, frozenset[Seat]]] = {
+    CANDIDATES: SYSTEM_A,
+    STAGING: SYSTEM_B,
+    PRODUCTION: SYSTEM_B,
+    WITHDRAWN: SYSTEM_B,
+}
+"""Who may put a strategy into each store (R-B11)."""
+
+HELD_BY_B: Final = frozenset({STAGING, PRODUCTION})
+"""What stands here only System B may move, wherever to: also back to candidates (R-B3)."""
+
+PAPER_DAYS: Final = 5
+"""Sessions of paper trading before a promotion (R-B3)."""
+EXTENSION: Final = 3
+"""Sessions by which a validation is extended (R-B3)."""
+MOST_EXTENSIONS: Final = 2
+"""So often it may be (R-B3)."""
+FAULTS: Final = 3
+"""Faults of a strategy in a row, after which the Operator revokes it (facts 10)."""
+POSITION_LIMIT: Final = 0.05
+"""The largest share of the equity in one position, whatever was agreed on (R-B7)."""
+DEFAULT_ORDER_TYPE: Final[OrderType] = "market"
+AS_USUAL: Final = DeployParameters()
+"""What a deployment that agreed on nothing special is traded with."""
+BACKTESTS_KEPT: Final = 1000
+"""Backtests that wait for their strategy's move."""
+
+DEPLOYED, EXTENDED, REJECTED, UNANSWERED = "deployed", "extended", "rejected", "unanswered"
+"""Outcomes of deployments, promotions and recalls that change a strategy's life."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What is known of one strategy.
+
+    Attributes:
+        strategy_id: Its id.
+        stage: candidates, staging, production or withdrawn.
+        hypothesis_id: The debate that approved it, "" when the log does not say.
+        strategy: Archetype, numbers and symbols; None when the log does not say.
+        backtest: Figures of its backtest by name, those without a value left out; empty when unknown.
+        is_considered: Whether CHECK_NEW_STRATEGIES named it since System A put it there, or B sent it back.
+        is_deployed: Whether it trades, on paper while it is staged (R-B12).
+        parameters: What its deployment was agreed on.
+        deployed_at: When that was.
+        promoted_at: When it entered production.
+        days: MARKET_CLOSEs since it was deployed.
+        days_needed: So many of them a promotion takes.
+        extensions: How often its validation was extended.
+        faults: DESK_CHECKs in a row that named it faulty.
+        fed_back_at: Last PERFORMANCE_FEEDBACK on it.
+        is_flagged: Whether a recall of it was flagged.
+        sessions_in_production: MARKET_CLOSEs since its promotion.
+    """
+
+    strategy_id: str
+    stage: str
+    hypothesis_id: str = ""
+    strategy: Strategy | None = None
+    backtest: Mapping[str, float]
+    is_considered: bool = False
+    is_deployed: bool = False
+    parameters: DeployParameters = AS_USUAL
+    deployed_at: datetime | None = None
+    promoted_at: datetime | None = None
+    days: int = 0
+    days_needed: int = PAPER_DAYS
+    extensions: int = 0
+    faults: int = 0
+    fed_back_at: datetime | None = None
+    is_flagged: bool = False
+    sessions_in_production: int = 0
+
+    @property
+    def is_traded(self) -> bool:
+        """Say whether its signals are traded: deployed in staging, or in production (R-B12)."""
+        return self.stage == PRODUCTION or (self.stage == STAGING and self.is_deployed)
+
+    @property
+    def position_limit(self) -> float:
+        """Return the share of the equity that one of its positions may have, at most 5 % (R-B7)."""
+        agreed = self.parameters.position_limit
+        return POSITION_LIMIT if agreed is None else min(agreed, POSITION_LIMIT)
+
+    @property
+    def order_type(self) -> OrderType:
+        """Return the order type that was agreed on, a market order when none was."""
+        return self.parameters.order_type or DEFAULT_ORDER_TYPE
+
+
+class Life(Fold):
+    """Fold where each strategy stands; only STRATEGY_MOVED moves it.
+
+    Attributes:
+        strategies: What is known of each, by its id, in the order in which the log named them.
+    """
+
+    name = "life"
+    types = frozenset(
+        {
+            "BACKTEST_RESULT",
+            "STRATEGY_MOVED",
+            "CHECK_NEW_STRATEGIES",
+            "MARKET_CLOSE",
+            "DESK_CHECK",
+            "PERFORMANCE_FEEDBACK",
+            "FEEDBACK_RESPONSE",
+            "RECALL_FLAG",
+        }
+    )
+    turns = Turn.ENDED
+
+    def __init__(self) -> None:
+        """Start with no strategies."""
+        self.strategies: dict[str, Standing] = {}
+        self._backtests: dict[str, BacktestMetrics] = {}
+
+    # ------------------------------------------------------------ folding
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
+        """Take in one envelope; what entered with a violation does not count."""
+        for ended in fx.ended:
+            strategy_id = getattr(ended, "strategy_id", "")
+            if strategy_id in self.strategies:
+                self._case_ended(ended, self.strategies[strategy_id], env)
+        if fx.violation is None and not fx.superseded:
+            self._said(env.body, env, docket)
+        return None
+
+    def _said(self, body: Message, env: Envelope, docket: Docket) -> None:
+        if isinstance(body, StrategyMoved):
+            self._moved(body, env, docket)
+        elif isinstance(body, BacktestResult):
+            self._backtests[env.case_id or ""] = body.metrics
+            if len(self._backtests) > BACKTESTS_KEPT:
+                del self._backtests[next(iter(self._backtests))]
+        elif isinstance(body, CheckNewStrategies):
+            for strategy_id in body.found:
+                self._change(strategy_id, is_considered=True)
+        elif isinstance(body, MarketClose):
+            self._closed()
+        elif isinstance(body, DeskCheck):
+            self._checked(body)
+        elif isinstance(body, PerformanceFeedback):
+            self._change(body.strategy_id, fed_back_at=env.sent_at)
+        elif isinstance(body, RecallFlag):
+            self._change(body.strategy_id, is_flagged=True)
+        elif isinstance(body, FeedbackResponse) and body.action == "adjust":
+            state = docket.cases.get(env.case_id or "")
+            self._halve(getattr(state, "strategy_id", ""))
+
+    def _change(self, strategy_id: str, **changes: object) -> None:
+        known = self.strategies.get(strategy_id)
+        if known is not None:
+            self.strategies[strategy_id] = replace(known, **changes)  # type: ignore[arg-type]
+
+    def _moved(self, body: StrategyMoved, env: Envelope, docket: Docket) -> None:
+        """Put a strategy where a move in effect says; a debate of System A cannot take from B what it holds."""
+        known = self.strategies.get(body.strategy_id)
+        if known is not None and not may_move(env.author, known.stage, body.to):
+            return
+        if known is None:
+            known = Standing(strategy_id=body.strategy_id, stage=body.to, backtest={})
+        debate = body.hypothesis_id or known.hypothesis_id
+        state = docket.cases.get(env.case_id or "")
+        said = body.strategy
+        if isinstance(state, DebateState):
+            debate, said = state.case_id, state.strategy
+        elif said is None and known.strategy is None:
+            found = docket.house.fold_named("research").strategies.get(debate)
+            said = found.strategy if found is not None else None
+        metrics = self._backtests.pop(debate, None)
+        known = replace(
+            known,
+            hypothesis_id=debate,
+            strategy=said or known.strategy,
+            backtest=figures_of(metrics) if metrics is not None else known.backtest,
+        )
+        self.strategies[body.strategy_id] = _entered(known, body.to, env)
+
+    def _closed(self) -> None:
+        for strategy_id, known in self.strategies.items():
+            if known.is_traded:
+                self.strategies[strategy_id] = replace(
+                    known,
+                    days=known.days + 1,
+                    sessions_in_production=known.sessions_in_production + (known.stage == PRODUCTION),
+                )
+
+    def _checked(self, body: DeskCheck) -> None:
+        """Count faults in a row; a round that does not name a strategy ends its row."""
+        faulty = {fault.strategy_id for fault in body.faults}
+        for strategy_id, known in self.strategies.items():
+            faults = known.faults + 1 if strategy_id in faulty else 0
+            if faults != known.faults:
+                self.strategies[strategy_id] = replace(known, faults=faults)
+
+    def _halve(self, strategy_id: str) -> None:
+        known = self.strategies.get(strategy_id)
+        if known is not None:
+            halved = known.parameters.model_copy(
+                update={"position_limit": round(known.position_limit / 2, 6)}
+            )
+            self._change(strategy_id, parameters=halved)
+
+    def _case_ended(self, ended: object, known: Standing, env: Envelope) -> None:
+        """Take in how a deployment, a promotion or a recall ended."""
+        kind, outcome = getattr(ended, "kind", ""), getattr(ended, "outcome", "")
+        if (kind, outcome) == ("deployment", DEPLOYED) and known.stage == STAGING:
+            self._change(
+                known.strategy_id,
+                is_deployed=True,
+                deployed_at=env.sent_at,
+                days=0,
+                parameters=getattr(ended, "parameters", AS_USUAL),
+            )
+        elif (kind, outcome) == ("promotion", EXTENDED):
+            self._change(
+                known.strategy_id, days_needed=known.days + EXTENSION, extensions=known.extensions + 1
+            )
+        elif (kind, outcome) == ("promotion", REJECTED) and known.stage == STAGING:
+            self._change(known.strategy_id, is_deployed=False)
+        elif (kind, outcome) == ("recall", UNANSWERED):
+            self._change(known.strategy_id, is_flagged=False)
+
+    # ------------------------------------------------------------ questions
+
+    def stage_of(self, strategy_id: str) -> str | None:
+        """Return where a strategy stands, None when the log never saw it."""
+        known = self.strategies.get(strategy_id)
+        return known.stage if known is not None else None
+
+    def is_traded(self, strategy_id: str) -> bool:
+        """Say whether a strategy's signals are traded (R-B12)."""
+        known = self.strategies.get(strategy_id)
+        return known is not None and known.is_traded
+
+    def traded(self) -> tuple[str, ...]:
+        """Return the ids of the strategies that are traded."""
+        return tuple(s.strategy_id for s in self.strategies.values() if s.is_traded)
+
+    def to_consider(self) -> tuple[str, ...]:
+        """Return the candidates that System A put there and no CHECK_NEW_STRATEGIES named since."""
+        return tuple(
+            s.strategy_id for s in self.strategies.values() if s.stage == CANDIDATES and not s.is_considered
+        )
+
+    def to_promote(self) -> tuple[str, ...]:
+        """Return the strategies that were traded on paper for as many sessions as they need (R-B3)."""
+        return tuple(
+            s.strategy_id
+            for s in self.strategies.values()
+            if s.stage == STAGING and s.is_deployed and s.days >= s.days_needed
+        )
+
+    def to_revoke(self) -> tuple[str, ...]:
+        """Return the strategies whose last three rounds in a row were faults (facts 10)."""
+        return tuple(s.strategy_id for s in self.strategies.values() if s.is_traded and s.faults >= FAULTS)
+
+
+def _entered(known: Standing, stage: str, env: Envelope) -> Standing:
+    """Return a strategy's standing as it enters a store.
+
+    Its counts start anew, but what was agreed on in staging goes with it into production.
+    """
+    if stage == PRODUCTION:
+        return replace(
+            known,
+            stage=stage,
+            is_considered=True,
+            is_deployed=True,
+            deployed_at=known.deployed_at or env.sent_at,
+            promoted_at=env.sent_at,
+            sessions_in_production=0,
+            fed_back_at=None,
+            is_flagged=False,
+        )
+    return Standing(
+        strategy_id=known.strategy_id,
+        stage=stage,
+        hypothesis_id=known.hypothesis_id,
+        strategy=known.strategy,
+        backtest=known.backtest,
+        is_considered=stage != CANDIDATES or env.author not in SYSTEM_A,
+    )
+
+
+def figures_of(metrics: BacktestMetrics) -> dict[str, float]:
+    """Return the figures of a backtest by name, those without a value left out."""
+    return {name: value for name, value in metrics.model_dump().items() if value is not None}
+
+
+def may_move(seat: Seat, stands: str | None, to: str) -> bool:
+    """Say whether a seat may move a strategy from where it stands, None for a new one (R-B11)."""
+    return seat in (SYSTEM_B if stands in HELD_BY_B else WRITERS[to])
+
+
+def standing_of(house: House, strategy_id: str, stage: str, rule: str) -> Standing:
+    """Return what is known of a strategy that must stand in a certain store.
+
+    Raises:
+        Violation: It does not stand there.
+    """
+    life: Life = house.fold_named("life")
+    known = life.strategies.get(strategy_id)
+    if known is None:
+        raise Violation(rule, f"the log knows no strategy {strategy_id}", field="strategy_id")
+    if known.stage != stage:
+        raise Violation(rule, f"{strategy_id} stands in {known.stage}, not in {stage}", field="strategy_id")
+    return known
+
+
+def check_move(
+    env: Envelope,
+    house: House,
+    *,
+    strategy_id: str | None = None,
+    from_: str | None = None,
+    to: str | tuple[str, ...] | None = None,
+) -> StrategyMoved:
+    """Check a STRATEGY_MOVED against where the strategy stands; `step` of every case that owes one calls it.
+
+    Args:
+        env: The message.
+        house: The society's folds.
+        strategy_id: The strategy that is to be moved, None for any.
+        from_: Where it must come from, None for anywhere.
+        to: Where it must go, or the stores among which its author chooses; None for anywhere.
+
+    Returns:
+        Its body.
+
+    Raises:
+        Violation: Another strategy or store is due, its `from` is not where the strategy stands (R-D20), its
+            author may not write there (R-B11), or it names another strategy than was approved (R-D20).
+    """
+    body = env.body
+    if not isinstance(body, StrategyMoved):
+        raise Violation("R-D20", f"a {body.type} moves no strategy")
+    if strategy_id is not None and body.strategy_id != strategy_id:
+        raise Violation("R-D20", f"{strategy_id} is to be moved", field="strategy_id")
+    life: Life = house.fold_named("life")
+    known = life.strategies.get(body.strategy_id)
+    stands = known.stage if known is not None else body.from_
+    if body.from_ != stands or (from_ is not None and stands != from_):
+        raise Violation("R-D20", f"{body.strategy_id} stands in {stands or 'no store'}", field="from")
+    if body.to == stands:
+        raise Violation("R-D20", f"{body.strategy_id} stands in {stands} already", field="to")
+    if not may_move(env.author, stands, body.to):
+        why = f"{env.author} may not move a strategy from {stands or 'no store'} to {body.to}"
+        raise Violation("R-B11", why, field="to")
+    allowed = (to,) if isinstance(to, str) else to
+    if allowed is not None and body.to not in allowed:
+        raise Violation("R-D20", f"it is to go to {' or '.join(allowed)}", field="to")
+    if known is not None and body.strategy is not None and known.strategy not in (None, body.strategy):
+        raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")
+    return body
+
+
+def check_moved(env: Envelope, house: House) -> None:
+    """Check a STRATEGY_MOVED that no open case asked for: a person's or a scene's; it stands by itself.
+
+    Raises:
+        Violation: It names a case, which then is not open; or as `check_move`; or the Evolver moves what a
+            debate rejected.
+    """
+    if env.case_id is not None:
+        raise Violation("K23", f"{env.case_id} is not open; leave the case out to move it all the same")
+    body = check_move(env, house)
+    debate = house.fold_named("research").strategies.get(body.hypothesis_id)
+    if env.author in SYSTEM_A and debate is not None and debate.verdict != "APPROVE":
+        raise Violation("R-D20", f"{body.hypothesis_id} was not approved", field="hypothesis_id")

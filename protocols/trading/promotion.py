@@ -1,0 +1,294 @@
+"""Promotion: proposal, two reviews, a decision by the table, then what follows from it (spec 4.3, R-B2, R-B3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import House
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.seats import Seat
+from protocols.kernel.table import Duty, check_figures
+from protocols.kernel.times import minutes
+from protocols.trading.deploy import check_alone, check_form, check_owed, parent_of, shown, still_owed
+from protocols.trading.life import (
+    CANDIDATES,
+    EXTENDED,
+    MOST_EXTENSIONS,
+    PRODUCTION,
+    REJECTED,
+    STAGING,
+    Standing,
+    check_move,
+    standing_of,
+)
+from protocols.trading.messages import DeployNotice, PromotionDecision, PromotionProposal, PromotionReview
+
+KIND: Final = "promotion"
+OPS, BRIDGE = "#b-ops", "#bridge"
+
+REVIEWING, DECIDING, MOVING, NOTIFYING, ENDED = "reviewing", "deciding", "moving", "notifying", "ended"
+PROMOTE, EXTEND, REJECT = "PROMOTE", "EXTEND", "REJECT"
+
+SHARPE, DRAWDOWN = 0.30, -0.20
+"""What reviewers are shown: a promotion wants a Sharpe ratio above, and a drawdown less deep (R-B3)."""
+
+
+def _duty(seat: Seat, expects: str, channel: str, step: str) -> Duty:
+    return Duty(seat, (expects,), channel, minutes(10), minutes(10), step)
+
+
+DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
+    REVIEWING: (
+        _duty(Seat.GUARDIAN, "PROMOTION_REVIEW", OPS, "review"),
+        _duty(Seat.TRADER, "PROMOTION_REVIEW", OPS, "review"),
+    ),
+    DECIDING: (_duty(Seat.OPERATOR, "PROMOTION_DECISION", OPS, "decision"),),
+    MOVING: (_duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "move"),),
+    NOTIFYING: (_duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
+}
+"""Who owes what in each phase; the reviews at once and in any order."""
+
+MISSED: Final[Mapping[str, Decision]] = {
+    REVIEWING: Decision("void", "timeout", "R-B2"),
+    DECIDING: Decision("void", "timeout", "R-B3"),
+    MOVING: Decision("void", "timeout", "R-D20"),
+    NOTIFYING: Decision("void", "timeout", "R-B12"),
+}
+"""What the referee rules on silence; a missed decision never promotes (see `otherwise`)."""
+
+OUTCOME: Final[Mapping[str, str]] = {PROMOTE: "promoted", EXTEND: EXTENDED, REJECT: REJECTED}
+"""How the case ends after a decision."""
+UNMOVED: Final = "unmoved"
+"""How it ends when a promotion was decided and nobody moved the strategy."""
+
+TO: Final[Mapping[str, tuple[str, str]]] = {
+    PROMOTE: (PRODUCTION, "PROMOTE"),
+    REJECT: (CANDIDATES, "WITHDRAW"),
+}
+"""Where a decision moves the strategy, and the action that its notice tells."""
+
+# ---------------------------------------------------------------- the decision table
+
+MISSING: Final = "missing"
+SAYS: Final = ("approve", "extend_validation", "reject", MISSING)
+"""What a review may come to; one that was missed counts as objecting (R-B2)."""
+
+ANY: Final = ""
+"""Matches whatever is recommended."""
+
+
+class Row(NamedTuple):
+    """A line of R-B3: its row number there, what either reviewer recommends, what is decided."""
+
+    n: int
+    guardian: str
+    trader: str
+    decision: str
+
+
+TABLE: Final = (
+    Row(1, "reject", ANY, REJECT),
+    Row(1, ANY, "reject", REJECT),
+    Row(2, "approve", "approve", PROMOTE),
+    Row(3, ANY, ANY, EXTEND),
+)
+"""R-B3; the first line that matches wins."""
+
+
+def row_of(guardian: str, trader: str) -> Row:
+    """Return the first line of the table that matches what the two reviews recommend."""
+    return next(row for row in TABLE if row.guardian in (ANY, guardian) and row.trader in (ANY, trader))
+
+
+def decision_of(row: Row, extensions: int) -> str:
+    """Return what a line decides: a third extension is a rejection (R-B3)."""
+    return REJECT if row.decision == EXTEND and extensions >= MOST_EXTENSIONS else row.decision
+
+
+# ---------------------------------------------------------------- the case
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromotionState(CaseState):
+    """State of a promotion.
+
+    Attributes:
+        strategy_id: What is to be promoted.
+        proposal: Its proposal.
+        extensions: How often its validation was extended before.
+        guardian: The Guardian's review, once there is one.
+        trader: The Trader's.
+        decision: PROMOTE, EXTEND or REJECT, "" before.
+    """
+
+    strategy_id: str
+    proposal: PromotionProposal
+    extensions: int
+    guardian: PromotionReview | None = None
+    trader: PromotionReview | None = None
+    decision: str = ""
+
+    @property
+    def row(self) -> Row:
+        """Return the line of the table that the reviews match."""
+        said = (r.recommendation if r is not None else MISSING for r in (self.guardian, self.trader))
+        return row_of(*said)
+
+
+def proposal_figures(known: Standing, house: House) -> dict[str, Any]:
+    """Return the fields of PROMOTION_PROPOSAL that the log fixes (R-B3)."""
+    metrics = house.fold_named("book").paper_metrics(known.strategy_id)
+    return {
+        "paper_trading_metrics": {name: value for name, value in metrics.items() if value is not None},
+        "days": known.days,
+    }
+
+
+def open_promotion(env: Envelope, house: House, parent: CaseState | None) -> PromotionState:
+    """Open a promotion: Guardian and Trader owe their reviews.
+
+    Raises:
+        Violation: The strategy is not traded on paper, not for long enough, or its figures are not the log's.
+    """
+    body = env.body
+    assert isinstance(body, PromotionProposal)
+    known = standing_of(house, body.strategy_id, STAGING, "4.3")
+    if not known.is_deployed:
+        raise Violation("R-B12", f"{body.strategy_id} is not traded on paper", field="strategy_id")
+    if known.days < known.days_needed:
+        why = f"{body.strategy_id} was traded on paper for {known.days} sessions of {known.days_needed}"
+        raise Violation("R-B3", why, field="days")
+    check_alone(house, KIND, body.strategy_id)
+    check_figures(body, proposal_figures(known, house), "R-B3")
+    state = PromotionState(
+        case_id=body.promotion_id,
+        kind=KIND,
+        phase=REVIEWING,
+        parent=parent.case_id if parent is not None else None,
+        opened_seq=env.seq,
+        anchor_at=env.sent_at,
+        strategy_id=body.strategy_id,
+        proposal=body,
+        extensions=known.extensions,
+    )
+    return _enter(state, REVIEWING, env)
+
+
+def _enter(state: PromotionState, phase: str, env: Envelope) -> PromotionState:
+    owed = tuple(duty.owed(state.case_id, env) for duty in DUTIES[phase])
+    return evolve(state, phase=phase, owed=owed)
+
+
+def _end(state: PromotionState, outcome: str) -> PromotionState:
+    return evolve(state, phase=ENDED, owed=(), outcome=outcome)
+
+
+def _decide(state: PromotionState, decision: str, env: Envelope) -> PromotionState:
+    decided = evolve(state, decision=decision)
+    return _end(decided, EXTENDED) if decision == EXTEND else _enter(decided, MOVING, env)
+
+
+def _reviewed(state: PromotionState, env: Envelope, obligation: Obligation | None = None) -> PromotionState:
+    """Go on with the other review, or to the decision when both are in or missed."""
+    owed = still_owed(state, env, obligation)
+    return evolve(state, owed=owed) if owed else _enter(state, DECIDING, env)
+
+
+def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
+    """Apply a message of a seat.
+
+    Raises:
+        Violation: The phase does not allow it, the decision is not the table's, or it moves something else.
+    """
+    body = env.body
+    check_owed(state, env, "4.3")
+    if isinstance(body, PromotionReview):
+        check_form(env, body, "4.3")
+        is_guardian = env.author is Seat.GUARDIAN
+        return _reviewed(evolve(state, guardian=body) if is_guardian else evolve(state, trader=body), env)
+    if isinstance(body, PromotionDecision):
+        check_figures(body, decision_figures(state), "R-B3")
+        return _decide(state, body.decision, env)
+    if isinstance(body, DeployNotice):
+        check_figures(body, notice_figures(state), "R-B12")
+        return _end(state, OUTCOME[state.decision])
+    check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=TO[state.decision][0])
+    return _enter(state, NOTIFYING, env)
+
+
+def decision_figures(state: PromotionState) -> dict[str, Any]:
+    """Return the fields of PROMOTION_DECISION that the table fixes; `extensions` counts this one too (R-B3)."""
+    row = state.row
+    decision = decision_of(row, state.extensions)
+    return {"decision": decision, "row": row.n, "extensions": state.extensions + (decision == EXTEND)}
+
+
+def notice_figures(state: PromotionState) -> dict[str, Any]:
+    """Return the fields of DEPLOY_NOTICE that the decision fixes (R-B3)."""
+    to, action = TO[state.decision]
+    return {"action": action, "strategy_id": state.strategy_id, "from_": STAGING, "to": to}
+
+
+def brief(state: PromotionState, obligation: Obligation, house: House) -> dict[str, Any]:
+    """Show the proposal, the criteria, the reviews and what the table makes of them."""
+    figures: dict[str, Any] = {
+        "proposal": state.proposal.model_dump(mode="json"),
+        "criteria": {"sharpe_above": SHARPE, "drawdown_above": DRAWDOWN},
+        "guardian": state.guardian.model_dump(mode="json") if state.guardian is not None else None,
+        "trader": state.trader.model_dump(mode="json") if state.trader is not None else None,
+    }
+    if state.phase == DECIDING:
+        figures |= decision_figures(state)
+    elif state.phase == MOVING:
+        figures |= {"strategy_id": state.strategy_id, "from_": STAGING, "to": TO[state.decision][0]}
+    elif state.phase == NOTIFYING:
+        figures |= notice_figures(state)
+    return {**figures, **shown(state.strategy_id, house)}
+
+
+def otherwise(state: PromotionState, obligation: Obligation, house: House) -> Decision:
+    """Say what the referee rules when an obligation is missed (R-B2, R-B3).
+
+    A missed decision extends where the table would promote; where it would reject, it rejects.
+    """
+    if state.phase == DECIDING and _silent_decision(state) == REJECT:
+        return Decision(REJECT, "timeout", "R-B3")
+    return MISSED[state.phase]
+
+
+def _silent_decision(state: PromotionState) -> str:
+    row = state.row
+    return decision_of(row._replace(decision=EXTEND) if row.decision == PROMOTE else row, state.extensions)
+
+
+def rule(
+    state: PromotionState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+) -> PromotionState:
+    """Apply a ruling: a missed duty, or a human STOP."""
+    if decision.outcome == "stop":
+        return _end(state, "stopped")
+    if state.phase == REVIEWING:
+        return _reviewed(state, env, obligation)
+    if state.phase == DECIDING:
+        return _decide(state, _silent_decision(state), env)
+    if state.phase == MOVING and state.decision == PROMOTE:
+        return _end(state, UNMOVED)
+    return _end(state, OUTCOME[state.decision])
+
+
+PROMOTION: Final = CaseType(
+    kind=KIND,
+    openers=("PROMOTION_PROPOSAL",),
+    open=open_promotion,
+    step=step,
+    otherwise=otherwise,
+    rule=rule,
+    parent_of=parent_of,
+    brief=brief,
+    system="B",
+)
