@@ -103,9 +103,29 @@ def _each(value: object, arg: str) -> str:
 
 def _count(value: object, arg: str) -> str:
     n = len(value) if isinstance(value, Sequence | Mapping) and not isinstance(value, str) else value
+    one, _, several = arg.partition(",")
+    several = several or f"{one}s"
     if not isinstance(n, int):
-        return f"{plain(value)} {arg}s"
-    return f"{plain(n) if n else 'no'} {arg}{'' if n == 1 else 's'}"
+        return f"{plain(value)} {several}"
+    return f"{plain(n) if n else 'no'} {one if n == 1 else several}"
+
+
+def _dollars(value: object, _arg: str) -> str:
+    if not _is_number(value) or abs(value) >= 1e15:  # type: ignore[arg-type]
+        return plain(value)
+    return f"{'-' if value < 0 else ''}${abs(value):,.2f}"  # type: ignore[operator, arg-type]
+
+
+def _statuses(value: object, _arg: str) -> str:
+    if not isinstance(value, Mapping):
+        return plain(value)
+    ailing = {
+        str(name): said
+        for name, one in value.items()
+        if (said := one.get("status") if isinstance(one, Mapping) else one) != "ok"
+    }
+    found = (f"{words(name)} {plain(ailing[name])}" for name in sorted(ailing))
+    return joined(found, ", ", 8) or "all seats ok"
 
 
 def _either(value: object, arg: str) -> str:
@@ -133,10 +153,13 @@ WAYS: Final[Mapping[str, Way]] = {
     "either": _either,
     "when": _when,
     "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
+    "dollars": _dollars,
+    "statuses": _statuses,
     "seat": lambda value, _arg: plain(value).capitalize(),
 }
 """How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
-number of items with a noun, one of two words, an instant to the minute, an identifier in words, a seat."""
+number of items with a noun (and its plural, if not with an s), one of two words, an instant to the minute, an
+identifier in words, an amount of money, the seats that are not ok, a seat."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,28 +16,56 @@ from moot.society import Society
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import OFFICERS, PEOPLE
+from protocols.trading.limits import breaches
+from protocols.trading.messages import CheckNewStrategies, DeskCheck, HealthCheck, RiskCheck
 
 SHOWN: Final = 3
 """So many open obligations are named in the status line."""
+RECAP: Final = 40
+"""So many messages of the past are shown at most."""
 QUIET: Final = frozenset({"AUDIT", "CAUSAL_RECORD"})
-"""Types that the feed leaves out; `moot log` shows them."""
+"""Types that the feed always leaves out; `moot log` shows them, and `moot up --all`."""
+
+
+def is_quiet(envelope: Envelope) -> bool:
+    """Say whether nothing happened that a reader waits for: a record of the log's own, or a check without a find.
+
+    The desk measures its risk every five minutes and looks for signals every fifteen; what it finds is shown.
+    """
+    body = envelope.body
+    if isinstance(body, RiskCheck):
+        return not breaches(body)
+    if isinstance(body, DeskCheck):
+        return body.signals == 0 and not body.faults
+    if isinstance(body, CheckNewStrategies):
+        return not body.found
+    if isinstance(body, HealthCheck):
+        return body.status == "HEALTHY"
+    return body.type in QUIET
 
 
 class Feed:
     """Prints messages as they come; on a terminal it keeps a status line below them."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        """Print to a console; standard output by default, colours as NO_COLOR says."""
+    def __init__(self, console: Console | None = None, *, shows_all: bool = False) -> None:
+        """Print to a console; standard output by default, colours as NO_COLOR says.
+
+        Args:
+            console: Where to print.
+            shows_all: Print quiet messages too, see `is_quiet`.
+        """
         self.console = console or Console(highlight=False, emoji=False)
         self._surface = TerminalSurface(console=self.console)
+        self._shows_all = shows_all
         self._live: Live | None = None
         self._ticker: asyncio.Task[None] | None = None
 
     def recap(self, envelopes: Iterable[Envelope], title: str) -> None:
-        """Print what was said before."""
+        """Print what was said before, the last of it."""
         self.console.rule(Text(title, style="dim"), style="dim")
-        for envelope in envelopes:
-            self._say(envelope)
+        shown = [envelope for envelope in envelopes if self._shows(envelope)]
+        for envelope in shown[-RECAP:]:
+            self._surface.show(envelope)
         self.console.rule(style="dim")
 
     def say(self, text: str, style: str = "dim") -> None:
@@ -61,8 +89,11 @@ class Feed:
         society.host.listeners.append(show)
 
     def _say(self, envelope: Envelope) -> None:
-        if envelope.body.type not in QUIET:
+        if self._shows(envelope):
             self._surface.show(envelope)
+
+    def _shows(self, envelope: Envelope) -> bool:
+        return self._shows_all or not is_quiet(envelope)
 
     def _start_ticking(self, society: Society) -> None:
         if self._ticker is not None:

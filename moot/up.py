@@ -25,7 +25,7 @@ from moot.clock.errors import IoThreadClosed
 from moot.clock.wall import utc_ns
 from moot.control import ControlPump
 from moot.door import Door
-from moot.feed import Feed
+from moot.feed import RECAP, Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
 from moot.patience import Patience
@@ -40,8 +40,8 @@ _log = structlog.get_logger("moot.up")
 DEFAULT_DIRECTORY: Final = Path("moot-data")
 SLOT: Final = timedelta(hours=2)
 """From one micro slot to the next (R-D21)."""
-RECAP: Final = 40
-"""So many messages of the past are shown at the start."""
+LOOKED_BACK: Final = 800
+"""So many messages of the past are read for the recap at the start: a day of the desk."""
 MOST_SPEED: Final = 100_000
 """Beyond it the officers cannot keep up with time."""
 
@@ -64,6 +64,7 @@ class UpOptions:
         prices: Price source; None: as configured.
         config: A configuration file; None: the shipped one.
         owner: User id that is an admin on the platform `cli`.
+        shows_all: Show quiet checks in the feed too.
     """
 
     directory: Path = DEFAULT_DIRECTORY
@@ -75,6 +76,7 @@ class UpOptions:
     prices: str | None = None
     config: Path | None = None
     owner: str = ""
+    shows_all: bool = False
 
 
 def wall_now() -> datetime:
@@ -93,7 +95,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         LeaseHeld: Another society runs there (K3).
         OfficerFault: The host had to stop (K5).
     """
-    feed = feed or Feed()
+    feed = feed or Feed(shows_all=options.shows_all)
     if not 0 < options.speed <= MOST_SPEED:
         raise UpRefused(f"--speed {options.speed:g}: choose a number above 0, up to {MOST_SPEED}")
     settings = load_settings(options.config)
@@ -303,7 +305,7 @@ async def control_clock(society: Society, op: str, value: float | None, by: str)
 
 def _tail(directory: Path) -> list[Any]:
     last = last_envelope(directory)
-    return list(stored_envelopes(directory, max(1, last.seq - RECAP))) if last is not None else []
+    return list(stored_envelopes(directory, max(1, last.seq - LOOKED_BACK))) if last is not None else []
 
 
 def _last_revised(directory: Path) -> list[Any]:

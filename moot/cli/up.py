@@ -46,6 +46,10 @@ def up(
     is_new: Annotated[
         bool, typer.Option("--new", help="Put the society that is there aside and start a fresh one.")
     ] = False,
+    shows_all: Annotated[
+        bool,
+        typer.Option("--all", help="Show quiet checks of the desk too: risk within limits and the like."),
+    ] = False,
     prices: Prices = None,
     config: ConfigFile = None,
 ) -> int:
@@ -67,5 +71,6 @@ def up(
         prices=prices,
         config=config_file(config),
         owner=owner,
+        shows_all=shows_all,
     )
     return run_up(options)

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime
 from typing import get_args
 
@@ -20,6 +21,7 @@ from channels.rendering import (
 )
 from channels.templates import SEAT_COLOURS, TEMPLATES
 from channels.wording import clean, compile_template
+from protocols.codec import decode_body
 from protocols.escalation import messages as escalation
 from protocols.kernel import officers, people
 from protocols.kernel.envelope import BOT, Actor, Envelope
@@ -27,14 +29,16 @@ from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 from protocols.kernel.upcast import Opaque
 from protocols.research import messages as research
+from protocols.trading import messages as trading
 from tests.doubles import bodies
+from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.small_log import SmallLog
 
 AT = datetime(2026, 2, 23, 10, 30, tzinfo=UTC)
 
 MODELS = {
     model.model_fields["type"].default: model
-    for module in (research, officers, people, escalation)
+    for module in (research, trading, officers, people, escalation)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, Message) and model is not Message
 }
@@ -110,6 +114,50 @@ def test_an_assessment_reads_as_a_person_would_say_it():
 )
 def test_messages_read_as_sentences(body, author, reads):
     assert sentence(said(body, author)) == reads
+
+
+def desk_body(kind, **over):
+    return decode_body(json.dumps({"type": kind, **DESK_BODIES[kind], **over}))
+
+
+DESK_SENTENCES = {
+    "DEPLOY_REVIEW": "reviews dep_20260223_1500: risk elevated, at most 3 % a position; concerns: drawdown",
+    "DEPLOY_NOTICE": "gives notice to stage strat_1 (staging to staging) for 5 days: all clear",
+    "RISK_CHECK": "measures the risk: day 0.01 %, exposure 5 %, largest SPX 5 %, VaR 0.10 %",
+    "RISK_ALERT": "raises WARNING alert_20260223_1535: the day is down 3.1 % (daily pnl -0.031, limit -0.03); "
+    "about strat_1",
+    "DESK_CHECK": "ends a round of the desk: 3 strategies, 1 signal; faults: strat_2",
+    "EXECUTION": "reports sig_20260223_1445-1 filled: BUY 10 SPX at 5000.30, slippage 0.40 bp, fee $5.00",
+    "MARKET_CLOSE": "closes the books of 2026-02-23: equity $1,000,200.00, day $200.00 (0.02 %), 3 trades",
+    "FEEDBACK_RESPONSE": "answers fb_20260309_2130: disagrees, action none; eight sessions are few",
+    "HEALTH_CHECK": "finds System B healthy: all seats ok",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(DESK_SENTENCES))
+def test_the_desk_reads_as_sentences(kind):
+    assert predicate(said(desk_body(kind), Seat.OPERATOR)) == DESK_SENTENCES[kind]
+
+
+@pytest.mark.parametrize("kind", sorted(DESK_BODIES))
+def test_no_sentence_of_the_desk_has_a_gap(kind):
+    text = predicate(said(desk_body(kind), Seat.OPERATOR))
+    assert "?" not in text and "  " not in text and not text.endswith((":", ",", ";"))
+
+
+@pytest.mark.parametrize("kind", ["RISK_CHECK", "DESK_CHECK", "CHECK_NEW_STRATEGIES", "HEALTH_CHECK"])
+def test_what_comes_every_few_minutes_reads_in_one_short_line(kind):
+    quiet = {"found": []} if kind == "CHECK_NEW_STRATEGIES" else {}
+    assert len(predicate(said(desk_body(kind, **quiet), Seat.OPERATOR))) <= 80
+
+
+def test_money_and_ailing_seats_are_worded():
+    fallen = {"status": "ok", "last_active": None}
+    agents = {"trader": {**fallen, "status": "timeout"}, "guardian": {**fallen, "status": "error"}}
+    body = {"type": "HEALTH_CHECK", **DESK_BODIES["HEALTH_CHECK"], "status": "CRITICAL", "agents": agents}
+    assert predicate(loose(body)) == "finds System B critical: guardian error, trader timeout"
+    lost = loose({"type": "MARKET_CLOSE", **DESK_BODIES["MARKET_CLOSE"], "pnl_usd": -1234.5, "trades": 1})
+    assert predicate(lost).endswith("day -$1,234.50 (0.02 %), 1 trade")
 
 
 def test_a_person_in_a_seat_is_named():

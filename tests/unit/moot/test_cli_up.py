@@ -35,16 +35,18 @@ def test_by_default_a_society_lives_in_real_time_in_moot_data(asked: list[Any]) 
     )
     assert (options.warm_up_days, options.is_new, options.prices, options.config) == (0.0, False, None, None)
     assert options.owner == login_name()
+    assert not options.shows_all
 
 
 def test_every_option_arrives(asked: list[Any], tmp_path: Path) -> None:
     done("up", "--speed", 120, "--data", tmp_path, "--bus", "memory", "--seed", 7, "--warm-up", 3, "--new",
-         "--prices", "synthetic", MOOT_CONFIG="my.toml")  # fmt: skip
+         "--all", "--prices", "synthetic", MOOT_CONFIG="my.toml")  # fmt: skip
 
     (options,) = asked
     assert (options.directory, options.speed, options.bus, options.seed) == (tmp_path, 120.0, "memory", 7)
     assert (options.warm_up_days, options.is_new, options.prices) == (3.0, True, "synthetic")
     assert options.config == Path("my.toml")
+    assert options.shows_all
 
 
 def test_a_society_that_may_not_start_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
@@ -13,11 +14,14 @@ from rich.console import Console
 
 from config.settings import load_settings
 from moot.clock import PacedClock, VirtualClock
-from moot.feed import Feed, status
+from moot.feed import RECAP, Feed, is_quiet, status
 from moot.society import Plan, Society
+from protocols.codec import decode_body
 from protocols.kernel.envelope import Actor, Draft
 from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat
+from tests.doubles.desk_samples import DESK_BODIES
+from tests.doubles.small_log import SmallLog
 from tests.doubles.table import START
 from tests.doubles.waiting import until
 
@@ -163,3 +167,55 @@ def test_k8_the_status_line_keeps_ticking_when_the_clock_slows_down() -> None:
         feed.close()
 
     live(script, PacedClock(START, 3600.0), schedules={"daily": {"cron": "0 22 * * *"}})
+
+
+def desk(kind: str, **over: Any) -> Any:
+    body = decode_body(json.dumps({"type": kind, **DESK_BODIES[kind], **over}))
+    return SmallLog().append(body, author=Seat.OPERATOR)
+
+
+@pytest.mark.parametrize(
+    ("kind", "over"),
+    [
+        ("RISK_CHECK", {}),
+        ("DESK_CHECK", {"signals": 0, "faults": []}),
+        ("CHECK_NEW_STRATEGIES", {"found": []}),
+        ("HEALTH_CHECK", {}),
+    ],
+)
+def test_a_check_that_finds_nothing_is_not_shown_unless_all_is_asked_for(
+    kind: str, over: dict[str, Any]
+) -> None:
+    quiet, on, everything = desk(kind, **over), console(is_terminal=False), console(is_terminal=False)
+    assert is_quiet(quiet)
+    Feed(on).recap([quiet], "before")
+    Feed(everything, shows_all=True).recap([quiet], "before")
+    assert "Operator" not in written(on) and "Operator" in written(everything)
+
+
+@pytest.mark.parametrize(
+    ("kind", "over"),
+    [
+        ("RISK_CHECK", {"daily_pnl_pct": -0.03}),
+        ("RISK_CHECK", {"drawdowns": {"strat_1": -0.1}}),
+        ("RISK_CHECK", {"var95": 0.03}),
+        ("RISK_CHECK", {"largest_position": 0.08}),
+        ("DESK_CHECK", {"signals": 1, "faults": []}),
+        ("DESK_CHECK", {"signals": 0}),
+        ("CHECK_NEW_STRATEGIES", {}),
+        ("HEALTH_CHECK", {"status": "DEGRADED"}),
+        ("RISK_ALERT", {}),
+        ("MARKET_CLOSE", {}),
+        ("METRICS_RECORDED", {}),
+    ],
+)
+def test_what_a_check_finds_is_shown(kind: str, over: dict[str, Any]) -> None:
+    assert not is_quiet(desk(kind, **over))
+
+
+def test_quiet_checks_do_not_push_what_was_said_out_of_the_recap() -> None:
+    on = console(is_terminal=False)
+    log = SmallLog()
+    said = [log.append(Note(text=f"word {n}"), author=Seat.ADMIN) for n in range(RECAP + 1)]
+    Feed(on).recap([*said, *(desk("RISK_CHECK") for _ in range(200))], "before")
+    assert "word 1\n" in written(on) and f"word {RECAP}\n" in written(on) and "word 0\n" not in written(on)
