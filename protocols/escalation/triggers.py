@@ -21,7 +21,20 @@ PAGES: Final = 5
 FIRES_AGAIN_AFTER: Final = timedelta(hours=24)
 """A condition that never ended fires again after this (K19)."""
 
-Effect = Literal["none", "conservative", "restart_seat", "retire_lineage", "diversify"]
+Effect = Literal[
+    "none",
+    "conservative",
+    "restart_seat",
+    "retire_lineage",
+    "diversify",
+    "conservative_b",
+    "resume",
+    "halt_desk",
+    "deploy",
+    "deploy_modified",
+    "reject_deployment",
+]
+"""What an answer does; `conservative` and `conservative_b` are R-B8's actions of System A and System B."""
 
 
 class Trigger(NamedTuple):
@@ -30,7 +43,7 @@ class Trigger(NamedTuple):
     Attributes:
         level: R-E1.
         system: The system it concerns.
-        text: What the admin reads; `{subject}` stands for the seat or lineage.
+        text: What the admin reads; `{subject}` stands for the seat, lineage or case.
         options: (label, effect) in order; the first is the conservative action.
         source: Where the rule stands.
     """
@@ -46,6 +59,7 @@ _CONSERVATIVE: Final[tuple[str, Effect]] = (
     "Go on with conservative defaults: reject uncertain hypotheses",
     "conservative",
 )
+_HALVE: Final[tuple[str, Effect]] = ("Halve every position and go on monitoring", "conservative_b")
 _AS_BEFORE: Final[tuple[str, Effect]] = ("Go on as before", "none")
 
 TRIGGERS: Final[Mapping[str, Trigger]] = {
@@ -77,8 +91,45 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
         (_CONSERVATIVE, ("Widen the search to other archetypes", "diversify"), _AS_BEFORE),
         "5.1, R-E1",
     ),
+    "timeouts_b": Trigger(
+        "URGENT",
+        "B",
+        "3 consecutive timeouts from {subject}",
+        (_HALVE, ("Restart the seat's bot", "restart_seat"), _AS_BEFORE),
+        "5.1, R-E1",
+    ),
+    "halt": Trigger(
+        "URGENT",
+        "B",
+        "Trading is halted: {subject}",
+        (
+            ("Stay halted and halve every position", "conservative_b"),
+            ("Resume trading", "resume"),
+            ("Stay halted", "none"),
+        ),
+        "5.1, R-B5, R-E1",
+    ),
+    "daily_loss": Trigger(
+        "URGENT",
+        "B",
+        "Daily P&L at or below -5%: manual review suggested",
+        (_HALVE, ("Halt the desk", "halt_desk"), _AS_BEFORE),
+        "5.1, R-B6, R-E1",
+    ),
+    "deployment": Trigger(
+        "DECISION_NEEDED",
+        "B",
+        "Deployment {subject}: the reviewers disagree",
+        (
+            ("Do not deploy, halve every position", "conservative_b"),
+            ("Deploy as proposed", "deploy"),
+            ("Deploy with the reviewers' limits", "deploy_modified"),
+            ("Do not deploy", "reject_deployment"),
+        ),
+        "5.1, R-B1, R-E1",
+    ),
 }
-"""All triggers that System A can raise, by code; System B adds its rows."""
+"""All triggers, by code."""
 
 
 def options_of(code: str) -> tuple[Option, ...]:

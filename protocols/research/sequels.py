@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from protocols.escalation.case import EscalationState
+from protocols.kernel.case import Decision
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.message import Message
+from protocols.kernel.obligation import Obligation
 from protocols.kernel.officers import Audit, Ruling
 from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.research.debate import DebateState
@@ -58,7 +60,7 @@ class Sequels(Fold):
             return None
         silent = voided.seat if voided is not None else None
         if voided is not None:
-            summary = f"{voided.seat} owed {' or '.join(voided.expects)} and was silent; {decision.outcome}"
+            summary = _silence(voided, decision)
         else:
             summary = f"ruled {decision.outcome} by {decision.rule}: {decision.reason}"
         entry = CausalEntry(
@@ -77,15 +79,7 @@ class Sequels(Fold):
         )
         duties = [_duty(env, Reflection(record=entry), "#a-report", f"reflection/{env.id}")]
         if voided is not None:
-            audit = Audit(
-                event="timeout",
-                seat=voided.seat.value,
-                channel=voided.channel,
-                reason=summary,
-                bytes=None,
-                truncated=False,
-            )
-            duties.append(_duty(env, audit, "#admin", f"audit/{env.id}"))
+            duties.append(audit_of(env, voided, decision))
         return duties
 
     def _resolved(self, env: Envelope, ended: EscalationState, docket: Docket) -> list[Draft] | None:
@@ -116,6 +110,23 @@ class Sequels(Fold):
                 if isinstance(state, DebateState) and state.lineage_id == ended.subject and not state.verdict
             ]
         return None
+
+
+def _silence(voided: Obligation, decision: Decision) -> str:
+    return f"{voided.seat} owed {' or '.join(voided.expects)} and was silent; {decision.outcome}"
+
+
+def audit_of(env: Envelope, voided: Obligation, decision: Decision) -> Draft:
+    """Derive the AUDIT of a seat's silence that a ruling voided (R-D10)."""
+    audit = Audit(
+        event="timeout",
+        seat=voided.seat.value,
+        channel=voided.channel,
+        reason=_silence(voided, decision),
+        bytes=None,
+        truncated=False,
+    )
+    return _duty(env, audit, "#admin", f"audit/{env.id}")
 
 
 def _duty(env: Envelope, body: Message, channel: str, key: str, case_id: str | None = None) -> Draft:

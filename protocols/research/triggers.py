@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -31,15 +31,22 @@ class ConsecutiveTimeouts(Source):
 
     turns = Turn.RULED | Turn.BROKE | Turn.AWAITED
 
-    def __init__(self) -> None:
-        """Start with nobody silent."""
+    def __init__(self, code: str = "timeouts", seats: Set[Seat] = SYSTEM_A) -> None:
+        """Start with nobody silent.
+
+        Args:
+            code: Its row in the trigger table.
+            seats: The seats of the system that it watches.
+        """
+        self._code = code
+        self._seats = seats
         self._rows: dict[Seat, tuple[int, tuple[int, ...]]] = {}
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Count rulings for silence, forget them at an answer, be it one that was ruled on."""
         voided, settled = fx.voided, fx.settled
         if voided is not None:
-            return self._silent(voided.seat, env, docket) if voided.seat in SYSTEM_A else NOTHING
+            return self._silent(voided.seat, env, docket) if voided.seat in self._seats else NOTHING
         if self._rows:
             if settled is not None:
                 return self._spoke(settled.seat)
@@ -55,11 +62,11 @@ class ConsecutiveTimeouts(Source):
         if n < TIMEOUTS:
             return NOTHING
         context = f"{n} deadlines in a row passed without a word from {seat}"
-        return (Condition("timeouts", seat.value, True, context, seqs),)
+        return (Condition(self._code, seat.value, True, context, seqs),)
 
     def _spoke(self, seat: Seat) -> Iterable[Condition]:
         n, _ = self._rows.pop(seat, (0, ()))
-        return (Condition("timeouts", seat.value, False),) if n >= TIMEOUTS else NOTHING
+        return (Condition(self._code, seat.value, False),) if n >= TIMEOUTS else NOTHING
 
 
 class Deadlocks(Source):

@@ -15,6 +15,7 @@ from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from protocols.research.triggers import sources
 from protocols.rulebook import CHANNEL_OF
+from protocols.trading.triggers import sources as desk_sources
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import (
@@ -103,8 +104,8 @@ def test_every_trigger_has_options_of_which_the_first_is_conservative():
         options = options_of(code)
         assert len(options) >= 2
         assert [o.n for o in options] == list(range(1, len(options) + 1))
-        assert options[0].effect == "conservative"
-        assert options[-1].effect == "none"
+        assert options[0].effect == ("conservative" if trigger.system == "A" else "conservative_b")
+        assert options[-1].effect == ("reject_deployment" if code == "deployment" else "none")
         assert trigger.source.startswith("5.1")
 
 
@@ -114,11 +115,15 @@ def test_the_levels_are_those_of_r_e1():
         "deadlocked": "DECISION_NEEDED",
         "no_approve": "ATTENTION",
         "approve_rate": "ATTENTION",
+        "timeouts_b": "URGENT",
+        "halt": "URGENT",
+        "daily_loss": "URGENT",
+        "deployment": "DECISION_NEEDED",
     }
 
 
 def test_every_code_that_a_source_may_raise_has_a_row():
-    assert len(sources()) == len(TRIGGERS)
+    assert len(sources()) + len(desk_sources()) == len(TRIGGERS)
 
 
 # ---------------------------------------------------------------- triggers of System A

@@ -1,0 +1,114 @@
+"""What follows in System B from escalations' ends, halts and silence (R-B1, R-B5, R-B8, spec 5.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from protocols.escalation.case import EscalationState
+from protocols.kernel.case import CaseState, Decision
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.duties import case_ruling_of
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.house import Fold
+from protocols.kernel.officers import Ruling
+from protocols.kernel.seats import SYSTEM_B
+from protocols.research.sequels import audit_of
+from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, ESCALATED, EXPIRED, REJECT
+
+SESSION, TRADE, HALT, DEPLOYMENT = "session", "trade", "halt", "deployment"
+OPS, DESK, RISK = "#b-ops", "#b-desk", "#b-risk"
+
+HALVE: Final = Decision("reduce_exposure", "conservative", "R-B8")
+"""Halve every position once, ruled on the session."""
+HALT_DESK: Final = Decision("void", "halt_desk", "R-B5")
+"""The Operator owes HALT, ruled on the session."""
+RESUME: Final = Decision("void", "resume", "R-B5")
+"""The Operator owes RESUME, ruled on the halt."""
+HALTED: Final = Decision("void", "halt", "R-B5")
+"""A halt came, ruled on every open trade."""
+
+OF_SESSION: Final[Mapping[str, Decision]] = {"conservative_b": HALVE, "halt_desk": HALT_DESK}
+"""Effects that are ruled on the session."""
+OF_DEPLOYMENT: Final[Mapping[str, Decision]] = {
+    "deploy": Decision(DEPLOY, ADMIN, "R-B1"),
+    "deploy_modified": Decision(DEPLOY, ADMIN_MODIFIED, "R-B1"),
+}
+"""Effects that deploy; whatever else an admin says, or leaves unsaid, is no consent."""
+
+
+class DeskSequels(Fold):
+    """Name the referee's rulings on System B's cases, and its audits of silence.
+
+    Attributes:
+        waiting: Rulings on the session that wait for the next one to open.
+    """
+
+    name = "desk_sequels"
+    types = frozenset({"ESCALATION_RESOLVED", "HALT", "RISK_ALERT", "TRADING_DAY", "RULING"})
+
+    def __init__(self) -> None:
+        """Start with nothing to be ruled."""
+        self.waiting: tuple[Decision, ...] = ()
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft]:
+        """Take in one envelope."""
+        duties: list[Draft] = []
+        voided = fx.voided
+        if voided is not None and voided.seat in SYSTEM_B and fx.decision is not None:
+            duties.append(audit_of(env, voided, fx.decision))
+        if fx.superseded and isinstance(env.body, Ruling):
+            self._overtaken(env.body)
+        for ended in fx.ended:
+            if isinstance(ended, EscalationState) and ended.outcome != "withdrawn":
+                duties.extend(self._resolved(env, ended, docket))
+        for started in fx.started:
+            if started.kind == HALT:
+                duties.extend(_on_all(env, HALTED, docket, TRADE, DESK))
+        if self.waiting:
+            duties.extend(self._on_session(env, docket))
+        return duties
+
+    def _overtaken(self, body: Ruling) -> None:
+        """Keep a ruling whose session ended a moment before it came."""
+        decision = Decision(body.outcome, body.reason, body.rule)
+        if decision in OF_SESSION.values():
+            self._wait(decision)
+
+    def _wait(self, decision: Decision) -> None:
+        if decision not in self.waiting:
+            self.waiting = (*self.waiting, decision)
+
+    def _resolved(self, env: Envelope, ended: EscalationState, docket: Docket) -> Iterator[Draft]:
+        """Put the effect of an escalation's end into force; what concerns the session waits for it."""
+        of_session = OF_SESSION.get(ended.effect)
+        if of_session is not None:
+            self._wait(of_session)
+        if ended.code == DEPLOYMENT:
+            yield from self._decided(env, ended, docket)
+        elif ended.effect == "resume" and ended.subject in docket.cases:
+            yield case_ruling_of(env, RESUME, ended.subject, RISK)
+
+    def _decided(self, env: Envelope, ended: EscalationState, docket: Docket) -> Iterator[Draft]:
+        state = docket.cases.get(ended.subject)
+        if state is None or state.phase != ESCALATED:
+            return
+        reason = EXPIRED if ended.outcome == "expired" else ADMIN
+        decision = OF_DEPLOYMENT.get(ended.effect, Decision(REJECT, reason, "R-B1"))
+        yield case_ruling_of(env, decision, state.case_id, OPS)
+
+    def _on_session(self, env: Envelope, docket: Docket) -> Iterator[Draft]:
+        """Rule on the session that opened last, if one is open; one ruling a message, the next after it."""
+        sessions: list[CaseState] = [s for s in docket.cases.values() if s.kind == SESSION]
+        if not sessions:
+            return
+        latest = max(sessions, key=lambda s: s.opened_seq)
+        first, *rest = self.waiting
+        self.waiting = tuple(rest)
+        yield case_ruling_of(env, first, latest.case_id, OPS)
+
+
+def _on_all(env: Envelope, decision: Decision, docket: Docket, kind: str, channel: str) -> Iterator[Draft]:
+    for state in docket.cases.values():
+        if state.kind == kind:
+            yield case_ruling_of(env, decision, state.case_id, channel)

@@ -1,0 +1,110 @@
+"""The conditions of System B that escalate (spec 5.1, R-B1, R-B6, R-E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from protocols.escalation.watch import Condition, Source
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.house import Turn
+from protocols.kernel.seats import SYSTEM_B
+from protocols.research.triggers import ConsecutiveTimeouts
+from protocols.trading.deploy import ESCALATED, DeploymentState, guardian_says, trader_says
+from protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
+
+HALT_KIND: Final = "halt"
+DAILY_LOSS: Final = -0.05
+"""A day's P&L at or below this share of its opening equity escalates (R-B6)."""
+
+NOTHING: Final[tuple[Condition, ...]] = ()
+
+
+class Halts(Source):
+    """A halt in force, by its case: from HALT or RISK_ALERT of level HALT to RESUME_CONFIRMED (R-B5)."""
+
+    types = frozenset({"HALT", "RISK_ALERT"})
+    turns = Turn.ENDED
+
+    def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Say which halts began and which ended."""
+        began = [
+            Condition(HALT_KIND, state.case_id, True, _why(env), (env.seq,))
+            for state in fx.started
+            if state.kind == HALT_KIND
+        ]
+        over = [Condition(HALT_KIND, s.case_id, False) for s in fx.ended if s.kind == HALT_KIND]
+        return (*began, *over)
+
+
+def _why(env: Envelope) -> str:
+    body = env.body
+    if isinstance(body, Halt):
+        return f"{env.author}: {body.reason}"
+    assert isinstance(body, RiskAlert)
+    return f"{env.author}: {body.metric} is {body.current_value}, the limit {body.threshold}: {body.message}"
+
+
+class DailyLoss(Source):
+    """The day's P&L at or below -5.0 % of its opening equity; it begins anew with each desk day (R-B6)."""
+
+    types = frozenset({"RISK_CHECK", "MARKET_CLOSE", "TRADING_DAY"})
+
+    def __init__(self) -> None:
+        """Start without a loss."""
+        self._holds = False
+
+    def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Judge each check and close in effect; say only what changed."""
+        if fx.violation is not None or fx.superseded:
+            return NOTHING
+        body = env.body
+        if isinstance(body, TradingDay):
+            return self._turned(False, "", env)
+        if isinstance(body, RiskCheck):
+            pnl = body.daily_pnl_pct
+        elif isinstance(body, MarketClose):
+            pnl = body.pnl_pct
+        else:
+            return NOTHING
+        return self._turned(pnl <= DAILY_LOSS, f"the day's P&L is {pnl:.2%} of the opening equity", env)
+
+    def _turned(self, holds: bool, context: str, env: Envelope) -> Iterable[Condition]:
+        if holds == self._holds:
+            return NOTHING
+        self._holds = holds
+        return (Condition("daily_loss", "", holds, context, (env.seq,)),)
+
+
+class Disagreements(Source):
+    """A deployment that waits for the admin, by its case (R-B1, R-B2)."""
+
+    types = frozenset({"DEPLOY_DECISION"})
+    turns = Turn.RULED | Turn.ENDED
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._waiting: set[str] = set()
+
+    def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Say which deployment was escalated, or is no longer."""
+        case_id = env.case_id or ""
+        state = docket.cases.get(case_id)
+        if isinstance(state, DeploymentState) and state.phase == ESCALATED and case_id not in self._waiting:
+            self._waiting.add(case_id)
+            said = f"Guardian: {guardian_says(state.guardian)}, Trader: {trader_says(state.trader)}"
+            context = f"{state.strategy_id}. {said}"
+            return (Condition("deployment", case_id, True, context, (state.opened_seq, env.seq)),)
+        over = [c for c in self._waiting if c not in docket.cases or not _waits(docket, c)]
+        self._waiting.difference_update(over)
+        return tuple(Condition("deployment", c, False) for c in sorted(over))
+
+
+def _waits(docket: Docket, case_id: str) -> bool:
+    return docket.cases[case_id].phase == ESCALATED
+
+
+def sources() -> tuple[Source, ...]:
+    """Return fresh sources of all conditions of System B."""
+    return (ConsecutiveTimeouts("timeouts_b", SYSTEM_B), Halts(), DailyLoss(), Disagreements())
