@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
@@ -68,17 +68,23 @@ _blank = object.__new__
 _set = object.__setattr__
 _P = TypeVar("_P", bound=Part)
 
+_given: Final[dict[type[Part], set[str]]] = {}
+# One set for all copies of a class: there are very many of them, and nobody changes it.
+
 
 def changed(part: _P, name: str, value: object) -> _P:
     """Return a copy of a message, or of a part of one, with another value in one field.
 
-    The value is not validated: it must be what the field holds after validation. Ten times faster than
-    `model_copy`, which the sequencer would call for nearly every message.
+    The value is not validated: it must be what the field holds after validation. The copy counts all its
+    fields as given. Ten times faster than `model_copy`, which the sequencer would call for nearly every message.
     """
-    copy = _blank(part.__class__)
+    kind = part.__class__
+    given = _given.get(kind)
+    if given is None:
+        given = _given[kind] = set(kind.model_fields)
+    copy = _blank(kind)
     _set(copy, "__dict__", {**part.__dict__, name: value})
-    given = part.__pydantic_fields_set__
-    _set(copy, "__pydantic_fields_set__", given if name in given else given | {name})
+    _set(copy, "__pydantic_fields_set__", given)
     _set(copy, "__pydantic_extra__", None)
     _set(copy, "__pydantic_private__", None)
     return copy

@@ -35,6 +35,7 @@ from protocols.codec import decode_stored
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.message import Message, changed
+from protocols.kernel.obligation import Obligation
 from protocols.kernel.rules import Gate, Rules
 from protocols.kernel.seats import SYSTEM_A
 from protocols.research.messages import Reflection
@@ -68,32 +69,26 @@ class ReadyMind(Mind):
     def __init__(self, messages: int) -> None:
         """Prepare the bodies of a debate of so many messages."""
         self._hypothesis = bodies.hypothesis("a cycle")
-        self._assessments = {
-            1: bodies.assessment(1, confidence=0.9 if messages == SHORT else 0.6),
-            2: bodies.assessment(2),
-        }
-        self._rebuttal = bodies.rebuttal()
-        self._verdict = bodies.verdict("REJECT", 0.7)
         self._entry = bodies.entry(at=START)
         self._reflection = Reflection(record=self._entry)
+        self._ready = {
+            "assessment-1": Reply(bodies.assessment(1, confidence=0.9 if messages == SHORT else 0.6)),
+            "rebuttal-2": Reply(bodies.rebuttal()),
+            "assessment-2": Reply(bodies.assessment(2)),
+            "verdict": Reply(bodies.verdict("REJECT", 0.7)),
+        }
 
     def consider(self, view: View) -> timedelta | None:
         return AT_ONCE
 
     async def answer(self, view: View) -> Reply | None:
-        return Reply(self._body(view))
-
-    def _body(self, view: View) -> Message:
         owed = view.obligation
+        return self._ready.get(owed.step) or Reply(self._body_of(owed, view))
+
+    def _body_of(self, owed: Obligation, view: View) -> Message:
         match owed.expects[0]:
             case "HYPOTHESIS":
                 return changed(self._hypothesis, "cycle_id", owed.case_id)
-            case "RISK_ASSESSMENT":
-                return self._assessments[1 if owed.step == "assessment-1" else 2]
-            case "REBUTTAL":
-                return self._rebuttal
-            case "VERDICT":
-                return self._verdict
             case "REFLECTION":
                 entry = changed(self._entry, "hypothesis_id", owed.case_id)
                 return changed(self._reflection, "record", entry)
