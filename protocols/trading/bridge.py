@@ -16,7 +16,8 @@ from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.kernel.table import Duty, check_figures
 from protocols.kernel.times import hours, minutes
 from protocols.research.messages import CausalRecord, Reflection, StrategyMoved
-from protocols.trading.deploy import check_alone, check_known, check_owed, parent_of, shown, still_owed
+from protocols.trading.briefing import session_of
+from protocols.trading.deploy import check_alone, check_known, check_owed, shown, still_owed
 from protocols.trading.life import (
     PRODUCTION,
     UNANSWERED,
@@ -353,7 +354,7 @@ def _case_type(kind: str, opener: str, open_: Any) -> CaseType:
         step=step,
         otherwise=otherwise,
         rule=rule,
-        parent_of=parent_of,
+        parent_of=session_of,
         brief=brief,
         system="B",
     )

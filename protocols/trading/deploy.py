@@ -15,6 +15,7 @@ from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, Missed, check_figures, illegal
 from protocols.kernel.times import minutes
+from protocols.trading.briefing import desk_brief, session_of
 from protocols.trading.life import (
     AS_USUAL,
     CANDIDATES,
@@ -192,11 +193,6 @@ class DeploymentState(CaseState):
         )
 
 
-def parent_of(body: Message) -> str | None:
-    """Return the session that an opener belongs to; None when it stands alone."""
-    return getattr(body, "session_id", "") or None
-
-
 def check_alone(house: House, kind: str, strategy_id: str) -> None:
     """Check that no other case of this kind is about a strategy.
 
@@ -350,8 +346,6 @@ def brief(state: DeploymentState, obligation: Obligation, house: House) -> dict[
 
 def shown(strategy_id: str, house: House) -> dict[str, Any]:
     """Return what every brief of System B shows: what it is about, and the desk."""
-    from protocols.trading.briefing import desk_brief
-
     return {"subject": strategy_id, "desk": desk_brief(house)}
 
 
@@ -402,7 +396,7 @@ DEPLOYMENT: Final = CaseType(
     step=step,
     otherwise=otherwise,
     rule=rule,
-    parent_of=parent_of,
+    parent_of=session_of,
     brief=brief,
     system="B",
 )

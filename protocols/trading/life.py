@@ -15,6 +15,7 @@ from protocols.kernel.message import Message
 from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
 from protocols.research.debate import DebateState
 from protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
+from protocols.trading.limits import PORTFOLIO
 from protocols.trading.messages import (
     CheckNewStrategies,
     DeployParameters,
@@ -47,8 +48,6 @@ MOST_EXTENSIONS: Final = 2
 """So often it may be (R-B3)."""
 FAULTS: Final = 3
 """Faults of a strategy in a row, after which the Operator revokes it (facts 10)."""
-POSITION_LIMIT: Final = 0.05
-"""The largest share of the equity in one position, whatever was agreed on (R-B7)."""
 DEFAULT_ORDER_TYPE: Final[OrderType] = "market"
 AS_USUAL: Final = DeployParameters()
 """What a deployment that agreed on nothing special is traded with."""
@@ -110,7 +109,7 @@ class Standing:
     def position_limit(self) -> float:
         """Return the share of the equity that one of its positions may have, at most 5 % (R-B7)."""
         agreed = self.parameters.position_limit
-        return POSITION_LIMIT if agreed is None else min(agreed, POSITION_LIMIT)
+        return PORTFOLIO.position if agreed is None else min(agreed, PORTFOLIO.position)
 
     @property
     def order_type(self) -> OrderType:

@@ -14,7 +14,8 @@ from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, check_figures
 from protocols.kernel.times import minutes
-from protocols.trading.deploy import check_alone, check_form, check_owed, parent_of, shown, still_owed
+from protocols.trading.briefing import session_of
+from protocols.trading.deploy import check_alone, check_form, check_owed, shown, still_owed
 from protocols.trading.life import (
     CANDIDATES,
     EXTENDED,
@@ -143,10 +144,7 @@ class PromotionState(CaseState):
 def proposal_figures(known: Standing, house: House) -> dict[str, Any]:
     """Return the fields of PROMOTION_PROPOSAL that the log fixes (R-B3)."""
     metrics = house.fold_named("book").paper_metrics(known.strategy_id)
-    return {
-        "paper_trading_metrics": {name: value for name, value in metrics.items() if value is not None},
-        "days": known.days,
-    }
+    return {"paper_trading_metrics": metrics, "days": known.days}
 
 
 def open_promotion(env: Envelope, house: House, parent: CaseState | None) -> PromotionState:
@@ -288,7 +286,7 @@ PROMOTION: Final = CaseType(
     step=step,
     otherwise=otherwise,
     rule=rule,
-    parent_of=parent_of,
+    parent_of=session_of,
     brief=brief,
     system="B",
 )
