@@ -1,0 +1,190 @@
+"""An alert: what the desk does about a risk that the Guardian sees (spec 4.2, R-B4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import House
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.seats import Seat
+from protocols.kernel.table import Duty, illegal
+from protocols.kernel.times import minutes
+from protocols.trading.briefing import desk_brief, session_of
+from protocols.trading.halt import open_halt
+from protocols.trading.messages import RiskAlert, RiskDecision, RiskDiscussion, RiskProjection
+
+KIND: Final = "alert"
+OPS: Final = "#b-ops"
+
+DISCUSSING, PROJECTING, ASSESSING, DECIDING, ENDED = (
+    "discussing",
+    "projecting",
+    "assessing",
+    "deciding",
+    "ended",
+)
+REDUCE, HOLD, MONITOR, NOTED, STOPPED = "reduce_exposure", "hold", "monitor", "noted", "stopped"
+
+
+class Row(NamedTuple):
+    """A phase: who owes what in it, and what comes then."""
+
+    duty: Duty
+    to: str
+
+
+def _duty(seat: Seat, expects: str, step: str) -> Duty:
+    return Duty(seat, (expects,), OPS, minutes(10), minutes(10), step)
+
+
+TABLE: Final[dict[str, Row]] = {
+    DISCUSSING: Row(_duty(Seat.OPERATOR, "RISK_DISCUSSION", "discussion"), PROJECTING),
+    PROJECTING: Row(_duty(Seat.GUARDIAN, "RISK_PROJECTION", "projection"), ASSESSING),
+    ASSESSING: Row(_duty(Seat.TRADER, "FEASIBILITY", "feasibility"), DECIDING),
+    DECIDING: Row(_duty(Seat.OPERATOR, "RISK_DECISION", "decision"), ENDED),
+}
+"""The deliberation after a WARNING; a CRITICAL starts at its end (R-B4)."""
+
+FIRST: Final[dict[str, str]] = {"INFO": ENDED, "WARNING": DISCUSSING, "CRITICAL": DECIDING}
+"""Where an alert of a level starts; an INFO is only noted."""
+
+ALLOWED: Final[dict[str, tuple[str, ...]]] = {
+    "CRITICAL": (REDUCE,),
+    "increasing": (REDUCE,),
+    "accelerating": (REDUCE,),
+    "stable": (MONITOR, HOLD),
+}
+"""What may be decided on a CRITICAL alert, and on a WARNING by the Guardian's projection (R-B4)."""
+
+MISSED: Final = Decision(REDUCE, "timeout", "R-B4")
+"""What any missing step leads to; it ends the case."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertState(CaseState):
+    """State of an alert.
+
+    The session reads of an ended one: `outcome` (reduce_exposure, hold, monitor, noted for an INFO, stopped by a
+    human), `affected`, `trend`, `level`; of one that still runs, `trend` ("accelerating": the Guardian owes a
+    CRITICAL alert).
+
+    Attributes:
+        level: INFO, WARNING or CRITICAL.
+        metric: What is at risk, by its name.
+        value: Its value.
+        threshold: The limit that it reached.
+        affected: The strategies concerned, empty for all.
+        proposed: What the Operator proposed, "" before.
+        trend: The Guardian's projection: increasing, stable or accelerating; "" before.
+    """
+
+    level: str
+    metric: str
+    value: float
+    threshold: float
+    affected: tuple[str, ...] = ()
+    proposed: str = ""
+    trend: str = ""
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """Return what may be decided."""
+        return ALLOWED[self.level if self.level in ALLOWED else self.trend]
+
+
+def open_alert(env: Envelope, house: House, parent: CaseState | None) -> CaseState:
+    """Open an alert; one of level HALT opens a halt instead, an INFO ends at once.
+
+    Raises:
+        Violation: It asks for a halt on another level, or the other way round, or the desk is halted already (R-B5).
+    """
+    body = env.body
+    assert isinstance(body, RiskAlert)
+    if (body.level == "HALT") != (body.action_required == "halt_trading"):
+        raise Violation("R-B5", "level HALT, and no other, requires halt_trading", field="action_required")
+    if body.level == "HALT":
+        return open_halt(env, house, parent)
+    phase = FIRST[body.level]
+    case_id = body.alert_id
+    return AlertState(
+        case_id=case_id,
+        kind=KIND,
+        phase=phase,
+        parent=parent.case_id if parent is not None else None,
+        opened_seq=env.seq,
+        anchor_at=env.sent_at,
+        owed=(TABLE[phase].duty.owed(case_id, env),) if phase in TABLE else (),
+        outcome=None if phase in TABLE else NOTED,
+        level=body.level,
+        metric=body.metric,
+        value=body.current_value,
+        threshold=body.threshold,
+        affected=tuple(body.affected_strategies),
+    )
+
+
+def step(state: AlertState, env: Envelope, house: House) -> AlertState:
+    """Apply a step of the deliberation.
+
+    Raises:
+        Violation: The phase does not allow it, or the decision is not the one that R-B4 fixes.
+    """
+    body = env.body
+    row = TABLE[state.phase]
+    if body.type not in row.duty.expects:
+        raise illegal(state, env, "4.2")
+    if isinstance(body, RiskDecision):
+        if body.action not in state.allowed:
+            why = f"{state.trend or state.level} leads to {' or '.join(state.allowed)}"
+            raise Violation("R-B4", why, field="action")
+        return evolve(state, phase=ENDED, owed=(), outcome=body.action)
+    changes: dict[str, Any] = {}
+    if isinstance(body, RiskDiscussion):
+        changes["proposed"] = body.proposed_action
+    elif isinstance(body, RiskProjection):
+        changes["trend"] = body.trend
+    return evolve(state, phase=row.to, owed=(TABLE[row.to].duty.owed(state.case_id, env),), **changes)
+
+
+def otherwise(state: AlertState, obligation: Obligation, house: House) -> Decision:
+    """Say what the referee rules when a step is missed."""
+    return MISSED
+
+
+def rule(
+    state: AlertState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+) -> AlertState:
+    """Apply a ruling: exposure is reduced, or a human STOP."""
+    return evolve(state, phase=ENDED, owed=(), outcome=STOPPED if decision.outcome == "stop" else REDUCE)
+
+
+def brief(state: AlertState, obligation: Obligation, house: House) -> dict[str, Any]:
+    """Tell the seat what the alert is about, and between what the rules let it choose."""
+    return {
+        "subject": state.metric,
+        "level": state.level,
+        "value": state.value,
+        "threshold": state.threshold,
+        "affected": state.affected,
+        "proposed": state.proposed,
+        "trend": state.trend,
+        **({"actions": state.allowed} if state.phase == DECIDING else {}),
+        "desk": desk_brief(house),
+    }
+
+
+ALERT: Final = CaseType(
+    kind=KIND,
+    openers=("RISK_ALERT",),
+    open=open_alert,
+    step=step,
+    otherwise=otherwise,
+    rule=rule,
+    parent_of=session_of,
+    brief=brief,
+    system="B",
+)

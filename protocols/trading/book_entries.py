@@ -1,0 +1,353 @@
+"""Entries of the book: money, positions, marks and the history of each strategy, folded from the log (K11)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.house import Fold, House
+from protocols.kernel.message import Message
+from protocols.kernel.officers import SocietyStarted
+from protocols.research.messages import StrategyMoved
+from protocols.trading import limits
+from protocols.trading.book_accounts import KEPT, Account, Day, Placed, Session, Share
+from protocols.trading.book_figures import (
+    FLAT,
+    Position,
+    filled,
+    units,
+    value,
+)
+from protocols.trading.halt import HaltState
+from protocols.trading.messages import (
+    DailyTradingReport,
+    Execution,
+    MarketClose,
+    Order,
+    RecallFlag,
+    RiskCheck,
+    Signal,
+    TradingDay,
+)
+
+if TYPE_CHECKING:
+    from protocols.trading.life import Life, Standing
+
+CAPITAL: Final = 1_000_000.0
+"""Dollars that a desk starts with when its configuration does not say."""
+
+UNASSIGNED: Final = "unassigned"
+"""Whose a fill is booked as when the log knows neither its order nor its signal."""
+
+REMEMBERED: Final = 4096
+"""So many signals, orders and executions are remembered, the latest."""
+
+
+def _remember(memory: dict[str, T], key: str, what: T) -> None:
+    """Keep a fact under its key, and forget the oldest when there are too many; the first one stands."""
+    memory.setdefault(key, what)
+    if len(memory) > REMEMBERED:
+        del memory[next(iter(memory))]
+
+
+class Entries(Fold):
+    """Fold money and positions; amounts are units of 1/10,000 dollar, what its figures return are dollars.
+
+    An EXECUTION with a quantity is booked whatever rule it breaks, for a fact cannot be refused (K11); only one whose
+    `execution_id` is booked already is the same fact told twice. All else counts when it breaks no rule.
+
+    Attributes:
+        capital: What the desk started with.
+        cash: What is not in positions.
+        gained: P&L of all fills that made a position smaller, before fees.
+        fees: What all fills cost.
+        positions: Signed shares and their cost by (strategy, symbol), none of which is empty.
+        marks: Last known price by symbol, in units a share.
+        date: The day of the desk, `YYYY-MM-DD`; "" before the first.
+        opening: Equity at its TRADING_DAY.
+        trades_today: Orders with a fill since then.
+        wins_today: Fills since then that realised a gain.
+        losses_today: Fills since then that realised a loss.
+        halted: Seq of the halt in force, 0 for none (R-B5).
+        halt_id: Case id of the halt in force, "" for none.
+        in_flight: Orders of the day that no final EXECUTION has answered, by `client_order_id`.
+        level: Worst level that the last RISK_CHECK of the day reached, "" for none.
+    """
+
+    name = "book"
+    types = frozenset(
+        {
+            "SOCIETY_STARTED",
+            "TRADING_DAY",
+            "SIGNAL",
+            "ORDER",
+            "EXECUTION",
+            "RISK_CHECK",
+            "MARKET_CLOSE",
+            "DAILY_TRADING_REPORT",
+            "STRATEGY_MOVED",
+            "RECALL_FLAG",
+            "HALT",
+            "RISK_ALERT",
+            "RESUME_CONFIRMED",
+        }
+    )
+
+    def __init__(self) -> None:
+        """Start without money."""
+        self.capital = self.cash = self.gained = self.fees = 0
+        self.positions: dict[tuple[str, str], Position] = {}
+        self.marks: dict[str, int] = {}
+        self.date = ""
+        self.opening = 0
+        self.trades_today = self.wins_today = self.losses_today = 0
+        self.halted = 0
+        self.halt_id = ""
+        self.in_flight: set[str] = set()
+        self.level = limits.NORMAL
+        self._house: House | None = None
+        self._accounts: dict[str, Account] = {}
+        self._signals: dict[str, str] = {}
+        self._orders: dict[str, Placed] = {}
+        self._booked: dict[str, int] = {}
+        self._days: deque[Day] = deque(maxlen=KEPT)
+        self._flags: list[str] = []
+        self._is_reported = False
+        self._moves: deque[tuple[str, str, str]] = deque(maxlen=REMEMBERED)
+
+    # ---------------------------------------------------------------- folding
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
+        """Take in one envelope."""
+        self._house = docket.house
+        body = env.body
+        if type(body) is Execution:
+            self._executed(body, env, fx)
+        elif type(body) is Signal:
+            _remember(self._signals, body.signal_id or env.case_id or "", body.strategy_id)
+        elif fx.violation is None and not fx.superseded:
+            self._take(body, env, fx)
+
+    def _take(self, body: Message, env: Envelope, fx: Effects) -> None:
+        """Take in what broke no rule."""
+        if type(body) is RiskCheck:
+            self._mark(body.marks)
+            self._raise_peaks()
+            self.level = limits.worst(breach.level for breach in limits.breaches(body))
+        elif type(body) is Order:
+            self._ordered(body, env)
+        elif type(body) is TradingDay:
+            self._open_day(body)
+        elif type(body) is MarketClose:
+            self._close(body, env.sent_at)
+        elif type(body) is SocietyStarted:
+            if not self.capital:
+                desk = body.config.get("desk") or {}
+                self.capital = self.cash = self.opening = units(desk.get("capital", CAPITAL))
+        elif type(body) is DailyTradingReport:
+            self._is_reported = True
+        elif type(body) is RecallFlag:
+            if self._is_reported:
+                self._flags, self._is_reported = [], False
+            self._flags.append(body.strategy_id)
+            self._moves.append((self.date, "recall", body.strategy_id))
+        elif type(body) is StrategyMoved and body.to == "production":
+            self._moves.append((self.date, "promotion", body.strategy_id))
+        for started in fx.started:
+            if isinstance(started, HaltState):
+                self.halted, self.halt_id = env.seq, started.case_id
+        for ended in fx.ended:
+            if isinstance(ended, HaltState):
+                self.halted, self.halt_id = 0, ""
+
+    def _mark(self, marks: Mapping[str, float]) -> None:
+        self.marks = self._marked(marks)
+
+    def _marked(self, marks: Mapping[str, float] | None) -> dict[str, int]:
+        """Return the marks with newer ones in dollars; a price of nothing or less is none."""
+        if not marks:
+            return self.marks
+        return {**self.marks, **{name: mark for name, price in marks.items() if (mark := units(price)) > 0}}
+
+    def _open_day(self, body: TradingDay) -> None:
+        if self.date:
+            self._days.append(self._today())
+        self.date = body.date
+        self.opening = self.equity()
+        self.trades_today = self.wins_today = self.losses_today = 0
+        self.in_flight.clear()
+        self.level = limits.NORMAL
+        for strategy_id, account in self._accounts.items():
+            account.opened = self._pnl(strategy_id)
+            account.trades_today = 0
+
+    def _close(self, body: MarketClose, at: datetime) -> None:
+        """Mark at the closing prices, and end the session of every strategy that is traded or was."""
+        self._mark(body.closes)
+        self._raise_peaks()
+        for strategy_id, account in self._accounts.items():
+            pnl = self._pnl(strategy_id)
+            if self._is_traded(strategy_id) or pnl != account.closed or account.trades_today:
+                account.sessions.append(Session(body.date, at, pnl - account.closed, account.trades_today))
+            account.closed = pnl
+
+    def _raise_peaks(self) -> None:
+        """Take in new marks: strategies that were deployed meanwhile start, curves may reach a new peak."""
+        for strategy_id in self._strategies():
+            account = self._synced(strategy_id)
+            account.peak = max(account.peak, self._pnl(strategy_id) - account.base)
+
+    def _ordered(self, body: Order, env: Envelope) -> None:
+        strategy_id = self._signals.get(env.case_id or body.signal_id, UNASSIGNED)
+        quantity = body.quantity if body.side == "BUY" else -body.quantity
+        _remember(self._orders, body.client_order_id, Placed(strategy_id, body.symbol, quantity))
+        self.in_flight.add(body.client_order_id)
+        self._synced(strategy_id).ordered += body.quantity
+
+    def _executed(self, body: Execution, env: Envelope, fx: Effects) -> None:
+        """Book a fact."""
+        if body.status != "partial" and (fx.violation is None or body.qty_filled):
+            self.in_flight.discard(body.client_order_id)
+        if not body.qty_filled or self.is_booked(body.execution_id):
+            return
+        if body.execution_id:
+            _remember(self._booked, body.execution_id, env.seq)
+        order = self._orders.get(body.client_order_id)
+        strategy_id = (
+            order.strategy_id
+            if order is not None
+            else self._signals.get(body.signal_id or env.case_id or "", UNASSIGNED)
+        )
+        account = self._synced(strategy_id)
+        quantity = body.qty_filled if body.action == "BUY" else -body.qty_filled
+        if order is None or not order.filled:
+            self.trades_today += 1
+            account.trades_today += 1
+            account.trades += 1
+        if order is not None and order.symbol == body.symbol and (order.quantity > 0) == (quantity > 0):
+            order.filled += body.qty_filled
+        account.slip(body.qty_filled, body.slippage_bps)
+        self._fill(account, (strategy_id, body.symbol), quantity, units(body.avg_price), units(body.fee))
+
+    def _fill(self, account: Account, key: tuple[str, str], quantity: int, price: int, fee: int) -> None:
+        before = self.positions.get(key, FLAT)
+        after, gained = filled(before, quantity, price)
+        if after.quantity:
+            self.positions[key] = after
+        else:
+            self.positions.pop(key, None)
+        paid = quantity * price + fee
+        self.cash -= paid
+        self.gained += gained
+        self.fees += fee
+        account.cash -= paid
+        account.realised += gained
+        account.fees += fee
+        won, lost = gained > 0, gained < 0
+        self.wins_today += won
+        self.losses_today += lost
+        account.wins += won
+        account.losses += lost
+        if price > 0:
+            self.marks.setdefault(key[1], price)
+
+    # ---------------------------------------------------------------- strategies
+
+    def _standing(self, strategy_id: str) -> Standing | None:
+        """Return where a strategy stands in its life, None when the log does not know it."""
+        return self._life().strategies.get(strategy_id) if self._house is not None else None
+
+    def _life(self) -> Life:
+        assert self._house is not None
+        life: Life = self._house.fold_named("life")
+        return life
+
+    def _is_traded(self, strategy_id: str) -> bool:
+        return self._house is not None and bool(self._life().is_traded(strategy_id))
+
+    def _strategies(self) -> list[str]:
+        """Return every strategy that has an account or is traded, by name."""
+        known = set(self._accounts)
+        if self._house is not None:
+            known.update(name for name in self._life().strategies if self._is_traded(name))
+        return sorted(known)
+
+    def _synced(self, strategy_id: str) -> Account:
+        """Return the account of a strategy, begun anew when it was deployed since; only folding may ask so."""
+        account = self._accounts.get(strategy_id)
+        if account is None:
+            account = self._accounts[strategy_id] = Account()
+        deployed_at = self._deployed_at(strategy_id)
+        if deployed_at not in (None, account.since):
+            account.begin(deployed_at, self._pnl(strategy_id))
+        return account
+
+    def _account(self, strategy_id: str) -> Account:
+        """Return the account of a strategy without changing it: a blank one when it was deployed since."""
+        account = self._accounts.get(strategy_id)
+        if account is not None and self._deployed_at(strategy_id) in (None, account.since):
+            return account
+        pnl = self._pnl(strategy_id)
+        opened = account.opened if account is not None else 0
+        return Account(opened=opened, base=pnl, closed=pnl)
+
+    def _deployed_at(self, strategy_id: str) -> datetime | None:
+        standing = self._standing(strategy_id)
+        return standing.deployed_at if standing is not None else None
+
+    def _held(self, strategy_id: str) -> dict[str, int]:
+        return {
+            symbol: position.quantity
+            for (owner, symbol), position in self.positions.items()
+            if owner == strategy_id
+        }
+
+    def _pnl(self, strategy_id: str) -> int:
+        """Return a strategy's P&L ever, in units."""
+        account = self._accounts.get(strategy_id)
+        return account.cash + value(self._held(strategy_id), self.marks) if account is not None else 0
+
+    def _today(self) -> Day:
+        """Return the day as it stands, from its opening equity on."""
+        shares = tuple(
+            Share(strategy_id, pnl, account.trades_today)
+            for strategy_id, account in sorted(self._accounts.items())
+            if (pnl := self._pnl(strategy_id) - account.opened) or account.trades_today
+        )
+        return Day(self.date, self.opening, self.equity() - self.opening, self.trades_today, shares)
+
+    # ---------------------------------------------------------------- questions
+
+    def quantity(self, strategy_id: str, symbol: str) -> int:
+        """Return the signed shares that a strategy holds of a symbol."""
+        return self.positions.get((strategy_id, symbol), FLAT).quantity
+
+    def expected(self) -> dict[tuple[str, str], int]:
+        """Return the signed shares by (strategy, symbol) once every order under way is filled."""
+        after = {key: position.quantity for key, position in self.positions.items()}
+        for client_order_id in sorted(self.in_flight):
+            order = self._orders.get(client_order_id)
+            if order is not None:
+                key = (order.strategy_id, order.symbol)
+                after[key] = after.get(key, 0) + order.rest
+        return after
+
+    def filled(self, client_order_id: str) -> int:
+        """Return how many shares of an order's symbol and side are booked, those of illegal messages included."""
+        order = self._orders.get(client_order_id)
+        return order.filled if order is not None else 0
+
+    def is_booked(self, execution_id: str) -> bool:
+        """Say whether a fill with this id is booked: a second one would be the same fact told twice."""
+        return bool(execution_id) and execution_id in self._booked
+
+    def equity(self, marks: Mapping[str, float] | None = None) -> int:
+        """Return cash and positions in units, at the last marks or newer ones in dollars."""
+        prices = self._marked(marks)
+        return self.cash + sum(
+            p.quantity * prices.get(symbol, 0) for (_, symbol), p in self.positions.items()
+        )

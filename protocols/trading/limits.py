@@ -1,0 +1,194 @@
+"""Limits of the desk: levels of risk metrics, and what an order may not exceed (R-B7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from protocols.kernel.errors import Violation
+from protocols.trading.book_figures import units
+from protocols.trading.messages import Order, RiskCheck
+
+if TYPE_CHECKING:
+    from protocols.trading.book import Book
+    from protocols.trading.life import Life, Standing
+
+
+class Limit(NamedTuple):
+    """From where on a metric is WARNING, CRITICAL, HALT; `sign` -1: at or below, +1: at or above."""
+
+    warning: float
+    critical: float
+    halt: float
+    sign: int
+
+
+LIMITS: Final[dict[str, Limit]] = {
+    "daily_pnl": Limit(-0.03, -0.05, -0.08, -1),
+    "drawdown": Limit(-0.10, -0.15, -0.20, -1),
+    "var95": Limit(0.03, 0.05, 0.08, +1),
+    "largest_position": Limit(0.08, 0.12, 0.15, +1),
+}
+"""R-B7's table, as fractions; reaching a number counts (R-B6)."""
+
+NORMAL: Final = ""
+LEVELS: Final = (NORMAL, "WARNING", "CRITICAL", "HALT")
+"""Levels from harmless to worst."""
+
+
+class Portfolio(NamedTuple):
+    """What an order may not make of the whole: exposure and a position as fractions of the equity, trades a day."""
+
+    exposure: float
+    position: float
+    trades: int
+
+
+PORTFOLIO: Final = Portfolio(exposure=0.80, position=0.05, trades=50)
+MILLION: Final = 1_000_000
+"""Limits are compared as whole millionths, so that exactly at the limit is within it."""
+
+
+class Wanted(Protocol):
+    """What is looked at of a signal: its body, or the trade that it opened."""
+
+    @property
+    def strategy_id(self) -> str:
+        """Whose it is."""
+
+    @property
+    def limit_price(self) -> float | None:
+        """Its price in dollars, if it names one."""
+
+
+class Breach(NamedTuple):
+    """A metric at or beyond a limit; the subject is a strategy, a symbol, or "" for the whole desk."""
+
+    metric: str
+    subject: str
+    level: str
+    value: float
+    threshold: float
+
+
+def level_of(metric: str, value: float) -> str:
+    """Return WARNING, CRITICAL or HALT, or "" while a metric is within its limits.
+
+    Raises:
+        KeyError: The metric has no limits.
+    """
+    limit = LIMITS[metric]
+    reached = NORMAL
+    for level, threshold in zip(LEVELS[1:], limit, strict=False):
+        if value * limit.sign >= threshold * limit.sign:
+            reached = level
+    return reached
+
+
+def threshold_of(metric: str, level: str) -> float:
+    """Return where a level of a metric begins.
+
+    Raises:
+        KeyError: The metric has no limits.
+        ValueError: There is no such level.
+    """
+    limit = LIMITS[metric]
+    return (limit.warning, limit.critical, limit.halt)[LEVELS.index(level, 1) - 1]
+
+
+def worst(levels: Iterable[str]) -> str:
+    """Return the worst of some levels, "" for none."""
+    return max(levels, key=LEVELS.index, default=NORMAL)
+
+
+def breaches(check: RiskCheck) -> list[Breach]:
+    """List every limit that a RISK_CHECK reaches (R-B7)."""
+    measured = [
+        ("daily_pnl", "", check.daily_pnl_pct),
+        *(("drawdown", strategy_id, value) for strategy_id, value in sorted(check.drawdowns.items())),
+        ("var95", "", check.var95),
+        ("largest_position", check.largest_symbol or "", check.largest_position),
+    ]
+    found = []
+    for metric, subject, value in measured:
+        level = level_of(metric, value)
+        if level:
+            found.append(Breach(metric, subject, level, value, threshold_of(metric, level)))
+    return found
+
+
+def grows(before: int, delta: int) -> bool:
+    """Say whether a signed change opens a position or makes it larger; crossing zero opens one (R-B5)."""
+    after = before + delta
+    return abs(after) > abs(before) or after * before < 0
+
+
+def halving(quantity: int) -> int:
+    """Return the signed change that halves a position; what remains is rounded towards zero (R-B8)."""
+    half = abs(quantity) // 2
+    return (half if quantity > 0 else -half) - quantity
+
+
+def position_limit(standing: Standing | None) -> float:
+    """Return which fraction of the equity a position of a strategy may reach.
+
+    Returns:
+        5 %, or what its deployment was agreed on when that is less (R-B1, R-B7).
+    """
+    return PORTFOLIO.position if standing is None else min(standing.position_limit, PORTFOLIO.position)
+
+
+def price_of(book: Book, order: Order, signal: Wanted) -> int:
+    """Return at which price an order is held against the limits, in units a share.
+
+    A market order counts at the last mark, without one at the signal's price; a limit order at its own price or the
+    mark, whichever is higher.
+
+    Raises:
+        Violation: R-B7, no price is known.
+    """
+    mark = book.marks.get(order.symbol, 0)
+    if order.order_type == "limit" and order.limit_price is not None:
+        mark = max(mark, units(order.limit_price))
+    elif not mark and signal.limit_price is not None:
+        mark = units(signal.limit_price)
+    if mark <= 0:
+        raise Violation(
+            "R-B7", f"no price of {order.symbol} is known: no mark, no limit price", field="symbol"
+        )
+    return mark
+
+
+def check_order(book: Book, life: Life, order: Order, signal: Wanted) -> None:
+    """Hold an order against the limits; one that shrinks a position is always allowed.
+
+    Orders that are under way count as filled: otherwise two at once would pass where one may.
+
+    Raises:
+        Violation: R-B7, the position, the exposure or the day's trades would exceed their limit, or no price is known.
+    """
+    strategy_id, symbol = signal.strategy_id, order.symbol
+    delta = order.quantity if order.side == "BUY" else -order.quantity
+    held = book.quantity(strategy_id, symbol)
+    if not grows(held, delta):
+        return
+    price = price_of(book, order, signal)
+    if book.trades_today + len(book.in_flight) >= PORTFOLIO.trades:
+        raise Violation("R-B7", f"{PORTFOLIO.trades} trades a day are the limit, orders under way included")
+    equity = book.equity()
+    reached = book.expected()
+    pair = (strategy_id, symbol)
+    reached[pair] = reached.get(pair, 0) + delta
+    limit = position_limit(life.strategies.get(strategy_id))
+    position = max(abs(reached[pair]), abs(held + delta)) * price
+    if position * MILLION > round(limit * MILLION) * equity:
+        most = max(round(limit * MILLION) * equity, 0) // MILLION // price
+        why = f"{limit:.2%} of the equity is the limit of a position: {most} shares in all at this price"
+        raise Violation("R-B7", why, field="quantity")
+    gross = position
+    for (owner, name), quantity in reached.items():
+        if (owner, name) != pair:
+            gross += max(abs(quantity), abs(book.quantity(owner, name))) * book.marks.get(name, 0)
+    if gross * MILLION > round(PORTFOLIO.exposure * MILLION) * equity:
+        why = f"the exposure would be more than {PORTFOLIO.exposure:.0%} of the equity"
+        raise Violation("R-B7", why, field="quantity")
