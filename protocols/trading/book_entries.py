@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
@@ -45,6 +45,8 @@ UNASSIGNED: Final = "unassigned"
 
 REMEMBERED: Final = 4096
 """So many signals, orders and executions are remembered, the latest."""
+
+T = TypeVar("T")
 
 
 def _remember(memory: dict[str, T], key: str, what: T) -> None:
