@@ -1,0 +1,248 @@
+"""A desk without hours: a session that takes what it is told, for tests of what strategies go through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from protocols.escalation.watch import Watch
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from protocols.kernel.docket import Docket
+from protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from protocols.kernel.house import Fold
+from protocols.kernel.message import Message
+from protocols.kernel.rules import Gate
+from protocols.kernel.seats import Seat
+from protocols.research import triggers as research_triggers
+from protocols.rulebook import rules
+from protocols.trading import life, triggers
+from protocols.trading import messages as t
+from protocols.trading.book import Book
+from protocols.trading.bridge import FEEDBACK, RECALL
+from protocols.trading.deploy import DEPLOYMENT
+from protocols.trading.halt import HALT
+from protocols.trading.promotion import PROMOTION
+from protocols.trading.sequels import DeskSequels
+from tests.doubles import bodies
+from tests.doubles.table import START, Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told(CaseState):
+    """A session or a trade that keeps the rulings on it."""
+
+    rulings: tuple[Decision, ...] = ()
+
+
+def _case(kind: str, opener: str, field: str) -> CaseType:
+    """Make a case that takes every message and every ruling; TRADING_SUMMARY and EXECUTION end it."""
+
+    def step(state: Told, env: Envelope, house: Any) -> Told:
+        is_over = env.body.type in ("TRADING_SUMMARY", "EXECUTION")
+        return evolve(state, outcome="over") if is_over else state
+
+    def rule(state: Told, decision: Decision, env: Envelope, house: Any, obligation: Any) -> Told:
+        outcome = "stopped" if decision.outcome == "stop" else state.outcome
+        return evolve(state, rulings=(*state.rulings, decision), outcome=outcome)
+
+    return CaseType(
+        kind=kind,
+        openers=(opener,),
+        open=lambda env, house, parent: Told(
+            case_id=getattr(env.body, field),
+            kind=kind,
+            phase="open",
+            parent=parent.case_id if parent is not None else None,
+            opened_seq=env.seq,
+            anchor_at=env.sent_at,
+        ),
+        step=step,
+        otherwise=lambda state, obligation, house: Decision("void", "timeout", "4.1"),
+        rule=rule,
+        parent_of=lambda body: getattr(body, "session_id", "") or None if kind != "session" else None,
+        system="B",
+    )
+
+
+TYPES = {
+    case_type.kind: case_type
+    for case_type in (
+        DEPLOYMENT,
+        PROMOTION,
+        FEEDBACK,
+        RECALL,
+        HALT,
+        _case("session", "TRADING_DAY", "session_id"),
+        _case("trade", "SIGNAL", "signal_id"),
+    )
+}
+
+
+class LifeTable(Table):
+    """The society of `Table`, with the desk's cases beside a session and trades that take everything."""
+
+    def __init__(self, start: datetime = START) -> None:
+        """Start it; nothing is due."""
+        base = rules()
+
+        def folds() -> Sequence[Fold]:
+            sources = (*research_triggers.sources(), *triggers.sources())
+            ours: list[Fold] = [life.Life(), Book(), DeskSequels(), Watch(sources)]
+            names = {fold.name for fold in ours}
+            return [*(f for f in base.new_folds() if f.name not in names), *ours]
+
+        self.rules = replace(
+            base,
+            types={**base.types, **TYPES},
+            caseless={**base.caseless, "STRATEGY_MOVED": life.check_moved},
+            new_folds=folds,
+        )
+        self.gate = Gate(self.rules)
+        self.docket = Docket(self.rules)
+        self.log = []
+        self.effects = []
+        self.now = start
+        self.head = GENESIS
+        self.keys = 0
+        self.schedules = {}
+        self.days = 0
+        self.start()
+
+    @property
+    def life(self) -> life.Life:
+        """Return the fold of strategies."""
+        found: life.Life = self.docket.house.fold_named("life")
+        return found
+
+    def standing(self, strategy_id: str = "strat_1") -> life.Standing:
+        """Return what is known of a strategy."""
+        return self.life.strategies[strategy_id]
+
+    # ---------------------------------------------------------------- the day
+
+    def open_day(self) -> str:
+        """Let the Timekeeper open a desk day now; return its session."""
+        self.days += 1
+        session_id = f"session_{self.days}"
+        body = t.TradingDay(
+            session_id=session_id,
+            date=f"{self.now:%Y-%m-%d}",
+            nominal_at=self.now,
+            opens_at=self.now,
+            closes_at=self.now + timedelta(hours=6),
+            ends_at=self.now + timedelta(hours=24),
+            is_early_close=False,
+        )
+        self.docket.demand(
+            Draft(
+                channel="#b-ops", author=Seat.TIMEKEEPER, actor=OFFICER, key=f"desk/{session_id}", body=body
+            )
+        )
+        self.officers()
+        return session_id
+
+    def tell(self, seat: Seat, body: Message, case_id: str | None = None, **how: Any) -> Envelope:
+        """Post what no obligation asks for, in its channel, then let the officers act."""
+        row = next(row for row in self.rules.matrix.rows if row.type == body.type)
+        how.setdefault("channel", next(iter(row.channels)))
+        return self.say(seat, body, case_id=case_id, **how)
+
+    def close_day(self, pnl_pct: float = 0.0) -> Envelope:
+        """Say MARKET_CLOSE in the newest session."""
+        body = t.MarketClose(
+            date="2026-02-23", closes={}, equity=1e6, pnl_usd=1e6 * pnl_pct, pnl_pct=pnl_pct, trades=0
+        )
+        return self.tell(Seat.OPERATOR, body, f"session_{self.days}")
+
+    def trade_days(self, n: int) -> None:
+        """Open and close so many desk days, one a calendar day."""
+        for _ in range(n):
+            self.open_day()
+            self.close_day()
+            self.wait(hours=24)
+
+    # ---------------------------------------------------------------- strategies
+
+    def move(self, from_: str | None, to: str, seat: Seat = Seat.OPERATOR, **over: Any) -> Envelope:
+        """Move a strategy by a word that stands alone."""
+        return self.tell(seat, bodies.moved(**{"from_": from_, "to": to, **over}))
+
+    def stage(self, strategy_id: str = "strat_1", **over: Any) -> None:
+        """Put a strategy into staging by way of the candidates."""
+        self.move(None, "candidates", Seat.EVOLVER, strategy_id=strategy_id, **over)
+        self.move("candidates", "staging", strategy_id=strategy_id)
+
+    def propose(self, strategy_id: str = "strat_1", **over: Any) -> str:
+        """Propose a deployment; return its case."""
+        fields = {"strategy_id": strategy_id, "backtest_metrics": {}, "risk_profile": {}, **over}
+        self.tell(Seat.OPERATOR, t.DeployProposal(**fields))
+        return self.last("DEPLOY_PROPOSAL").case_id or ""
+
+    def deploy(self, strategy_id: str = "strat_1") -> None:
+        """Stage a strategy and deploy it by row 3."""
+        self.stage(strategy_id)
+        self.propose(strategy_id)
+        self.say(Seat.GUARDIAN, guardian())
+        self.say(Seat.TRADER, trader())
+        self.say(Seat.OPERATOR, decision("DEPLOY", 3))
+        self.say(Seat.OPERATOR, notice(strategy_id=strategy_id))
+
+    def broke(self, env: Envelope) -> str:
+        """Return the rule that a message broke, "" for none."""
+        violation = self.effects[env.seq - 1].violation
+        return violation.rule if violation is not None else ""
+
+    def obligations(self) -> set[tuple[str, str]]:
+        """Return who owes what, officers and people aside."""
+        seats = (Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER, Seat.EVOLVER)
+        return {(o.seat.value, o.expects[0]) for o in self.docket.open.values() if o.seat in seats}
+
+
+def guardian(risk: str = "acceptable", limit: float = 0.02) -> t.DeployReview:
+    """Return the Guardian's review of a deployment."""
+    return t.DeployReview(form="guardian", risk_assessment=risk, recommended_position_limit=limit)  # type: ignore[arg-type]
+
+
+def trader(
+    executability: str = "ready", liquidity: bool = False, order_type: str = "limit"
+) -> t.DeployReview:
+    """Return the Trader's review of a deployment."""
+    return t.DeployReview(
+        form="trader",
+        executability=executability,  # type: ignore[arg-type]
+        liquidity_concern=liquidity,
+        suggested_order_type=order_type,  # type: ignore[arg-type]
+        estimated_slippage_bps=2.0,
+    )
+
+
+def decision(what: str, row: int, feedback: str | None = None, **parameters: Any) -> t.DeployDecision:
+    """Return the Operator's decision on a deployment."""
+    return t.DeployDecision(
+        decision=what,  # type: ignore[arg-type]
+        row=row,
+        parameters=t.DeployParameters(**parameters),
+        feedback=feedback,
+    )
+
+
+def notice(
+    action: str = "STAGE", to: str = "staging", strategy_id: str = "strat_1", **over: Any
+) -> t.DeployNotice:
+    """Return a notice."""
+    fields = {
+        "action": action,
+        "strategy_id": strategy_id,
+        "from_": "staging",
+        "to": to,
+        "reason": "so",
+        **over,
+    }
+    return t.DeployNotice(**fields)
+
+
+def halt(reason: str = "too risky") -> t.Halt:
+    """Return the Guardian's HALT."""
+    return t.Halt(reason=reason, by="guardian")

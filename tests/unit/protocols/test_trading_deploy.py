@@ -1,0 +1,244 @@
+"""Deployment: the decision table, its case, what silence and the admin lead to (spec 4.1, R-B1, R-B2)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from protocols.kernel.people import Stop
+from protocols.kernel.seats import Seat
+from protocols.trading import messages as t
+from protocols.trading.deploy import (
+    GUARDIAN_SAYS,
+    TRADER_SAYS,
+    guardian_says,
+    row_of,
+    trader_says,
+)
+from tests.doubles import bodies
+from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
+
+OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
+
+# R-B1 written out by hand: every pair of what the two may say.
+EXPECTED = {
+    ("acceptable", "ready"): (3, "DEPLOY"),
+    ("acceptable", "liquidity_concern"): (2, "ESCALATE"),
+    ("acceptable", "needs_adjustment"): (4, "DEPLOY_MODIFIED"),
+    ("acceptable", "missing"): (2, "ESCALATE"),
+    ("elevated", "ready"): (5, "DEPLOY_MODIFIED"),
+    ("elevated", "liquidity_concern"): (2, "ESCALATE"),
+    ("elevated", "needs_adjustment"): (2, "ESCALATE"),
+    ("elevated", "missing"): (2, "ESCALATE"),
+    ("excessive", "ready"): (1, "REJECT"),
+    ("excessive", "liquidity_concern"): (1, "REJECT"),
+    ("excessive", "needs_adjustment"): (1, "REJECT"),
+    ("excessive", "missing"): (1, "REJECT"),
+    ("missing", "ready"): (2, "ESCALATE"),
+    ("missing", "liquidity_concern"): (2, "ESCALATE"),
+    ("missing", "needs_adjustment"): (2, "ESCALATE"),
+    ("missing", "missing"): (2, "ESCALATE"),
+}
+
+
+def proposed() -> LifeTable:
+    table = LifeTable()
+    table.stage()
+    table.propose()
+    return table
+
+
+def reviewed(guardians: t.DeployReview | None, traders: t.DeployReview | None) -> LifeTable:
+    """Let both review, or miss their review."""
+    table = proposed()
+    if guardians is not None:
+        table.say(GUARDIAN, guardians)
+    if traders is not None:
+        table.say(TRADER, traders)
+    if None in (guardians, traders):
+        table.wait(minutes=20)
+    return table
+
+
+def escalated() -> LifeTable:
+    table = reviewed(guardian("elevated"), trader("needs_adjustment"))
+    table.say(OPERATOR, decision("ESCALATE", 2))
+    return table
+
+
+# ---------------------------------------------------------------- the table
+
+
+def test_r_b1_decides_every_pair_of_reviews_as_written():
+    assert set(EXPECTED) == set(product(GUARDIAN_SAYS, TRADER_SAYS))
+    for (guardians, traders), (n, what) in EXPECTED.items():
+        row = row_of(guardians, traders)
+        assert (row.n, row.decision) == (n, what), (guardians, traders)
+
+
+def test_r_b1_excessive_wins_over_everything():
+    assert {row_of("excessive", said).decision for said in TRADER_SAYS} == {"REJECT"}
+
+
+def test_r_b1_a_liquidity_concern_counts_with_ready_only():
+    assert trader_says(trader("ready", liquidity=True)) == "liquidity_concern"
+    assert trader_says(trader("needs_adjustment", liquidity=True)) == "needs_adjustment"
+    assert (guardian_says(None), trader_says(None)) == ("missing", "missing")
+
+
+@pytest.mark.parametrize(
+    ("guardians", "traders", "right"),
+    [
+        (guardian(), trader(), decision("DEPLOY", 3)),
+        (guardian(), trader("needs_adjustment"), decision("DEPLOY_MODIFIED", 4, order_type="limit")),
+        (guardian("elevated"), trader(), decision("DEPLOY_MODIFIED", 5, position_limit=0.02)),
+        (guardian("excessive"), trader(), decision("REJECT", 1, "too risky")),
+        (guardian("excessive"), None, decision("REJECT", 1, "too risky")),
+        (guardian(), trader(liquidity=True), decision("ESCALATE", 2)),
+        (None, trader(), decision("ESCALATE", 2)),
+        (guardian(), None, decision("ESCALATE", 2)),
+    ],
+)
+def test_r_b1_the_operator_decides_what_the_table_says_and_nothing_else(guardians, traders, right):
+    table = reviewed(guardians, traders)
+    others = [
+        decision("DEPLOY", 3),
+        decision("DEPLOY_MODIFIED", 4, order_type="limit"),
+        decision("DEPLOY_MODIFIED", 5, position_limit=0.02),
+        decision("REJECT", 1, "too risky"),
+        decision("ESCALATE", 2),
+        decision(right.decision, right.row + 1, right.feedback),
+        decision(right.decision, right.row, right.feedback, position_limit=0.01),
+    ]
+    for wrong in others:
+        if wrong != right:
+            assert table.broke(table.say(OPERATOR, wrong)) == "R-B1", wrong
+    assert table.broke(table.say(OPERATOR, right)) == ""
+
+
+def test_r_b1_a_rejection_needs_feedback_for_system_a():
+    table = reviewed(guardian("excessive"), trader())
+    assert table.broke(table.say(OPERATOR, decision("REJECT", 1))) == "R-B1"
+
+
+# ---------------------------------------------------------------- the case
+
+
+def test_4_1_both_review_at_once_and_in_any_order_then_the_operator_decides():
+    for order in ((GUARDIAN, TRADER), (TRADER, GUARDIAN)):
+        table = proposed()
+        assert table.obligations() == {("guardian", "DEPLOY_REVIEW"), ("trader", "DEPLOY_REVIEW")}
+        for seat in order:
+            table.say(seat, guardian() if seat is GUARDIAN else trader())
+        assert table.obligations() == {("operator", "DEPLOY_DECISION")}
+
+
+def test_4_1_a_reviewer_fills_its_own_form_and_only_once():
+    table = proposed()
+    assert table.broke(table.say(GUARDIAN, trader())) == "4.1"
+    table.say(GUARDIAN, guardian())
+    again = table.tell(GUARDIAN, guardian("excessive"), table.last("DEPLOY_PROPOSAL").case_id)
+    assert table.broke(again) == "4.1"
+
+
+def test_r_b12_a_deployed_strategy_trades_on_paper_with_what_was_agreed():
+    table = reviewed(guardian("elevated"), trader())
+    table.say(OPERATOR, decision("DEPLOY_MODIFIED", 5, position_limit=0.02))
+    assert not table.life.is_traded("strat_1")
+    for wrong in (notice("PROMOTE"), notice(strategy_id="strat_2"), notice(to="production")):
+        assert table.broke(table.say(OPERATOR, wrong)) == "R-B12"
+    table.say(OPERATOR, notice())
+    known = table.standing()
+    assert known.is_traded and known.stage == "staging" and known.deployed_at == table.now
+    assert (known.position_limit, known.order_type) == (0.02, "market")
+
+
+def test_r_b1_a_rejected_strategy_goes_back_to_the_candidates():
+    table = reviewed(guardian("excessive"), trader())
+    table.say(OPERATOR, decision("REJECT", 1, "too risky"))
+    wrong = bodies.moved(from_="staging", to="withdrawn")
+    assert table.broke(table.say(OPERATOR, wrong)) == "R-D20"
+    table.say(OPERATOR, bodies.moved(from_="staging", to="candidates"))
+    assert table.standing().stage == "candidates" and table.life.to_consider() == ()
+    assert table.effects[-1].ended[0].outcome == "rejected"
+
+
+def test_r_b12_what_is_not_staged_or_deployed_already_or_proposed_already_is_not_proposed():
+    table = LifeTable()
+    proposal = t.DeployProposal(strategy_id="strat_1", backtest_metrics={}, risk_profile={})
+    assert table.broke(table.tell(OPERATOR, proposal)) == "4.1"
+    table.move(None, "candidates", Seat.EVOLVER)
+    assert table.broke(table.tell(OPERATOR, proposal)) == "4.1"
+    table.move("candidates", "staging")
+    assert table.broke(table.tell(OPERATOR, proposal)) == ""
+    assert table.broke(table.tell(OPERATOR, proposal)) == "K9"
+    table.say(GUARDIAN, guardian())
+    table.say(TRADER, trader())
+    table.say(OPERATOR, decision("DEPLOY", 3))
+    table.say(OPERATOR, notice())
+    assert table.broke(table.tell(OPERATOR, proposal)) == "R-B12"
+
+
+def test_a_proposal_in_a_session_is_its_child():
+    table = LifeTable()
+    table.stage()
+    session = table.open_day()
+    case = table.docket.cases[table.propose(session_id=session)]
+    assert (case.parent, table.rules.types[case.kind].system) == (session, "B")
+
+
+# ---------------------------------------------------------------- silence and the admin
+
+
+def test_r_b2_a_missed_review_is_a_disagreement():
+    table = proposed()
+    table.say(TRADER, trader())
+    table.wait(minutes=20)
+    ruling = table.last("RULING").body
+    assert (ruling.outcome, ruling.reason, ruling.rule) == ("void", "timeout", "R-B2")
+    assert table.obligations() == {("operator", "DEPLOY_DECISION")}
+
+
+def test_r_b1_a_silent_operator_leaves_the_decision_to_the_admin():
+    table = reviewed(guardian(), trader())
+    table.wait(minutes=20)
+    ruling = next(e.body for e in reversed(table.log) if e.body.type == "RULING")
+    assert (ruling.outcome, ruling.reason, ruling.rule) == ("ESCALATE", "timeout", "R-B1")
+    assert table.last("ESCALATION").body.trigger_code == "deployment"
+    assert table.obligations() == set()
+
+
+def test_a_missed_notice_changes_no_decision():
+    table = reviewed(guardian(), trader())
+    table.say(OPERATOR, decision("DEPLOY", 3))
+    table.wait(minutes=20)
+    assert table.last("RULING").body.rule == "R-B12"
+    assert table.life.is_traded("strat_1")
+
+
+def test_a_missed_return_leaves_the_strategy_staged_and_untraded():
+    table = reviewed(guardian("excessive"), trader())
+    table.say(OPERATOR, decision("REJECT", 1, "too risky"))
+    table.wait(minutes=20)
+    assert table.last("RULING").body.rule == "R-D20"
+    assert table.standing().stage == "staging" and not table.life.is_traded("strat_1")
+
+
+def test_a_human_stop_ends_a_deployment_and_withdraws_its_escalation():
+    table = escalated()
+    table.tell(Seat.ADMIN, Stop(scope="system B", why="enough"))
+    assert not any(s.kind == "deployment" for s in table.docket.cases.values())
+    assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
+    assert not table.life.is_traded("strat_1")
+
+
+def test_the_brief_shows_the_table_the_reviews_and_the_desk():
+    table = reviewed(guardian("elevated", 0.03), trader())
+    obligation = table.owed(OPERATOR, "DEPLOY_DECISION")
+    state = table.docket.cases[obligation.case_id]
+    shown = table.rules.types["deployment"].brief(state, obligation, table.docket.house)
+    assert (shown["subject"], shown["decision"], shown["row"]) == ("strat_1", "DEPLOY_MODIFIED", 5)
+    assert shown["parameters"] == {"position_limit": 0.03, "order_type": None}
+    assert shown["guardian"]["risk_assessment"] == "elevated"
+    assert shown["desk"]["strategies"]["strat_1"]["stage"] == "staging"
