@@ -83,8 +83,8 @@ TYPES = {
 class LifeTable(Table):
     """The society of `Table`, with the desk's cases beside a session and trades that take everything."""
 
-    def __init__(self, start: datetime = START) -> None:
-        """Start it; nothing is due."""
+    def __init__(self, start: datetime = START, schedules: dict[str, Any] | None = None) -> None:
+        """Start it; by default nothing is due."""
         base = rules()
 
         def folds() -> Sequence[Fold]:
@@ -106,7 +106,7 @@ class LifeTable(Table):
         self.now = start
         self.head = GENESIS
         self.keys = 0
-        self.schedules = {}
+        self.schedules = schedules or {}
         self.days = 0
         self.start()
 

@@ -1,0 +1,168 @@
+"""What escalates in System B, and when it no longer does (spec 5.1, R-B6, R-E1)."""
+
+from __future__ import annotations
+
+from protocols.escalation.triggers import options_of
+from protocols.kernel.seats import Seat
+from protocols.trading import messages as t
+from tests.doubles.life_table import LifeTable, decision, guardian, halt, trader
+
+OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
+
+
+def risk_check(table: LifeTable, pnl: float) -> None:
+    body = t.RiskCheck(
+        nominal_at=table.now,
+        marks={},
+        equity=1e6,
+        daily_pnl_usd=1e6 * pnl,
+        daily_pnl_pct=pnl,
+        exposure=0.0,
+        largest_symbol=None,
+        largest_position=0.0,
+        drawdowns={},
+        var95=0.0,
+        correlation=0.0,
+    )
+    table.tell(GUARDIAN, body, f"session_{table.days}")
+
+
+def escalations(table: LifeTable, code: str) -> list:
+    return [e for e in table.log if e.body.type == "ESCALATION" and e.body.trigger_code == code]
+
+
+def resume(table: LifeTable) -> None:
+    case_id = table.last("HALT").case_id
+    table.tell(OPERATOR, t.Resume(reason="calm"), case_id)
+    table.say(GUARDIAN, t.ResumeConfirmed(checks=("calm",)))
+
+
+# ---------------------------------------------------------------- halt
+
+
+def test_r_e1_a_halt_is_urgent_and_names_its_case():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    (env,) = escalations(table, "halt")
+    halted = table.last("HALT")
+    assert (env.body.level, env.body.system, env.body.subject) == ("URGENT", "B", halted.case_id)
+    assert env.body.evidence_seqs == (halted.seq,) and "too risky" in env.body.context
+    assert [o.effect for o in env.body.options] == ["conservative_b", "resume", "none"]
+
+
+def test_a_halt_that_is_over_withdraws_its_escalation_and_the_next_one_fires():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    resume(table)
+    resolved = table.last("ESCALATION_RESOLVED").body
+    assert (resolved.how, resolved.effect) == ("withdrawn", "none")
+    table.wait(minutes=5)
+    table.tell(GUARDIAN, halt("again"))
+    assert len(escalations(table, "halt")) == 2
+
+
+def test_a_halt_that_broke_a_rule_escalates_nothing():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    assert table.broke(table.tell(GUARDIAN, halt("twice"))) == "R-B5"
+    assert len(escalations(table, "halt")) == 1
+
+
+# ---------------------------------------------------------------- daily loss
+
+
+def test_r_b6_minus_five_percent_of_the_opening_equity_escalates_inclusively():
+    table = LifeTable()
+    table.open_day()
+    risk_check(table, -0.049999)
+    assert escalations(table, "daily_loss") == []
+    risk_check(table, -0.05)
+    (env,) = escalations(table, "daily_loss")
+    assert (env.body.level, env.body.system) == ("URGENT", "B")
+    assert [o.effect for o in env.body.options] == ["conservative_b", "halt_desk", "none"]
+
+
+def test_r_b6_a_market_close_at_the_limit_escalates_too():
+    table = LifeTable()
+    table.open_day()
+    table.close_day(-0.06)
+    assert len(escalations(table, "daily_loss")) == 1
+
+
+def test_k19_a_loss_that_goes_on_escalates_once_and_one_that_is_recovered_is_withdrawn():
+    table = LifeTable()
+    table.open_day()
+    for pnl in (-0.06, -0.07, -0.055):
+        risk_check(table, pnl)
+        table.wait(minutes=5)
+    assert len(escalations(table, "daily_loss")) == 1
+    risk_check(table, -0.04)
+    assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
+    risk_check(table, -0.05)
+    assert len(escalations(table, "daily_loss")) == 2
+
+
+def test_r_b6_every_desk_day_loses_anew():
+    table = LifeTable()
+    table.open_day()
+    table.close_day(-0.06)
+    table.wait(hours=20)
+    table.open_day()
+    risk_check(table, -0.07)
+    assert len(escalations(table, "daily_loss")) == 2
+
+
+# ---------------------------------------------------------------- deployment
+
+
+def test_r_e1_a_disagreement_needs_a_decision_and_names_its_deployment():
+    table = LifeTable()
+    table.stage()
+    case_id = table.propose()
+    table.say(GUARDIAN, guardian("elevated"))
+    table.say(TRADER, trader("needs_adjustment"))
+    assert escalations(table, "deployment") == []
+    table.say(OPERATOR, decision("ESCALATE", 2))
+    (env,) = escalations(table, "deployment")
+    assert (env.body.level, env.body.system, env.body.subject) == ("DECISION_NEEDED", "B", case_id)
+    assert "elevated" in env.body.context and "needs_adjustment" in env.body.context
+    assert env.body.options == options_of("deployment")
+
+
+def test_two_deployments_escalate_apart():
+    table = LifeTable()
+    for name in ("strat_1", "strat_2"):
+        table.stage(name)
+        table.propose(name)
+        table.wait(minutes=40)
+    assert len({e.body.subject for e in escalations(table, "deployment")}) == 2
+
+
+# ---------------------------------------------------------------- timeouts
+
+
+def test_r_e1_three_silences_in_a_row_of_a_seat_of_b_are_urgent():
+    table = LifeTable()
+    for n in range(3):
+        table.stage(f"strat_{n}")
+        table.propose(f"strat_{n}")
+        assert escalations(table, "timeouts_b") == []
+        table.say(GUARDIAN, guardian())
+        table.wait(minutes=20)
+        table.say(OPERATOR, decision("ESCALATE", 2))
+    (env,) = escalations(table, "timeouts_b")
+    assert (env.body.system, env.body.subject, env.body.level) == ("B", "trader", "URGENT")
+    assert [o.effect for o in env.body.options] == ["conservative_b", "restart_seat", "none"]
+    assert escalations(table, "timeouts") == []
+
+
+def test_a_word_in_between_ends_the_row():
+    table = LifeTable()
+    for n in range(4):
+        table.stage(f"strat_{n}")
+        table.propose(f"strat_{n}")
+        table.say(GUARDIAN, guardian())
+        if n == 2:
+            table.say(TRADER, trader())
+        table.wait(minutes=50)
+    assert [e.body.subject for e in escalations(table, "timeouts_b")] == ["operator"]
