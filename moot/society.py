@@ -44,12 +44,13 @@ from protocols.codec import decode_body, decode_stored
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.rules import Gate
-from protocols.kernel.seats import SYSTEM_A, Seat
+from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
 from protocols.kernel.times import parse_instant, rfc3339
 from protocols.rulebook import VERSION, rules
 
-SEATS: Final = tuple(sorted(SYSTEM_A))
-"""The seats that bots fill, in the order in which they are seated."""
+def seats_of(settings: Settings) -> tuple[Seat, ...]:
+    """Return the seats that bots fill, in the order in which they are seated."""
+    return tuple(sorted(SYSTEM_A | SYSTEM_B if settings.desk.enabled else SYSTEM_A))
 
 
 SNAPSHOT_FROM: Final = 2_000
@@ -173,7 +174,7 @@ class Society:
         self._office = asyncio.create_task(office.run(), name="office")
         self._office.add_done_callback(self._office_ended)
         tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed)
-        for seat in SEATS:
+        for seat in seats_of(plan.settings):
             self.minds[seat] = mind_of(seat, plan, tools)
         if plan.is_admin_simulated:
             self.minds[Seat.ADMIN] = mind_of(Seat.ADMIN, plan, tools)

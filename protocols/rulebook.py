@@ -32,8 +32,19 @@ from protocols.research.daily import DAILY
 from protocols.research.debate import DEBATE
 from protocols.research.ledger import Ledger
 from protocols.research.sequels import Sequels, check_record
+from protocols.trading import life
 from protocols.trading import messages as trading_messages
 from protocols.trading import rights as trading_rights
+from protocols.trading import triggers as trading_triggers
+from protocols.trading.alert import ALERT
+from protocols.trading.book import Book
+from protocols.trading.bridge import FEEDBACK, RECALL
+from protocols.trading.deploy import DEPLOYMENT
+from protocols.trading.halt import HALT
+from protocols.trading.life import Life
+from protocols.trading.promotion import PROMOTION
+from protocols.trading.sequels import DeskSequels
+from protocols.trading.trade import TRADE
 
 VERSION: Final = "1"
 """Version of the rules; cases are pinned to the one at their opening (K4)."""
@@ -72,7 +83,11 @@ CHANNEL_OF: Final = {row.type: next(iter(row.channels)) for row in ROWS if len(r
 """The channel of every type that has one of its own."""
 
 CASE_TYPES: Final[dict[str, CaseType]] = {
-    case_type.kind: case_type for case_type in (CYCLE, DEBATE, DAILY, ARCHITECTURE, ESCALATION)
+    case_type.kind: case_type
+    for case_type in (
+        *(CYCLE, DEBATE, DAILY, ARCHITECTURE, ESCALATION),
+        *(TRADE, DEPLOYMENT, PROMOTION, ALERT, HALT, FEEDBACK, RECALL),
+    )
 }
 
 MINTED: Final[dict[str, Minted]] = {
@@ -96,7 +111,17 @@ MINTED: Final[dict[str, Minted]] = {
 
 
 def _folds() -> Sequence[Fold]:
-    return (Ledger(), Sequels(), tenure.Tenures(), stop.Stops(), Watch(triggers.sources()), Calendar())
+    return (
+        Ledger(),
+        Sequels(),
+        tenure.Tenures(),
+        stop.Stops(),
+        Life(),
+        Book(),
+        DeskSequels(),
+        Watch((*triggers.sources(), *trading_triggers.sources())),
+        Calendar(),
+    )
 
 
 def _resembles(expected: Message, given: Message, house: House) -> bool:
@@ -118,6 +143,8 @@ def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
             "RESEARCH_NOTE": None,
             "REFLECTION": check_record,
             "CAUSAL_RECORD": check_record,
+            "STRATEGY_MOVED": life.check_moved,
+            "EXECUTION": None,
             "SEAT_TAKEN": tenure.check_taken,
             "SEAT_RELEASED": tenure.check_released,
             "STOP": stop.check_stop,

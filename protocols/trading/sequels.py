@@ -15,6 +15,7 @@ from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import SYSTEM_B
 from protocols.research.sequels import audit_of
 from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, ESCALATED, EXPIRED, REJECT
+from protocols.trading.trade import ON_HALT
 
 SESSION, TRADE, HALT, DEPLOYMENT = "session", "trade", "halt", "deployment"
 OPS, DESK, RISK = "#b-ops", "#b-desk", "#b-risk"
@@ -25,8 +26,6 @@ HALT_DESK: Final = Decision("void", "halt_desk", "R-B5")
 """The Operator owes HALT, ruled on the session."""
 RESUME: Final = Decision("void", "resume", "R-B5")
 """The Operator owes RESUME, ruled on the halt."""
-HALTED: Final = Decision("void", "halt", "R-B5")
-"""A halt came, ruled on every open trade."""
 
 OF_SESSION: Final[Mapping[str, Decision]] = {"conservative_b": HALVE, "halt_desk": HALT_DESK}
 """Effects that are ruled on the session."""
@@ -64,7 +63,7 @@ class DeskSequels(Fold):
                 duties.extend(self._resolved(env, ended, docket))
         for started in fx.started:
             if started.kind == HALT:
-                duties.extend(_on_all(env, HALTED, docket, TRADE, DESK))
+                duties.extend(_on_all(env, ON_HALT, docket, TRADE, DESK))
         if self.waiting:
             duties.extend(self._on_session(env, docket))
         return duties

@@ -25,46 +25,47 @@ from protocols.trading.deploy import DEPLOYMENT
 from protocols.trading.halt import HALT
 from protocols.trading.promotion import PROMOTION
 from protocols.trading.sequels import DeskSequels
+from protocols.trading.trade import TRADE
 from tests.doubles import bodies
 from tests.doubles.table import START, Table
 
 
 @dataclass(frozen=True, kw_only=True)
 class Told(CaseState):
-    """A session or a trade that keeps the rulings on it."""
+    """A session that keeps the rulings on it."""
 
     rulings: tuple[Decision, ...] = ()
 
 
-def _case(kind: str, opener: str, field: str) -> CaseType:
-    """Make a case that takes every message and every ruling; TRADING_SUMMARY and EXECUTION end it."""
-
-    def step(state: Told, env: Envelope, house: Any) -> Told:
-        is_over = env.body.type in ("TRADING_SUMMARY", "EXECUTION")
-        return evolve(state, outcome="over") if is_over else state
-
-    def rule(state: Told, decision: Decision, env: Envelope, house: Any, obligation: Any) -> Told:
-        outcome = "stopped" if decision.outcome == "stop" else state.outcome
-        return evolve(state, rulings=(*state.rulings, decision), outcome=outcome)
-
-    return CaseType(
-        kind=kind,
-        openers=(opener,),
-        open=lambda env, house, parent: Told(
-            case_id=getattr(env.body, field),
-            kind=kind,
-            phase="open",
-            parent=parent.case_id if parent is not None else None,
-            opened_seq=env.seq,
-            anchor_at=env.sent_at,
-        ),
-        step=step,
-        otherwise=lambda state, obligation, house: Decision("void", "timeout", "4.1"),
-        rule=rule,
-        parent_of=lambda body: getattr(body, "session_id", "") or None if kind != "session" else None,
-        system="B",
+def _open(env: Envelope, house: Any, parent: CaseState | None) -> Told:
+    return Told(
+        case_id=env.body.session_id,  # type: ignore[attr-defined]
+        kind="session",
+        phase="open",
+        opened_seq=env.seq,
+        anchor_at=env.sent_at,
     )
 
+
+def _step(state: Told, env: Envelope, house: Any) -> Told:
+    """Take every message; WEEKLY_TRADING_REPORT ends it."""
+    return evolve(state, outcome="closed") if env.body.type == "WEEKLY_TRADING_REPORT" else state
+
+
+def _rule(state: Told, decision: Decision, env: Envelope, house: Any, obligation: Any) -> Told:
+    outcome = "stopped" if decision.outcome == "stop" else None
+    return evolve(state, rulings=(*state.rulings, decision), outcome=outcome)
+
+
+SESSION = CaseType(
+    kind="session",
+    openers=("TRADING_DAY",),
+    open=_open,
+    step=_step,
+    otherwise=lambda state, obligation, house: Decision("skip", "timeout", "4"),
+    rule=_rule,
+    system="B",
+)
 
 TYPES = {
     case_type.kind: case_type
@@ -74,8 +75,8 @@ TYPES = {
         FEEDBACK,
         RECALL,
         HALT,
-        _case("session", "TRADING_DAY", "session_id"),
-        _case("trade", "SIGNAL", "signal_id"),
+        TRADE,
+        SESSION,
     )
 }
 
@@ -149,10 +150,15 @@ class LifeTable(Table):
         how.setdefault("channel", next(iter(row.channels)))
         return self.say(seat, body, case_id=case_id, **how)
 
-    def close_day(self, pnl_pct: float = 0.0) -> Envelope:
+    def close_day(self, pnl_pct: float = 0.0, closes: dict[str, float] | None = None) -> Envelope:
         """Say MARKET_CLOSE in the newest session."""
         body = t.MarketClose(
-            date="2026-02-23", closes={}, equity=1e6, pnl_usd=1e6 * pnl_pct, pnl_pct=pnl_pct, trades=0
+            date=f"{self.now:%Y-%m-%d}",
+            closes=closes or {},
+            equity=1e6,
+            pnl_usd=1e6 * pnl_pct,
+            pnl_pct=pnl_pct,
+            trades=0,
         )
         return self.tell(Seat.OPERATOR, body, f"session_{self.days}")
 
@@ -162,6 +168,64 @@ class LifeTable(Table):
             self.open_day()
             self.close_day()
             self.wait(hours=24)
+
+    def week(self) -> None:
+        """End the newest session by its weekly report."""
+        body = t.WeeklyTradingReport(
+            week="2026-W09",
+            sessions=1,
+            pnl_usd=0.0,
+            pnl_pct=0.0,
+            cumulative_pnl_pct=0.0,
+            total_trades=0,
+            strategy_attribution=(),
+            promotions=(),
+            recalls=(),
+        )
+        self.tell(Seat.OPERATOR, body, f"session_{self.days}")
+
+    def signal(self, quantity: int = 100, price: float = 100.0, strategy_id: str = "strat_1") -> str:
+        """Say a BUY; return its trade."""
+        body = t.Signal(
+            strategy_id=strategy_id,
+            symbol="sp500",
+            action="BUY",
+            quantity=quantity,
+            order_type="limit",
+            limit_price=price,
+            confidence=0.8,
+            reason="it rises",
+        )
+        return self.tell(Seat.TRADER, body).case_id or ""
+
+    def order(self, trade: str, quantity: int = 100, price: float = 100.0) -> None:
+        """Place the order of a trade."""
+        body = t.Order(
+            client_order_id=f"{trade}-1",
+            symbol="sp500",
+            side="BUY",
+            quantity=quantity,
+            order_type="limit",
+            limit_price=price,
+        )
+        owed = next(o for o in self.docket.owed_by(Seat.TRADER) if o.case_id == trade)
+        env = self.say(Seat.TRADER, body, owed=owed)
+        assert self.broke(env) == ""
+
+    def buy(self, quantity: int = 100, price: float = 100.0) -> None:
+        """Buy shares from the signal to the fill."""
+        trade = self.signal(quantity, price)
+        self.order(trade, quantity, price)
+        body = t.Execution(
+            client_order_id=f"{trade}-1",
+            symbol="sp500",
+            action="BUY",
+            qty_filled=quantity,
+            avg_price=price,
+            slippage_bps=0.0,
+            status="filled",
+        )
+        self.say(Seat.TRADER, body)
 
     # ---------------------------------------------------------------- strategies
 

@@ -64,6 +64,13 @@ def test_openers_lead_to_their_case_types():
         "HYPOTHESIS": "debate",
         "OVERRIDE": "debate",
         "ESCALATION": "escalation",
+        "DEPLOY_PROPOSAL": "deployment",
+        "PROMOTION_PROPOSAL": "promotion",
+        "RISK_ALERT": "alert",
+        "HALT": "halt",
+        "SIGNAL": "trade",
+        "PERFORMANCE_FEEDBACK": "feedback",
+        "RECALL_FLAG": "recall",
     }
 
 
