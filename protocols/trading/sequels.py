@@ -15,6 +15,7 @@ from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import SYSTEM_B
 from protocols.research.sequels import audit_of
 from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, ESCALATED, EXPIRED, REJECT
+from protocols.trading.halt import RESUME
 from protocols.trading.trade import ON_HALT
 
 SESSION, TRADE, HALT, DEPLOYMENT = "session", "trade", "halt", "deployment"
@@ -24,8 +25,6 @@ HALVE: Final = Decision("reduce_exposure", "conservative", "R-B8")
 """Halve every position once, ruled on the session."""
 HALT_DESK: Final = Decision("void", "halt_desk", "R-B5")
 """The Operator owes HALT, ruled on the session."""
-RESUME: Final = Decision("void", "resume", "R-B5")
-"""The Operator owes RESUME, ruled on the halt."""
 
 OF_SESSION: Final[Mapping[str, Decision]] = {"conservative_b": HALVE, "halt_desk": HALT_DESK}
 """Effects that are ruled on the session."""

@@ -26,7 +26,9 @@ def guardian(recommendation: str = "approve") -> t.PromotionReview:
 
 
 def trader(recommendation: str = "approve") -> t.PromotionReview:
-    return t.PromotionReview(form="trader", avg_slippage_bps=1.0, fill_rate=1.0, recommendation=recommendation)
+    return t.PromotionReview(
+        form="trader", avg_slippage_bps=1.0, fill_rate=1.0, recommendation=recommendation
+    )
 
 
 def decision(what: str, row: int, extensions: int = 0) -> t.PromotionDecision:
@@ -35,7 +37,12 @@ def decision(what: str, row: int, extensions: int = 0) -> t.PromotionDecision:
 
 def proposal(table: LifeTable, **over) -> t.PromotionProposal:
     metrics = table.docket.house.fold_named("book").paper_metrics("strat_1")
-    fields = {"strategy_id": "strat_1", "paper_trading_metrics": metrics, "days": table.standing().days, **over}
+    fields = {
+        "strategy_id": "strat_1",
+        "paper_trading_metrics": metrics,
+        "days": table.standing().days,
+        **over,
+    }
     return t.PromotionProposal(**fields)
 
 
@@ -108,7 +115,12 @@ def test_r_b12_only_what_is_traded_on_paper_is_promoted():
 
 def test_r_b3_both_approve_and_the_strategy_enters_production():
     table = reviewed("approve", "approve")
-    for wrong in (decision("EXTEND", 3, 1), decision("REJECT", 1), decision("PROMOTE", 3), decision("PROMOTE", 2, 1)):
+    for wrong in (
+        decision("EXTEND", 3, 1),
+        decision("REJECT", 1),
+        decision("PROMOTE", 3),
+        decision("PROMOTE", 2, 1),
+    ):
         assert table.broke(table.say(OPERATOR, wrong)) == "R-B3"
     table.say(OPERATOR, decision("PROMOTE", 2))
     assert table.standing().stage == "staging"

@@ -170,6 +170,7 @@ def test_r_b5_an_admin_who_resumes_is_ruled_on_the_halt():
     case_id = table.tell(GUARDIAN, halt()).case_id
     answer(table, 2)
     assert rulings(table, case_id) == [("void", "resume", "R-B5")]
+    assert table.obligations() == {("operator", "RESUME")}
 
 
 def test_r_b5_an_admin_who_halts_the_desk_is_ruled_on_the_session():

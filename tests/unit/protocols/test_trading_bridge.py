@@ -1,0 +1,264 @@
+"""Feedback and recalls: what each system owes the other (spec 6, R-B9, R-B10, R-B11)."""
+
+from __future__ import annotations
+
+import pytest
+
+from protocols.kernel.people import Stop
+from protocols.kernel.seats import Seat
+from protocols.research import messages as m
+from protocols.trading import bridge
+from protocols.trading import messages as t
+from tests.doubles import bodies
+from tests.doubles.debating import assess, backtest, hypothesise, judge
+from tests.doubles.life_table import LifeTable, notice
+from tests.doubles.table import START
+
+OPERATOR, GUARDIAN, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.EVOLVER
+FALLING = (100.0, 99.0, 97.0, 96.0, 94.0)
+RISING = (100.5, 101.0, 102.0, 103.0, 104.0)
+
+
+def produced(closes: tuple[float, ...] = (), **how) -> LifeTable:
+    """Return a desk whose strategy is in production, with 100 shares over these closes."""
+    table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    backtest(table)
+    table.say(EVOLVER, bodies.moved("strat_1"))
+    table.wait(hours=2)
+    table.move("candidates", "staging")
+    table.move("staging", "production")
+    for n, close in enumerate(closes):
+        table.open_day()
+        if n == 0:
+            table.buy()
+        table.close_day(closes={"sp500": close})
+        table.wait(hours=24)
+    return table
+
+
+def feedback(table: LifeTable, **over) -> t.PerformanceFeedback:
+    fields = {"strategy_id": "strat_1", "expected_vs_actual": {}, "proposed_adjustment": "trade less", **over}
+    return t.PerformanceFeedback(**fields)
+
+
+def flag(table: LifeTable, **over) -> t.RecallFlag:
+    fields = {"strategy_id": "strat_1", "sharpe": -1.0, "sessions": 0, **over}
+    return t.RecallFlag(**{**fields, **bridge.recall_figures(table.docket.house, "strat_1"), **over})
+
+
+def asked() -> LifeTable:
+    table = produced()
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == ""
+    return table
+
+
+def response(stance: str, action: str, *evidence: str) -> t.FeedbackResponse:
+    return t.FeedbackResponse(stance=stance, action=action, counter_evidence=evidence)
+
+
+def causal(table: LifeTable, **over) -> m.CausalRecord:
+    hypothesis_id = table.standing().hypothesis_id
+    return m.CausalRecord(record=bodies.entry("observation", **{"hypothesis_id": hypothesis_id, **over}))
+
+
+def reflection(table: LifeTable, **over) -> m.Reflection:
+    return m.Reflection(record=bodies.entry("observation", **{"hypothesis_id": "strat_1", **over}))
+
+
+def ended(table: LifeTable, kind: str) -> str:
+    return next(e.outcome for e in reversed(table.docket.ended.values()) if e.kind == kind)
+
+
+# ---------------------------------------------------------------- when it is due
+
+
+def test_r_b9_half_of_the_backtests_sharpe_after_five_sessions_is_worth_a_feedback():
+    table = produced(FALLING[:4])
+    assert not bridge.is_underperforming(table.docket.house, "strat_1")
+    table = produced(FALLING)
+    assert bridge.is_underperforming(table.docket.house, "strat_1")
+    assert not bridge.is_underperforming(produced(RISING).docket.house, "strat_1")
+
+
+def test_r_b10_five_sessions_with_a_negative_sharpe_are_worth_a_recall():
+    assert not bridge.is_losing(produced(FALLING[:4]).docket.house, "strat_1")
+    table = produced(FALLING)
+    assert bridge.is_losing(table.docket.house, "strat_1")
+    assert not bridge.is_losing(produced(RISING).docket.house, "strat_1")
+    table.tell(GUARDIAN, flag(table))
+    assert not bridge.is_losing(table.docket.house, "strat_1")
+
+
+def test_r_b9_in_a_session_the_evolver_speaks_only_when_its_condition_holds():
+    table = produced(FALLING[:4])
+    session = table.open_day()
+    assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session))) == "R-B9"
+    table.close_day(closes={"sp500": 90.0})
+    figures = bridge.feedback_figures(table.docket.house, "strat_1")
+    assert set(figures["expected_vs_actual"]) == {"expected_sharpe", "actual_sharpe", "sessions"}
+    wrong = {"expected_vs_actual": {**figures["expected_vs_actual"], "actual_sharpe": 9.0}}
+    assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session, **wrong))) == "R-B9"
+    assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session, **figures))) == ""
+    assert not bridge.is_underperforming(table.docket.house, "strat_1")
+
+
+def test_r_b10_in_a_session_the_guardian_flags_only_what_loses_and_with_the_logs_figures():
+    table = produced(FALLING[:4])
+    session = table.open_day()
+    assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session))) == "R-B10"
+    table.close_day(closes={"sp500": 90.0})
+    assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session, sharpe=-9.0))) == "R-B10"
+    assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session, sessions=6))) == "R-B10"
+    assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session))) == ""
+    assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
+
+
+def test_6_1_only_what_is_in_production_is_fed_back_and_recalled():
+    table = LifeTable()
+    table.stage()
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == "6.1"
+    assert table.broke(table.tell(GUARDIAN, flag(table))) == "6.2"
+
+
+def test_r_b9_at_most_one_feedback_a_week():
+    table = asked()
+    table.say(OPERATOR, response("disagree", "none", "a short while"))
+    table.say(EVOLVER, causal(table))
+    table.wait(days=6, hours=23)
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == "R-B9"
+    table.wait(hours=1)
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == ""
+
+
+# ---------------------------------------------------------------- feedback
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        (response("agree", "none"), "6.1"),
+        (response("disagree", "withdraw", "it does well"), "6.1"),
+        (response("disagree", "adjust", "it does well"), "6.1"),
+        (response("disagree", "none"), "6.1"),
+        (response("disagree", "none", "it does well"), ""),
+        (response("agree", "adjust"), ""),
+        (response("agree", "withdraw"), ""),
+    ],
+)
+def test_6_1_who_agrees_acts_and_who_disagrees_gives_evidence(body, rule):
+    table = asked()
+    assert table.broke(table.say(OPERATOR, body)) == rule
+
+
+def test_6_1_who_agrees_to_withdraw_withdraws_while_the_evolver_records():
+    table = asked()
+    table.say(OPERATOR, response("agree", "withdraw"))
+    assert table.obligations() == {("evolver", "CAUSAL_RECORD"), ("operator", "STRATEGY_MOVED")}
+    wrong = bodies.moved(from_="production", to="candidates")
+    assert table.broke(table.say(OPERATOR, wrong)) == "R-D20"
+    table.say(OPERATOR, bodies.moved(from_="production", to="withdrawn"))
+    table.say(EVOLVER, causal(table))
+    assert table.obligations() == {("operator", "DEPLOY_NOTICE")}
+    wrong = notice("WITHDRAW", "candidates", from_="production")
+    assert table.broke(table.say(OPERATOR, wrong)) == "R-B12"
+    table.say(OPERATOR, notice("WITHDRAW", "withdrawn", from_="production"))
+    assert (ended(table, "feedback"), table.standing().stage) == ("withdrawn", "withdrawn")
+
+
+def test_6_1_who_agrees_to_adjust_halves_the_position_limit():
+    table = asked()
+    table.say(OPERATOR, response("agree", "adjust"))
+    assert table.standing().position_limit == 0.025
+    assert table.obligations() == {("evolver", "CAUSAL_RECORD")}
+    table.say(EVOLVER, causal(table))
+    assert (ended(table, "feedback"), table.standing().stage) == ("adjusted", "production")
+
+
+def test_6_1_a_response_that_broke_a_rule_adjusts_nothing():
+    table = asked()
+    assert table.broke(table.say(OPERATOR, response("disagree", "adjust", "no"))) == "6.1"
+    assert table.standing().position_limit == 0.05
+
+
+def test_6_1_counter_evidence_goes_into_the_evolvers_record():
+    table = asked()
+    table.say(OPERATOR, response("disagree", "none", "three sessions say little"))
+    obligation = table.owed(EVOLVER, "CAUSAL_RECORD")
+    assert (obligation.within.total_seconds(), obligation.channel) == (24 * 3600, "#a-report")
+    state = table.docket.cases[obligation.case_id]
+    shown = table.rules.types["feedback"].brief(state, obligation, table.docket.house)
+    assert shown["answer"]["counter_evidence"] == ["three sessions say little"]
+    assert shown["hypothesis_id"] == table.standing().hypothesis_id
+    other = m.CausalRecord(record=bodies.entry("observation", hypothesis_id="hyp_20200101_0000"))
+    assert table.broke(table.say(EVOLVER, other)) == "6.1"
+    table.say(EVOLVER, causal(table))
+    assert ended(table, "feedback") == "disputed"
+
+
+def test_r_b11_system_a_is_shown_nothing_of_the_desk():
+    table = asked()
+    operators = table.owed(OPERATOR, "FEEDBACK_RESPONSE")
+    brief = table.rules.types["feedback"].brief
+    state = table.docket.cases[operators.case_id]
+    assert "desk" in brief(state, operators, table.docket.house)
+    table.say(OPERATOR, response("agree", "adjust"))
+    evolvers = table.owed(EVOLVER, "CAUSAL_RECORD")
+    assert "desk" not in brief(table.docket.cases[evolvers.case_id], evolvers, table.docket.house)
+
+
+def test_r_b9_a_feedback_without_a_response_ends_unanswered():
+    table = asked()
+    table.wait(hours=24, minutes=59)
+    assert table.obligations() == {("operator", "FEEDBACK_RESPONSE")}
+    table.wait(minutes=1)
+    ruling = table.last("RULING").body
+    assert (ruling.outcome, ruling.reason, ruling.rule) == ("void", "timeout", "R-B9")
+    assert ended(table, "feedback") == "unanswered"
+
+
+def test_a_withdrawal_that_nobody_made_is_said_so():
+    table = asked()
+    table.say(OPERATOR, response("agree", "withdraw"))
+    table.say(EVOLVER, causal(table))
+    table.wait(hours=1)
+    assert table.last("RULING").body.rule == "R-D20"
+    assert (ended(table, "feedback"), table.standing().stage) == ("unmoved", "production")
+
+
+# ---------------------------------------------------------------- recall
+
+
+def test_6_2_a_recall_withdraws_and_system_a_reflects():
+    table = produced(FALLING)
+    table.tell(GUARDIAN, flag(table))
+    assert table.obligations() == {("operator", "RECALL_REQUEST")}
+    assert (
+        table.broke(table.say(OPERATOR, t.RecallRequest(strategy_id="strat_2", reason="it loses"))) == "6.2"
+    )
+    table.say(OPERATOR, t.RecallRequest(strategy_id="strat_1", reason="it loses"))
+    assert table.obligations() == {("evolver", "REFLECTION"), ("operator", "STRATEGY_MOVED")}
+    other = reflection(table, hypothesis_id=None)
+    assert table.broke(table.say(EVOLVER, other)) == "6.2"
+    table.say(EVOLVER, reflection(table))
+    table.say(OPERATOR, bodies.moved(from_="production", to="withdrawn"))
+    table.say(OPERATOR, notice("WITHDRAW", "withdrawn", from_="production"))
+    assert (ended(table, "recall"), table.standing().stage) == ("recalled", "withdrawn")
+
+
+def test_r_b10_a_recall_that_nobody_asked_for_may_be_flagged_again():
+    table = produced(FALLING)
+    table.tell(GUARDIAN, flag(table))
+    table.wait(hours=25)
+    assert table.last("RULING").body.rule == "R-B10"
+    assert ended(table, "recall") == "unanswered"
+    assert bridge.is_losing(table.docket.house, "strat_1")
+    assert table.broke(table.tell(GUARDIAN, flag(table))) == ""
+
+
+def test_a_human_stop_ends_a_feedback():
+    table = asked()
+    table.tell(Seat.ADMIN, Stop(scope="system B", why="enough"))
+    assert ended(table, "feedback") == "stopped"
