@@ -40,6 +40,8 @@ CODES: Final = {
     "principles": "standing principles",
     "cycle_budget": "lack of time",
     "revise_cap": "a second revision",
+    "underperformed_live": "weak live results",
+    "recalled": "a recall",
 }
 """How a sentence names any other reason to fail."""
 

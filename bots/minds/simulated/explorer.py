@@ -7,6 +7,7 @@ from datetime import timedelta
 from bots.minds.mind import Aside, Reply
 from bots.minds.simulated import phrases_explorer as phrases
 from bots.minds.simulated.criteria import CRITERIA, archetypes_in, listed, speaks_against, spoken
+from bots.minds.simulated.evidence import named
 from bots.minds.simulated.lessons import Trial, failing, is_legal, near_miss
 from bots.minds.simulated.repair import changes
 from bots.minds.simulated.search import Candidate, Plan, candidates
@@ -36,11 +37,14 @@ def hypothesis(turn: Turn) -> Reply:
 
 
 def plan_of(turn: Turn) -> Plan:
-    """Decide where to search: by principles, direction, notes and earlier trials."""
+    """Decide where to search: by principles, what the desk saw, direction, notes and earlier trials."""
     direction = _direction(turn)
     shunned = _shunned(turn)
     weights = {
-        name: 0.0 if name in shunned else (1.0 - turn.said_against(name)[0]) ** 2 for name in ARCHETYPES
+        name: 0.0
+        if name in shunned
+        else (1.0 - turn.said_against(name)[0]) ** 2 * turn.live.factor(name, turn.temper)
+        for name in ARCHETYPES
     }
     is_broad = "diversify" in direction.casefold()
     if is_broad:
@@ -51,7 +55,7 @@ def plan_of(turn: Turn) -> Plan:
     elif named := archetypes_in(direction):
         factor = 0.25 if speaks_against(direction) else 2.5
         weights.update({name: weights[name] * factor for name in named})
-    symbols = turn.universe.symbols
+    symbols = turn.live.allowed(turn.universe.symbols)
     wished = [name for note in turn.notes if not note.is_against for name in note.archetypes]
     if wished:
         weights = {name: float(name in wished) for name in ARCHETYPES}
@@ -93,10 +97,13 @@ def _learnt(turn: Turn, archetype: str) -> tuple[str, ...]:
 
 
 def _parents(turn: Turn) -> dict[str, StrategySpec]:
+    """Gather what to breed from: what is offered and the desk did not give up, and what thrives in production."""
     trigger = turn.transcript.last(CycleTrigger)
     offered = trigger.context.available_parents if trigger is not None else ()
     found = {}
-    for parent in offered:
+    for parent in dict.fromkeys(
+        (*(one for one in offered if one not in turn.live.gone), *turn.live.thriving)
+    ):
         record = turn.view.memory.strategy(parent)
         if record is not None and record.strategy is not None:
             spec = spec_of(record.strategy)
@@ -206,20 +213,36 @@ def _reasons(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
     if codes := _learnt(turn, best.spec.archetype):
         archetype = spoken(best.spec.archetype)
         said.append(voice.say(phrases.LEARNT, archetype=archetype, codes=listed(map(spoken, codes))))
+    if plan.again is None:
+        said += _from_the_desk(turn, best)
     for note in turn.notes:
         is_used = note.archetypes or note.symbols or note.criteria
         said.append(voice.say(phrases.NOTE if is_used else phrases.NOTE_READ, **note.facts))
     return said
 
 
+def _from_the_desk(turn: Turn, best: Candidate) -> list[str]:
+    """Say what live results had to do with the search."""
+    voice, live, said = turn.voice, turn.live, []
+    fallen = {**live.setbacks, **live.sinking}
+    if names := named(fallen):
+        archetypes = listed(spoken(name) for name in dict.fromkeys(fallen[one] for one in names))
+        said.append(voice.say(phrases.DESK_AGAINST, strategies=listed(names), archetypes=archetypes))
+    if best.parent in live.thriving:
+        said.append(voice.say(phrases.DESK_FOR, strategy=best.parent))
+    return said
+
+
 def _sources(turn: Turn, plan: Plan) -> tuple[str, ...]:
-    """Name what was read: principles, the near miss, parents, records of failures that were avoided."""
-    named = [key for name in ARCHETYPES for key in turn.said_against(name)[2]]
+    """Name what was read: live results, principles, the near miss, parents, records of failures avoided."""
+    live = turn.live
+    read = [*named({**live.setbacks, **live.sinking}), *named(live.thriving, 1)] if plan.again is None else []
+    read += [key for name in ARCHETYPES for key in turn.said_against(name)[2]]
     if plan.again is not None:
-        named.append(plan.again.record.record_id)
-    named += list(plan.parents)
-    named += [t.record.record_id for t in turn.trials[-3:] if t.record.kind == "failure"]
-    return tuple(dict.fromkeys(named))[:LOOKED_UP]
+        read.append(plan.again.record.record_id)
+    read += list(plan.parents)
+    read += [t.record.record_id for t in turn.trials[-3:] if t.record.kind == "failure"]
+    return tuple(dict.fromkeys(read))[:LOOKED_UP]
 
 
 def _note(turn: Turn, plan: Plan, found: list[Candidate]) -> ResearchNote:

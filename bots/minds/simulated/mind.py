@@ -1,4 +1,4 @@
-"""The simulated mind: one for each seat of System A, answering by what an obligation expects."""
+"""The simulated mind: one for each seat, answering by what an obligation expects."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from bots.minds.simulated import (
     critic,
     evolver,
     explorer,
+    live,
+    operator,
+    operator_strategies,
     rebuttal,
     reports,
     weekly,
@@ -20,8 +23,22 @@ from bots.minds.simulated import (
 from bots.minds.simulated.delays import delay
 from bots.minds.simulated.tools import SimulatedTools
 from bots.minds.simulated.turn import Turn
+from protocols.kernel.seats import Seat
 
 Answer = Callable[[Turn], Reply | None]
+
+
+def _move(turn: Turn) -> Reply | None:
+    return (operator_strategies.move if turn.view.seat is Seat.OPERATOR else aftermath.move)(turn)
+
+
+def _record(turn: Turn) -> Reply:
+    return (live.record if live.is_live(turn) else aftermath.record)(turn)
+
+
+def _reflect(turn: Turn) -> Reply:
+    return (live.reflect if live.is_live(turn) else aftermath.reflect)(turn)
+
 
 ANSWERS: Final[Mapping[str, Answer]] = {
     "HYPOTHESIS": explorer.hypothesis,
@@ -35,9 +52,9 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "FINAL_VERDICT": evolver.judge_finally,
     "REVISE_REQUEST": evolver.request,
     "BACKTEST_RESULT": aftermath.backtest,
-    "STRATEGY_MOVED": aftermath.move,
-    "CAUSAL_RECORD": aftermath.record,
-    "REFLECTION": aftermath.reflect,
+    "STRATEGY_MOVED": _move,
+    "CAUSAL_RECORD": _record,
+    "REFLECTION": _reflect,
     "MICRO_CYCLE_REPORT": reports.micro,
     "PRINCIPLE_SYNTHESIS": reports.synthesise,
     "DAILY_REPORT": reports.daily,
@@ -48,12 +65,30 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "ARCHITECTURE_CRITIQUE": architecture.critique,
     "ARCHITECTURE_REBUTTAL": architecture.rebut,
     "ARCHITECTURE_VERDICT": architecture.decide,
+    "PERFORMANCE_FEEDBACK": live.feed_back,
+    "PRE_MARKET_CHECK": operator.check_before_open,
+    "CHECK_NEW_STRATEGIES": operator.look_for_strategies,
+    "DEPLOY_PROPOSAL": operator_strategies.propose_deployment,
+    "DEPLOY_DECISION": operator_strategies.decide_deployment,
+    "DEPLOY_NOTICE": operator_strategies.notify,
+    "PROMOTION_PROPOSAL": operator_strategies.propose_promotion,
+    "PROMOTION_DECISION": operator_strategies.decide_promotion,
+    "FEEDBACK_RESPONSE": operator_strategies.respond,
+    "RECALL_REQUEST": operator_strategies.request_recall,
+    "RISK_DISCUSSION": operator.discuss,
+    "RISK_DECISION": operator.decide_risk,
+    "HALT": operator.halt,
+    "RESUME": operator.resume,
+    "MARKET_CLOSE": operator.close_books,
+    "TRADING_SUMMARY": operator.summarise,
+    "DAILY_TRADING_REPORT": operator.report_day,
+    "WEEKLY_TRADING_REPORT": operator.report_week,
 }
-"""Who answers what; a message is of one seat, so one table serves the three of them."""
+"""Who answers what; a message is of one seat but for STRATEGY_MOVED, so one table serves all of them."""
 
 
 class SimulatedMind(Mind):
-    """Fills a seat of System A with a seeded, arguing bot.
+    """Fills a seat with a seeded, arguing bot.
 
     It keeps nothing between answers: the same view, seed and prices give the same bytes in any process, so a
     restart changes nothing. Decisions follow from figures; the seed chooses what is searched, how it is said

@@ -63,6 +63,14 @@ LEARNT: Final[Variants] = (
     "for {archetype} I also kept an eye on {codes}, where it has failed before",
     "{archetype} fell to {codes} lately, so candidates paid for that",
 )
+DESK_AGAINST: Final[Variants] = (
+    "at the desk {strategies} did not keep their promise, so I try less {archetypes}",
+    "live results speak against {archetypes} ({strategies})",
+)
+DESK_FOR: Final[Variants] = (
+    "{strategy} does well in production, so I bred from it",
+    "its parent {strategy} keeps its promise in production",
+)
 NOTE: Final[Variants] = (
     "{who} wrote {quote}, and I searched accordingly",
     "I took {who}’s note {quote} into the search",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from bots.minds.mind import Reply
 from bots.minds.simulated import phrases_evolver as phrases
@@ -25,6 +26,9 @@ from protocols.research.messages import (
     TradingFeedback,
     Window,
 )
+
+METRICS_READ: Final = timedelta(days=14)
+"""How far back the daily report looks for metrics of a strategy."""
 
 
 def micro(turn: Turn) -> Reply:
@@ -94,10 +98,14 @@ def daily(turn: Turn) -> Reply:
 
 
 def feedback(turn: Turn) -> TradingFeedback:
-    """Compare what System B's last metrics show with the backtests, strategy by strategy."""
+    """Compare what System B's last metrics show with the backtests, strategy by strategy.
+
+    The day's P&L is that of the last day with metrics, over the desk's starting capital.
+    """
     memory = turn.view.memory
-    latest = {record.strategy_id: record for record in memory.metrics()}
-    said, pnl = [], []
+    since = (turn.now - METRICS_READ).date().isoformat()
+    latest = {record.strategy_id: record for record in memory.metrics(since=since)}
+    said = []
     for strategy_id, record in latest.items():
         known, realised = memory.strategy(strategy_id), record.realised.get("sharpe_30d")
         if known is None or known.backtest is None or not isinstance(realised, int | float):
@@ -105,11 +113,12 @@ def feedback(turn: Turn) -> TradingFeedback:
         expected = known.backtest.metrics.sharpe
         facts = {"realised": two(realised), "expected": two(expected)}
         said.append(turn.voice.say(phrases.INSIGHTS, strategy=strategy_id, **facts))
-        if isinstance(value := record.realised.get("pnl_pct"), int | float):
-            pnl.append(float(value))
+    last = max((record.date for record in latest.values()), default="")
+    pnl = [float(record.realised["pnl"]) for record in latest.values() if record.date == last]
+    capital = turn.view.config.get("desk", {}).get("capital")
     return TradingFeedback(
         production_strategies=len(memory.strategies(stage="production")),
-        daily_pnl_pct=round(sum(pnl), 6) if pnl else None,
+        daily_pnl_pct=round(sum(pnl) / capital, 6) if pnl and capital else None,
         feedback_insights=tuple(said[-5:]),
     )
 

@@ -32,6 +32,10 @@ class Temper:
         shuns: Confidence of a principle from which on its archetype is left alone in that regime.
         pool: Newest approved strategies against which correlation is measured.
         note_hours: How long a note that names no case is heeded.
+        live_for: How long the desk's evidence on a strategy counts.
+        recalls: Factor on an archetype's weight for each of its strategies that the desk gave up, up to three.
+        sinks: The same for each that loses there.
+        thrives: The same for each in production that keeps its promise.
         tolerance: What a strictness of 0 would tolerate.
         strictness_counts: How much of a criterion's strictness is taken off that.
         heed_note: How much a note takes off the tolerance of the score that it names.
@@ -81,6 +85,10 @@ class Temper:
     shuns: float = 0.4
     pool: int = 24
     note_hours: float = 6.0
+    live_for: timedelta = timedelta(days=60)
+    recalls: float = 0.35
+    sinks: float = 0.7
+    thrives: float = 1.3
 
     tolerance: float = 0.95
     strictness_counts: float = 0.5

@@ -11,6 +11,7 @@ import numpy as np
 from bots.minds.mind import View
 from bots.minds.simulated.casefile import CaseFile, Pool, open_file
 from bots.minds.simulated.delays import delay
+from bots.minds.simulated.evidence import Live, live
 from bots.minds.simulated.heed import Heeded, attention, heeded
 from bots.minds.simulated.lessons import Trial, against, pool, trials
 from bots.minds.simulated.points import point
@@ -113,6 +114,11 @@ class Turn:
     def trials(self) -> tuple[Trial, ...]:
         """Return what was tried in the last days."""
         return trials(self.view.memory, self.now - self.temper.remembers)
+
+    @cached_property
+    def live(self) -> Live:
+        """Return what the desk taught."""
+        return live(self.view.memory, self.now, self.temper)
 
     @cached_property
     def principles(self) -> tuple[PrincipleRecord, ...]:

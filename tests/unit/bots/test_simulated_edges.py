@@ -62,7 +62,7 @@ def test_every_duty_of_system_a_has_an_answer():
     owed = {
         kind for table in (CYCLE, DEBATE, DAILY, WEEKLY) for duty in table.values() for kind in duty.expects
     }
-    assert owed == set(ANSWERS)
+    assert owed <= set(ANSWERS)
 
 
 def test_what_no_simulated_seat_owes_is_met_with_silence():
