@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
@@ -177,6 +177,38 @@ def seat_text(seat: str) -> Text:
 
     colours = {str(known): colour for known, colour in SEAT_COLOURS.items()}
     return Text(clean(seat, 20).capitalize(), style=colours.get(seat, "default"))
+
+
+BLOCKS: Final = "▁▂▃▄▅▆▇█"
+ASCII_BLOCKS: Final = "_.-~=+*#"
+"""What a small curve is drawn with, from low to high, where a terminal has no blocks."""
+
+
+def sparkline(values: Sequence[float], encoding: str | None, most: int = 60) -> str:
+    """Draw a curve in one line of text.
+
+    Args:
+        values: Its points; of more than `most` the last one of each equal part is drawn.
+        encoding: What the output can show: blocks for any UTF, plain ASCII otherwise.
+        most: Characters to fill at most.
+    """
+    n = min(len(values), most)
+    drawn = [values[(i + 1) * len(values) // n - 1] for i in range(n)]
+    marks = BLOCKS if (encoding or "").lower().startswith("utf") else ASCII_BLOCKS
+    low, high = min(drawn, default=0.0), max(drawn, default=0.0)
+    if low == high:
+        return marks[0] * n
+    return "".join(marks[min(int((v - low) / (high - low) * len(marks)), len(marks) - 1)] for v in drawn)
+
+
+def money(dollars: float, *, sign: bool = False) -> str:
+    """Write an amount in dollars to the cent: `1,234.50`, with a sign `+1,234.50`."""
+    return f"{dollars + 0.0:{'+' if sign else ''},.2f}"
+
+
+def per_cent(share: float, *, sign: bool = False) -> str:
+    """Write a fraction as per cent: `1.25 %`, with a sign `+1.25 %`."""
+    return f"{share * 100 + 0.0:{'+' if sign else ''}.2f} %"
 
 
 def clock_time(instant: datetime) -> str:

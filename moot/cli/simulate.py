@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,23 +14,41 @@ import typer
 from moot.cli.app import command
 from moot.cli.config import ConfigFile, settings
 from moot.cli.errors import Unusable
-from moot.cli.output import console, duration, has_colour, heading, plural, print_table, table, write_json
+from moot.cli.output import (
+    console,
+    duration,
+    has_colour,
+    heading,
+    money,
+    per_cent,
+    plural,
+    print_table,
+    say,
+    sparkline,
+    table,
+    write_json,
+)
 from moot.cli.place import LOG_NAME, AsJson
 from moot.cli.up import Prices
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from moot.simulation.desk import DeskSummary
     from moot.simulation.summary import SimulationSummary
 
 RUNS: Final = Path("runs")
 """Where runs are kept when no directory is named (K24)."""
 
+MOST_NAMED: Final = 5
+"""Strategies that a line names; --json has them all."""
+
 
 @command(
     "moot simulate",
     "moot simulate --days 28 --seed 7 --out ./runs/february",
-    "moot simulate --start 2026-06-01 --prices ./prices.csv --json | jq .verdicts",
+    "moot simulate --days 28 --plot equity.png",
+    "moot simulate --start 2026-06-01 --prices ./prices.csv --json | jq .desk.pnl_usd",
 )
 def simulate(
     days: Annotated[float, typer.Option("--days", metavar="N", help="How many days; by default 7.")] = 7.0,
@@ -44,6 +62,9 @@ def simulate(
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Where the log goes; by default ./runs/<start>-<seed>."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the desk's equity curve.")
     ] = None,
     config: ConfigFile = None,
     as_json: AsJson = False,
@@ -61,6 +82,8 @@ def simulate(
     place = out if out is not None else free_directory(f"{first:%Y%m%d}-{seed}")
     if (place / LOG_NAME).exists():
         raise Unusable(f"{place} holds a log already: choose another --out")
+    if plot is not None:
+        _check_picture(plot)
     options = SimulateOptions(
         days=days, start=first, seed=seed, prices=prices, out=place, settings=settings(config)
     )
@@ -70,6 +93,24 @@ def simulate(
         write_json(summary.as_json())
     else:
         print_summary(console(), summary)
+    if plot is not None:
+        from moot.simulation.plot import plot as draw
+
+        try:
+            draw(summary, plot)
+        except OSError as exc:
+            raise Unusable(f"--plot {plot}: {exc.strerror or exc}") from exc
+        say(f"the equity curve is in {plot}")
+
+
+def _check_picture(file: Path) -> None:
+    """Say before days are simulated that a picture could not be written."""
+    if file.suffix.lower() != ".png":
+        raise Unusable(f"--plot {file}: name a file that ends in .png")
+    if file.is_dir() or not file.parent.is_dir():
+        raise Unusable(
+            f"--plot {file}: " + ("it is a directory" if file.is_dir() else f"there is no {file.parent}")
+        )
 
 
 def first_instant(text: str) -> datetime:
@@ -118,47 +159,94 @@ def progress(what: str) -> Iterator[Callable[[float, str], None] | None]:
 
 
 def print_summary(target: Console, summary: SimulationSummary) -> None:
-    """Print the figures of a simulation."""
+    """Print the figures of a simulation: of each system, then of both."""
+    from rich.text import Text
+
     s = summary
-    debates = [f"{n} {verdict}" for verdict, n in sorted(s.verdicts.items())]
-    if s.early_ends:
-        debates.append(f"{s.early_ends} ended early by a clear signal")
-    ended = sum(s.escalations_ended.values())
-    how = [f"{n} {word}" for word, n in sorted(s.escalations_ended.items())]
-    if (still := sum(s.escalations.values()) - ended) > 0:
-        how.append(f"{still} open")
     rows = table("", "", "", right=("",), fold=("",))
     rows.show_header = False
     rows.columns[0].style, rows.columns[0].no_wrap, rows.columns[0].justify = "dim", True, "left"
     rows.columns[1].no_wrap, rows.columns[2].justify = True, "left"
-    for name, n, about in (
-        ("cycles", s.cycles, ""),
-        ("debates", s.debates, ", ".join(debates)),
-        ("revisions", s.revisions, ""),
-        ("extensions", s.extensions, ""),
-        ("concessions", s.concessions, ""),
-        (
-            "timeouts",
-            s.timeouts,
-            f"{plural(s.pings, 'reminder')}; rulings: {_counts(s.rulings)}" if s.pings else "",
-        ),
-        ("violations", s.violations, ""),
-        (
-            "escalations",
-            sum(s.escalations.values()),
-            f"{_counts(s.escalations)}; {', '.join(how)}" if how else "",
-        ),
-        ("principles", s.principles, ""),
-        ("backtests", s.backtests_passed + s.backtests_failed, _backtests(s)),
-        ("messages", s.messages, f"head {s.head_hash[:16]}"),
-    ):
-        rows.add_row(name, f"{n:,}", about)
+    sections = (
+        ("System A", _research(s)),
+        ("System B", _desk(s.desk, target.encoding)),
+        ("Both", _both(s)),
+    )
+    for title, lines in sections:
+        rows.add_row(Text(title, "bold not dim"), "", "")
+        for name, n, about in lines:
+            rows.add_row(name, n if isinstance(n, str) else f"{n:,}", about)
     target.print(heading(f"{_days(s.days)} from {s.start[:10]}, seed {s.seed}", f"prices {s.prices}"))
     print_table(target, rows)
     virtual = duration(timedelta(seconds=s.virtual_s))
     target.print(
         f"{virtual} of society time in {s.wall_s:.1f} s" + (f", log in {s.out}" if s.out else ""), style="dim"
     )
+
+
+Line = tuple[str, int | str, str]
+"""A line of the summary: what, how many or how much, and what more there is to say."""
+
+
+def _research(s: SimulationSummary) -> Iterator[Line]:
+    debates = [f"{n} {verdict}" for verdict, n in sorted(s.verdicts.items())]
+    if s.early_ends:
+        debates.append(f"{s.early_ends} ended early by a clear signal")
+    yield "cycles", s.cycles, ""
+    yield "debates", s.debates, ", ".join(debates)
+    yield "revisions", s.revisions, ""
+    yield "extensions", s.extensions, ""
+    yield "concessions", s.concessions, ""
+    yield "principles", s.principles, ""
+    yield "backtests", s.backtests_passed + s.backtests_failed, _backtests(s)
+
+
+def _desk(desk: DeskSummary, encoding: str | None) -> Iterator[Line]:
+    days = desk.measured_days()
+    curve = [desk.capital, *(day.equity for day in days)]
+    drawn = f"{sparkline(curve, encoding)} from {money(desk.capital)}" if days else ""
+    yield "sessions", len(days), ""
+    yield "equity", money(desk.equity), drawn
+    fall = f"{per_cent(desk.pnl_pct, sign=True)}, max drawdown {per_cent(desk.max_drawdown)}"
+    yield "P&L", money(desk.pnl_usd, sign=True), fall
+    made = sorted(desk.attribution().items(), key=lambda item: (-abs(item[1]["pnl_usd"]), item[0]))
+    yield "by strategy", len(made), _attribution(made)
+    yield "orders", desk.orders, _counts(desk.trades_ended) if desk.trades_ended else ""
+    yield "fills", desk.fills, _counts(desk.executions) if desk.executions else ""
+    yield "deployments", desk.cases["deployment"], _counts(desk.deployments) if desk.deployments else ""
+    yield "promotions", desk.cases["promotion"], _counts(desk.promotions) if desk.promotions else ""
+    yield "feedbacks", desk.cases["feedback"], _counts(desk.feedbacks) if desk.feedbacks else ""
+    yield "recalls", desk.cases["recall"], _counts(desk.recalls) if desk.recalls else ""
+    yield "withdrawals", len(desk.withdrawn), _some(desk.withdrawn)
+    yield "alerts", sum(desk.alerts.values()), _counts(desk.alerts) if desk.alerts else ""
+    by = ", ".join(f"{n} by the {seat}" for seat, n in sorted(desk.halted_by.items()))
+    yield "halts", desk.cases["halt"], f"{by}; {desk.resumed} lifted" if by else ""
+
+
+def _both(s: SimulationSummary) -> Iterator[Line]:
+    about = f"{plural(s.pings, 'reminder')}; rulings: {_counts(s.rulings)}" if s.pings else ""
+    yield "timeouts", s.timeouts, about
+    yield "violations", s.violations, ""
+    ended = (
+        f"{s.escalations[code]} {code.replace('_', ' ')}: {_counts(+endings)}"
+        for code, endings in sorted(s.escalation_endings.items())
+    )
+    yield "escalations", sum(s.escalations.values()), "; ".join(ended)
+    yield "messages", s.messages, f"head {s.head_hash[:16]}"
+
+
+def _attribution(made: Sequence[tuple[str, Mapping[str, float]]]) -> str:
+    return _some(
+        [
+            f"{name} {money(of['pnl_usd'], sign=True)} ({plural(int(of['fills']), 'fill')})"
+            for name, of in made
+        ]
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _days(n: float) -> str:

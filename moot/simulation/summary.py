@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from moot.simulation.desk import DeskSummary
 from protocols.escalation.case import EscalationState
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Envelope
@@ -14,7 +15,10 @@ from protocols.research.debate import DebateState
 
 @dataclass(slots=True)
 class SimulationSummary:
-    """Figures of a simulation; `wall_s` is the only one that differs between two runs of a seed."""
+    """Figures of a simulation; `wall_s` is the only one that differs between two runs of a seed.
+
+    Those of System B are in `desk`; `escalation_endings` tells by trigger how escalations ended, `open` included.
+    """
 
     days: float = 0.0
     seed: int = 0
@@ -34,6 +38,7 @@ class SimulationSummary:
     violations: int = 0
     escalations: Counter[str] = field(default_factory=Counter)
     escalations_ended: Counter[str] = field(default_factory=Counter)
+    escalation_endings: dict[str, Counter[str]] = field(default_factory=dict)
     principles: int = 0
     backtests_passed: int = 0
     backtests_failed: int = 0
@@ -41,11 +46,13 @@ class SimulationSummary:
     virtual_s: float = 0.0
     wall_s: float = 0.0
     out: str | None = None
+    desk: DeskSummary = field(default_factory=DeskSummary)
 
     def take(self, env: Envelope, fx: Effects) -> None:
         """Count one message and what it changed."""
         self.messages += 1
         self.head_hash = env.hash
+        self.desk.take(env, fx)
         body = env.body
         kind = body.type
         if fx.violation is not None:
@@ -71,12 +78,16 @@ class SimulationSummary:
                 self.debates += 1
             elif isinstance(state, EscalationState):
                 self.escalations[state.code] += 1
+                self.escalation_endings.setdefault(state.code, Counter())["open"] += 1
         for state in fx.ended:
             self._ended(state)
 
     def _ended(self, state: object) -> None:
         if isinstance(state, EscalationState):
             self.escalations_ended[state.outcome or ""] += 1
+            endings = self.escalation_endings.setdefault(state.code, Counter())
+            endings["open"] -= 1
+            endings[state.outcome or ""] += 1
         elif isinstance(state, DebateState):
             self.verdicts[state.verdict or "none"] += 1
             if state.ended_by == "confidence":
@@ -91,5 +102,13 @@ class SimulationSummary:
         plain: dict[str, Any] = {}
         for name in self.__slots__:
             value = getattr(self, name)
-            plain[name] = dict(sorted(value.items())) if isinstance(value, Counter) else value
+            plain[name] = _sorted(value) if isinstance(value, Counter) else value
+        plain["escalation_endings"] = {
+            code: _sorted(+endings) for code, endings in sorted(self.escalation_endings.items())
+        }
+        plain["desk"] = self.desk.as_json()
         return plain
+
+
+def _sorted(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items()))

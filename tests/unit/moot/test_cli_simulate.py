@@ -1,16 +1,19 @@
 """`moot simulate`: its options and its summary; the simulation itself is tested elsewhere."""
 
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from moot.cli.errors import Unusable
 from moot.cli.simulate import first_instant, free_directory
+from moot.simulation.desk import Day, DeskSummary, Point
 from moot.simulation.simulate import SimulateOptions
 from moot.simulation.summary import SimulationSummary
-from tests.doubles.command_line import complaint, data, done, write
+from tests.doubles.command_line import complaint, data, done, moot, write
+
+FIRST = datetime(2026, 2, 23, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -46,6 +49,10 @@ SUMMARY = SimulationSummary(
     violations=1,
     escalations=Counter(no_approve=1, timeouts=2),
     escalations_ended=Counter(answered=1, expired=1),
+    escalation_endings={
+        "no_approve": Counter(open=0, answered=1),
+        "timeouts": Counter(open=1, expired=1),
+    },
     principles=4,
     backtests_passed=12,
     backtests_failed=8,
@@ -53,25 +60,99 @@ SUMMARY = SimulationSummary(
     virtual_s=604800.0,
     wall_s=3.21,
     out="runs/20260223-3",
+    desk=DeskSummary(
+        capital=1_000_000.0,
+        cases=Counter(session=2, trade=9, deployment=2, promotion=1, halt=1),
+        orders=9,
+        executions=Counter(filled=7, partial=1),
+        fills=8,
+        trades_ended=Counter(filled=7, halted=2),
+        deployments=Counter({"DEPLOY by the admin": 1, "REJECT by the table": 1}),
+        promotions=Counter(promoted=1),
+        withdrawn=["s1", "s2", "s3", "s4", "s5", "s6"],
+        alerts=Counter(WARNING=2, HALT=1),
+        halted_by=Counter(guardian=1),
+        resumed=1,
+        days=[
+            Day("2026-02-23", 1_050_000.0, 50_000.0, 0.05, 4, True),
+            Day("2026-02-24", 1_020_000.5, -29_999.5, -0.028571, 4, True),
+        ],
+        curve=[
+            Point(FIRST, 1_000_000.0),
+            Point(FIRST + timedelta(hours=21), 1_050_000.0),
+            Point(FIRST + timedelta(hours=40), 1_000_000.0),
+            Point(FIRST + timedelta(hours=45), 1_020_000.5),
+        ],
+    ),
 )
 
 
 def test_the_summary_reads_like_this(asked: list[SimulateOptions]) -> None:
     assert done("simulate") == (
         "7 days from 2026-02-23, seed 3  prices sample\n"
-        "cycles          84\n"
-        "debates         80  20 APPROVE, 59 REJECT, 10 ended early by a clear signal\n"
-        "revisions       12\n"
-        "extensions       6\n"
-        "concessions      3\n"
-        "timeouts         2  14 reminders; rulings: 2 timeout\n"
-        "violations       1\n"
-        "escalations      3  1 no approve, 2 timeouts; 1 answered, 1 expired, 1 open\n"
-        "principles       4\n"
-        "backtests       20  12 passed, 8 failed\n"
-        "messages     1,204  head 0123456789abcdef\n"
+        "System A\n"
+        "cycles                 84\n"
+        "debates                80  20 APPROVE, 59 REJECT, 10 ended early by a clear signal\n"
+        "revisions              12\n"
+        "extensions              6\n"
+        "concessions             3\n"
+        "principles              4\n"
+        "backtests              20  12 passed, 8 failed\n"
+        "System B\n"
+        "sessions                2\n"
+        "equity       1,020,000.50  ▁█▄ from 1,000,000.00\n"
+        "P&L            +20,000.50  +2.00 %, max drawdown 4.76 %\n"
+        "by strategy             0\n"
+        "orders                  9  7 filled, 2 halted\n"
+        "fills                   8  7 filled, 1 partial\n"
+        "deployments             2  1 DEPLOY by the admin, 1 REJECT by the table\n"
+        "promotions              1  1 promoted\n"
+        "feedbacks               0\n"
+        "recalls                 0\n"
+        "withdrawals             6  s1, s2, s3, s4, s5 and 1 more\n"
+        "alerts                  3  1 HALT, 2 WARNING\n"
+        "halts                   1  1 by the guardian; 1 lifted\n"
+        "Both\n"
+        "timeouts                2  14 reminders; rulings: 2 timeout\n"
+        "violations              1\n"
+        "escalations             3  1 no approve: 1 answered; 2 timeouts: 1 expired, 1 open\n"
+        "messages            1,204  head 0123456789abcdef\n"
         "7 d of society time in 3.2 s, log in runs/20260223-3\n"
     )
+
+
+def test_a_terminal_without_utf_8_gets_the_curve_in_ascii(asked: list[SimulateOptions]) -> None:
+    import io
+
+    from rich.console import Console
+
+    from moot.cli.simulate import print_summary
+
+    raw = io.BytesIO()
+    with io.TextIOWrapper(raw, encoding="ascii", errors="strict") as file:
+        print_summary(Console(file=file, width=200), SUMMARY)
+        file.flush()
+        said = raw.getvalue()
+
+    assert b"_#~ from 1,000,000.00" in said
+
+
+def test_a_picture_is_drawn_on_request(asked: list[SimulateOptions], tmp_path: Path) -> None:
+    result = moot("simulate", "--plot", tmp_path / "equity.png")
+
+    assert result.exit_code == 0
+    assert result.stderr == f"the equity curve is in {tmp_path / 'equity.png'}\n"
+    assert (tmp_path / "equity.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_where_no_picture_can_be_written_nothing_is_simulated(
+    asked: list[SimulateOptions], tmp_path: Path
+) -> None:
+    assert "name a file that ends in .png" in complaint(2, "simulate", "--plot", tmp_path / "x.pdf")
+    assert "there is no" in complaint(2, "simulate", "--plot", tmp_path / "nowhere" / "x.png")
+    (tmp_path / "d.png").mkdir()
+    assert "it is a directory" in complaint(2, "simulate", "--plot", tmp_path / "d.png")
+    assert asked == []
 
 
 def test_the_summary_as_json_is_the_summary(asked: list[SimulateOptions]) -> None:
