@@ -21,11 +21,14 @@ RESUMED: Final = "resumed"
 
 HALTED, RESUMING, ENDED = "halted", "resuming", "ended"
 
-CONFIRMED_WITHIN: Final = minutes(10)
-GRACE: Final = minutes(10)
+RESUME: Final = Decision("void", "resume", "R-B5")
+"""What the Referee rules when an admin answers that trading may go on: the Operator owes RESUME."""
 
-UNCONFIRMED: Final = Decision("void", "timeout", "R-B13")
-"""What the Guardian's silence leads to: the desk stays halted until the next RESUME."""
+MISSED: Final[dict[str, Decision]] = {
+    HALTED: Decision("void", "timeout", "R-B5"),
+    RESUMING: Decision("void", "timeout", "R-B13"),
+}
+"""What silence leads to, the Operator's or the Guardian's: the desk stays halted until the next RESUME."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +37,11 @@ class HaltState(CaseState):
 
     Attributes:
         by: The seat that halted the desk.
-        resumes: RESUMEs so far.
+        steps: Obligations so far, which numbers them.
     """
 
     by: Seat
-    resumes: int = 0
+    steps: int = 0
 
 
 def open_halt(env: Envelope, house: House, parent: CaseState | None) -> HaltState:
@@ -78,11 +81,7 @@ def step(state: HaltState, env: Envelope, house: House) -> HaltState:
     """
     kind = env.body.type
     if (state.phase, kind) == (HALTED, "RESUME"):
-        n = state.resumes + 1
-        duty = Duty(
-            Seat.GUARDIAN, ("RESUME_CONFIRMED",), "#b-risk", CONFIRMED_WITHIN, GRACE, f"confirmation-{n}"
-        )
-        return evolve(state, phase=RESUMING, resumes=n, owed=(duty.owed(state.case_id, env),))
+        return _owe(state, env, RESUMING, Seat.GUARDIAN, "RESUME_CONFIRMED", "#b-risk")
     if (state.phase, kind) == (RESUMING, "RESUME_CONFIRMED"):
         return evolve(state, phase=ENDED, owed=(), outcome=RESUMED)
     if kind == "RESUME_CONFIRMED":
@@ -90,21 +89,31 @@ def step(state: HaltState, env: Envelope, house: House) -> HaltState:
     raise illegal(state, env, "R-B5")
 
 
+def _owe(state: HaltState, env: Envelope, phase: str, seat: Seat, expects: str, channel: str) -> HaltState:
+    n = state.steps + 1
+    duty = Duty(seat, (expects,), channel, minutes(10), minutes(10), f"{phase}-{n}")
+    return evolve(state, phase=phase, steps=n, owed=(duty.owed(state.case_id, env),))
+
+
 def otherwise(state: HaltState, obligation: Obligation, house: House) -> Decision:
-    """Say what the referee rules when the confirmation is missed."""
-    return UNCONFIRMED
+    """Say what the referee rules when RESUME or its confirmation is missed."""
+    return MISSED[state.phase]
 
 
 def rule(
     state: HaltState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
 ) -> HaltState:
-    """Apply a ruling: the desk is halted as before, a human STOP included."""
+    """Apply a ruling: the Operator owes RESUME; any other, a human STOP included, leaves the desk halted."""
+    if decision == RESUME:
+        if state.phase != HALTED or state.owed:
+            return state
+        return _owe(state, env, HALTED, Seat.OPERATOR, "RESUME", "#b-ops")
     return evolve(state, phase=HALTED, owed=())
 
 
 def brief(state: HaltState, obligation: Obligation, house: House) -> dict[str, Any]:
-    """Tell the Guardian what it is to confirm."""
-    return {"subject": state.case_id, "halted_by": state.by.value, "desk": desk_brief(house)}
+    """Tell the seat which halt is to be lifted."""
+    return {"subject": state.case_id, "phase": state.phase, "by": state.by.value, "desk": desk_brief(house)}
 
 
 HALT: Final = CaseType(

@@ -357,11 +357,14 @@ def rule(
 ) -> TradeState:
     """Apply a ruling: a silence, a halt, or a human STOP.
 
-    At a halt a trade without an order ends; one with an order owes its cancellation, or the fill that happened.
+    At a halt a trade without an order ends; one with an order owes its cancellation, or the fill that happened; one
+    that flattens goes on.
     """
     if decision.outcome == "stop":
         return evolve(state, phase=ENDED, owed=(), outcome=STOPPED)
-    if decision.reason == ON_HALT.reason:
+    if decision == ON_HALT:
+        if on_halt(state) is None:
+            return state
         if state.order is None:
             return evolve(state, phase=ENDED, owed=(), outcome=HALTED)
         owed = _executions(state, env, 5)

@@ -1,0 +1,310 @@
+"""A desk with money: trades, halts and alerts as they are, in a session that takes what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from protocols.kernel.docket import Docket
+from protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from protocols.kernel.house import Fold
+from protocols.kernel.message import Message
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.rules import Gate
+from protocols.kernel.seats import Seat
+from protocols.kernel.table import check_figures
+from protocols.rulebook import rules
+from protocols.trading import life
+from protocols.trading import messages as t
+from protocols.trading.alert import ALERT
+from protocols.trading.book import Book
+from protocols.trading.bridge import RECALL
+from protocols.trading.halt import HALT
+from protocols.trading.sequels import DeskSequels
+from protocols.trading.trade import TRADE, TradeState, check_execution
+from tests.doubles import bodies
+from tests.doubles.table import START, Table
+
+TRADER, GUARDIAN, OPERATOR = Seat.TRADER, Seat.GUARDIAN, Seat.OPERATOR
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hall(CaseState):
+    """A session that keeps the last states of its ended children."""
+
+    children: tuple[CaseState, ...] = ()
+
+
+def _owe_halt(state: Hall, env: Envelope) -> Hall:
+    """Let a PRE_MARKET_CHECK make the Operator owe a HALT, as the Guardian's silence does in a real session."""
+    due_at = env.sent_at + timedelta(minutes=5)
+    owed = Obligation(
+        f"{state.case_id}/halt/operator",
+        state.case_id,
+        OPERATOR,
+        ("HALT",),
+        "#b-risk",
+        env.sent_at,
+        due_at,
+        timedelta(minutes=5),
+    )
+    return evolve(state, owed=(owed,))
+
+
+def _step(state: Hall, env: Envelope, house: Any) -> Hall:
+    body, book = env.body, house.fold_named("book")
+    if isinstance(body, t.RiskCheck):
+        check_figures(body, book.measures(body.marks), "R-B7")
+    elif isinstance(body, t.MarketClose):
+        check_figures(body, book.close_figures(body.closes), "R-B7")
+    elif isinstance(body, t.PreMarketCheck):
+        return _owe_halt(state, env)
+    elif isinstance(body, t.Halt):
+        return evolve(state, owed=())
+    return state
+
+
+SESSION = CaseType(
+    kind="session",
+    openers=("TRADING_DAY",),
+    open=lambda env, house, parent: Hall(
+        case_id=env.body.session_id,  # type: ignore[attr-defined]
+        kind="session",
+        phase="open",
+        opened_seq=env.seq,
+        anchor_at=env.sent_at,
+    ),
+    step=_step,
+    otherwise=lambda state, obligation, house: Decision("void", "timeout", "R-B5"),
+    rule=lambda state, decision, env, house, obligation: evolve(
+        state, owed=(), outcome="stopped" if decision.outcome == "stop" else None
+    ),
+    child_ended=lambda state, child, env, house: evolve(state, children=(*state.children, child)),
+    system="B",
+)
+
+
+class MoneyTable(Table):
+    """The society of `Table` with the desk's money; one strategy is in production and trades AAA and BBB."""
+
+    def __init__(self, capital: float = 1_000_000.0) -> None:
+        """Start it, put the strategy into production, open a day."""
+        base = rules()
+
+        def folds() -> Sequence[Fold]:
+            ours: list[Fold] = [life.Life(), Book(), DeskSequels()]
+            names = {fold.name for fold in ours}
+            return [*(f for f in base.new_folds() if f.name not in names), *ours]
+
+        self.capital = capital
+        self.types = {case_type.kind: case_type for case_type in (TRADE, HALT, ALERT, RECALL, SESSION)}
+        self.folds = folds
+        self.sessions = 0
+        super().__init__(START, schedules={})
+        self.rules = replace(
+            base,
+            types={**base.types, **self.types},
+            caseless={**base.caseless, "STRATEGY_MOVED": life.check_moved, "EXECUTION": check_execution},
+            new_folds=folds,
+        )
+        self.gate = Gate(self.rules)
+        self.docket = Docket(self.rules)
+        self.log, self.effects, self.head = [], [], GENESIS
+        self.start_with({"desk": {"capital": capital}})
+        self.put("strat_1")
+        self.open_day()
+
+    def start_with(self, config: dict[str, Any]) -> None:
+        """Say SOCIETY_STARTED with a configuration."""
+        body = self.started.model_copy(update={"config": {"schedules": {}, **config}})
+        self.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
+
+    def publish(self, draft: Draft) -> Envelope | None:
+        """Remember how a society is started."""
+        if draft.body.type == "SOCIETY_STARTED":
+            self.started = draft.body
+        return super().publish(draft)
+
+    @property
+    def book(self) -> Book:
+        """Return the book."""
+        found: Book = self.docket.house.fold_named("book")
+        return found
+
+    @property
+    def hall(self) -> Hall:
+        """Return the newest session."""
+        found = self.docket.cases[f"session_{self.sessions}"]
+        assert isinstance(found, Hall)
+        return found
+
+    def broke(self, env: Envelope) -> tuple[str, str | None]:
+        """Return the rule and field that a message broke, ("", None) for none."""
+        violation = self.effects[env.seq - 1].violation
+        return (violation.rule, violation.field) if violation is not None else ("", None)
+
+    def tell(self, seat: Seat, body: Message, case_id: str | None = None, **how: Any) -> Envelope:
+        """Post in the type's channel, as an answer when the seat owes it, then let the officers act."""
+        row = next(row for row in self.rules.matrix.rows if row.type == body.type)
+        owed = [o for o in self.docket.open.values() if o.seat is seat and body.type in o.expects]
+        if found := [o for o in owed if case_id in (None, o.case_id)]:
+            how.setdefault("owed", found[0])
+            case_id = None if body.type == "HALT" else found[0].case_id
+        how.setdefault("channel", next(iter(row.channels)))
+        return self.say(seat, body, case_id=case_id, **how)
+
+    # ---------------------------------------------------------------- strategies and days
+
+    def put(
+        self, strategy_id: str, to: str = "production", symbols: tuple[str, ...] = ("AAA", "BBB")
+    ) -> None:
+        """Bring a strategy from nowhere to a stage, each step by a word that stands alone."""
+        way = ["candidates", "staging", "production", "withdrawn"]
+        what = bodies.strategy(symbols=symbols)
+        before = None
+        for stage in way[: way.index(to) + 1]:
+            seat = Seat.EVOLVER if stage == "candidates" else OPERATOR
+            body = bodies.moved(strategy_id, from_=before, to=stage, strategy=what)
+            assert self.broke(self.tell(seat, body)) == ("", None)
+            before = stage
+
+    def withdraw(self, strategy_id: str = "strat_1") -> None:
+        """Take a strategy out of production."""
+        self.tell(OPERATOR, bodies.moved(strategy_id, from_="production", to="withdrawn"))
+
+    def open_day(self) -> str:
+        """Let the Timekeeper open a desk day now; return its session."""
+        self.sessions += 1
+        session_id = f"session_{self.sessions}"
+        body = t.TradingDay(
+            session_id=session_id,
+            date=f"{self.now:%Y-%m-%d}",
+            nominal_at=self.now,
+            opens_at=self.now,
+            closes_at=self.now + timedelta(hours=6),
+            ends_at=self.now + timedelta(hours=24),
+            is_early_close=False,
+        )
+        key = f"desk/{session_id}"
+        self.docket.demand(Draft(channel="#b-ops", author=Seat.TIMEKEEPER, actor=OFFICER, key=key, body=body))
+        self.officers()
+        return session_id
+
+    def close_day(self, **closes: float) -> Envelope:
+        """Say MARKET_CLOSE with the book's figures."""
+        figures = self.book.close_figures(closes)
+        env = self.tell(OPERATOR, t.MarketClose(closes=closes, **figures), self.hall.case_id)
+        assert self.broke(env) == ("", None)
+        return env
+
+    def day(self, **closes: float) -> None:
+        """Close this day at some prices, and open the next a calendar day later."""
+        self.close_day(**closes)
+        self.wait(hours=24)
+        self.open_day()
+
+    def check(self, *, var95: float = 0.0, **marks: float) -> Envelope:
+        """Say RISK_CHECK with the book's figures at some marks."""
+        figures = self.book.measures(marks)
+        body = t.RiskCheck(nominal_at=self.now, marks=marks, var95=var95, correlation=0.0, **figures)
+        env = self.tell(GUARDIAN, body, self.hall.case_id)
+        assert self.broke(env) == ("", None)
+        return env
+
+    # ---------------------------------------------------------------- trades
+
+    def signal(self, action: str = "BUY", quantity: int = 100, **over: Any) -> Envelope:
+        """Post a SIGNAL of the session."""
+        fields: dict[str, Any] = {
+            "session_id": self.hall.case_id,
+            "strategy_id": "strat_1",
+            "symbol": "AAA",
+            "action": action,
+            "quantity": quantity,
+            "order_type": "market",
+            "limit_price": 100.0,
+            "confidence": 0.8,
+            "reason": "fast above slow",
+            **over,
+        }
+        self.wait(minutes=1)
+        return self.tell(TRADER, t.Signal(**fields))
+
+    def state(self, signal: Envelope) -> TradeState:
+        """Return a trade's state while it is open."""
+        state = self.docket.cases[signal.case_id or ""]
+        assert isinstance(state, TradeState)
+        return state
+
+    def order(self, signal: Envelope, **over: Any) -> Envelope:
+        """Post the ORDER that a trade owes, changed where told."""
+        state = self.state(signal)
+        fields: dict[str, Any] = {
+            "client_order_id": state.client_order_id,
+            "symbol": state.symbol,
+            "side": state.side,
+            "quantity": state.quantity,
+            "order_type": state.order_type,
+            "limit_price": state.limit_price,
+            **over,
+        }
+        return self.tell(TRADER, t.Order(**fields), state.case_id)
+
+    def execute(self, signal: Envelope, quantity: int, price: float = 100.0, **over: Any) -> Envelope:
+        """Post the EXECUTION that a trade owes: filled when that fills the order, else partial."""
+        state = self.state(signal)
+        order = state.order
+        assert order is not None
+        is_all = self.book.filled(order.client_order_id) + quantity >= order.quantity
+        fields: dict[str, Any] = {
+            "client_order_id": order.client_order_id,
+            "symbol": order.symbol,
+            "action": order.side,
+            "qty_filled": quantity,
+            "avg_price": price if quantity else 0.0,
+            "slippage_bps": 1.0,
+            "status": "filled" if is_all else "partial",
+            **over,
+        }
+        return self.tell(TRADER, t.Execution(**fields), state.case_id)
+
+    def trade(
+        self, action: str, quantity: int, price: float = 100.0, fee: float = 0.0, **over: Any
+    ) -> Envelope:
+        """Trade: signal, order, fill, none of which may break a rule."""
+        signal = self.signal(action, quantity, limit_price=price, **over)
+        assert self.broke(signal) == ("", None), self.effects[signal.seq - 1].violation
+        order = self.order(signal)
+        assert self.broke(order) == ("", None), self.effects[order.seq - 1].violation
+        env = self.execute(signal, quantity, price, fee=fee)
+        assert self.broke(env) == ("", None), self.effects[env.seq - 1].violation
+        return signal
+
+    def ended(self, case: Envelope) -> str:
+        """Return how a case ended."""
+        return self.docket.ended[case.case_id or ""].outcome
+
+    # ---------------------------------------------------------------- alerts and halts
+
+    def halt(self, seat: Seat = GUARDIAN) -> Envelope:
+        """Post a HALT."""
+        return self.tell(seat, t.Halt(reason="too risky", by=seat.value))
+
+    def alert(self, level: str = "WARNING", **over: Any) -> Envelope:
+        """Post a RISK_ALERT of the session."""
+        needs = {"INFO": "none", "HALT": "halt_trading"}.get(level, "reduce_exposure")
+        fields: dict[str, Any] = {
+            "session_id": self.hall.case_id,
+            "level": level,
+            "metric": "daily_pnl",
+            "current_value": -0.031,
+            "threshold": -0.03,
+            "message": "the day is down",
+            "action_required": needs,
+            "affected_strategies": ("strat_1",),
+            **over,
+        }
+        return self.tell(GUARDIAN, t.RiskAlert(**fields))

@@ -1,0 +1,153 @@
+"""Alerts: the deliberation after a WARNING, a CRITICAL's decision, an INFO; spec 4.2, R-B4."""
+
+import pytest
+
+from protocols.kernel.people import Stop
+from protocols.kernel.seats import Seat
+from protocols.trading import messages as t
+from protocols.trading.alert import ALLOWED, TABLE
+from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
+
+FINE = ("", None)
+WORDS = {
+    "discussing": (OPERATOR, lambda trend: t.RiskDiscussion(proposed_action="hold", reason="it may pass")),
+    "projecting": (GUARDIAN, lambda trend: t.RiskProjection(trend=trend, projection="as it looks")),
+    "assessing": (TRADER, lambda trend: t.Feasibility(feasible=True, cost_bps=2.0, note="liquid")),
+}
+
+
+def decide(table, action):
+    return table.tell(OPERATOR, t.RiskDecision(action=action, reason="so"))
+
+
+def deliberate(table, alert, trend="stable", until="deciding"):
+    """Say each step up to a phase."""
+    while (phase := table.docket.cases[alert.case_id].phase) != until:
+        seat, word = WORDS[phase]
+        assert table.broke(table.tell(seat, word(trend))) == FINE
+
+
+def child(table):
+    return table.hall.children[-1]
+
+
+def test_r_b4_a_warning_is_discussed_projected_assessed_and_decided_in_this_order():
+    table = MoneyTable()
+    alert = table.alert()
+    for phase in TABLE:
+        state = table.docket.cases[alert.case_id]
+        assert state.phase == phase
+        [obligation] = state.owed
+        assert (obligation.seat, obligation.expects) == (TABLE[phase].duty.seat, TABLE[phase].duty.expects)
+        assert (obligation.within.total_seconds(), obligation.grace.total_seconds()) == (600, 600)
+        if phase != "deciding":
+            deliberate(table, alert, until=TABLE[phase].to)
+    assert table.broke(decide(table, "monitor")) == FINE
+    assert table.ended(alert) == "monitor"
+    state = child(table)
+    assert (state.outcome, state.trend, state.level, state.affected) == (
+        "monitor",
+        "stable",
+        "WARNING",
+        ("strat_1",),
+    )
+
+
+@pytest.mark.parametrize("trend", ["increasing", "stable", "accelerating"])
+@pytest.mark.parametrize("action", ["reduce_exposure", "hold", "monitor"])
+def test_r_b4_the_projection_fixes_what_may_be_decided(trend, action):
+    table = MoneyTable()
+    alert = table.alert()
+    deliberate(table, alert, trend)
+    is_allowed = (action == "reduce_exposure") == (trend != "stable")
+    assert table.broke(decide(table, action)) == (FINE if is_allowed else ("R-B4", "action"))
+    assert (alert.case_id in table.docket.ended) is is_allowed
+    assert (action in ALLOWED[trend]) is is_allowed
+
+
+@pytest.mark.parametrize("phase", list(TABLE))
+def test_r_b4_a_missing_step_reduces_exposure(phase):
+    table = MoneyTable()
+    alert = table.alert()
+    deliberate(table, alert, until=phase)
+    table.wait(minutes=19)
+    assert alert.case_id in table.docket.cases
+    table.wait(minutes=2)
+    assert table.ended(alert) == "reduce_exposure"
+    ruling = table.last("RULING").body
+    assert (ruling.outcome, ruling.reason, ruling.rule) == ("reduce_exposure", "timeout", "R-B4")
+    assert child(table).outcome == "reduce_exposure"
+
+
+def test_r_b4_a_critical_is_decided_at_once_and_only_to_reduce():
+    table = MoneyTable()
+    alert = table.alert("CRITICAL")
+    assert [o.expects for o in table.docket.cases[alert.case_id].owed] == [("RISK_DECISION",)]
+    assert table.broke(decide(table, "monitor")) == ("R-B4", "action")
+    assert table.broke(decide(table, "reduce_exposure")) == FINE
+    assert (table.ended(alert), child(table).level) == ("reduce_exposure", "CRITICAL")
+
+
+def test_r_b4_a_critical_without_a_decision_reduces_exposure():
+    table = MoneyTable()
+    alert = table.alert("CRITICAL")
+    table.wait(minutes=21)
+    assert table.ended(alert) == "reduce_exposure"
+
+
+def test_an_info_is_noted_and_ends_at_once():
+    table = MoneyTable()
+    alert = table.alert("INFO")
+    assert table.broke(alert) == FINE
+    assert table.ended(alert) == "noted"
+    assert (child(table).outcome, child(table).level) == ("noted", "INFO")
+    assert not [o for o in table.docket.open.values() if o.case_id == alert.case_id]
+
+
+@pytest.mark.parametrize(("level", "action"), [("HALT", "reduce_exposure"), ("WARNING", "halt_trading")])
+def test_r_b5_only_level_halt_halts(level, action):
+    table = MoneyTable()
+    alert = table.alert(level, action_required=action)
+    assert table.broke(alert) == ("R-B5", "action_required")
+    assert table.book.halted == 0
+
+
+def test_a_step_out_of_turn_changes_nothing():
+    table = MoneyTable()
+    alert = table.alert()
+    before = table.docket.cases[alert.case_id]
+    for phase in ("projecting", "assessing"):
+        seat, word = WORDS[phase]
+        assert table.broke(table.tell(seat, word("stable"), alert.case_id)) == ("4.2", None)
+    assert table.docket.cases[alert.case_id] == before
+
+
+def test_an_alert_without_a_session_stands_alone():
+    table = MoneyTable()
+    alert = table.alert("CRITICAL", session_id="")
+    assert table.docket.cases[alert.case_id].parent is None
+
+
+def test_a_human_stop_ends_an_alert():
+    table = MoneyTable()
+    alert = table.alert()
+    table.say(Seat.ADMIN, Stop(scope=alert.case_id, why="enough"), channel="#admin")
+    assert table.ended(alert) == "stopped"
+
+
+def test_the_brief_names_the_actions_that_may_be_decided():
+    table = MoneyTable()
+    alert = table.alert()
+    brief = table.rules.types["alert"].brief
+    state = table.docket.cases[alert.case_id]
+    shown = brief(state, state.owed[0], table.docket.house)
+    assert (shown["subject"], shown["level"], shown["value"]) == ("daily_pnl", "WARNING", -0.031)
+    assert "actions" not in shown and "desk" in shown
+    deliberate(table, alert, "accelerating")
+    state = table.docket.cases[alert.case_id]
+    shown = brief(state, state.owed[0], table.docket.house)
+    assert (shown["actions"], shown["proposed"], shown["trend"]) == (
+        ("reduce_exposure",),
+        "hold",
+        "accelerating",
+    )
