@@ -375,8 +375,6 @@ def rule(
 
 def _settled(state: DeploymentState, decision: Decision, env: Envelope) -> DeploymentState:
     """Take the admin's decision, or what follows from silence (R-B1)."""
-    if state.phase != ESCALATED:
-        return state
     if decision.outcome == DEPLOY:
         is_modified = decision.reason == ADMIN_MODIFIED
         return _enter(

@@ -14,7 +14,7 @@ from protocols.kernel.house import Fold
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import SYSTEM_B
 from protocols.research.sequels import audit_of
-from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, ESCALATED, EXPIRED, REJECT
+from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, EXPIRED, REJECT
 from protocols.trading.halt import RESUME
 from protocols.trading.trade import ON_HALT
 
@@ -58,7 +58,7 @@ class DeskSequels(Fold):
         if fx.superseded and isinstance(env.body, Ruling):
             self._overtaken(env.body)
         for ended in fx.ended:
-            if isinstance(ended, EscalationState) and ended.outcome != "withdrawn":
+            if isinstance(ended, EscalationState):
                 duties.extend(self._resolved(env, ended, docket))
         for started in fx.started:
             if started.kind == HALT:
@@ -88,12 +88,12 @@ class DeskSequels(Fold):
             yield case_ruling_of(env, RESUME, ended.subject, RISK)
 
     def _decided(self, env: Envelope, ended: EscalationState, docket: Docket) -> Iterator[Draft]:
-        state = docket.cases.get(ended.subject)
-        if state is None or state.phase != ESCALATED:
+        """Rule on the deployment that waits for this, if it still does."""
+        if ended.subject not in docket.cases:
             return
         reason = EXPIRED if ended.outcome == "expired" else ADMIN
         decision = OF_DEPLOYMENT.get(ended.effect, Decision(REJECT, reason, "R-B1"))
-        yield case_ruling_of(env, decision, state.case_id, OPS)
+        yield case_ruling_of(env, decision, ended.subject, OPS)
 
     def _on_session(self, env: Envelope, docket: Docket) -> Iterator[Draft]:
         """Rule on the session that opened last, if one is open; one ruling a message, the next after it."""

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from protocols.escalation.watch import Watch
 from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold
 from protocols.kernel.message import Message
 from protocols.kernel.rules import Gate
 from protocols.kernel.seats import Seat
-from protocols.research import triggers as research_triggers
 from protocols.rulebook import rules
-from protocols.trading import life, triggers
 from protocols.trading import messages as t
-from protocols.trading.book import Book
-from protocols.trading.bridge import FEEDBACK, RECALL
-from protocols.trading.deploy import DEPLOYMENT
-from protocols.trading.halt import HALT
-from protocols.trading.promotion import PROMOTION
-from protocols.trading.sequels import DeskSequels
-from protocols.trading.trade import TRADE
+from protocols.trading.life import Life, Standing
 from tests.doubles import bodies
 from tests.doubles.table import START, Table
 
@@ -67,38 +56,20 @@ SESSION = CaseType(
     system="B",
 )
 
-TYPES = {
-    case_type.kind: case_type
-    for case_type in (
-        DEPLOYMENT,
-        PROMOTION,
-        FEEDBACK,
-        RECALL,
-        HALT,
-        TRADE,
-        SESSION,
-    )
-}
+HOURS = frozenset({"desk_calendar", "health"})
+"""Folds that make the officers speak by the exchange's clock."""
 
 
 class LifeTable(Table):
-    """The society of `Table`, with the desk's cases beside a session and trades that take everything."""
+    """The society of `Table` with a session that takes everything; all other rules are the real ones."""
 
     def __init__(self, start: datetime = START, schedules: dict[str, Any] | None = None) -> None:
         """Start it; by default nothing is due."""
         base = rules()
-
-        def folds() -> Sequence[Fold]:
-            sources = (*research_triggers.sources(), *triggers.sources())
-            ours: list[Fold] = [life.Life(), Book(), DeskSequels(), Watch(sources)]
-            names = {fold.name for fold in ours}
-            return [*(f for f in base.new_folds() if f.name not in names), *ours]
-
         self.rules = replace(
             base,
-            types={**base.types, **TYPES},
-            caseless={**base.caseless, "STRATEGY_MOVED": life.check_moved},
-            new_folds=folds,
+            types={**base.types, "session": SESSION},
+            new_folds=lambda: [fold for fold in base.new_folds() if fold.name not in HOURS],
         )
         self.gate = Gate(self.rules)
         self.docket = Docket(self.rules)
@@ -112,12 +83,12 @@ class LifeTable(Table):
         self.start()
 
     @property
-    def life(self) -> life.Life:
+    def life(self) -> Life:
         """Return the fold of strategies."""
-        found: life.Life = self.docket.house.fold_named("life")
+        found: Life = self.docket.house.fold_named("life")
         return found
 
-    def standing(self, strategy_id: str = "strat_1") -> life.Standing:
+    def standing(self, strategy_id: str = "strat_1") -> Standing:
         """Return what is known of a strategy."""
         return self.life.strategies[strategy_id]
 

@@ -16,6 +16,7 @@ from tests.doubles.table import START
 
 OPERATOR, GUARDIAN, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.EVOLVER
 FALLING = (100.0, 99.0, 97.0, 96.0, 94.0)
+FLAT = (110.0, 100.0, 110.0, 100.0, 100.1)
 RISING = (100.5, 101.0, 102.0, 103.0, 104.0)
 
 
@@ -30,6 +31,7 @@ def produced(closes: tuple[float, ...] = (), **how) -> LifeTable:
     table.wait(hours=2)
     table.move("candidates", "staging")
     table.move("staging", "production")
+    table.wait(minutes=5)
     for n, close in enumerate(closes):
         table.open_day()
         if n == 0:
@@ -81,6 +83,10 @@ def test_r_b9_half_of_the_backtests_sharpe_after_five_sessions_is_worth_a_feedba
     table = produced(FALLING)
     assert bridge.is_underperforming(table.docket.house, "strat_1")
     assert not bridge.is_underperforming(produced(RISING).docket.house, "strat_1")
+    table = produced(FLAT)
+    figures = bridge.feedback_figures(table.docket.house, "strat_1")["expected_vs_actual"]
+    assert 0 < figures["actual_sharpe"] < figures["expected_sharpe"] / 2
+    assert bridge.is_underperforming(table.docket.house, "strat_1")
 
 
 def test_r_b10_five_sessions_with_a_negative_sharpe_are_worth_a_recall():

@@ -17,7 +17,9 @@ from protocols.trading.deploy import (
     trader_says,
 )
 from tests.doubles import bodies
+from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
+from tests.doubles.table import START
 
 OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
 
@@ -178,6 +180,28 @@ def test_r_b12_what_is_not_staged_or_deployed_already_or_proposed_already_is_not
     table.say(OPERATOR, decision("DEPLOY", 3))
     table.say(OPERATOR, notice())
     assert table.broke(table.tell(OPERATOR, proposal)) == "R-B12"
+
+
+def test_r_d20_a_proposal_says_of_the_backtest_what_the_log_says():
+    table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    backtest(table)
+    table.say(Seat.EVOLVER, bodies.moved("strat_1"))
+    table.move("candidates", "staging")
+    known = dict(table.standing().backtest)
+    fields = {"strategy_id": "strat_1", "risk_profile": {}}
+    wrong = t.DeployProposal(backtest_metrics={**known, "sharpe": 9.0}, **fields)
+    assert table.broke(table.tell(OPERATOR, wrong)) == "R-D20"
+    assert table.broke(table.tell(OPERATOR, t.DeployProposal(backtest_metrics=known, **fields))) == ""
+
+
+def test_r_b7_a_generous_reviewer_does_not_lift_the_portfolios_limit():
+    table = reviewed(guardian("elevated", 0.2), trader())
+    table.say(OPERATOR, decision("DEPLOY_MODIFIED", 5, position_limit=0.2))
+    table.say(OPERATOR, notice())
+    assert table.standing().position_limit == 0.05
 
 
 def test_a_proposal_in_a_session_is_its_child():

@@ -192,7 +192,7 @@ def test_r_d20_only_the_move_promotes():
     table.wait(minutes=20)
     assert table.last("RULING").body.rule == "R-D20"
     assert table.standing().stage == "staging"
-    assert not any(s.kind == "promotion" for s in table.docket.cases.values())
+    assert [e.outcome for e in table.docket.ended.values() if e.kind == "promotion"] == ["unmoved"]
 
 
 def test_the_brief_shows_the_criteria_and_the_table():

@@ -162,6 +162,12 @@ def test_a_deployment_that_was_stopped_is_not_ruled_on_again():
     assert rulings(table, case_id) == [("stop", "human_stop", "K21")]
 
 
+def test_r_b1_a_deployment_never_waits_for_an_escalation_that_was_stopped():
+    table, case_id = disputed()
+    table.tell(ADMIN, Stop(scope=table.last("ESCALATION").case_id, why="not now"))
+    assert rulings(table, case_id) == [("REJECT", "admin", "R-B1")]
+
+
 # ---------------------------------------------------------------- halts
 
 

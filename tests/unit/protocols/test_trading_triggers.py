@@ -96,10 +96,18 @@ def test_k19_a_loss_that_goes_on_escalates_once_and_one_that_is_recovered_is_wit
         risk_check(table, pnl)
         table.wait(minutes=5)
     assert len(escalations(table, "daily_loss")) == 1
+    assert table.docket.house.fold_named("watch").watched["daily_loss", ""].occurrences == []
     risk_check(table, -0.04)
     assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
     risk_check(table, -0.05)
     assert len(escalations(table, "daily_loss")) == 2
+
+
+def test_a_check_that_broke_a_rule_escalates_nothing():
+    table = LifeTable()
+    risk_check(table, -0.06)
+    assert table.kinds().count("VIOLATION") == 1
+    assert escalations(table, "daily_loss") == []
 
 
 def test_r_b6_every_desk_day_loses_anew():
