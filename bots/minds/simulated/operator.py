@@ -11,6 +11,7 @@ from bots.minds.simulated import phrases_operator as phrases
 from bots.minds.simulated.deskfile import desk, filled_in, subject
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
+from protocols.kernel.officers import Ruling
 from protocols.trading.book_figures import dollars, share, units
 from protocols.trading.limits import LIMITS, PORTFOLIO, threshold_of
 from protocols.trading.messages import (
@@ -30,6 +31,7 @@ from protocols.trading.messages import (
     WeeklyTradingReport,
 )
 from protocols.trading.messages.risk import Action
+from protocols.trading.sequels import HALT_DESK
 
 LOOKED_BACK: Final = 4
 """So many RISK_CHECKs show where a metric goes."""
@@ -194,13 +196,15 @@ def decide_risk(turn: Turn) -> Reply:
 
 
 def halt(turn: Turn) -> Reply:
-    """Halt the desk while the Guardian is silent (R-B13)."""
-    reason = sentence(turn.voice.say(phrases.SILENT))
+    """Halt the desk: nobody measures its risk, or a person asked for it (R-B5, R-B13)."""
+    ruling = turn.transcript.last(Ruling)
+    is_asked = ruling is not None and ruling.reason == HALT_DESK.reason
+    reason = sentence(turn.voice.say(phrases.ASKED_TO_HALT if is_asked else phrases.SILENT))
     return Reply(Halt(session_id=turn.case_id, reason=reason, by="operator"))
 
 
-def resume(turn: Turn) -> Reply | None:
-    """Ask to resume once nothing of the desk is beyond a limit; until then silence (R-B5)."""
+def resume(turn: Turn) -> Reply:
+    """Ask to resume, as a person wants, and say whether anything is beyond a limit; the Guardian confirms (R-B5)."""
     shown = desk(turn)
     pnl = share(units(shown["equity"]) - units(shown["opening"]), units(shown["opening"]))
     drawdowns = [entry["drawdown"] for entry in shown["strategies"].values() if entry["is_deployed"]]
@@ -209,10 +213,9 @@ def resume(turn: Turn) -> Reply | None:
         and shown["exposure"] <= PORTFOLIO.exposure
         and min(drawdowns, default=0.0) > LIMITS["drawdown"].halt
     )
-    if not is_over:
-        return None
     facts = {"pnl": percent(pnl, 2), "exposure": percent(shown["exposure"])}
-    return Reply(filled_in(Resume, turn, reason=sentence(turn.voice.say(phrases.OVER, **facts))))
+    reason = sentence(turn.voice.say(phrases.OVER if is_over else phrases.ORDERED, **facts))
+    return Reply(filled_in(Resume, turn, reason=reason))
 
 
 def _money(amount: float) -> str:

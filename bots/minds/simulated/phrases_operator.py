@@ -131,6 +131,11 @@ RECALLED: Final[Variants] = (
     "{sessions} with Sharpe {sharpe} against {promised} in the backtest: please look at it again",
 )
 SILENT: Final[Variants] = ("the Guardian is silent, and nobody measures the risk",)
+ASKED_TO_HALT: Final[Variants] = ("the admin wants the desk halted",)
+ORDERED: Final[Variants] = (
+    "the admin wants it, although the day stands at {pnl} with {exposure} exposed: please look closely",
+    "asked for by the admin; note {pnl} on the day and exposure {exposure}",
+)
 OVER: Final[Variants] = (
     "the cause is over: the day stands at {pnl}, exposure {exposure}",
     "{pnl} on the day and {exposure} exposed; nothing is beyond a limit",
