@@ -28,17 +28,18 @@ def load_universe(spec: str | Path, *, start: datetime, seed: int) -> Universe:
             or the path of a CSV or Parquet file.
         start: Aware instant at which the society starts. Outside the source's dates, all dates move by whole
             weeks so that the last bar is the latest possible strictly before the start's date (UTC); inside,
-            nothing moves and later bars appear day by day.
-        seed: Seed of the society; it moves simulated prices only.
+            nothing moves and later bars appear day by day. After the source's last bar the market goes on (R-M4).
+        seed: Seed of the society; it moves simulated prices and the continuation, never what the source holds.
 
     Returns:
-        The whole universe, also what lies in the future of ``start``: call ``until(instant)`` before use.
+        The whole source, also what lies in the future of ``start``: call ``until(instant)`` before use, which
+        knows the continuation too.
 
     Raises:
         PriceFileError: The file cannot be used, or fewer than three bars exist at the start.
         ValueError: ``start`` is naive or not between 1900 and 2200.
 
-    Source: Rulings R-M1, R-M2.
+    Source: Rulings R-M1, R-M2, R-M4.
     """
     if start.tzinfo is None or not 1900 <= start.year < 2200:
         raise ValueError(f"start must be an aware instant between 1900 and 2200, not {start}")
@@ -51,7 +52,7 @@ def load_universe(spec: str | Path, *, start: datetime, seed: int) -> Universe:
         bars = read_price_file(Path(spec))
         noun = "symbol" if len(bars) == 1 else "symbols"
         universe = Universe.of(bars, f"{Path(spec).name}: {len(bars)} {noun}")
-    universe = universe.shifted(weeks_to(start.astimezone(UTC).date(), universe))
+    universe = universe.shifted(weeks_to(start.astimezone(UTC).date(), universe)).continued(seed)
     known = len(universe.until(start).calendar)
     if known < MIN_BARS:
         first = universe.calendar[0].item()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from bots.tools.bars import Bars, Dates
+from bots.tools.continuation import LABEL, Continuation
 
 SESSION_ENDS_AT: Final = time(21, 0)
 """UTC time at which a daily bar comes into existence.
@@ -32,8 +33,12 @@ class Universe:
         sha256: Hash of symbols, labels, unshifted dates and prices of the whole source, in hex. Views keep
             it, so it says which data a society runs on, not how much of it exists yet.
         description: One human line about the source.
+        sourced: How many days of the calendar are the source's; later ones are its continuation (R-M4).
+        seed: Of the continuation; 0 without one.
+        continuation: How the market goes on after the source's last bar; None in a view and where it does not.
 
-    Two universes are equal when the same bars exist in them: same ``sha256``, same shift, same last date.
+    Two universes are equal when the same bars exist in them: same ``sha256``, same shift, same last date, and the
+    same seed where one reaches beyond its source.
     """
 
     bars: Mapping[str, Bars]
@@ -41,6 +46,9 @@ class Universe:
     shift_weeks: int
     sha256: str
     description: str
+    sourced: int = 0
+    seed: int = 0
+    continuation: Continuation | None = None
 
     @classmethod
     def of(cls, bars: Iterable[Bars], description: str) -> Universe:
@@ -63,8 +71,28 @@ class Universe:
             by_symbol[one.symbol] = one
         if not by_symbol:
             raise ValueError("a universe needs at least one symbol")
-        return cls(
-            MappingProxyType(by_symbol), _union(by_symbol.values()), 0, _hash(by_symbol.values()), description
+        calendar, digest = _union(by_symbol.values()), _hash(by_symbol.values())
+        return cls(MappingProxyType(by_symbol), calendar, 0, digest, description, len(calendar))
+
+    def continued(self, seed: int) -> Universe:
+        """Let the market go on after the last bar (R-M4).
+
+        Nothing is computed before `until` asks for it. Equal source, shift and seed give the same bars, however far and
+        in what steps they are asked for.
+
+        Args:
+            seed: The society's seed.
+
+        Returns:
+            The same universe, whose `until` knows later bars too; itself when it holds no bars.
+        """
+        if not len(self.calendar):
+            return self
+        return replace(
+            self,
+            description=f"{self.description}; after {self.calendar[-1]} {LABEL} (seed {seed})",
+            seed=seed,
+            continuation=Continuation(self.bars, self.calendar, self.sha256, seed),
         )
 
     @property
@@ -74,8 +102,13 @@ class Universe:
 
     @property
     def last_date(self) -> date | None:
-        """Date of the latest bar, or None while there is none."""
+        """Date of the latest bar, or None while there is none; of the source where the market goes on."""
         return self.calendar[-1].item() if len(self.calendar) else None
+
+    @property
+    def is_continued(self) -> bool:
+        """Whether bars exist in it that are not its source's (R-M4)."""
+        return len(self.calendar) > self.sourced
 
     def until(self, instant: datetime) -> Universe:
         """Show what exists at an instant of the society.
@@ -86,8 +119,8 @@ class Universe:
             instant: An aware instant, of any zone.
 
         Returns:
-            A view over the same memory with all symbols and only existing bars (perhaps none); itself, when
-            all bars exist.
+            A view over the same memory with all symbols and only existing bars (perhaps none), which has no future
+            of its own; itself, when all bars exist and there are none to come.
 
         Raises:
             ValueError: The instant is naive.
@@ -97,13 +130,25 @@ class Universe:
         instant = instant.astimezone(UTC)
         last = instant.date() if instant.time() >= SESSION_ENDS_AT else instant.date() - timedelta(days=1)
         edge = np.datetime64(last, "D")
-        days = int(np.searchsorted(self.calendar, edge, side="right"))
-        if days == len(self.calendar):
-            return self
-        ends = {symbol: int(np.searchsorted(bars.dates, edge, "right")) for symbol, bars in self.bars.items()}
-        seen = {symbol: bars.between(0, ends[symbol]) for symbol, bars in self.bars.items()}
-        return Universe(
-            MappingProxyType(seen), self.calendar[:days], self.shift_weeks, self.sha256, self.description
+        if self.continuation is None:
+            if not len(self.calendar) or self.calendar[-1] <= edge:
+                return self
+            return self._cut(self.bars, self.calendar, edge)
+        return self._cut(*self.continuation.reaching(edge), edge)
+
+    def _cut(self, bars: Mapping[str, Bars], calendar: Dates, edge: np.datetime64) -> Universe:
+        """Make a view of what these bars hold up to a day."""
+        days = int(np.searchsorted(calendar, edge, side="right"))
+        seen = {
+            symbol: one.between(0, int(np.searchsorted(one.dates, edge, "right")))
+            for symbol, one in bars.items()
+        }
+        return replace(
+            self,
+            bars=MappingProxyType(seen),
+            calendar=calendar[:days],
+            sourced=min(self.sourced, days),
+            continuation=None,
         )
 
     def shifted(self, weeks: int) -> Universe:
@@ -114,14 +159,19 @@ class Universe:
 
         Returns:
             The moved universe, with the same ``sha256``; itself for no weeks.
+
+        Raises:
+            ValueError: The universe goes on after its source (a bug of ours): shift first.
         """
         if weeks == 0:
             return self
+        if self.continuation is not None or self.is_continued:
+            raise ValueError("a universe is shifted before it goes on")
         moved = {symbol: bars.moved(7 * weeks) for symbol, bars in self.bars.items()}
         calendar = self.calendar + np.timedelta64(7 * weeks, "D")
         calendar.flags.writeable = False
-        return Universe(
-            MappingProxyType(moved), calendar, self.shift_weeks + weeks, self.sha256, self.description
+        return replace(
+            self, bars=MappingProxyType(moved), calendar=calendar, shift_weeks=self.shift_weeks + weeks
         )
 
     def __eq__(self, other: object) -> bool:
@@ -134,8 +184,9 @@ class Universe:
         """Hash by the bars that exist, so that a universe can key a cache."""
         return hash(self._identity())
 
-    def _identity(self) -> tuple[str, int, int]:
-        return (self.sha256, self.shift_weeks, len(self.calendar))
+    def _identity(self) -> tuple[str, int, int, int]:
+        seed = self.seed if self.is_continued else 0
+        return (self.sha256, self.shift_weeks, len(self.calendar), seed)
 
 
 def _union(bars: Iterable[Bars]) -> Dates:

@@ -36,7 +36,7 @@ def test_a_start_outside_moves_the_last_bar_to_just_before_it_by_whole_weeks():
     assert universe.last_date == date(2026, 2, 16)
     assert universe.shift_weeks == 372
     assert universe.last_date.weekday() == date(2018, 12, 31).weekday()
-    assert universe.until(START) is universe
+    assert not universe.is_continued
 
 
 @pytest.mark.parametrize("days_later", range(1, 23))
