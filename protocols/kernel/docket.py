@@ -278,7 +278,7 @@ class Docket:
         if self.open.pop(obligation_id, None) is None:
             return
         fx.closed = (*fx.closed, obligation)
-        self.gone.close(obligation)
+        self.gone.lately.append(obligation)
         if self.attempts:
             self.attempts.pop(obligation_id, None)
         pinged = self.deadlines.pinged

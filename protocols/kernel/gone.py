@@ -17,16 +17,15 @@ class Gone:
 
     An officer may post what was due a moment ago, before it reads the message that overtook it: such a
     message is superseded, not faulty. A seat may answer after the ruling on it: such an answer is late.
+
+    Attributes:
+        lately: The obligations that were closed lately; the docket appends each.
     """
 
     def __init__(self) -> None:
         """Start with nothing closed."""
-        self._closed: deque[Obligation] = deque(maxlen=KEPT)
+        self.lately: deque[Obligation] = deque(maxlen=KEPT)
         self._voided: dict[tuple[str, Seat], tuple[Obligation, ...]] = {}
-
-    def close(self, obligation: Obligation) -> None:
-        """Remember that an obligation was closed."""
-        self._closed.append(obligation)
 
     def void(self, obligation: Obligation) -> None:
         """Remember that an obligation was ruled void."""
@@ -37,7 +36,7 @@ class Gone:
 
     def closed(self, obligation_id: str) -> Obligation | None:
         """Return an obligation that was closed, None when there was none, or long ago."""
-        return next((o for o in reversed(self._closed) if o.id == obligation_id), None)
+        return next((o for o in reversed(self.lately) if o.id == obligation_id), None)
 
     def is_late(self, case_id: str | None, seat: Seat, kind: str, obligation_id: str | None) -> bool:
         """Say whether a message answers what was ruled void.

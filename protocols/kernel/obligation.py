@@ -72,8 +72,8 @@ class Obligation:
         return self.id[len(self.case_id) + 1 :].rsplit("/", 1)[0]
 
 
-class _Blank:
-    """An obligation that is being filled in."""
+class Blank:
+    """An obligation that is being filled in; `__class__ = Obligation` makes it one."""
 
     __slots__ = tuple(Obligation.__dataclass_fields__)
 
@@ -93,7 +93,7 @@ def owe(
 
     As `envelope.assemble`: a frozen dataclass sets each field through `object.__setattr__`.
     """
-    blank: Any = _Blank()
+    blank: Any = Blank()
     blank.id = id
     blank.case_id = case_id
     blank.seat = seat
