@@ -276,6 +276,9 @@ def test_partial_fills_of_one_order_are_one_trade():
     signal = table.signal()
     table.order(signal)
     table.execute(signal, 30)
+    assert table.book.expected() == {("strat_1", "AAA"): 100}
+    assert table.broke(table.execute(signal, 0, status="rejected")) == ("K11", "status")
+    assert table.book.in_flight == {f"{signal.case_id}-1"}
     table.execute(signal, 70)
     assert (table.book.trades_today, table.book.in_flight) == (1, set())
 
@@ -305,6 +308,8 @@ def test_the_risk_status_is_the_worst_level_of_the_last_check(var95, status):
     table.check(var95=0.06)
     table.check(var95=var95)
     assert table.book.risk_status() == status
+    table.day()
+    assert table.book.risk_status() == "NORMAL"
     table.halt()
     assert table.book.risk_status() == "HALTED"
 
@@ -394,6 +399,18 @@ def test_sessions_of_a_strategy_run_from_close_to_close_and_a_quiet_one_counts()
         "max_drawdown": round(800 / (99_960 + 400), 6),
         "trades": 1,
     }
+
+
+def test_a_strategy_that_was_withdrawn_has_sessions_while_its_pnl_moves():
+    table = MoneyTable()
+    table.trade("BUY", 400, 100.0)
+    table.close_day(AAA=100.0)
+    table.withdraw()
+    table.wait(hours=24)
+    table.open_day()
+    table.day(AAA=99.0)
+    table.day(AAA=99.0)
+    assert [s.pnl for s in table.book.sessions("strat_1")] == [0, units(-400)]
 
 
 def test_metrics_show_the_days_pnl_after_the_close():

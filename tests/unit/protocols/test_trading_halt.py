@@ -128,6 +128,10 @@ def test_a_ruling_to_resume_is_met_by_resume():
     table.officers()
     resume(table)
     assert owed(table) == [(GUARDIAN, "RESUME_CONFIRMED", "resuming-2")]
+    env = table.log[-1]
+    table.docket.demand(case_ruling_of(env, RESUME, table.book.halt_id, "#b-risk"))
+    table.officers()
+    assert owed(table) == [(GUARDIAN, "RESUME_CONFIRMED", "resuming-2")]
 
 
 def test_r_b5_a_stop_does_not_lift_a_halt():

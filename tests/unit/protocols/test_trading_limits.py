@@ -129,6 +129,23 @@ def test_r_b7_orders_under_way_count_as_filled():
     assert attempt(table, quantity=100) == FINE
 
 
+def test_r_b7_a_sale_under_way_makes_no_room_before_it_is_filled():
+    table = MoneyTable()
+    table.trade("BUY", 400)
+    assert attempt(table, "SELL", 400) == FINE
+    assert attempt(table, quantity=200) == TOO_MUCH
+    assert attempt(table, quantity=100) == FINE
+
+
+def test_an_order_that_nobody_answered_is_under_way_until_the_next_day():
+    table = MoneyTable()
+    assert attempt(table, quantity=400) == FINE
+    table.wait(minutes=30)
+    assert attempt(table, quantity=200) == TOO_MUCH
+    table.day()
+    assert attempt(table, quantity=200) == FINE
+
+
 def test_r_b1_a_strategys_own_limit_is_tighter():
     table = MoneyTable()
     known = table.docket.house.fold_named("life").strategies

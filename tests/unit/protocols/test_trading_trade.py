@@ -325,6 +325,18 @@ def test_k11_a_fill_between_the_halt_and_its_ruling_is_after_the_halt():
     assert (table.state(signal).phase, table.state(signal).quantity) == ("flattening", 100)
 
 
+def test_k11_a_fill_of_what_was_to_be_cancelled_is_flattened_even_after_a_resume():
+    table = MoneyTable()
+    signal = ordered(table)
+    table.halt()
+    halt_id = table.book.halt_id
+    table.tell(OPERATOR, t.Resume(reason="calm"), halt_id)
+    table.tell(Seat.GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
+    assert table.book.halted == 0
+    assert table.broke(table.execute(signal, 100, fill_after_halt=True)) == FINE
+    assert table.state(signal).phase == "flattening"
+
+
 def test_a_fill_after_the_halt_that_shrinks_needs_no_flattening():
     table = MoneyTable()
     table.trade("BUY", 100)
