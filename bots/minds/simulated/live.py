@@ -10,7 +10,8 @@ from bots.minds.simulated import phrases_evolver as phrases
 from bots.minds.simulated.lessons import figures_of
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.wording import counted, paragraph, sentence, two
-from bots.tools.strategies import StrategySpec
+from bots.tools.errors import StrategyError
+from bots.tools.strategies import StrategySpec, validate
 from bots.tools.wording import describe
 from protocols.research.messages import CausalEntry, CausalRecord, Reflection
 from protocols.trading.messages import PerformanceFeedback
@@ -105,13 +106,20 @@ def _figures(turn: Turn) -> dict[str, float]:
 
 def _facts(turn: Turn) -> dict[str, str]:
     brief = turn.view.brief
-    spec = _spec(brief)
     figures = {"expected_sharpe": brief.get("backtest", {}).get("sharpe"), **brief["figures"]}
-    return {
-        "strategy": str(brief["subject"]),
-        "how": describe(spec) if spec is not None else "a strategy that nobody described",
-        **_sharpes(figures),
-    }
+    strategy_id = str(brief["subject"])
+    return {"strategy": strategy_id, "how": _described(_spec(brief)) or strategy_id, **_sharpes(figures)}
+
+
+def _described(spec: StrategySpec | None) -> str:
+    """Describe a strategy; "" for one that nobody described, or that a person put there and no tool can run."""
+    try:
+        if spec is not None:
+            validate(spec)
+            return describe(spec)
+    except StrategyError:
+        pass
+    return ""
 
 
 def _sharpes(figures: Mapping[str, Any]) -> dict[str, str]:
