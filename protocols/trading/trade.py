@@ -281,7 +281,7 @@ def _execution(state: TradeState, env: Envelope, body: Execution, order: Order, 
     _check_fact(body, house)
     filled = book.filled(order.client_order_id) + body.qty_filled
     _check_filled(body, filled, order.quantity)
-    is_late = state.phase == CANCELLING or (state.ordered_seq < book.halted and not state.is_flattening)
+    is_late = _is_late(state, book)
     if body.fill_after_halt != (is_late and body.qty_filled > 0):
         why = "it was filled after the halt" if is_late else "no halt came between the order and this"
         raise Violation("K11", why, field="fill_after_halt")
@@ -298,6 +298,11 @@ def _execution(state: TradeState, env: Envelope, body: Execution, order: Order, 
         side: Side = "SELL" if order.side == "BUY" else "BUY"
         return _flatten(evolve(state, side=side, is_flattening=True), env, late)
     return evolve(state, phase=ENDED, owed=(), outcome=body.status)
+
+
+def _is_late(state: TradeState, book: Book) -> bool:
+    """Say whether a fill of the order under way comes after a halt that its order came before (K11)."""
+    return state.phase == CANCELLING or (state.ordered_seq < book.halted and not state.is_flattening)
 
 
 def _check_filled(body: Execution, filled: int, ordered: int) -> None:
@@ -374,21 +379,35 @@ def rule(
 
 
 def brief(state: TradeState, obligation: Obligation, house: House) -> dict[str, Any]:
-    """Tell the Trader what is to be ordered, or which order waits for the broker's answer."""
-    order = state.order
-    booked = _book(house).filled(order.client_order_id) if order is not None else 0
-    return {
+    """Tell the Trader what is to be ordered, or which order waits for the broker's answer.
+
+    Of an order under way: `filled` shares that are booked, `remaining` ones, `is_after_halt`: what fills now must say
+    `fill_after_halt`, and phase `cancelling`: the order is to be cancelled.
+    """
+    book, order = _book(house), state.order
+    shown = {
         "subject": state.strategy_id,
         "phase": state.phase,
         "client_order_id": state.client_order_id,
         "symbol": state.symbol,
-        "side": order.side if order is not None else state.side,
-        "quantity": order.quantity if order is not None else state.quantity,
-        "filled": booked,
-        "remaining": max(order.quantity - booked, 0) if order is not None else state.quantity,
-        "order_type": order.order_type if order is not None else state.order_type,
-        "limit_price": order.limit_price if order is not None else state.limit_price,
         "desk": desk_brief(house),
+    }
+    if order is None:
+        return shown | {
+            "side": state.side,
+            "quantity": state.quantity,
+            "order_type": state.order_type,
+            "limit_price": state.limit_price,
+        }
+    booked = book.filled(order.client_order_id)
+    return shown | {
+        "action": order.side,
+        "quantity": order.quantity,
+        "order_type": order.order_type,
+        "limit_price": order.limit_price,
+        "filled": booked,
+        "remaining": max(order.quantity - booked, 0),
+        "is_after_halt": _is_late(state, book),
     }
 
 

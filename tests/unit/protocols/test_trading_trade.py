@@ -88,7 +88,12 @@ def test_the_brief_says_what_remains_of_the_order():
     state = table.state(signal)
     shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.house)
     assert (shown["subject"], shown["filled"], shown["remaining"]) == ("strat_1", 40, 60)
-    assert (shown["client_order_id"], shown["side"], shown["quantity"]) == (f"{signal.case_id}-1", "BUY", 100)
+    assert (shown["client_order_id"], shown["action"], shown["quantity"]) == (
+        f"{signal.case_id}-1",
+        "BUY",
+        100,
+    )
+    assert shown["is_after_halt"] is False
     assert shown["desk"]["positions"] == {"strat_1": {"AAA": 40}}
 
 
@@ -247,6 +252,20 @@ def test_r_b5_a_halt_makes_an_order_be_cancelled():
     assert owed(table, signal) == [("EXECUTION", "execution-2", 5, 5)]
     assert table.broke(table.execute(signal, 0, status="cancelled")) == FINE
     assert table.ended(signal) == "cancelled"
+
+
+def test_the_brief_says_what_is_to_be_ordered_and_that_a_fill_would_come_after_the_halt():
+    table = MoneyTable()
+    brief = table.rules.types["trade"].brief
+    signal = table.signal("SELL", 70)
+    state = table.state(signal)
+    shown = brief(state, state.owed[0], table.docket.house)
+    body = t.Order(**{name: value for name, value in shown.items() if name in t.Order.model_fields})
+    assert table.broke(table.tell(TRADER, body, signal.case_id)) == FINE
+    table.halt()
+    state = table.state(signal)
+    shown = brief(state, state.owed[0], table.docket.house)
+    assert (shown["phase"], shown["is_after_halt"], shown["remaining"]) == ("cancelling", True, 70)
 
 
 def test_a_cancellation_that_never_comes_is_ruled_void():
