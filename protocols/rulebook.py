@@ -32,7 +32,7 @@ from protocols.research.daily import DAILY
 from protocols.research.debate import DEBATE
 from protocols.research.ledger import Ledger
 from protocols.research.sequels import Sequels, check_record
-from protocols.trading import life
+from protocols.trading import life, trade
 from protocols.trading import messages as trading_messages
 from protocols.trading import rights as trading_rights
 from protocols.trading import triggers as trading_triggers
@@ -144,7 +144,7 @@ def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
             "REFLECTION": check_record,
             "CAUSAL_RECORD": check_record,
             "STRATEGY_MOVED": life.check_moved,
-            "EXECUTION": None,
+            "EXECUTION": trade.check_execution,
             "SEAT_TAKEN": tenure.check_taken,
             "SEAT_RELEASED": tenure.check_released,
             "STOP": stop.check_stop,
