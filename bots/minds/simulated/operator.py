@@ -12,7 +12,7 @@ from bots.minds.simulated.deskfile import desk, filled_in, subject
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
 from protocols.kernel.officers import Ruling
-from protocols.trading.book_figures import dollars, share, units
+from protocols.trading.briefing import measured
 from protocols.trading.limits import LIMITS, PORTFOLIO, threshold_of
 from protocols.trading.messages import (
     CheckNewStrategies,
@@ -95,17 +95,11 @@ def closing_prices(turn: Turn) -> dict[str, float]:
 
 def close_figures(shown: Mapping[str, Any], closes: Mapping[str, float]) -> dict[str, Any]:
     """Return MARKET_CLOSE's figures at some prices: the book's own arithmetic on what the desk shows."""
-    marks = {symbol: units(price) for symbol, price in {**shown["marks"], **closes}.items()}
-    equity = units(shown["cash"]) + sum(
-        quantity * marks.get(symbol, 0)
-        for held in shown["positions"].values()
-        for symbol, quantity in held.items()
-    )
-    opening = units(shown["opening"])
+    found = measured(shown, closes)
     return {
-        "equity": dollars(equity),
-        "pnl_usd": dollars(equity - opening),
-        "pnl_pct": share(equity - opening, opening),
+        "equity": found["equity"],
+        "pnl_usd": found["daily_pnl_usd"],
+        "pnl_pct": found["daily_pnl_pct"],
         "trades": shown["trades_today"],
     }
 
@@ -178,7 +172,7 @@ def decide_risk(turn: Turn) -> Reply:
     """Decide as R-B4 fixes it; what the Guardian projected and the Trader found is the reason."""
     brief, voice = turn.view.brief, turn.voice
     projection, feasible = turn.transcript.last(RiskProjection), turn.transcript.last(Feasibility)
-    code = brief["trend"] or brief["level"]
+    code = brief.get("trend") or brief["level"]
     seen = projection.projection.strip().rstrip(".") if projection is not None else ""
     said = [voice.say(phrases.DECIDED[code], projection=seen or "without more words")]
     if feasible is not None and feasible.feasible:
@@ -206,7 +200,7 @@ def halt(turn: Turn) -> Reply:
 def resume(turn: Turn) -> Reply:
     """Ask to resume, as a person wants, and say whether anything is beyond a limit; the Guardian confirms (R-B5)."""
     shown = desk(turn)
-    pnl = share(units(shown["equity"]) - units(shown["opening"]), units(shown["opening"]))
+    pnl = measured(shown, {})["daily_pnl_pct"]
     drawdowns = [entry["drawdown"] for entry in shown["strategies"].values() if entry["is_deployed"]]
     is_over = (
         pnl > LIMITS["daily_pnl"].warning

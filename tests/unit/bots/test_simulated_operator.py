@@ -354,7 +354,7 @@ def test_r_b5_the_operator_asks_to_resume_and_says_how_the_desk_stands() -> None
     table.halt()
     body = owes(table, "RESUME", {"subject": "halt"})
     assert body.reason and "admin" not in body.reason
-    falling = dict(desk_brief(table.docket.house), equity=900_000.0)
+    falling = dict(desk_brief(table.docket.house), cash=900_000.0)
     assert "admin" in owes(table, "RESUME", {"subject": "halt", "desk": falling}).reason
 
 
