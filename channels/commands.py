@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from channels.errors import ChannelError
 from channels.surface import ActKind
 from channels.wording import clean
 from protocols.kernel.seats import BOTS
 
-Question = Literal["status", "escalations", "help"]
+Question = Literal["status", "escalations", "positions", "strategies", "help"]
 """What can be asked; the society answers, nothing is logged."""
 
 
@@ -115,12 +115,14 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command("resume", "let trading go on", "resume", ("reason",)),
     Command("status", "how the society stands", None),
     Command("escalations", "what waits for an admin", None),
+    Command("positions", "the desk's money and what it holds", None),
+    Command("strategies", "where every strategy stands", None),
     Command("help", "this list", None),
 )
 """Every command, in the order in which help lists them."""
 
 _BY_NAME: Final = {command.name: command for command in COMMANDS}
-_QUESTIONS: Final[Mapping[str, Question]] = {"status": "status", "escalations": "escalations", "help": "help"}
+_QUESTIONS: Final[Mapping[str, Question]] = {name: name for name in get_args(Question)}
 
 
 def parse(text: str) -> Said | Asked:

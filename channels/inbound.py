@@ -19,6 +19,7 @@ from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Message
 from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
 from protocols.kernel.seats import Seat
+from protocols.trading.messages import Halt, Resume
 
 Authority = Callable[[str, str], Seat]
 """(platform, user id) to what they are: `Seat.ADMIN` or `Seat.VIEWER`."""
@@ -34,8 +35,10 @@ BODIES: Final[Bodies] = {
     "take": SeatTaken,
     "release": SeatReleased,
     "stop": Stop,
+    "halt": Halt,
+    "resume": Resume,
 }
-"""What people can do in every society; a society with a trading desk adds `halt` and `resume`."""
+"""What people can do; the case of a `halt` and a `resume` is filled in at the society's door."""
 
 ADMIN_CHANNEL: Final = "#admin"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from channels.bus import Receipt
@@ -14,7 +15,9 @@ from moot.host import Host
 from protocols.codec import decode_body
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Forbidden, Violation
+from protocols.kernel.message import changed
 from protocols.kernel.seats import PEOPLE, Seat
+from protocols.trading.messages import Halt, Resume, ResumeConfirmed
 
 
 class Door:
@@ -49,6 +52,7 @@ class Door:
         """
         try:
             self._check(draft)
+            draft = self._completed(draft)
         except Violation as violation:
             refused = Refused(violation)
             await self._host.audit_refusal(
@@ -56,6 +60,27 @@ class Door:
             )
             raise refused from violation
         return await self._host.publish(draft)
+
+    def _completed(self, draft: Draft) -> Draft:
+        """Fill in the case that an admin leaves out, who means what is open now: the trading day, the halt.
+
+        Whoever writes in a hurry knows neither id, and what a guest looked up may be over when it arrives.
+
+        Raises:
+            Violation: R-B5, nothing is halted that could be resumed.
+        """
+        body = draft.body
+        if draft.author is not Seat.ADMIN:
+            return draft
+        if isinstance(body, Halt) and not body.session_id:
+            sessions = [s.case_id for s in self._host.docket.cases.values() if s.kind == "session"]
+            return replace(draft, body=changed(body, "session_id", sessions[-1])) if sessions else draft
+        if isinstance(body, Resume | ResumeConfirmed) and not body.halt_id and draft.case_id is None:
+            halt_id = self._host.docket.house.fold_named("book").halt_id
+            if not halt_id:
+                raise Violation("R-B5", "nothing is halted", field="halt_id")
+            return replace(draft, case_id=halt_id, body=changed(body, "halt_id", halt_id))
+        return draft
 
     async def publish_json(self, draft: Mapping[str, Any], key: str) -> Mapping[str, Any]:
         """Publish a guest's draft given as plain data; for the gateway.

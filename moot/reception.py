@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from channels.errors import Refused
+from moot.desk import holdings, money, strategies
 from moot.host import Host
 from protocols.escalation.case import EscalationState
 from protocols.kernel.errors import Violation
-from protocols.kernel.seats import OFFICERS, PEOPLE
+from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+
+DESK: Final = "#b-desk"
+OF_THE_DESK: Final = frozenset({"positions", "strategies"})
+"""Questions whose answers tell what the desk's channel tells."""
+
+MOST_LINES: Final = 20
+"""Positions or strategies that an answer names."""
 
 
 class Reception:
@@ -21,12 +29,26 @@ class Reception:
         self._host = host
 
     async def ask(self, question: str, args: Mapping[str, Any]) -> str:
-        """Answer `status` or `escalations`; anything else is told what can be asked."""
-        if question == "status":
-            return self._status()
-        if question == "escalations":
-            return self._escalations()
-        return f"there is no answer to {question!r}: ask for status or escalations"
+        """Answer a question; what cannot be asked is answered with what can.
+
+        What the desk does is told to those who read its channel.
+        """
+        answers = {
+            "status": self._status,
+            "escalations": self._escalations,
+            "positions": self._positions,
+            "strategies": self._strategies,
+        }
+        if question not in answers:
+            *most, last = answers
+            return f"there is no answer to {question!r}: ask for {', '.join(most)} or {last}"
+        if question in OF_THE_DESK and not self._may_read(args, DESK):
+            return f"only who reads {DESK} is told that"
+        return answers[question]()
+
+    def _may_read(self, args: Mapping[str, Any], channel: str) -> bool:
+        seat = Seat.ADMIN if args.get("seat") == Seat.ADMIN else Seat.VIEWER
+        return self._host.rules.matrix.may_read(seat, channel)
 
     def _status(self) -> str:
         docket, clock = self._host.docket, self._host.clock
@@ -49,6 +71,31 @@ class Reception:
             lines.append(f"{state.case_id} {state.level} {state.code} {state.subject}: {options}")
         return "\n".join(lines)
 
+    def _positions(self) -> str:
+        house = self._host.docket.house
+        desk = money(house)
+        lines = [
+            f"equity ${desk['equity']:,.2f}, day {desk['pnl_usd']:+,.2f} ({desk['pnl_pct']:+.2%}), "
+            f"cash ${desk['cash']:,.2f}, exposure {desk['exposure']:.2%}"
+        ]
+        if desk["halted"]:
+            lines.append(f"the desk is halted: {house.fold_named('book').halt_id}")
+        held = holdings(house)
+        lines += [
+            f"{h.strategy_id}: {h.quantity:,} {h.symbol} at {h.mark:,.2f}, {h.unrealised_usd:+,.2f}"
+            for h in held[:MOST_LINES]
+        ]
+        return "\n".join([*lines, *_rest(len(held)), *([] if held else ["the desk holds nothing"])])
+
+    def _strategies(self) -> str:
+        known = strategies(self._host.docket.house)
+        lines = []
+        for one in known[:MOST_LINES]:
+            sharpe = f", Sharpe {one['sharpe']:.2f}" if one["sharpe"] is not None else ""
+            traded = f", {one['days']} days, {one['pnl_usd']:+,.2f}{sharpe}" if one["is_deployed"] else ""
+            lines.append(f"{one['strategy_id']} in {one['stage']}{traded}")
+        return "\n".join([*lines, *_rest(len(known))]) or "the log names no strategy"
+
     async def report(self, event: Mapping[str, Any]) -> None:
         """Keep what a guest reports (a post that its platform refused) as an AUDIT line."""
         name = str(event.get("event", "report"))
@@ -60,3 +107,7 @@ class Reception:
             channel=str(event.get("channel", ""))[:200] or None,
             event=name[:200],
         )
+
+
+def _rest(n: int) -> list[str]:
+    return [f"and {n - MOST_LINES} more"] if n > MOST_LINES else []

@@ -23,9 +23,12 @@ from moot.cli.output import say
 
 PANELS: Final = {
     "Run a society": ("up", "simulate", "scene"),
-    "Look": ("status", "log", "case", "obligations", "escalations", "replay"),
+    "Look": (
+        "status", "log", "case", "obligations", "escalations", "positions", "strategies", "replay",
+    ),
     "Act": (
-        "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "stop",
+        "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "halt", "resume",
+        "stop",
     ),
     "Check and keep": ("verify", "rebuild", "export", "backup"),
     "Set up": ("doctor", "config", "schema"),

@@ -45,7 +45,7 @@ def post(
 
     user, log = user_of(as_user), Log(named)
     place = channel if channel.startswith("#") else f"#{channel}"
-    body = _made(Note, text=_said(text, "TEXT"), about_case_id=about)
+    body = made(Note, text=said(text, "TEXT"), about_case_id=about)
     draft = act(user, seat_of(user, log), place, body)
     return perform(log, draft, as_json=as_json, done=f"noted in {place}")
 
@@ -57,7 +57,7 @@ def ack(named: Dir, escalation: EscalationId, as_user: As = None, as_json: AsJso
 
     user, log = user_of(as_user), Log(named)
     escalation_id = _escalation(log, escalation)
-    body = _made(EscalationAck, escalation_id=escalation_id)
+    body = made(EscalationAck, escalation_id=escalation_id)
     draft = act(user, seat_of(user, log), "#admin", body, case_id=escalation_id)
     return perform(log, draft, as_json=as_json, done=f"{escalation_id} seen")
 
@@ -79,11 +79,11 @@ def reply(
     user, log = user_of(as_user), Log(named)
     escalation_id = _escalation(log, escalation)
     is_option = answer.isascii() and answer.isdigit() and len(answer) <= 4
-    body = _made(
+    body = made(
         EscalationAnswer,
         escalation_id=escalation_id,
         option=int(answer) if is_option else None,
-        text=None if is_option else _said(answer, "TEXT"),
+        text=None if is_option else said(answer, "TEXT"),
     )
     draft = act(user, seat_of(user, log), "#admin", body, case_id=escalation_id)
     return perform(log, draft, as_json=as_json, done=f"{escalation_id} answered")
@@ -108,7 +108,7 @@ def override(
     case_id = full_id(log, case)
     opener = next(log.envelopes(having=[key("case_id", case_id)]), None)
     channel = opener.channel if opener is not None else "#a-arena"
-    body = _made(Override, case_id=case_id, verdict=verdict.upper(), why=_said(why, "--why"))
+    body = made(Override, case_id=case_id, verdict=verdict.upper(), why=said(why, "--why"))
     draft = act(user, seat_of(user, log), channel, body, case_id=case_id)
     return perform(log, draft, as_json=as_json, done=f"{case_id} overridden: {verdict.upper()}")
 
@@ -120,7 +120,7 @@ def take(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False
 
     user, log = user_of(as_user), Log(named)
     name = seat_named(seat)
-    body = _made(SeatTaken, seat=name, user_id=user, reason="asked for on the command line")
+    body = made(SeatTaken, seat=name, user_id=user, reason="asked for on the command line")
     draft = act(user, seat_of(user, log), "#admin", body)
     return perform(log, draft, as_json=as_json, done=f"{user} sits in the seat of the {name}")
 
@@ -132,7 +132,7 @@ def release(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = Fa
 
     user, log = user_of(as_user), Log(named)
     name = seat_named(seat)
-    body = _made(SeatReleased, seat=name, user_id=user, reason="asked for on the command line")
+    body = made(SeatReleased, seat=name, user_id=user, reason="asked for on the command line")
     draft = act(user, seat_of(user, log), "#admin", body)
     return perform(log, draft, as_json=as_json, done=f"the seat of the {name} is its bot's again")
 
@@ -163,11 +163,11 @@ def stop(
     fixed = {"society": "society", "a": "system A", "b": "system B"}
     asked = scope.lower().removeprefix("system").strip()
     what = fixed.get(asked) or full_id(log, scope)
-    draft = act(user, seat_of(user, log), "#admin", _made(Stop, scope=what, why=_said(why, "--why")))
+    draft = act(user, seat_of(user, log), "#admin", made(Stop, scope=what, why=said(why, "--why")))
     return perform(log, draft, as_json=as_json, done=f"{what} stops")
 
 
-def _made(model: type[Body], **fields: Any) -> Body:
+def made(model: type[Body], **fields: Any) -> Body:
     """Make a message of what the user wrote.
 
     Raises:
@@ -183,7 +183,12 @@ def _made(model: type[Body], **fields: Any) -> Body:
         raise Unusable(f"{where}: {first['msg']}") from exc
 
 
-def _said(text: str, name: str) -> str:
+def said(text: str, name: str) -> str:
+    """Return a text that the user wrote, if it says something.
+
+    Raises:
+        Unusable: It is blank.
+    """
     if not text.strip():
         raise Unusable(f"{name} is empty: say something")
     return text

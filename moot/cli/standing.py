@@ -11,9 +11,11 @@ from moot.cli.errors import Unusable
 from moot.cli.reading import Log, Watch, fold
 
 if TYPE_CHECKING:
+    from moot.desk import Market
     from protocols.kernel.docket import Docket, Effects
     from protocols.kernel.envelope import Envelope
     from protocols.kernel.obligation import Obligation
+    from protocols.trading.messages import TradingDay
 
 
 @dataclass(slots=True)
@@ -27,6 +29,8 @@ class Standing:
         pid: The process that runs it: 0 when that hides, None when nobody does.
         clock: Which clock the last start named.
         is_warm_up: Whether the last start was that of a warm-up.
+        day: The desk day that was opened last; None before the first.
+        halt: What opened the last halt of the desk; None before the first.
     """
 
     log: Log
@@ -35,6 +39,8 @@ class Standing:
     pid: int | None = None
     clock: str = ""
     is_warm_up: bool = False
+    day: TradingDay | None = None
+    halt: Envelope | None = None
 
     @classmethod
     def of(cls, named: Path, until: int | None = None, watch: Watch | None = None) -> Standing:
@@ -52,16 +58,23 @@ class Standing:
         from channels.lease import holder
         from moot.clock.wall import utc_ns
         from protocols.kernel.officers import SocietyStarted
+        from protocols.trading.messages import TradingDay
 
         log = Log(named)
         head = log.head
         if until is not None and not 1 <= until <= head:
             raise Unusable(f"--until {until}: the log of {named} holds messages 1 to {head}")
         started: list[SocietyStarted] = []
+        days: list[TradingDay] = []
+        halts: list[Envelope] = []
 
         def take(env: Envelope, fx: Effects, docket: Docket) -> None:
             if isinstance(env.body, SocietyStarted):
                 started.append(env.body)
+            elif isinstance(env.body, TradingDay):
+                days.append(env.body)
+            elif fx.started and any(state.kind == "halt" for state in fx.started):
+                halts.append(env)
             if watch is not None:
                 watch(env, fx, docket)
 
@@ -73,7 +86,16 @@ class Standing:
             now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
         elif pid is not None and clock == "accelerated" and now is not None and not docket.house.paused:
             now = _paced(log.path, docket, now)
-        return cls(log, docket, now, pid, clock, bool(started and started[-1].warm_up))
+        return cls(
+            log=log,
+            docket=docket,
+            now=now,
+            pid=pid,
+            clock=clock,
+            is_warm_up=bool(started and started[-1].warm_up),
+            day=days[-1] if days else None,
+            halt=halts[-1] if halts else None,
+        )
 
     def owed(self) -> list[Obligation]:
         """Return what is owed: by bots and people first, then by officers; what is due first comes first."""
@@ -141,7 +163,41 @@ class Standing:
             "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
             "cases_ended": len(self.docket.ended),
             "queued": queued(self.log),
+            "desk": self.desk_json(),
             **self.as_json(),
+        }
+
+    def market(self) -> Market:
+        """Return whether the exchange is open, and until when."""
+        from moot.desk import market
+
+        return market(self.day, self.now)
+
+    def desk_json(self) -> dict[str, Any]:
+        """Return the exchange's hours, the desk's money, and the halt in force as plain data."""
+        from moot.desk import money
+
+        hours = self.market()
+        return {
+            "market": {"is_open": hours.is_open, "until": _text(hours.until)},
+            **money(self.docket.house),
+            "halted": self.halt_json(),
+        }
+
+    def halt_json(self) -> dict[str, Any] | None:
+        """Return the halt in force: since when, by whom and why, in which phase; None without one."""
+        halt_id = self.docket.house.fold_named("book").halt_id
+        env = self.halt
+        if not halt_id or env is None:
+            return None
+        body: Any = env.body
+        return {
+            "halt_id": halt_id,
+            "seq": env.seq,
+            "since": _text(env.sent_at),
+            "by": env.actor.user_id or env.author.value,
+            "why": body.reason if body.type == "HALT" else body.message,
+            "phase": str(self.docket.cases[halt_id].phase),
         }
 
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from moot.cli.app import command
+from moot.cli.desk import halt_text, market_text
 from moot.cli.output import (
     clock_time,
     console,
     duration,
     heading,
+    money,
+    per_cent,
     plural,
     print_table,
     seat_text,
@@ -28,13 +31,18 @@ if TYPE_CHECKING:
 
     from protocols.kernel.obligation import Obligation
 
-KINDS: Final = ("debate", "cycle", "daily", "architecture", "escalation")
+KINDS: Final = (
+    "debate", "cycle", "daily", "architecture", "session", "trade", "deployment", "promotion", "alert", "halt",
+    "feedback", "recall", "escalation",
+)  # fmt: skip
 """Kinds of cases in the order in which they are counted."""
 
 
 @command("moot status ./moot-data", "moot status ./moot-data --json")
 def status(named: Source, as_json: AsJson = False) -> None:
     """Show how a society stands: its clock, open cases, what is owed, what waits for an admin."""
+    from rich.text import Text
+
     found = Standing.of(named)
     if as_json:
         write_json(found.status_json())
@@ -49,6 +57,12 @@ def status(named: Source, as_json: AsJson = False) -> None:
     rows.add_row("messages", f"{docket.seq:,}, {plural(len(docket.ended), 'ended case')}")
     counts = [plural(n, kind) for kind in KINDS if (n := house.running.get(kind))]
     rows.add_row("open", ", ".join(counts) or "no cases")
+    if found.day is not None:
+        desk = found.desk_json()
+        day = f"{money(desk['pnl_usd'], sign=True)} today ({per_cent(desk['pnl_pct'], sign=True)})"
+        rows.add_row("desk", f"exchange {market_text(found)}, equity {money(desk['equity'])}, {day}")
+    if halted := found.halt_json():
+        rows.add_row("", Text(halt_text(halted), "bold red"))
     if house.holders:
         rows.add_row("people", ", ".join(f"{user} as {seat}" for seat, user in sorted(house.holders.items())))
     if house.conservative_a:

@@ -31,6 +31,7 @@ from channels.commands import COMMANDS, Asked, CommandError, Said, parse, usage
         ("/stop B it loops", "stop", {"scope": "B", "why": "it loops"}),
         ("/stop hyp_1 it loops", "stop", {"scope": "hyp_1", "why": "it loops"}),
         ("/halt flash crash", "halt", {"reason": "flash crash"}),
+        ("/resume it was a bad tick", "resume", {"reason": "it was a bad tick"}),
         ("  /ACK esc_1  ", "ack", {"escalation_id": "esc_1"}),
     ],
 )
@@ -57,6 +58,8 @@ def test_a_line_is_read_as_the_act_it_says(line, kind, fields):
         ("/take referee", "/take: no seat 'referee' that a person can take; write /take SEAT"),
         ("/stop system C now", "/stop: a system is A or B, not 'C'; write /stop SCOPE WHY"),
         ("/stop system A", "/stop: the reason is missing; write /stop SCOPE WHY"),
+        ("/halt", "/halt: the reason is missing; write /halt REASON"),
+        ("/resume", "/resume: the reason is missing; write /resume REASON"),
         ("", "nothing was said"),
         ("/", "no command /; /help lists them"),
     ],
@@ -72,6 +75,8 @@ def test_questions_are_no_acts():
     assert parse("/status") == Asked("status")
     assert parse("/escalations") == Asked("escalations")
     assert parse("/help") == Asked("help")
+    assert parse("/positions") == Asked("positions")
+    assert parse("/strategies") == Asked("strategies")
 
 
 def test_help_lists_every_command_with_its_usage():

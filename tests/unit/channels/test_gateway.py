@@ -473,7 +473,8 @@ def test_commands_are_read_and_questions_answered_without_a_draft(tmp_path):
         typo = await intake(act("command", 4, text="/akc esc_1"))
         assert typo == ActReply("no command /akc; did you mean /ack ID ?", ok=False)
         assert not (await intake(act("answer", 5, option=True))).ok
-        assert not (await intake(act("halt", 6, reason="x"))).ok
+        assert not (await intake(act("halt", 6, why="x"))).ok
+        assert await intake(act("command", 7, text="/positions")) == ActReply("positions for viewer")
 
     taking_in(tmp_path, requests, use, lambda _platform, _user: Seat.VIEWER)
     ((_, draft),) = requests.published

@@ -1,6 +1,5 @@
 from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
 
 import pytest
 from hypothesis import given, settings
@@ -12,17 +11,12 @@ from channels.surface import InboundAct
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.catalogue import Matrix
 from protocols.kernel.envelope import Actor
-from protocols.kernel.errors import Malformed
-from protocols.kernel.message import Message
+from protocols.kernel.errors import Forbidden, Malformed
 from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
 from protocols.kernel.rights import RIGHTS
 from protocols.kernel.seats import Seat
-
-
-class Halt(Message):
-    type: Literal["HALT"] = "HALT"
-    reason: str
-    by: str
+from protocols.trading.messages import Halt, Resume
+from protocols.trading.rights import RIGHTS as TRADING_RIGHTS
 
 
 def act(kind, channel="#a-arena", **fields):
@@ -95,11 +89,26 @@ def test_an_override_goes_to_the_channel_of_its_case():
     assert draft_of(said, Seat.ADMIN, case_channel="#a-arena").channel == "#a-arena"
 
 
-def test_halt_is_there_where_a_society_can_trade():
+def test_r_b5_halt_and_resume_go_where_they_belong_and_name_who_said_it():
+    draft = draft_of(act("halt", reason="crash"), Seat.ADMIN)
+    assert (draft.channel, draft.case_id) == ("#b-risk", None)
+    assert draft.body == Halt(reason="crash", by="4711")
+    draft = draft_of(act("resume", reason="calm"), Seat.ADMIN)
+    assert (draft.channel, draft.case_id) == ("#b-ops", None)
+    assert draft.body == Resume(reason="calm")
+
+
+def test_r_b5_a_viewer_can_neither_halt_nor_resume():
+    matrix = Matrix(TRADING_RIGHTS)
+    for kind in ("halt", "resume"):
+        draft = draft_of(act(kind, reason="x"), Seat.VIEWER)
+        with pytest.raises(Forbidden, match="only admin"):
+            matrix.check(draft.author, draft.channel, draft.body.type)
+
+
+def test_what_a_society_has_no_message_for_nobody_can_do():
     with pytest.raises(Malformed, match="nobody can halt"):
-        draft_of(act("halt", reason="crash"), Seat.ADMIN)
-    draft = draft_of(act("halt", reason="crash"), Seat.ADMIN, bodies={**BODIES, "halt": Halt})
-    assert (draft.channel, draft.body) == ("#b-risk", Halt(reason="crash", by="4711"))
+        draft_of(act("halt", reason="crash"), Seat.ADMIN, bodies={"note": Note})
 
 
 @pytest.mark.parametrize(
@@ -132,8 +141,16 @@ def test_nobody_acts_without_a_user_id():
 
 
 def test_every_act_of_an_admin_passes_the_permission_matrix():
-    matrix = Matrix(RIGHTS)
-    for line in ("/note x", "/override hyp_1 REJECT y", "/take critic", "/release critic", "/stop society y"):
+    matrix = Matrix((*RIGHTS, *TRADING_RIGHTS))
+    for line in (
+        "/note x",
+        "/override hyp_1 REJECT y",
+        "/take critic",
+        "/release critic",
+        "/stop society y",
+        "/halt y",
+        "/resume y",
+    ):
         said = parse(line)
         draft = draft_of(act(said.kind, **said.fields), Seat.ADMIN)
         matrix.check(draft.author, draft.channel, draft.body.type)

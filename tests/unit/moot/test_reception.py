@@ -28,7 +28,7 @@ def test_status_and_escalations_are_told_in_words() -> None:
     assert told["quiet"] == "nothing waits for an admin"
     assert "no_approve" in told["loud"]
     assert "1: Go on with conservative defaults" in told["loud"]
-    assert "status or escalations" in told["other"]
+    assert "status, escalations, positions or strategies" in told["other"]
 
 
 def test_a_report_stands_in_the_audit() -> None:

@@ -1,0 +1,286 @@
+"""`moot positions`, `strategies`, `halt`, `resume`: the trading desk, and an admin's hand on it (R-B5, R-B13)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from moot.cli.acts import act, perform
+from moot.cli.app import command
+from moot.cli.authority import As, require_admin, seat_of, user_of
+from moot.cli.errors import Refused, Unusable
+from moot.cli.output import clock_time, console, heading, money, per_cent, print_table, table, write_json
+from moot.cli.people import made, said
+from moot.cli.place import AsJson, Dir, Source
+from moot.cli.reading import Log
+from moot.cli.standing import Standing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from protocols.kernel.docket import Docket, Effects
+    from protocols.kernel.envelope import Envelope
+
+
+# ---------------------------------------------------------------- looking
+
+
+@command("moot positions ./moot-data", "moot positions ./moot-data --json | jq .totals")
+def positions(named: Source, as_json: AsJson = False) -> None:
+    """Show the desk's money and what it holds: cash, equity, P&L, exposure, every position at its last mark."""
+    found = Standing.of(named)
+    data = positions_json(found)
+    if as_json:
+        write_json(data)
+        return
+    target = console()
+    target.print(heading(str(named), f"exchange {market_text(found)}"))
+    rows = table("", "", "", right=("",), fold=("",))
+    rows.show_header = False
+    rows.columns[0].style, rows.columns[0].no_wrap, rows.columns[0].justify = "dim", True, "left"
+    rows.columns[1].no_wrap, rows.columns[2].justify = True, "left"
+    since = f"{money(data['total_pnl_usd'], sign=True)} ({per_cent(data['total_pnl_pct'], sign=True)}) in all"
+    rows.add_row("equity", money(data["equity"]), since)
+    rows.add_row("cash", money(data["cash"]), "")
+    rows.add_row(
+        "day", _signed(data["pnl_usd"]), f"{per_cent(data['pnl_pct'], sign=True)} since the desk day began"
+    )
+    largest = (
+        f", {data['largest_symbol']} {per_cent(data['largest_position'])}" if data["largest_symbol"] else ""
+    )
+    limits = data["limits"]
+    rows.add_row(
+        "exposure", per_cent(data["exposure"]), f"of at most {per_cent(limits['exposure'])}{largest}"
+    )
+    rows.add_row("trades", f"{data['trades_today']}", f"of at most {limits['trades']} today")
+    print_table(target, rows)
+    if data["halted"]:
+        target.print(halt_text(data["halted"]), style="bold red")
+    target.print()
+    _print_holdings(target, data)
+
+
+def positions_json(found: Standing) -> dict[str, Any]:
+    """Return the desk's money and positions as plain data: dollars, shares of the equity as fractions."""
+    from moot.desk import holdings, totals
+
+    return {
+        **found.desk_json(),
+        "positions": [holding._asdict() for holding in holdings(found.docket.house)],
+        "totals": totals(found.docket.house),
+    }
+
+
+def halt_text(halt: dict[str, Any]) -> str:
+    """Say since when the desk is halted, by whom and why."""
+    from channels.wording import clean
+
+    since = clock_time(datetime.fromisoformat(halt["since"]))
+    more = ", a resume waits to be confirmed" if halt["phase"] == "resuming" else ""
+    return (
+        f"halted since {since} UTC by {clean(halt['by'], 60)} ({halt['halt_id']}): {clean(halt['why'])}{more}"
+    )
+
+
+def market_text(found: Standing) -> str:
+    """Say whether the exchange is open and until when."""
+    hours = found.market()
+    word = "open" if hours.is_open else "closed"
+    if hours.until is None or found.now is None:
+        return word
+    is_today = hours.until.date() == found.now.date()
+    return f"{word} until {hours.until:{'%H:%M' if is_today else '%a %d %b %H:%M'}} UTC"
+
+
+def _print_holdings(target: Console, data: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    held = data["positions"]
+    if not held:
+        target.print("the desk holds nothing", style="dim")
+        return
+    figures = ("shares", "cost", "mark", "value", "P&L")
+    rows = table("strategy", "symbol", *figures, right=figures, fold=("strategy",))
+    for h in held:
+        rows.add_row(
+            h["strategy_id"],
+            h["symbol"],
+            f"{h['quantity']:,}",
+            f"{h['average_cost']:,.2f}",
+            f"{h['mark']:,.2f}" if h["mark"] else "?",
+            money(h["value"]),
+            _signed(h["unrealised_usd"]),
+        )
+    total = data["totals"]
+    rows.add_row(
+        Text("total", "bold"), "", "", "", "", money(total["value"]), _signed(total["unrealised_usd"])
+    )
+    print_table(target, rows)
+
+
+def _signed(dollars: float) -> Text:
+    """Return a gain in green, a loss in red."""
+    from rich.text import Text
+
+    return Text(money(dollars, sign=True), style="green" if dollars > 0 else "red" if dollars < 0 else "")
+
+
+@command("moot strategies ./moot-data", "moot strategies ./moot-data --json | jq '.[].strategy_id'")
+def strategies(named: Source, as_json: AsJson = False) -> None:
+    """Show where every strategy stands and how it fares since it was deployed, and why it moved last."""
+    moves: dict[str, dict[str, Any]] = {}
+    found = Standing.of(named, watch=lambda env, fx, _docket: _note_move(moves, env, fx))
+    data = strategies_json(found, moves)
+    if as_json:
+        write_json(data)
+        return
+    target = console()
+    if not data:
+        target.print("the log names no strategy", style="dim")
+        return
+    _print_strategies(target, data)
+
+
+def strategies_json(found: Standing, moves: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return every strategy with its last move as plain data."""
+    from moot.desk import strategies as known
+
+    return [{**one, "moved": moves.get(one["strategy_id"])} for one in known(found.docket.house)]
+
+
+def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> None:
+    from protocols.kernel.times import rfc3339
+    from protocols.research.messages import StrategyMoved
+
+    body = env.body
+    if isinstance(body, StrategyMoved) and fx.violation is None and not fx.superseded:
+        moves[body.strategy_id] = {
+            "seq": env.seq,
+            "at": rfc3339(env.sent_at),
+            "by": env.author.value,
+            "from": body.from_,
+            "to": body.to,
+            "reason": body.reason,
+        }
+
+
+def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
+    from channels.wording import clean
+
+    figures = ("days", "Sharpe", "P&L", "drawdown", "limit")
+    rows = table(
+        "strategy",
+        "stage",
+        "deployed",
+        *figures,
+        "last moved",
+        right=figures,
+        fold=("strategy", "last moved"),
+    )
+    for one in data:
+        moved = one["moved"]
+        why = (
+            f"{clock_time(datetime.fromisoformat(moved['at']))}: {clean(moved['reason'])}"
+            if moved is not None
+            else ""
+        )
+        days = f"{one['days']}/{one['days_needed']}" if one["stage"] == "staging" else f"{one['days']}"
+        is_traded = one["is_deployed"]
+        rows.add_row(
+            one["strategy_id"],
+            one["stage"] + (", flagged" if one["is_flagged"] else ""),
+            "yes" if is_traded else "no",
+            days if is_traded else "",
+            f"{one['sharpe']:.2f}" if one["sharpe"] is not None else "",
+            _signed(one["pnl_usd"]) if one["trades"] or one["pnl_usd"] else "",
+            per_cent(one["drawdown"]) if is_traded else "",
+            per_cent(one["position_limit"]) if is_traded else "",
+            why,
+            style="dim" if one["stage"] == "withdrawn" else "",
+        )
+    print_table(target, rows)
+
+
+# ---------------------------------------------------------------- acting
+
+
+@command("moot halt ./moot-data --why 'prices look wrong'")
+def halt(
+    named: Dir,
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")],
+    as_user: As = None,
+    as_json: AsJson = False,
+) -> int:
+    """Halt all trading at once: from then on no position is opened or made larger; moot resume lifts it.
+
+    Where no society runs, the next one begins with it. A case of its own is opened, in the trading day that is open.
+    """
+    from protocols.trading.messages import Halt
+
+    user = user_of(as_user)
+    log = require_admin(user, named, "halt the desk")
+    body = made(Halt, reason=said(why, "--why"), by=user)
+    return perform(
+        log, act(user, seat_of(user, log), "#b-risk", body), as_json=as_json, done="the desk is halted"
+    )
+
+
+@command(
+    "moot resume ./moot-data --why 'the feed is right again'",
+    "moot resume ./moot-data --confirm --why 'positions compared by hand'",
+)
+def resume(
+    named: Dir,
+    why: Annotated[
+        str | None, typer.Option("--why", metavar="TEXT", help="Your reason; it stands in the log.")
+    ] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Confirm a resume in place of the Guardian, who is silent.")
+    ] = False,
+    as_user: As = None,
+    as_json: AsJson = False,
+) -> int:
+    """Ask to lift the halt; trading goes on when the Guardian, or an admin with --confirm, has confirmed it."""
+    from protocols.trading.messages import Resume, ResumeConfirmed
+
+    user = user_of(as_user)
+    log = require_admin(user, named, "let the desk resume")
+    if why is None and not confirm:
+        raise Unusable("--why TEXT is missing: say why trading may go on")
+    reason = None if why is None else said(why, "--why")
+    halt_id = _halt_in_force(log, named, confirm)
+    channel, done = "#b-ops", f"asked to lift {halt_id}, the Guardian is to confirm it"
+    body: Resume | ResumeConfirmed
+    if confirm:
+        channel, done = "#b-risk", f"{halt_id} is lifted"
+        body = made(ResumeConfirmed, halt_id=halt_id, checks=() if reason is None else (reason,))
+    else:
+        body = made(Resume, halt_id=halt_id, reason=reason)
+    draft = act(user, seat_of(user, log), channel, body, case_id=halt_id)
+    return perform(log, draft, as_json=as_json, done=done)
+
+
+def _halt_in_force(log: Log, named: Path, confirm: bool) -> str:
+    """Return the case of the halt that is in force.
+
+    Raises:
+        Refused: R-B5, nothing is halted, or a resume was asked for already, or is not yet to be confirmed.
+    """
+    from moot.cli.reading import fold
+
+    docket: Docket = fold(log)
+    halt_id: str = docket.house.fold_named("book").halt_id
+    if not halt_id:
+        raise Refused(f"nothing is halted in {named} [R-B5]")
+    is_asked = docket.cases[halt_id].phase == "resuming"
+    if is_asked and not confirm:
+        raise Refused(
+            f"{halt_id} waits for the Guardian's confirmation: --confirm gives it in its place [R-B5]"
+        )
+    if confirm and not is_asked:
+        raise Refused(f"nobody asked to lift {halt_id}: moot resume {named} --why TEXT does [R-B5]")
+    return halt_id
