@@ -120,21 +120,25 @@ class Feed:
 
 
 def status(society: Society, width: int = 80) -> Text:
-    """Return the status line, at most so wide: time, cycle, who owes what, escalations."""
+    """Return the status line, at most so wide: time, cycle, who owes what, escalations, a halt."""
     docket, clock = society.host.docket, society.clock
     now = clock.now()
     pace = "paused" if clock.paused else f"{clock.speed:g}x"
     parts: list[tuple[str, str] | str] = [(f" {now:%a %d %b %H:%M} UTC ", "reverse"), f" {pace} "]
     cycle = next((s for s in docket.cases.values() if s.kind in ("cycle", "architecture", "daily")), None)
     parts.append(f"| {cycle.kind} {cycle.phase} " if cycle is not None else "| between cycles ")
+    # The desk's tracks are owed ahead of time; what opens later is nobody's debt yet.
     owed = sorted(
-        (o for o in docket.open.values() if o.seat not in OFFICERS | PEOPLE), key=lambda o: (o.due_at, o.id)
+        (o for o in docket.open.values() if o.opened_at <= now and o.seat not in OFFICERS | PEOPLE),
+        key=lambda o: (o.due_at, o.id),
     )
     # What asks for a person comes first: a narrow terminal cuts the end.
     waiting = docket.house.running.get("escalation", 0)
     if waiting:
         noun = "escalation" if waiting == 1 else "escalations"
         parts.append((f"| {waiting} {noun} open ", "bold yellow"))
+    if docket.house.fold_named("book").halted:
+        parts.append(("| desk halted ", "bold red"))
     if docket.house.conservative_a:
         parts.append(("| conservative ", "yellow"))
     for obligation in owed[:SHOWN]:

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from protocols.codec import decode_body
 from protocols.kernel.envelope import Actor, Draft
 from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat
+from protocols.trading.messages import Halt
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.small_log import SmallLog
 from tests.doubles.table import START
@@ -88,6 +90,26 @@ def test_between_cycles_the_status_line_says_so() -> None:
         assert "| between cycles" in status(society).plain
 
     live(script, schedules={"daily": {"cron": "0 22 * * *"}})
+
+
+def test_a_halted_desk_and_nothing_that_is_owed_later_stand_in_the_status_line() -> None:
+    async def script(society: Society, clock: VirtualClock) -> None:
+        assert "desk halted" not in status(society, 200).plain
+        halt = Halt(reason="enough for today", by="admin")
+        actor = Actor("human", "test", "ann")
+        await society.host.publish(
+            Draft(channel="#b-risk", author=Seat.ADMIN, body=halt, actor=actor, key="halt")
+        )
+        assert "| desk halted" in status(society, 200).plain
+        await clock.sleep(timedelta(minutes=4))
+        (owed,) = society.host.docket.owed_by(Seat.EXPLORER)
+        assert "explorer owes" in status(society, 200).plain
+        later = replace(owed, opened_at=clock.now() + timedelta(minutes=5))
+        society.host.docket.open[owed.id] = later
+        assert "explorer owes" not in status(society, 200).plain
+        society.host.docket.open[owed.id] = owed
+
+    live(script)
 
 
 @pytest.mark.parametrize("width", [20, 40, 79, 200])
