@@ -301,14 +301,21 @@ def test_what_is_not_halted_cannot_resume(table: MoneyTable, tmp_path: Path) -> 
     assert data("status", place)["queued"] == 0
 
 
-def test_only_admins_halt_and_resume(table: MoneyTable, tmp_path: Path) -> None:
+def test_r_e5_only_admins_halt_and_resume(table: MoneyTable, tmp_path: Path) -> None:
+    table.halt()
     place = log_of(table, tmp_path)
 
-    assert "bob is a viewer here, only admins may halt the desk" in complaint(
-        3, "halt", place, "--why", "x", "--as", "bob"
-    )
-    assert "only admins may let the desk resume" in complaint(3, "resume", place, "--why", "x", "--as", "bob")
+    for words in (["halt", "--why", "x"], ["resume", "--why", "x"]):
+        said = complaint(3, words[0], place, *words[1:], "--as", "bob")
+        assert "bob is a viewer here: " in said
+        assert f"viewer may not post {words[0].upper()}: only admin" in said
     assert data("status", place)["queued"] == 0
+
+
+def test_r_e5_a_living_society_refuses_a_viewers_halt(live: LiveSociety) -> None:
+    said = complaint(3, "halt", live.directory, "--why", "x", "--as", "bob")
+    assert "viewer may not post HALT: only admin" in said
+    assert data("positions", live.directory)["halted"] is None
 
 
 def test_a_halt_of_a_stopped_society_waits_for_the_next(table: MoneyTable, tmp_path: Path) -> None:
