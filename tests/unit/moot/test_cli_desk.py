@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -225,6 +226,13 @@ def test_strategies_read_like_this(table: MoneyTable, tmp_path: Path) -> None:
     )
 
 
+def test_r_d20_a_move_that_breaks_a_rule_is_no_move(table: MoneyTable, tmp_path: Path) -> None:
+    table.tell(OPERATOR, bodies.moved("strat_2", from_="production", to="withdrawn"))
+
+    known = {one["strategy_id"]: one for one in data("strategies", log_of(table, tmp_path))}
+    assert (known["strat_2"]["stage"], known["strat_2"]["moved"]["to"]) == ("candidates", "candidates")
+
+
 def test_a_log_without_strategies_says_so(tmp_path: Path) -> None:
     place = write_log(tmp_path / "data", a_debate().log)
 
@@ -381,6 +389,24 @@ def test_a_halt_and_a_resume_without_ids_mean_what_is_open() -> None:
     kinds = [env.body.type for env in log]
     assert "VIOLATION" not in kinds
     assert kinds.count("AUDIT") == 1
+
+
+def test_a_halt_belongs_to_the_trading_day_that_is_open(table: MoneyTable) -> None:
+    handed_on: list[Draft] = []
+
+    class Host:
+        docket = table.docket
+
+        async def publish(self, draft: Draft) -> None:
+            handed_on.append(draft)
+
+    door = Door(Host(), load_settings(admins={"discord": ["ann"]}), "owner")  # type: ignore[arg-type]
+    asyncio.run(door.publish(admins_draft(Halt(reason="crash", by="ann"), "#b-risk", "h1")))
+    named = Halt(session_id="session_of_mine", reason="crash", by="ann")
+    asyncio.run(door.publish(admins_draft(named, "#b-risk", "h2")))
+
+    assert [draft.body.session_id for draft in handed_on] == [table.hall.case_id, "session_of_mine"]  # type: ignore[attr-defined]
+    assert [draft.case_id for draft in handed_on] == [None, None]
 
 
 def test_surfaces_are_told_of_the_desk_if_they_may_read_it() -> None:
