@@ -11,7 +11,6 @@ from bots.minds.simulated import phrases_operator as phrases
 from bots.minds.simulated.deskfile import desk, filled_in, subject
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
-from protocols.kernel.officers import Ruling
 from protocols.trading.briefing import measured
 from protocols.trading.limits import LIMITS, PORTFOLIO, threshold_of
 from protocols.trading.messages import (
@@ -31,7 +30,6 @@ from protocols.trading.messages import (
     WeeklyTradingReport,
 )
 from protocols.trading.messages.risk import Action
-from protocols.trading.sequels import HALT_DESK
 
 LOOKED_BACK: Final = 4
 """So many RISK_CHECKs show where a metric goes."""
@@ -190,10 +188,9 @@ def decide_risk(turn: Turn) -> Reply:
 
 
 def halt(turn: Turn) -> Reply:
-    """Halt the desk: nobody measures its risk, or a person asked for it (R-B5, R-B13)."""
-    ruling = turn.transcript.last(Ruling)
-    is_asked = ruling is not None and ruling.reason == HALT_DESK.reason
-    reason = sentence(turn.voice.say(phrases.ASKED_TO_HALT if is_asked else phrases.SILENT))
+    """Halt the desk, for the cause that the session names: silence, a limit, a person's word (R-B5, R-B13)."""
+    causes = phrases.HALTS
+    reason = sentence(turn.voice.say(causes.get(subject(turn), causes["silence"])))
     return Reply(Halt(session_id=turn.case_id, reason=reason, by="operator"))
 
 

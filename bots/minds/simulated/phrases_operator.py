@@ -130,8 +130,12 @@ RECALLED: Final[Variants] = (
     "realised Sharpe {sharpe} over {sessions}; its backtest promised {promised}",
     "{sessions} with Sharpe {sharpe} against {promised} in the backtest: please look at it again",
 )
-SILENT: Final[Variants] = ("the Guardian is silent, and nobody measures the risk",)
-ASKED_TO_HALT: Final[Variants] = ("the admin wants the desk halted",)
+HALTS: Final[Mapping[str, Variants]] = {
+    "silence": ("the Guardian is silent, and nobody measures the risk",),
+    "alert": ("a limit that halts the desk is reached, and the Guardian has not said so",),
+    "admin": ("the admin wants the desk halted",),
+}
+"""Reasons of a HALT by its cause."""
 ORDERED: Final[Variants] = (
     "the admin wants it, although the day stands at {pnl} with {exposure} exposed: please look closely",
     "asked for by the admin; note {pnl} on the day and exposure {exposure}",

@@ -17,7 +17,6 @@ from bots.tools.prices import load_universe
 from memory.evidence import InMemoryEvidence
 from memory.inmemory import InMemoryStore
 from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from protocols.trading import alert, deploy, promotion
@@ -29,7 +28,6 @@ from protocols.trading.rights import RIGHTS
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, guardian, trader
 from tests.doubles.money_table import MoneyTable
-from tests.doubles.small_log import SmallLog
 from tests.doubles.table import START, Table
 from tests.doubles.views import run
 
@@ -340,13 +338,9 @@ def test_r_b13_the_operator_halts_while_the_guardian_is_silent() -> None:
     assert table.broke(table.tell(OPERATOR, body)) == ("", None) and table.book.halted
 
 
-def test_r_b5_a_halt_that_a_person_asked_for_says_so() -> None:
-    table = MoneyTable()
-    ruling = Ruling(
-        obligation_id=None, case_id=table.hall.case_id, outcome="void", reason="halt_desk", rule="R-B5"
-    )
-    table.log.append(SmallLog().append(ruling, author=Seat.REFEREE, case_id=table.hall.case_id))
-    assert "admin" in owes(table, "HALT", {}).reason
+@pytest.mark.parametrize(("cause", "says"), [("alert", "limit"), ("admin", "admin"), ("silence", "silent")])
+def test_r_b5_a_halt_names_its_cause(cause: str, says: str) -> None:
+    assert says in owes(MoneyTable(), "HALT", {"subject": cause}).reason
 
 
 def test_r_b5_the_operator_asks_to_resume_and_says_how_the_desk_stands() -> None:
