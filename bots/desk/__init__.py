@@ -1,6 +1,6 @@
 """What the desk of System B trades on. Access: the market is read-only, the broker writes nothing.
 
-    ``hours``      when the exchange is open, of the day that an instant lies in
+    ``quarters``   15-minute bars, and how many of them a session has
     ``bridge``     a seeded path through one day's open, high, low and close
     ``intraday``   the user's own 15-minute bars in its place, checked (R-M3)
     ``market``     prices, 15-minute bars and marks at any instant, never what comes after it

@@ -9,35 +9,26 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from zoneinfo import ZoneInfo
 
-from bots.desk.hours import QUARTER, hours_on
+import numpy as np
+
+from bots.desk.quarters import QUARTER, Quarter, quarters_of
 from bots.tools.bars import Bars
 from bots.tools.errors import PriceFileError
 from bots.tools.price_cells import reason, shown, symbol_of
 from bots.tools.price_files import MAX_BYTES
-from bots.tools.price_rows import MAX_PRICE, normalised
+from bots.tools.price_rows import LAST_DATE, MAX_PRICE, normalised
 from bots.tools.universe import Universe
+from protocols.trading.hours import NEW_YORK, day_in_new_york, session_on
 
 COLUMNS: Final = ("timestamp", "open", "high", "low", "close", "volume")
 SYMBOL: Final = "symbol"
 ADVICE: Final = "give a CSV or Parquet file with the columns timestamp, open, high, low, close, volume"
 
-NEW_YORK: Final = ZoneInfo("America/New_York")
+FIRST_DATE: Final = np.datetime64("1900-01-01", "D")
 
 JUMP: Final = 0.25
 """A price that differs by more than this from what the daily bars say was split, or is another symbol's."""
-
-
-class Quarter(NamedTuple):
-    """A 15-minute bar: its start, prices in the file's currency, shares traded."""
-
-    starts_at: datetime
-    open: float
-    high: float
-    low: float
-    close: float
-    volume: float
 
 
 class _Row(NamedTuple):
@@ -234,13 +225,15 @@ def _by_day(rows: Sequence[_Row], source: str) -> dict[tuple[str, date], list[_R
         return PriceFileError(source, problem, row=row.number, column="timestamp")
 
     for row in rows:
-        day = row.bar.starts_at.astimezone(NEW_YORK).date()
         before, at = last.get(row.symbol), row.bar.starts_at
         if before is not None and at == before.bar.starts_at:
             raise refuse(row, f"the bar of {at:%Y-%m-%d %H:%M} UTC is there twice — remove one")
         if before is not None and at < before.bar.starts_at:
             raise refuse(row, "is earlier than the row before it — sort the bars by time")
-        hours = hours_on(day)
+        if not FIRST_DATE.item() < at.date() < LAST_DATE.item():
+            raise refuse(row, f"{at:%Y-%m-%d} is not a day between {FIRST_DATE} and {LAST_DATE} — fix it")
+        day = day_in_new_york(at)
+        hours = session_on(day)
         if hours is None:
             raise refuse(row, f"the exchange was closed on {day} — remove the row")
         found = days.setdefault((row.symbol, day), [])
@@ -264,11 +257,11 @@ def _check_whole(days: Mapping[tuple[str, date], Sequence[_Row]], last: _Row, re
     Raises:
         PriceFileError: It ends early.
     """
-    day = last.bar.starts_at.astimezone(NEW_YORK).date()
-    hours = hours_on(day)
+    day = day_in_new_york(last.bar.starts_at)
+    hours = session_on(day)
     assert hours is not None
     count = len(days[last.symbol, day])
-    if count < hours.quarters:
+    if count < quarters_of(hours):
         missing = hours.opens_at + count * QUARTER
         raise refuse(last, f"the bar of {missing:%Y-%m-%d %H:%M} UTC is missing after it — fill the gap")
 
@@ -300,7 +293,9 @@ def _check_splits(days: Sequence[tuple[date, Sequence[_Row]]], daily: Bars, sour
             is_above = row.bar.high > top * (1.0 + JUMP)
             if is_above or row.bar.low < bottom / (1.0 + JUMP):
                 name, price, bound = ("high", row.bar.high, top) if is_above else ("low", row.bar.low, bottom)
-                problem = f"{price:g} is far from the day's {name} of {bound:g} in the daily bars — adjust it alike"
+                problem = (
+                    f"{price:g} is far from the day's {name} of {bound:g} in the daily bars — adjust it alike"
+                )
                 raise PriceFileError(source, problem, row=row.number, column=name)
         before = rows[-1], at
 

@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from bots.desk.bridge import DECIMALS, LEAST, bridge
-from bots.desk.hours import MINUTE, QUARTER, Hours, hours_on
-from bots.desk.intraday import Intraday, Quarter
+from bots.desk.intraday import Intraday
+from bots.desk.quarters import MINUTE, QUARTER, Quarter, quarters_of
 from bots.tools.bars import Bars, Floats
 from bots.tools.seeding import generator
 from bots.tools.universe import Universe
+from protocols.trading.hours import Session, session_on
 
 DAYS_KEPT: Final = 4
 """So many days stay computed."""
@@ -82,9 +83,9 @@ class Market:
 
     # ---------------------------------------------------------------- when
 
-    def hours(self, instant: datetime) -> Hours | None:
+    def hours(self, instant: datetime) -> Session | None:
         """Return the exchange's hours on the day of an instant, None when it stays closed."""
-        return hours_on(instant.astimezone(UTC).date())
+        return session_on(instant.astimezone(UTC).date())
 
     def is_open(self, symbol: str, instant: datetime) -> bool:
         """Say whether a symbol can be traded at an instant: the exchange is open, and the day has a bar of it."""
@@ -119,7 +120,7 @@ class Market:
 
     def bars(self, symbol: str, day: date, instant: datetime) -> tuple[Quarter, ...]:
         """Return the 15-minute bars of a day that ended by an instant, oldest first; none on a day without prices."""
-        hours, path = hours_on(day), self._path(symbol, day)
+        hours, path = session_on(day), self._path(symbol, day)
         if path is None or hours is None:
             return ()
         ended = (instant - hours.opens_at) // QUARTER
@@ -136,7 +137,7 @@ class Market:
             return None
         path, hours = found
         at = _minute(path, hours, instant)
-        ended = min((instant - hours.opens_at) // QUARTER, hours.quarters)
+        ended = min((instant - hours.opens_at) // QUARTER, quarters_of(hours))
         return DayBar(
             float(path.prices[0]),
             float(path.highs[at]),
@@ -184,14 +185,16 @@ class Market:
         if found is None:
             return None
         path, hours = found
-        return path.quarters[hours.quarter(instant)].volume or None
+        return (
+            path.quarters[min((instant - hours.opens_at) // QUARTER, len(path.quarters) - 1)].volume or None
+        )
 
     # ---------------------------------------------------------------- days
 
-    def _now(self, symbol: str, instant: datetime) -> tuple[_Path, Hours] | None:
+    def _now(self, symbol: str, instant: datetime) -> tuple[_Path, Session] | None:
         """Return the path of a symbol on the day of an instant, None before the open and where there is none."""
         day = instant.astimezone(UTC).date()
-        hours = hours_on(day)
+        hours = session_on(day)
         if hours is None or instant < hours.opens_at:
             return None
         path = self._path(symbol, day)
@@ -221,15 +224,15 @@ class Market:
         key = (day, symbol)
         bars = self._through(day).bars.get(symbol)
         if key not in self._paths:
-            hours = hours_on(day)
+            hours = session_on(day)
             is_there = bars is not None and len(bars) > 0 and bars.dates[-1] == np.datetime64(day, "D")
             self._paths[key] = self._drawn(bars, day, hours) if is_there and bars and hours else None
         return self._paths[key]
 
-    def _drawn(self, bars: Bars, day: date, hours: Hours) -> _Path:
+    def _drawn(self, bars: Bars, day: date, hours: Session) -> _Path:
         rng = generator("bridge", self.universe.sha256, self._seed, bars.symbol, day.isoformat())
         own = self._intraday.day(bars.symbol, day) if self._intraday is not None else ()
-        if len(own) == hours.quarters:
+        if len(own) == quarters_of(hours):
             # Each of its bars is walked through by itself; its close is the price of its last minute.
             walks = [bridge(q.open, q.high, q.low, q.close, STEPS - 1, rng) for q in own]
             prices = np.concatenate([*walks, walks[-1][-1:]])
@@ -237,20 +240,20 @@ class Market:
         else:
             last = (float(column[-1]) for column in bars.columns())
             open_, high, low, close, volume = last
-            prices = bridge(open_, high, low, close, hours.quarters * STEPS, rng)
+            prices = bridge(open_, high, low, close, quarters_of(hours) * STEPS, rng)
             quarters = _quarters(prices, volume, hours, rng)
         traded = np.concatenate(([0.0], np.cumsum([quarter.volume for quarter in quarters])))
         highs, lows = np.maximum.accumulate(prices), np.minimum.accumulate(prices)
         return _Path(prices, highs, lows, quarters, traded)
 
 
-def _minute(path: _Path, hours: Hours, instant: datetime) -> int:
+def _minute(path: _Path, hours: Session, instant: datetime) -> int:
     return min((instant - hours.opens_at) // MINUTE, len(path.prices) - 1)
 
 
-def _quarters(prices: Floats, volume: float, hours: Hours, rng: np.random.Generator) -> tuple[Quarter, ...]:
+def _quarters(prices: Floats, volume: float, hours: Session, rng: np.random.Generator) -> tuple[Quarter, ...]:
     """Cut a path into 15-minute bars; each begins where the one before ended. More is traded early and late."""
-    count = hours.quarters
+    count = quarters_of(hours)
     noon = np.linspace(-1.0, 1.0, count)
     weights = (1.0 + SMILE * noon * noon) * rng.uniform(0.7, 1.3, count)
     shares = np.floor(volume * weights / weights.sum())

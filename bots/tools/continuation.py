@@ -9,9 +9,8 @@ Source: Politis and Romano (1994), The Stationary Bootstrap, Journal of the Amer
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
+from datetime import date
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from bots.tools.bars import Bars, Dates, Floats
 from bots.tools.price_rows import LAST_DATE, MAX_PRICE
 from bots.tools.seeding import generator
+from protocols.trading.hours import next_session
 
 LABEL: Final = "simulated continuation"
 """What the bars after the source's last one are called wherever a source is described."""
@@ -35,8 +35,6 @@ COMMON_DAYS: Final = 60
 
 DECIMALS: Final = 4
 LEAST_PRICE: Final = 1e-4
-
-EXCHANGE: Final = "XNYS"
 
 
 class _Relations(NamedTuple):
@@ -171,7 +169,7 @@ def _relations(source: Mapping[str, Bars], calendar: Dates) -> _Relations:
 
 
 def sessions_after(day: np.datetime64, count: int) -> Dates:
-    """Return the next sessions of the New York Stock Exchange (R-D18).
+    """Return the next sessions of the exchange (R-D18).
 
     Args:
         day: A day, datetime64[D].
@@ -180,25 +178,8 @@ def sessions_after(day: np.datetime64, count: int) -> Dates:
     Returns:
         Their dates after `day`, fewer than `count` past the year 2200.
     """
-    found: list[Dates] = []
-    year, missing = int(str(day)[:4]), count
-    while missing > 0 and year < int(str(LAST_DATE)[:4]):
-        sessions = _sessions_of(year)
-        later = sessions[np.searchsorted(sessions, day, side="right") :][:missing]
-        found.append(later)
-        missing -= len(later)
-        year += 1
-    dates: Sequence[Dates] = found or [np.empty(0, dtype="datetime64[D]")]
-    return np.concatenate(dates)
-
-
-@lru_cache(maxsize=64)
-def _sessions_of(year: int) -> Dates:
-    # Imported here because it takes longer than all else, and a society of a few minutes needs no next session.
-    import exchange_calendars
-
-    with warnings.catch_warnings():
-        # It speaks to pandas in ways that newer versions of that deprecate.
-        warnings.simplefilter("ignore")
-        calendar = exchange_calendars.get_calendar(EXCHANGE, start=f"{year}-01-01", end=f"{year}-12-31")
-        return np.asarray(calendar.sessions.to_numpy()).astype("datetime64[D]")
+    found: list[date] = []
+    last, end = date.fromisoformat(str(day)), date.fromisoformat(str(LAST_DATE))
+    while len(found) < count and (last := next_session(last).date) < end:
+        found.append(last)
+    return np.array(found, dtype="datetime64[D]")

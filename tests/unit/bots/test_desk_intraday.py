@@ -5,12 +5,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bots.desk.hours import QUARTER, hours_on
 from bots.desk.intraday import read_intraday
 from bots.desk.market import Market
+from bots.desk.quarters import QUARTER, quarters_of
 from bots.tools.bars import Bars
 from bots.tools.errors import PriceFileError
 from bots.tools.universe import Universe
+from protocols.trading.hours import session_on
 
 FIRST, SECOND = date(2018, 3, 8), date(2018, 3, 9)
 HEADER = "timestamp,open,high,low,close,volume"
@@ -26,8 +27,8 @@ def universe(shift=0):
 def rows(days=(FIRST, SECOND), scale=1.0):
     made = []
     for n, day in enumerate(days):
-        hours = hours_on(day)
-        for k in range(hours.quarters):
+        hours = session_on(day)
+        for k in range(quarters_of(hours)):
             price = (100.0 + n + (k % 3) * 0.5) * scale
             stamp = f"{hours.opens_at + k * QUARTER:%Y-%m-%dT%H:%M:%SZ}"
             made.append(f"{stamp},{price},{price + 0.3},{price - 0.2},{price + 0.1},{1000 + k}")
@@ -50,7 +51,7 @@ def refusal(tmp_path, lines, **how):
 def test_r_m3_the_users_own_bars_take_the_bridges_place(tmp_path):
     own = read(tmp_path, rows())
     market = Market(universe(), 1, own)
-    close = hours_on(FIRST).closes_at
+    close = session_on(FIRST).closes_at
     bars = market.bars("A", FIRST, close)
     assert [bar.close for bar in bars[:3]] == [100.1, 100.6, 101.1]
     assert [bar.volume for bar in bars[:3]] == [1000, 1001, 1002]
@@ -75,7 +76,7 @@ def test_r_m2_bars_move_by_the_weeks_of_the_daily_bars_and_stay_at_their_place_i
     moved = own.day("A", date(2018, 6, 14))
     assert (
         moved[0].starts_at
-        == hours_on(date(2018, 6, 14)).opens_at
+        == session_on(date(2018, 6, 14)).opens_at
         == datetime(2018, 6, 14, 13, 30, tzinfo=UTC)
     )
     assert own.day("A", FIRST) == ()

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from bots.desk.bridge import bridge
-from bots.desk.hours import hours_on
 from bots.desk.market import Market
 from bots.tools.bars import Bars
 from bots.tools.prices import load_universe
 from bots.tools.universe import Universe
+from protocols.trading.hours import session_on
 
 START = datetime(2026, 2, 23, tzinfo=UTC)
 DAY = date(2026, 3, 4)
@@ -34,7 +34,7 @@ def daily(universe, symbol, day):
 
 
 def minutes(day):
-    hours = hours_on(day)
+    hours = session_on(day)
     count = (hours.closes_at - hours.opens_at) // MINUTE
     return [hours.opens_at + n * MINUTE for n in range(count + 1)]
 
@@ -141,7 +141,7 @@ def test_a_symbol_is_open_in_the_session_only_and_not_on_a_day_without_a_bar(mar
     assert lacking.price("A", at) == 10.0
     assert lacking.partial_day("A", at) is None
     assert lacking.bars("A", DAY, at) == ()
-    opens, closes = hours_on(DAY)
+    _, opens, closes, _ = session_on(DAY)
     answers = [market.is_open("SP500", i) for i in (opens - MINUTE, opens, closes - MINUTE, closes)]
     assert answers == [False, True, True, False]
     assert not market.is_open("SP500", datetime(2026, 3, 7, 16, tzinfo=UTC))
@@ -150,10 +150,10 @@ def test_a_symbol_is_open_in_the_session_only_and_not_on_a_day_without_a_bar(mar
 
 
 def test_summer_time_and_half_days_come_from_the_exchange():
-    assert hours_on(date(2026, 3, 6)).opens_at == datetime(2026, 3, 6, 14, 30, tzinfo=UTC)
-    assert hours_on(date(2026, 3, 9)).opens_at == datetime(2026, 3, 9, 13, 30, tzinfo=UTC)
-    assert hours_on(HALF_DAY).closes_at == datetime(2026, 11, 27, 18, tzinfo=UTC)
-    assert hours_on(date(2026, 11, 26)) is None
+    assert session_on(date(2026, 3, 6)).opens_at == datetime(2026, 3, 6, 14, 30, tzinfo=UTC)
+    assert session_on(date(2026, 3, 9)).opens_at == datetime(2026, 3, 9, 13, 30, tzinfo=UTC)
+    assert session_on(HALF_DAY).closes_at == datetime(2026, 11, 27, 18, tzinfo=UTC)
+    assert session_on(date(2026, 11, 26)) is None
 
 
 @pytest.mark.parametrize("seed", range(40))
