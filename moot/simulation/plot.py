@@ -7,6 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from protocols.kernel.times import parse_instant
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -66,6 +68,8 @@ def plot(summary: SimulationSummary, file: Path) -> None:
     lower.set_ylim(top=0.0)
     if not any(falls):
         lower.set_ylim(bottom=-0.01)
+    begins = _day(parse_instant(summary.start))
+    lower.set_xlim(begins, begins + summary.days)
     locator = AutoDateLocator()  # type: ignore[no-untyped-call]
     lower.xaxis.set_major_locator(locator)
     lower.xaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
