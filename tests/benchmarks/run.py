@@ -31,6 +31,7 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ("verify", "verify_messages_per_s", "bench_verify", "verify_messages_per_s", 16_667),
     ("clock", "virtual_sleeps_per_s", "bench_clock", "virtual_sleeps_per_s", 90_000),
     ("backtest", "backtests_per_s", "bench_backtest", "backtests_per_s", None),
+    ("desk", "trading_day_s", "bench_desk", "trading_day_s", 0.5),
     ("simulate", "simulate_7_days_s", "bench_simulate", "simulate_7_days_s", 20),
     ("simulate", "simulate_28_days_s", "bench_simulate", "simulate_28_days_s", 80),
     ("simulate", "simulate_84_days_s", "bench_simulate", "simulate_84_days_s", 240),
