@@ -62,7 +62,7 @@ def check_before_open(turn: Turn) -> Reply:
     if last is not None:
         symbols = counted(len(turn.universe.symbols), "symbol")
         points.append(voice.say(say["prices"], last=last.isoformat(), symbols=symbols))
-    return Reply(filled_in(PreMarketCheck, turn, checks=tuple(map(sentence, points))))
+    return Reply(filled_in(PreMarketCheck, turn, checks=tuple(points)))
 
 
 def look_for_strategies(turn: Turn) -> Reply:
