@@ -69,14 +69,16 @@ class Door:
         Raises:
             Violation: R-B5, nothing is halted that could be resumed.
         """
-        body = draft.body
+        body, docket = draft.body, self._host.docket
         if draft.author is not Seat.ADMIN:
             return draft
         if isinstance(body, Halt) and not body.session_id:
-            sessions = [s.case_id for s in self._host.docket.cases.values() if s.kind == "session"]
-            return replace(draft, body=changed(body, "session_id", sessions[-1])) if sessions else draft
+            # One that waits for a ruling would refuse it (K10), and a halt waits for nobody.
+            days = [s.case_id for s in docket.cases.values() if s.kind == "session"]
+            free = [case_id for case_id in days if case_id not in docket.waiting]
+            return replace(draft, body=changed(body, "session_id", free[-1])) if free else draft
         if isinstance(body, Resume | ResumeConfirmed) and not body.halt_id and draft.case_id is None:
-            halt_id = self._host.docket.house.fold_named("book").halt_id
+            halt_id = docket.house.fold_named("book").halt_id
             if not halt_id:
                 raise Violation("R-B5", "nothing is halted", field="halt_id")
             return replace(draft, case_id=halt_id, body=changed(body, "halt_id", halt_id))

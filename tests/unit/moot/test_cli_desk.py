@@ -19,6 +19,7 @@ from moot.cli.place import login_name
 from moot.desk import Market, market
 from moot.door import Door
 from moot.reception import Reception
+from protocols.kernel.case import Decision
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.house import Fold
@@ -405,8 +406,13 @@ def test_a_halt_belongs_to_the_trading_day_that_is_open(table: MoneyTable) -> No
     named = Halt(session_id="session_of_mine", reason="crash", by="ann")
     asyncio.run(door.publish(admins_draft(named, "#b-risk", "h2")))
 
-    assert [draft.body.session_id for draft in handed_on] == [table.hall.case_id, "session_of_mine"]  # type: ignore[attr-defined]
-    assert [draft.case_id for draft in handed_on] == [None, None]
+    # A day that waits for a ruling takes nothing in (K10): the halt stands alone then.
+    table.docket.waiting[table.hall.case_id] = Decision("void", "x", "K10")
+    asyncio.run(door.publish(admins_draft(Halt(reason="crash", by="ann"), "#b-risk", "h3")))
+
+    sessions = [draft.body.session_id for draft in handed_on]  # type: ignore[attr-defined]
+    assert sessions == [table.hall.case_id, "session_of_mine", ""]
+    assert [draft.case_id for draft in handed_on] == [None, None, None]
 
 
 def test_surfaces_are_told_of_the_desk_if_they_may_read_it() -> None:
