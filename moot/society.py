@@ -48,6 +48,7 @@ from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
 from protocols.kernel.times import parse_instant, rfc3339
 from protocols.rulebook import VERSION, rules
 
+
 def seats_of(settings: Settings) -> tuple[Seat, ...]:
     """Return the seats that bots fill, in the order in which they are seated."""
     return tuple(sorted(SYSTEM_A | SYSTEM_B if settings.desk.enabled else SYSTEM_A))

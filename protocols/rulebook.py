@@ -40,10 +40,12 @@ from protocols.trading.alert import ALERT
 from protocols.trading.book import Book
 from protocols.trading.bridge import FEEDBACK, RECALL
 from protocols.trading.deploy import DEPLOYMENT
+from protocols.trading.desk_calendar import DeskCalendar
 from protocols.trading.halt import HALT
 from protocols.trading.life import Life
 from protocols.trading.promotion import PROMOTION
 from protocols.trading.sequels import DeskSequels
+from protocols.trading.session import SESSION
 from protocols.trading.trade import TRADE
 
 VERSION: Final = "1"
@@ -74,9 +76,7 @@ else:
 
 ANY_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(AnyMessage)
 
-ROWS: Final = (
-    kernel_rights.RIGHTS + escalation_rights.RIGHTS + research_rights.RIGHTS + trading_rights.RIGHTS
-)
+ROWS: Final = kernel_rights.RIGHTS + escalation_rights.RIGHTS + research_rights.RIGHTS + trading_rights.RIGHTS
 """The rows of the permission matrix."""
 
 CHANNEL_OF: Final = {row.type: next(iter(row.channels)) for row in ROWS if len(row.channels) == 1}
@@ -86,7 +86,7 @@ CASE_TYPES: Final[dict[str, CaseType]] = {
     case_type.kind: case_type
     for case_type in (
         *(CYCLE, DEBATE, DAILY, ARCHITECTURE, ESCALATION),
-        *(TRADE, DEPLOYMENT, PROMOTION, ALERT, HALT, FEEDBACK, RECALL),
+        *(SESSION, TRADE, DEPLOYMENT, PROMOTION, ALERT, HALT, FEEDBACK, RECALL),
     )
 }
 
@@ -121,6 +121,7 @@ def _folds() -> Sequence[Fold]:
         DeskSequels(),
         Watch((*triggers.sources(), *trading_triggers.sources())),
         Calendar(),
+        DeskCalendar(),
     )
 
 

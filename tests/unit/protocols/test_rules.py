@@ -64,6 +64,7 @@ def test_openers_lead_to_their_case_types():
         "HYPOTHESIS": "debate",
         "OVERRIDE": "debate",
         "ESCALATION": "escalation",
+        "TRADING_DAY": "session",
         "DEPLOY_PROPOSAL": "deployment",
         "PROMOTION_PROPOSAL": "promotion",
         "RISK_ALERT": "alert",
