@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +16,8 @@ from bots.minds.simulated.tools import SimulatedTools
 from bots.tools.prices import load_universe
 from memory.evidence import InMemoryEvidence
 from memory.inmemory import InMemoryStore
+from protocols.kernel.envelope import OFFICER, Draft
+from protocols.kernel.message import changed
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
@@ -25,6 +27,7 @@ from protocols.trading.briefing import desk_brief
 from protocols.trading.life import Life
 from protocols.trading.rights import OPERATOR as OPERATORS
 from protocols.trading.rights import RIGHTS
+from protocols.trading.session import SESSION
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, guardian, trader
 from tests.doubles.money_table import MoneyTable
@@ -35,6 +38,7 @@ OPERATOR, GUARDIAN, TRADER, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER,
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)
 PARAMS = {"allow_short": 0, "fast": 20, "slow": 60, "target_vol": 0.1}
 LEGAL = bodies.strategy(params=PARAMS, symbols=("SIM-ALFA", "SIM-BRAVO"))
+OPENS = datetime(2026, 2, 23, 14, 15, tzinfo=UTC)
 GOOD = {"sharpe": 0.9, "max_drawdown": 0.1, "win_rate": 0.5, "total_trades": 30, "annual_return": 0.08}
 
 
@@ -77,9 +81,11 @@ def owes(table: Table, kind: str, brief: dict[str, Any], seat: Seat = OPERATOR, 
     return reply.body
 
 
-def candidate(strategy: m.Strategy = LEGAL, figures: dict[str, Any] | None = None) -> LifeTable:
+def candidate(
+    strategy: m.Strategy = LEGAL, figures: dict[str, Any] | None = None, start: datetime = START
+) -> LifeTable:
     """Return a desk with one candidate from System A."""
-    table = LifeTable()
+    table = LifeTable(start=start)
     table.move(None, "candidates", EVOLVER, strategy_id="strat_1", strategy=strategy)
     life: Life = table.life
     life.strategies["strat_1"] = replace(
@@ -269,7 +275,9 @@ def test_the_check_before_the_open_names_hours_money_positions_and_prices() -> N
     table.trade("BUY", 100, 101.0)
     text = " ".join(owes(table, "PRE_MARKET_CHECK", {}).checks)
     assert "10:00 to 16:00 UTC" in text and "$1,000,000.00" in text and "1 position" in text
-    assert ("1 in production" in text and "prices" in text and "halt" in text.lower()) or "open" in text
+    assert "1 in production" in text and "prices" in text and "halted" not in text
+    table.halt()
+    assert "halted" in " ".join(owes(table, "PRE_MARKET_CHECK", {}).checks)
 
 
 def test_new_strategies_are_those_of_the_brief() -> None:
@@ -277,6 +285,68 @@ def test_new_strategies_are_those_of_the_brief() -> None:
     found = table.life.to_consider()
     body = owes(table, "CHECK_NEW_STRATEGIES", {"nominal_at": START, "found": found})
     assert (body.found, body.nominal_at) == (("strat_1",), START)
+
+
+def test_a_day_of_the_operator_breaks_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that a real session makes it owe, while Guardian and Trader only review."""
+    monkeypatch.setattr("tests.doubles.life_table.SESSION", SESSION)
+    table = candidate(start=OPENS)
+    day = t.TradingDay(
+        session_id="session_20260223", date="2026-02-23", nominal_at=OPENS, opens_at=OPENS + timedelta(minutes=15),
+        closes_at=OPENS + timedelta(hours=6, minutes=45), ends_at=OPENS + timedelta(hours=24), is_early_close=False,
+    )  # fmt: skip
+    table.docket.demand(
+        Draft(channel="#b-ops", author=Seat.TIMEKEEPER, actor=OFFICER, key="desk/1", body=day)
+    )
+    table.officers()
+    said = []
+    while table.now < OPENS + timedelta(hours=12):
+        for obligation in tuple(table.docket.open.values()):
+            is_open = obligation.id in table.docket.open and obligation.opened_at <= table.now
+            if is_open and obligation.seat is OPERATOR:
+                said.append(act(table, obligation))
+        for seat, review in ((GUARDIAN, guardian()), (TRADER, trader())):
+            if any(o.seat is seat and "DEPLOY_REVIEW" in o.expects for o in table.docket.open.values()):
+                table.say(seat, review)
+        table.wait(minutes=1)
+    assert [kind for kind in said if kind != "CHECK_NEW_STRATEGIES"] == [
+        "PRE_MARKET_CHECK",
+        "STRATEGY_MOVED",
+        "DEPLOY_PROPOSAL",
+        "DEPLOY_DECISION",
+        "DEPLOY_NOTICE",
+        "HALT",
+        "TRADING_SUMMARY",
+        "TRADING_SUMMARY",
+        "TRADING_SUMMARY",
+        "MARKET_CLOSE",
+        "DAILY_TRADING_REPORT",
+    ]
+    assert said.count("CHECK_NEW_STRATEGIES") == 28
+    assert not [o for o in table.docket.open.values() if o.seat is OPERATOR and o.opened_at < table.now]
+
+
+def act(table: LifeTable, obligation: Obligation) -> str:
+    """Answer as the host would post it; no rule may be broken."""
+    state = table.docket.cases[obligation.case_id]
+    brief = table.rules.types[state.kind].brief
+    assert brief is not None
+    view = view_of(table, obligation, brief(state, obligation, table.docket.house))
+    reply = run(mind_of().answer(view))
+    assert reply is not None
+    body = reply.body
+    is_opener = body.type in table.rules.openers
+    if not is_opener and body.case_field and not getattr(body, body.case_field):
+        body = changed(body, body.case_field, obligation.case_id)
+    draft = Draft(
+        channel=obligation.channel, author=OPERATOR, body=body, obligation_id=obligation.id,
+        case_id=None if is_opener else obligation.case_id,
+    )  # fmt: skip
+    env = table.publish(draft)
+    assert env is not None
+    assert table.effects[env.seq - 1].violation is None, table.effects[env.seq - 1].violation
+    table.officers()
+    return body.type
 
 
 # ---------------------------------------------------------------- alerts and halts
