@@ -81,7 +81,7 @@ def test_the_status_line_says_time_cycle_who_owes_what_until_when_and_escalation
     assert "| cycle " in early and "explorer owes HYPOTHESIS " in early
     assert "explorer owes HYPOTHESIS -1:02" in late
     assert "| 1 escalation open" in waiting and "conservative" not in waiting
-    assert "open | conservative" in conservative or conservative.rstrip().endswith("| conservative")
+    assert "| conservative " in conservative
 
 
 def test_between_cycles_the_status_line_says_so() -> None:
