@@ -135,8 +135,8 @@ class Injector:
             field, case_kind = "case_id", "debate"
         else:
             case_kind = KIND_OF.get(field, "")
-        if not case_kind or raw.get(field):
-            return raw
+        if not case_kind or raw.get(field) or (field in PARENTS and field in raw):
+            return raw  # an opener that names no parent, with an empty id, stands alone
         found = [s.case_id for s in self._host.docket.cases.values() if s.kind == case_kind]
         if len(found) > 1:
             raise AmbiguousCase(
