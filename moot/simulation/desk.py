@@ -79,7 +79,7 @@ class DeskSummary:
         alerts: Alerts by level; HALT opens a halt.
         halted_by: Who halted the desk.
         resumed: Halts that were lifted.
-        days: The days of the desk that were measured.
+        days: The days of the desk that are over and were measured.
         curve: Equity at every measured risk and at every close.
         events: Halts, resumes and promotions in their order.
     """
@@ -101,6 +101,8 @@ class DeskSummary:
     days: list[Day] = field(default_factory=list)
     curve: list[Point] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    _date: str = ""
+    _trades: int = 0
     _today: Day | None = None
     _signals: dict[str, str] = field(default_factory=dict)
     _booked: set[str] = field(default_factory=set)
@@ -138,10 +140,9 @@ class DeskSummary:
         body = env.body
         if isinstance(body, RiskCheck):
             self._measured(env.sent_at, body.equity, body.marks)
-            if self._today is not None:
-                self._today = self._today._replace(
-                    equity=body.equity, pnl_usd=body.daily_pnl_usd, pnl_pct=body.daily_pnl_pct
-                )
+            self._today = Day(
+                self._date, body.equity, body.daily_pnl_usd, body.daily_pnl_pct, self._trades, False
+            )
         elif isinstance(body, Order):
             self.orders += 1
         elif isinstance(body, MarketClose):
@@ -149,8 +150,8 @@ class DeskSummary:
             self.days.append(Day(body.date, body.equity, body.pnl_usd, body.pnl_pct, body.trades, True))
             self._today = None
         elif isinstance(body, TradingDay):
-            self._end_day()
-            self._today = Day(body.date, self.equity, 0.0, 0.0, 0, False)
+            self.days, self._today = self.measured_days(), None
+            self._date, self._trades = body.date, 0
         elif isinstance(body, RiskAlert):
             self.alerts[body.level] += 1
         elif isinstance(body, StrategyMoved):
@@ -166,12 +167,6 @@ class DeskSummary:
         self.curve.append(Point(at, equity))
         self._marks.update((symbol, units(price)) for symbol, price in marks.items() if price > 0)
 
-    def _end_day(self) -> None:
-        """Keep a day whose books nobody closed as its last measured risk left it."""
-        if self._today is not None:
-            self.days.append(self._today)
-            self._today = None
-
     def _executed(self, body: Execution, env: Envelope) -> None:
         self.executions[body.status] += 1
         if not body.qty_filled or body.execution_id in self._booked:
@@ -179,8 +174,7 @@ class DeskSummary:
         if body.execution_id:
             self._booked.add(body.execution_id)
         self.fills += 1
-        if self._today is not None and body.client_order_id not in self._filled:
-            self._today = self._today._replace(trades=self._today.trades + 1)
+        self._trades += body.client_order_id not in self._filled
         self._filled.add(body.client_order_id)
         strategy_id = self._signals.get(body.signal_id or env.case_id or "", UNKNOWN)
         quantity = body.qty_filled if body.action == "BUY" else -body.qty_filled
@@ -245,8 +239,12 @@ class DeskSummary:
         }
 
     def measured_days(self) -> list[Day]:
-        """Return the days of the desk, the one that is still running included."""
-        return [*self.days, *([self._today] if self._today is not None else [])]
+        """Return the days of the desk that were measured, the one that is still running included.
+
+        One whose books nobody closed stands as its last measured risk left it.
+        """
+        today = self._today
+        return [*self.days, *([today._replace(trades=self._trades)] if today is not None else [])]
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as plain data: money in dollars, shares as fractions, counters sorted by name."""

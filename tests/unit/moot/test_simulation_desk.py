@@ -224,11 +224,22 @@ def test_a_fill_without_a_known_signal_is_nobodys(told: Told) -> None:
 def test_a_day_that_nobody_closed_stands_as_it_was_last_measured(told: Told) -> None:
     told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-23")
     told.risk(990.0)
+    told("EXECUTION", Seat.TRADER)
     told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-24")
+    told.risk(980.0)
 
     first, second = told.desk.measured_days()
     assert (first.date, first.equity, first.pnl_usd, first.is_closed) == ("2026-02-23", 990.0, -10.0, False)
-    assert (second.date, second.equity, second.is_closed) == ("2026-02-24", 990.0, False)
+    assert (second.date, second.equity, second.is_closed) == ("2026-02-24", 980.0, False)
+    assert (first.trades, second.trades) == (1, 0)
+
+
+def test_a_day_that_nobody_measured_is_no_session(told: Told) -> None:
+    """A society that starts on a Monday at midnight lives through the end of Friday's desk day."""
+    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-20")
+    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-23")
+
+    assert told.desk.measured_days() == []
 
 
 def test_a_check_that_breaks_a_rule_measures_nothing(told: Told) -> None:
