@@ -20,6 +20,10 @@ class Temper:
         silence: Share of obligations that are left unanswered.
         spell_chance: Chance, by seat and day, of hours in which the seat answers nothing (R-D19).
         spell_hours: How long such a spell lasts, at least and at most.
+        desk_silence: As `silence`, for the seats of the desk.
+        desk_spell_chance: As `spell_chance`, for them: nobody is paid to watch a debate, somebody is for money.
+        tick_delay_s: Median delay of what the desk does by machine, in seconds.
+        tick_silence: Share of that which is left out.
         candidates: Strategies that the Explorer looks at for one hypothesis.
         shortlist: Best-looking ones that get a second look.
         continues: Chance to take up a near miss again, when there is one.
@@ -72,6 +76,10 @@ class Temper:
     silence: float = 0.005
     spell_chance: float = 0.08
     spell_hours: tuple[float, float] = (5.0, 7.0)
+    desk_silence: float = 0.003
+    desk_spell_chance: float = 0.01
+    tick_delay_s: float = 3.0
+    tick_silence: float = 0.0003
 
     candidates: int = 10
     shortlist: int = 4

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from bots.desk.market import Market
 from bots.minds.simulated.temper import DEFAULT, Temper
 from bots.tools.backtest import BacktestReport, backtest
 from bots.tools.risk import regime
@@ -26,6 +27,7 @@ class SimulatedTools:
     Attributes:
         seed: The society's seed.
         temper: The constants of behaviour.
+        market: Prices within a day, for the desk.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class SimulatedTools:
         seed: int,
         bars_as_of: Callable[[datetime], Universe] | None = None,
         temper: Temper = DEFAULT,
+        market: Market | None = None,
     ) -> None:
         """Equip the minds of a society.
 
@@ -44,9 +47,11 @@ class SimulatedTools:
             seed: The society's seed.
             bars_as_of: Shows what exists at an aware instant; None for `universe.until`.
             temper: The constants of behaviour.
+            market: Prices within a day; None for seeded ones of this universe (R-M3).
         """
         self.seed = seed
         self.temper = temper
+        self.market = Market(universe, seed) if market is None else market
         self._evidence = evidence
         self._bars_as_of = universe.until if bars_as_of is None else bars_as_of
 
