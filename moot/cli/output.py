@@ -203,12 +203,12 @@ def sparkline(values: Sequence[float], encoding: str | None, most: int = 60) -> 
 
 def money(dollars: float, *, sign: bool = False) -> str:
     """Write an amount in dollars to the cent: `1,234.50`, with a sign `+1,234.50`."""
-    return f"{dollars + 0.0:{'+' if sign else ''},.2f}"
+    return f"{round(dollars, 2) + 0.0:{'+' if sign else ''},.2f}"
 
 
 def per_cent(share: float, *, sign: bool = False) -> str:
     """Write a fraction as per cent: `1.25 %`, with a sign `+1.25 %`."""
-    return f"{share * 100 + 0.0:{'+' if sign else ''}.2f} %"
+    return f"{round(share * 100, 2) + 0.0:{'+' if sign else ''}.2f} %"
 
 
 def clock_time(instant: datetime) -> str:

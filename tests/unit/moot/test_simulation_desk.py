@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.cli.output import sparkline
+from moot.cli.output import money, per_cent, sparkline
 from moot.simulation.desk import DeskSummary
 from moot.simulation.plot import equity_at, halts, plot
 from moot.simulation.summary import SimulationSummary
@@ -25,6 +25,7 @@ from protocols.trading.deploy import DeploymentState
 from protocols.trading.halt import HaltState
 from protocols.trading.messages import DeployProposal
 from tests.doubles.desk_samples import DESK_BODIES
+from tests.doubles.money_table import MoneyTable
 
 START = datetime(2026, 2, 23, 14, 0, tzinfo=UTC)
 
@@ -194,6 +195,32 @@ def test_attribution_is_what_fills_paid_and_what_is_held_at_the_last_marks(livel
         "strat_1": {"pnl_usd": 19.0, "fills": 1},
         "strat_2": {"pnl_usd": 1.5, "fills": 1},
     }
+
+
+def test_what_strategies_made_adds_up_to_the_books_equity() -> None:
+    table = MoneyTable()
+    table.put("strat_2")
+    table.trade("BUY", 100, 100.0, fee=1.5)
+    table.trade("SELL", 30, 101.23, fee=0.5, strategy_id="strat_2", symbol="BBB")
+    table.check(AAA=103.25, BBB=99.5)
+    table.trade("SELL", 60, 104.0, fee=1.0)
+    table.day(AAA=102.0, BBB=98.25)
+    table.check(AAA=95.0, BBB=101.0)
+    desk = DeskSummary()
+    for env, fx in zip(table.log, table.effects[-len(table.log) :], strict=True):
+        desk.take(env, fx)
+
+    made = desk.attribution()
+    assert desk.equity == table.book.equity() / 10_000
+    assert round(sum(of["pnl_usd"] for of in made.values()), 2) == desk.pnl_usd != 0.0
+    assert {name: of["pnl_usd"] for name, of in made.items()} == {
+        name: table.book.paper_metrics(name)["pnl_usd"] for name in made
+    }
+    assert (desk.orders, desk.fills, dict(desk.trades_ended)) == (3, 3, {"filled": 3})
+    assert [(day.date, day.trades, day.is_closed) for day in desk.measured_days()] == [
+        ("2026-02-23", 3, True),
+        ("2026-02-24", 0, False),
+    ]
 
 
 def test_k11_fills_are_counted_whatever_rule_they_break_orders_are_not(told: Told) -> None:
@@ -382,6 +409,15 @@ def test_a_long_curve_is_cut_to_the_line_and_ends_where_it_ends() -> None:
     assert len(drawn) == 40
     assert drawn[-1] == "█"
     assert drawn == "".join(sorted(drawn))
+
+
+def test_next_to_nothing_has_no_minus() -> None:
+    assert (money(-0.001), money(-0.004, sign=True), money(-1234.5)) == ("0.00", "+0.00", "-1,234.50")
+    assert (per_cent(-0.000001), per_cent(0.0, sign=True), per_cent(-0.0123)) == (
+        "0.00 %",
+        "+0.00 %",
+        "-1.23 %",
+    )
 
 
 # ---------------------------------------------------------------- the picture
