@@ -27,7 +27,7 @@ class Live:
     """What memory holds of the desk.
 
     Attributes:
-        setbacks: Strategies that the desk withdrew or sent back lately, by id, with their archetypes.
+        setbacks: Traded strategies that the desk withdrew or sent back lately, by id, with their archetypes.
         sinking: Strategies at the desk whose realised Sharpe ratio is negative, likewise.
         thriving: Strategies in production that keep what they promised, by id, likewise.
         gone: Ids of all that were withdrawn or sent back ever; nobody breeds from them.
@@ -81,7 +81,7 @@ def live(memory: MemoryView, now: datetime, temper: Temper) -> Live:
         if record.strategy is None:
             continue
         archetype, symbols = record.strategy.archetype, record.strategy.symbols
-        if _was_taken_back(record, since):
+        if _was_taken_back(record, since, is_traded=record.strategy_id in latest):
             setbacks[record.strategy_id] = archetype
             lost.update(symbols)
         elif record.stage in HELD_BY_B and record.strategy_id in latest:
@@ -105,10 +105,16 @@ def _is_gone(record: StrategyRecord) -> bool:
     )
 
 
-def _was_taken_back(record: StrategyRecord, since: datetime) -> bool:
-    """Say whether it went from the desk to nowhere or back since an instant; a failed validation is no setback."""
+def _was_taken_back(record: StrategyRecord, since: datetime, *, is_traded: bool) -> bool:
+    """Say whether the desk gave a strategy up since an instant, after it was traded.
+
+    A failed validation and a deployment that was turned down say nothing of how it fares.
+    """
     return any(
-        move.from_ in HELD_BY_B and move.to not in HELD_BY_B and move.at > since for move in record.history
+        move.at > since
+        and move.to not in HELD_BY_B
+        and (move.from_ == "production" or (move.from_ == "staging" and is_traded))
+        for move in record.history
     )
 
 

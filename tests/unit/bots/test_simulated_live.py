@@ -305,6 +305,12 @@ def test_the_newest_figure_counts_and_old_evidence_does_not() -> None:
     assert live(old.view(), NOW + timedelta(days=70), DEFAULT).setbacks == {}
 
 
+def test_only_what_was_traded_can_disappoint() -> None:
+    past = Past().put("s", "staging", "candidates")
+    assert live(past.view(), NOW, DEFAULT).setbacks == {}, "its deployment was turned down"
+    assert live(past.figures("s", None).view(), NOW, DEFAULT).setbacks == {"s": "momentum"}
+
+
 def test_a_strategy_that_was_withdrawn_or_sent_back_is_no_parent() -> None:
     past = Past().put("kept").put("recalled", *RECALLED).put("failed", "withdrawn")
     past.put("returned", "staging", "candidates")
