@@ -73,7 +73,7 @@ class DeskSettings(_Section):
 
     enabled: bool = True
     capital: Annotated[float, Field(ge=1_000, le=1_000_000_000)] = 1_000_000.0
-    intraday: str | None = None
+    intraday: str = ""
 
 
 class SurfaceSettings(BaseModel):

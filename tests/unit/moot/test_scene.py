@@ -59,7 +59,15 @@ def kinds(change: dict) -> list[str]:
 
 
 def test_cycle_none_fires_no_micro_cycle() -> None:
-    assert kinds({"cycle": "none", "until": "5h"}) == ["SOCIETY_STARTED", "SOCIETY_STOPPED"]
+    alone = {"cycle": "none", "until": "5h", "systems": ["A"]}
+    assert kinds(alone) == ["SOCIETY_STARTED", "SOCIETY_STOPPED"]
+
+
+def test_a_scene_of_one_system_leaves_the_other_out() -> None:
+    both = {"start": "2026-02-23T10:00:00Z", "until": "5h", "cycle": "once"}
+    assert {"CYCLE_TRIGGER", "TRADING_DAY"} <= set(kinds(both))
+    assert "TRADING_DAY" not in kinds({**both, "systems": ["A"]})
+    assert "CYCLE_TRIGGER" not in kinds({**both, "systems": ["B"]})
 
 
 def test_cycle_once_fires_one_and_the_slots_stay_empty() -> None:

@@ -19,6 +19,7 @@ start: 2026-02-23T10:00:00Z
 until: 3h
 seed: 7
 cycle: once
+systems: [A]
 minds:
   explorer: {script: [{delay: 20m}, {type: REBUTTAL, delay: 5m}]}
   critic: {script: [{type: RISK_ASSESSMENT, delay: 5m, confidence: 0.6},
