@@ -35,8 +35,6 @@ LOOKED_BACK: Final = 4
 """So many RISK_CHECKs show where a metric goes."""
 CLOSE: Final = 0.75
 """From this share of the way to the next limit on, a metric is close to it."""
-DECIMALS: Final = 4
-"""Of prices in dollars."""
 
 # ---------------------------------------------------------------- the day
 
@@ -77,18 +75,16 @@ def close_books(turn: Turn) -> Reply:
 
 
 def closing_prices(turn: Turn) -> dict[str, float]:
-    """Return the last price of each symbol that the desk holds, has marked or trades, in dollars."""
+    """Return the closing price of each symbol that the desk holds, has marked or trades, in dollars."""
     shown = desk(turn)
     symbols = set(shown["marks"]).union(*shown["positions"].values())
     for entry in shown["strategies"].values():
         if entry["is_deployed"]:
             symbols.update(entry["symbols"])
-    bars = turn.universe.bars
-    return {
-        symbol: round(float(bars[symbol].close[-1]), DECIMALS)
-        for symbol in sorted(symbols)
-        if symbol in bars and len(bars[symbol])
-    }
+    day = turn.transcript.last(TradingDay)
+    # The answer comes minutes after the close, which is when the books are closed.
+    at = day.closes_at if day is not None and day.closes_at <= turn.now else turn.now
+    return turn.tools.market.marks(symbols, at)
 
 
 def close_figures(shown: Mapping[str, Any], closes: Mapping[str, float]) -> dict[str, Any]:

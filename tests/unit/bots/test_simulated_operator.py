@@ -42,8 +42,11 @@ OPENS = datetime(2026, 2, 23, 14, 15, tzinfo=UTC)
 GOOD = {"sharpe": 0.9, "max_drawdown": 0.1, "win_rate": 0.5, "total_trades": 30, "annual_return": 0.08}
 
 
+TOOLS = SimulatedTools(SYNTHETIC, InMemoryEvidence(), 1)
+
+
 def mind_of(seed: int = 1) -> SimulatedMind:
-    return SimulatedMind(SimulatedTools(SYNTHETIC, InMemoryEvidence(), seed))
+    return SimulatedMind(TOOLS if seed == 1 else SimulatedTools(SYNTHETIC, InMemoryEvidence(), seed))
 
 
 def view_of(table: Table, obligation: Obligation, brief: dict[str, Any]) -> View:
@@ -245,11 +248,17 @@ def test_market_close_prices_everything_that_is_held_marked_or_traded() -> None:
     table.say(TRADER, trader())
     answer(table, "DEPLOY_DECISION")
     answer(table, "DEPLOY_NOTICE")
+    table.open_day()
+    closes_at = table.now + timedelta(hours=6)
+    table.wait(hours=12)
     body = owes(table, "MARKET_CLOSE", {"date": "2026-02-23"})
-    seen = SYNTHETIC.until(table.now)
+    market = TOOLS.market
     assert dict(body.closes) == {
-        symbol: round(float(seen.bars[symbol].close[-1]), 4) for symbol in ("SIM-ALFA", "SIM-BRAVO")
+        symbol: market.price(symbol, closes_at) for symbol in ("SIM-ALFA", "SIM-BRAVO")
     }
+    assert dict(body.closes) != {symbol: market.price(symbol, table.now) for symbol in body.closes}, (
+        "at the close, not at the answer"
+    )
     assert (body.date, body.trades, body.pnl_usd) == ("2026-02-23", 0, 0.0)
 
 
