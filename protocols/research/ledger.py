@@ -11,6 +11,7 @@ from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import Fold, Turn
+from protocols.kernel.seats import SYSTEM_A
 from protocols.research import learning, strictness
 from protocols.research.debate import DebateState
 from protocols.research.messages import (
@@ -168,8 +169,8 @@ class Ledger(Fold):
             self.last_verdict = final
 
     def _moved(self, env: Envelope, body: StrategyMoved, docket: Docket) -> None:
-        if body.to != "candidates":
-            return
+        if body.to != "candidates" or env.author not in SYSTEM_A:
+            return  # what System B sends back is no parent
         self._remember()
         self.parents.append(body.strategy_id)
         state = docket.cases.get(env.case_id or "")

@@ -7,6 +7,7 @@ import pytest
 
 from protocols.kernel.docket import Effects
 from protocols.kernel.people import Override
+from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from protocols.research.debate import DebateState
 from protocols.research.debate_table import Phase
@@ -143,6 +144,16 @@ def test_the_context_of_the_next_cycle_carries_verdict_and_parents():
     report(table)
     context = table.docket.house.fold_named("research").context()
     assert (context.last_verdict, context.available_parents) == ("APPROVE", ("strat_7",))
+
+
+def test_what_system_b_sends_back_is_no_parent():
+    table, _ = reach(Phase.MOVING)
+    move(table, strategy_id="strat_7")
+    back = {"from_": "staging", "to": "candidates", "reason": "not deployed"}
+    table.say(Seat.OPERATOR, bodies.moved("strat_7", from_="candidates", to="staging"), channel="#bridge")
+    table.say(Seat.OPERATOR, bodies.moved("strat_7", **back), channel="#bridge")
+    assert not [env for env in table.log if env.body.type == "VIOLATION"]
+    assert table.docket.house.fold_named("research").context().available_parents == ("strat_7",)
 
 
 def test_a_record_keeps_the_instant_of_its_message_whatever_it_says():
