@@ -91,6 +91,15 @@ class Answer(NamedTuple):
     reason: str = ""
 
 
+def cost_bps(share: float) -> float:
+    """Return what an order costs in the mean, in basis points.
+
+    Args:
+        share: Its size as a share of the 15-minute bar's volume; 0 where nobody counts.
+    """
+    return SPREAD_BPS + IMPACT_BPS * math.sqrt(share)
+
+
 def refusal(ticket: Ticket, market: Market) -> str:
     """Return why an order is rejected at once, "" when it is not."""
     if ticket.symbol not in market.symbols:
@@ -147,7 +156,7 @@ def _part(ticket: Ticket, market: Market, at: datetime, left: int, luck: float) 
     quantity = left if volume is None else min(left, max(int(volume * SHARE), 1))
     # Where nobody counts volume, an order is taken to be small.
     share = 0.0 if volume is None else quantity / volume
-    slippage = (SPREAD_BPS + IMPACT_BPS * math.sqrt(share)) * luck
+    slippage = cost_bps(share) * luck
     paid = max(round(price * (1.0 + sign * slippage * BASIS_POINT), DECIMALS), 10.0**-DECIMALS)
     if limit is not None and (paid - limit) * sign > 0.0:
         paid = limit

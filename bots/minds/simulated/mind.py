@@ -13,11 +13,13 @@ from bots.minds.simulated import (
     critic,
     evolver,
     explorer,
+    guardian,
     live,
     operator,
     operator_strategies,
     rebuttal,
     reports,
+    trader,
     weekly,
 )
 from bots.minds.simulated.delays import delay
@@ -38,6 +40,16 @@ def _record(turn: Turn) -> Reply:
 
 def _reflect(turn: Turn) -> Reply:
     return (live.reflect if live.is_live(turn) else aftermath.reflect)(turn)
+
+
+def _review_deployment(turn: Turn) -> Reply:
+    reviews = {Seat.GUARDIAN: guardian.review_deployment, Seat.TRADER: trader.review_deployment}
+    return reviews[turn.view.seat](turn)
+
+
+def _review_promotion(turn: Turn) -> Reply:
+    reviews = {Seat.GUARDIAN: guardian.review_promotion, Seat.TRADER: trader.review_promotion}
+    return reviews[turn.view.seat](turn)
 
 
 ANSWERS: Final[Mapping[str, Answer]] = {
@@ -83,8 +95,22 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "TRADING_SUMMARY": operator.summarise,
     "DAILY_TRADING_REPORT": operator.report_day,
     "WEEKLY_TRADING_REPORT": operator.report_week,
+    "DEPLOY_REVIEW": _review_deployment,
+    "PROMOTION_REVIEW": _review_promotion,
+    "RISK_CHECK": guardian.check,
+    "RISK_ALERT": guardian.alert,
+    "RISK_PROJECTION": guardian.project,
+    "RESUME_CONFIRMED": guardian.confirm,
+    "METRICS_RECORDED": guardian.record,
+    "OVERNIGHT_RISK_CHECK": guardian.check_overnight,
+    "RECALL_FLAG": guardian.flag,
+    "DESK_CHECK": trader.check,
+    "SIGNAL": trader.reduce,
+    "ORDER": trader.order,
+    "EXECUTION": trader.execute,
+    "FEASIBILITY": trader.assess,
 }
-"""Who answers what; a message is of one seat but for STRATEGY_MOVED, so one table serves all of them."""
+"""Who answers what; a message is of one seat but for moves and reviews, so one table serves all of them."""
 
 
 class SimulatedMind(Mind):
@@ -102,7 +128,11 @@ class SimulatedMind(Mind):
     def consider(self, view: View) -> timedelta | None:
         if _answer_for(view) is None:
             return None
-        return delay(self.tools.seed, view.obligation, view.attempt, view.now, self.tools.temper)
+        own = delay(self.tools.seed, view.obligation, view.attempt, view.now, self.tools.temper)
+        if own is None or "EXECUTION" not in view.obligation.expects:
+            return own
+        ready_at = trader.ready_at(view, self.tools)
+        return own if ready_at is None else max(own, ready_at - view.obligation.opened_at)
 
     async def answer(self, view: View) -> Reply | None:
         answer = _answer_for(view)
