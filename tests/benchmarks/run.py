@@ -19,6 +19,7 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ("bus", "sqlite_ratio", "bench_bus", "bus_sqlite_ratio", 0.4),
     ("bus", "sqlite_publishes_per_s", "bench_bus", "bus_sqlite_publishes_per_s", None),
     ("debates", "debates_inmemory_per_s", "bench_debates", "debates_inmemory_per_s", 5_000),
+    ("debates", "debates_full_inmemory_per_s", "bench_debates", "debates_full_inmemory_per_s", None),
     ("debates", "debates_sqlite_per_s", "bench_debates", "debates_sqlite_per_s", 2_500),
     (
         "debates",
