@@ -203,9 +203,9 @@ class Line(NamedTuple):
 LINES: Final[Mapping[str, Line]] = {
     "max_drawdown": Line(0.15, 0.25),
     "tail_loss": Line(0.02, 0.035),
-    "correlation": Line(0.6, 0.9),
+    "correlation": Line(0.7, 0.9),
     "concentration": Line(0.75, 1.01),
-    "exposure": Line(0.8, 2.0),
+    "exposure": Line(1.5, 3.0),
 }
 """What a review holds a strategy to; the drawdown is the desk's own 15 % and what the Critic calls fatal."""
 
@@ -321,7 +321,7 @@ def review_promotion(turn: Turn) -> Reply:
     standing = abs(float(entry.get("drawdown", 0.0)))
     figures, _, _ = _figures(turn, spec_of(entry))
     recommendation: Recommendation = "extend_validation"
-    if fallen >= criteria["drawdown_above"] or (sharpe is not None and sharpe < HOPELESS):
+    if fallen >= abs(criteria["drawdown_above"]) or (sharpe is not None and sharpe < HOPELESS):
         recommendation = "reject"
     elif sharpe is not None and sharpe > criteria["sharpe_above"] and paper.get("trades", 0):
         recommendation = "approve"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from bots.desk.broker import SHARE, Ticket, answer, cancel, cost_bps, ends_at
 from bots.desk.market import Market
-from bots.desk.signals import Fault, target
+from bots.desk.signals import Fault, steady, target
 from bots.minds.mind import Aside, Reply, View
 from bots.minds.simulated import phrases_trader as phrases
 from bots.minds.simulated.deskfile import desk, filled_in, known, spec_of, subject
@@ -17,8 +17,14 @@ from bots.minds.simulated.tools import SimulatedTools
 from bots.minds.simulated.transcript import Transcript
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.wording import briefly, counted, percent, sentence, two
+from bots.tools.backtest import backtest
+from bots.tools.errors import ToolError
+from bots.tools.returns import BASIS_POINT
+from bots.tools.splits import splits
 from bots.tools.strategies import StrategySpec
-from protocols.trading.limits import grows
+from protocols.kernel.officers import Ruling
+from protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
+from protocols.trading.limits import LEVELS, LIMITS, breaches, grows, worst
 from protocols.trading.messages import (
     DeployReview,
     DeskCheck,
@@ -26,6 +32,7 @@ from protocols.trading.messages import (
     Feasibility,
     Order,
     PromotionReview,
+    RiskCheck,
     RiskParams,
     Signal,
     StrategyFault,
@@ -36,12 +43,20 @@ from protocols.trading.trade import CANCELLING
 
 DESK: Final = "#b-desk"
 
+EVERY: Final = timedelta(minutes=15)
+"""From one round to the next."""
 BAND: Final = 0.2
 """A difference of less than this share of a full position is not traded: signals move in tenths."""
 HEADROOM: Final = 0.98
 """Of every limit so much is used: marks move between a signal and its order."""
 LIMIT_DISTANCE: Final = 0.001
 """A limit order's price lies so far beyond the last one (facts 8)."""
+
+ASSET: Final = 0.9 * LIMITS["largest_position"].warning
+"""Most that all strategies together hold of one symbol, as a share of the equity: what warns is not bought."""
+CALM_CHECKS: Final = 12
+"""So many RISK_CHECKs, an hour of them, pass without a WARNING before positions grow again."""
+CRITICAL: Final = LEVELS.index("CRITICAL")
 
 PARAMS: Final = RiskParams(
     stop_loss_pct=-0.03,
@@ -68,21 +83,24 @@ class Room:
     Attributes:
         equity: In dollars.
         gross: Absolute value of what is held, in dollars.
+        net: Signed value of what is held by symbol, all strategies together, in dollars.
         trades: Orders with a fill today, and signals of this round.
         limits: The portfolio's limits.
-        is_halted: Whether nothing may grow (R-B5).
+        may_grow: Whether positions may grow at all, see `may_grow`.
     """
 
     equity: float
     gross: float
+    net: dict[str, float]
     trades: int
     limits: Mapping[str, float]
-    is_halted: bool
+    may_grow: bool
 
-    def most(self, held: int, wanted: int, full: float, price: float) -> int:
+    def most(self, symbol: str, held: int, wanted: int, full: float, price: float) -> int:
         """Return how much of a change from `held` to `wanted` shares the limits leave, signed.
 
         Args:
+            symbol: What is traded.
             held: Signed shares.
             wanted: Signed shares.
             full: Most shares of this position.
@@ -91,18 +109,35 @@ class Room:
         delta = wanted - held
         if not grows(held, delta):
             return delta
-        closing = -held if held * wanted < 0 else 0
-        if self.is_halted or self.trades >= self.limits["trades"]:
-            return closing
-        kept = 0 if closing else abs(held)
-        spare = (self.limits["exposure"] * HEADROOM * self.equity - self.gross) / price + (abs(held) - kept)
-        size = max(min(abs(wanted), int(full), kept + int(spare)), kept)
-        return (size if wanted > 0 else -size) - held
+        sign = 1 if delta > 0 else -1
+        closed = abs(held) if held * wanted < 0 else 0
+        if not self.may_grow or self.trades >= self.limits["trades"]:
+            return sign * closed
+        of_position = full - (0 if closed else abs(held))
+        of_exposure = (self.limits["exposure"] * HEADROOM * self.equity - self.gross) / price + closed
+        of_symbol = (ASSET * self.equity - sign * self.net.get(symbol, 0.0)) / price - closed
+        opened = min(abs(delta) - closed, int(min(of_position, of_exposure, of_symbol)))
+        return sign * (closed + max(opened, 0))
 
-    def take(self, held: int, delta: int, price: float) -> None:
+    def take(self, symbol: str, held: int, delta: int, price: float) -> None:
         """Count a signal."""
         self.trades += 1
         self.gross += (abs(held + delta) - abs(held)) * price
+        self.net[symbol] = self.net.get(symbol, 0.0) + delta * price
+
+
+def may_grow(turn: Turn) -> bool:
+    """Say whether positions may grow in this session as far as its risk shows (R-B4, R-B5, R-B8).
+
+    Not while the desk is halted; not after exposure was ordered down or a metric was CRITICAL, or the next round would
+    buy back what was just sold; and not within an hour of a WARNING.
+    """
+    if desk(turn)["halted"]:
+        return False
+    if any(ruling.outcome == REDUCE_EXPOSURE for ruling in turn.transcript.all(Ruling)):
+        return False
+    levels = [worst(breach.level for breach in breaches(check)) for check in turn.transcript.all(RiskCheck)]
+    return not any(levels[-CALM_CHECKS:]) and not any(LEVELS.index(level) >= CRITICAL for level in levels)
 
 
 @dataclass(slots=True)
@@ -110,12 +145,12 @@ class Round:
     """What strategies want at an instant.
 
     Attributes:
-        wishes: Target in [-1, 1] by (strategy, symbol).
+        wishes: Target in [-1, 1] by (strategy, symbol); None while it wavers.
         faults: Strategies that could not say, with the first reason of each.
         specs: Strategies that were asked.
     """
 
-    wishes: dict[tuple[str, str], float] = field(default_factory=dict)
+    wishes: dict[tuple[str, str], float | None] = field(default_factory=dict)
     faults: dict[str, str] = field(default_factory=dict)
     specs: dict[str, StrategySpec] = field(default_factory=dict)
 
@@ -131,7 +166,7 @@ class Round:
 def check(turn: Turn) -> Reply:
     """Ask every strategy what it wants, signal what differs enough from what is held, end the round (facts 7, 10)."""
     shown = desk(turn)
-    asked = ask(shown, turn.tools.market, turn.now)
+    asked = ask(shown, turn.tools.market, turn.view.brief["nominal_at"])
     asides = tuple(Aside(DESK, signal) for signal in _signals(turn, shown, asked)) if _is_open(turn) else ()
     faults = tuple(
         StrategyFault(strategy_id=name, error=error) for name, error in sorted(asked.faults.items())
@@ -145,53 +180,66 @@ def _is_open(turn: Turn) -> bool:
     return bool(session["opens_at"] <= turn.now < session["closes_at"])
 
 
-def ask(shown: Mapping[str, Any], market: Market, now: datetime) -> Round:
-    """Ask every traded strategy for its target in each of its symbols; one fault silences all of them."""
+def ask(shown: Mapping[str, Any], market: Market, at: datetime) -> Round:
+    """Ask every traded strategy for its target in each of its symbols; with one fault it is not heard at all.
+
+    Args:
+        shown: The desk.
+        market: Where prices come from.
+        at: The round's nominal instant.
+    """
     asked = Round()
     for strategy_id, entry in sorted(shown["strategies"].items()):
         spec = spec_of(entry)
         if not entry["is_deployed"] or spec is None:
             continue
         asked.specs[strategy_id] = spec
-        wishes: dict[tuple[str, str], float] = {}
+        wishes: dict[tuple[str, str], float | None] = {}
+        held = shown["positions"].get(strategy_id, {})
         for symbol in spec.symbols:
-            wish = target(spec, market, symbol, now)
+            wish, before = target(spec, market, symbol, at), target(spec, market, symbol, at - EVERY)
             if isinstance(wish, Fault):
                 asked.faults[strategy_id] = wish.error
                 wishes = {}
                 break
-            wishes[strategy_id, symbol] = wish
+            known_before = 0.0 if isinstance(before, Fault) else before
+            wishes[strategy_id, symbol] = steady(known_before, wish, held.get(symbol, 0))
         asked.wishes.update(wishes)
     return asked
 
 
 def _signals(turn: Turn, shown: Mapping[str, Any], asked: Round) -> Iterator[Signal]:
     """Yield a signal for each position that differs enough from what is wanted: first what shrinks, then what grows."""
-    room = _room(shown)
+    room = _room(turn)
     growing = []
     for key, wish in [*_orphans(shown, asked), *asked.wishes.items()]:
-        found = _change(turn, shown, key, wish)
-        if found is None:
+        found = _change(turn, shown, key, wish) if wish is not None else None
+        if wish is None or found is None:
             continue
         held, wanted, price = found
         if grows(held, wanted - held):
             growing.append((key, wish, held, wanted, price))
         else:
             yield _signal(turn, shown, asked, key, wish, held, wanted - held, price)
-            room.take(held, wanted - held, price)
+            room.take(key[1], held, wanted - held, price)
     for key, wish, held, wanted, price in growing:
         full = _full(shown, key[0], price)
-        delta = room.most(held, wanted, full, price)
+        delta = room.most(key[1], held, wanted, full, price)
         if abs(delta) < max(BAND * full, 1.0) and delta != -held:
             continue
         if delta:
             yield _signal(turn, shown, asked, key, wish, held, delta, price)
-            room.take(held, delta, price)
+            room.take(key[1], held, delta, price)
 
 
-def _room(shown: Mapping[str, Any]) -> Room:
+def _room(turn: Turn) -> Room:
+    shown = desk(turn)
+    net: dict[str, float] = {}
+    for held in shown["positions"].values():
+        for symbol, quantity in held.items():
+            net[symbol] = net.get(symbol, 0.0) + quantity * shown["marks"].get(symbol, 0.0)
     gross = shown["exposure"] * shown["equity"]
-    return Room(shown["equity"], gross, shown["trades_today"], shown["limits"], shown["halted"])
+    return Room(shown["equity"], gross, net, shown["trades_today"], shown["limits"], may_grow(turn))
 
 
 def _orphans(shown: Mapping[str, Any], asked: Round) -> list[tuple[tuple[str, str], float]]:
@@ -320,7 +368,9 @@ def order(turn: Turn) -> Reply | None:
             brief["limit_price"] or 0.0,
         )
         full = _full(shown, strategy_id, price) if price > 0.0 else 0.0
-        quantity = min(quantity, abs(_room(shown).most(held, held + sign * quantity, full, price or 1.0)))
+        quantity = min(
+            quantity, abs(_room(turn).most(symbol, held, held + sign * quantity, full, price or 1.0))
+        )
         # What else is under way is not shown here: an order that was too large is tried at half its size.
         quantity >>= turn.view.attempt
     return Reply(filled_in(Order, turn, quantity=quantity)) if quantity else None
@@ -386,8 +436,8 @@ USUAL_DAYS: Final = 20
 BARS_A_DAY: Final = 26
 THIN_DAYS: Final = 60
 """Days of which the thinnest is looked at."""
-ADJUST_BPS: Final = 6.0
-"""From so much slippage on a strategy needs limit orders."""
+EATEN: Final = 0.1
+"""A strategy whose slippage eats more than this share of its return needs limit orders."""
 MOST_BPS: Final = 12.0
 """More slippage on paper than this is an issue."""
 LEAST_FILLED: Final = 0.9
@@ -445,7 +495,7 @@ def review_deployment(turn: Turn) -> Reply:
         slippage = max(slippage, cost_bps(shares / usual if usual else 0.0))
         # Where nobody counts volume nobody knows whether a position can be left again.
         is_thin = is_thin or not thinnest or shares / thinnest > SHARE
-    is_ready = slippage <= ADJUST_BPS
+    is_ready = _eaten(turn, slippage) <= EATEN
     return Reply(
         filled_in(
             DeployReview,
@@ -457,6 +507,19 @@ def review_deployment(turn: Turn) -> Reply:
             estimated_slippage_bps=round(slippage, 4),
         )
     )
+
+
+def _eaten(turn: Turn, slippage_bps: float) -> float:
+    """Return which share of its yearly return a strategy pays for slippage, on train and validation; 1 at most."""
+    spec = spec_of(known(turn))
+    if spec is None:
+        return 1.0
+    try:
+        report = backtest(spec, turn.universe, splits(turn.universe).evidence)
+    except ToolError:
+        return 1.0
+    paid, gained = report.turnover_a_year * slippage_bps * BASIS_POINT, report.metrics["annual_return"]
+    return min(paid / gained, 1.0) if gained > 0.0 else 1.0
 
 
 def review_promotion(turn: Turn) -> Reply:
