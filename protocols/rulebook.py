@@ -42,6 +42,7 @@ from protocols.trading.bridge import FEEDBACK, RECALL
 from protocols.trading.deploy import DEPLOYMENT
 from protocols.trading.desk_calendar import DeskCalendar
 from protocols.trading.halt import HALT
+from protocols.trading.health import Health
 from protocols.trading.life import Life
 from protocols.trading.promotion import PROMOTION
 from protocols.trading.sequels import DeskSequels
@@ -122,6 +123,7 @@ def _folds() -> Sequence[Fold]:
         Watch((*triggers.sources(), *trading_triggers.sources())),
         Calendar(),
         DeskCalendar(),
+        Health(),
     )
 
 
