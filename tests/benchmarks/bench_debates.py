@@ -148,8 +148,8 @@ async def run(
     if task.done():
         task.result()
     took = perf_counter() - began
-    # One message more: SOCIETY_STARTED.
-    assert host.docket.seq == debates * messages + 1, host.docket.seq
+    # A few messages more are about the society itself: SOCIETY_STARTED, a HEALTH_CHECK.
+    assert 1 <= host.docket.seq - debates * messages <= 3, host.docket.seq
     assert len(host.docket.ended) == 2 * debates
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
