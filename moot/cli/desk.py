@@ -67,8 +67,10 @@ def positions(named: Source, as_json: AsJson = False) -> None:
 def positions_json(found: Standing) -> dict[str, Any]:
     """Return the desk's money and positions as plain data: dollars, shares of the equity as fractions."""
     from moot.desk import holdings, totals
+    from protocols.kernel.times import rfc3339
 
     return {
+        "at": None if found.now is None else rfc3339(found.now),
         **found.desk_json(),
         "positions": [holding._asdict() for holding in holdings(found.docket.house)],
         "totals": totals(found.docket.house),

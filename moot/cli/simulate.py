@@ -211,7 +211,8 @@ def _desk(desk: DeskSummary, encoding: str | None) -> Iterator[Line]:
     yield "P&L", money(desk.pnl_usd, sign=True), fall
     made = sorted(desk.attribution().items(), key=lambda item: (-abs(item[1]["pnl_usd"]), item[0]))
     yield "by strategy", len(made), _attribution(made)
-    yield "orders", desk.orders, _counts(desk.trades_ended) if desk.trades_ended else ""
+    yield "trades", desk.cases["trade"], _counts(desk.trades_ended) if desk.trades_ended else ""
+    yield "orders", desk.orders, ""
     yield "fills", desk.fills, _counts(desk.executions) if desk.executions else ""
     yield "deployments", desk.cases["deployment"], _counts(desk.deployments) if desk.deployments else ""
     yield "promotions", desk.cases["promotion"], _counts(desk.promotions) if desk.promotions else ""

@@ -102,6 +102,7 @@ def test_positions_are_the_books(table: MoneyTable, tmp_path: Path) -> None:
     assert (found["exposure"], found["largest_symbol"]) == (0.010989, "AAA")
     assert (found["trades_today"], found["risk_status"], found["halted"]) == (1, "NORMAL", None)
     assert found["market"] == {"is_open": True, "until": "2026-02-23T16:00:00.000000Z"}
+    assert found["at"] == "2026-02-23T10:01:00.000000Z"
 
 
 def test_positions_read_like_this(table: MoneyTable, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ SUMMARY = SimulationSummary(
     desk=DeskSummary(
         capital=1_000_000.0,
         cases=Counter(session=2, trade=9, deployment=2, promotion=1, halt=1),
-        orders=9,
+        orders=8,
         executions=Counter(filled=7, partial=1),
         fills=8,
         trades_ended=Counter(filled=7, halted=2),
@@ -103,7 +103,8 @@ def test_the_summary_reads_like_this(asked: list[SimulateOptions]) -> None:
         "equity       1,020,000.50  ▁█▄ from 1,000,000.00\n"
         "P&L            +20,000.50  +2.00 %, max drawdown 4.76 %\n"
         "by strategy             0\n"
-        "orders                  9  7 filled, 2 halted\n"
+        "trades                  9  7 filled, 2 halted\n"
+        "orders                  8\n"
         "fills                   8  7 filled, 1 partial\n"
         "deployments             2  1 DEPLOY by the admin, 1 REJECT by the table\n"
         "promotions              1  1 promoted\n"
