@@ -127,11 +127,13 @@ class Bot:
         if draft is None:
             return
         for n, aside in enumerate(reply.asides, 1):
+            body = aside.body
             await self._publish(
                 replace(
                     draft,
                     channel=aside.channel,
-                    body=aside.body,
+                    body=body,
+                    case_id=(getattr(body, body.case_field) if body.case_field else "") or draft.case_id,
                     obligation_id=None,
                     key=f"{draft.obligation_id}/{draft.attempt}/aside-{n}",
                 )

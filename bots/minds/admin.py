@@ -8,6 +8,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
+import numpy as np
+
 from bots.minds.mind import Mind, Reply, View
 from bots.tools.seeding import generator
 from protocols.escalation.messages import Escalation, EscalationAck, EscalationAnswer
@@ -48,8 +50,7 @@ class SimulatedAdmin(Mind):
         if plan[1] and _may_acknowledge(view):
             return Reply(EscalationAck(escalation_id=case_id))
         rng = generator(self._seed, "admin answer", case_id)
-        n = 1 if rng.random() < CAREFUL else int(rng.integers(2, len(opener.body.options) + 1))
-        return Reply(EscalationAnswer(escalation_id=case_id, option=n))
+        return Reply(EscalationAnswer(escalation_id=case_id, option=_option(opener.body, rng)))
 
     def _plan(self, view: View) -> tuple[timedelta, bool] | None:
         """Draw when it answers an escalation and whether it acknowledges first."""
@@ -57,6 +58,14 @@ class SimulatedAdmin(Mind):
         if rng.random() < MISSES:
             return None
         return MEDIAN * float(rng.lognormal(0.0, SPREAD)), bool(rng.random() < ACKNOWLEDGES)
+
+
+def _option(body: Escalation, rng: np.random.Generator) -> int:
+    """Draw an option; whoever is not careful about a halt lifts it, for a halted desk is watched by nobody."""
+    if rng.random() < CAREFUL:
+        return 1
+    lifts = [option.n for option in body.options if option.effect == "resume"]
+    return lifts[0] if lifts else int(rng.integers(2, len(body.options) + 1))
 
 
 def _may_acknowledge(view: View) -> bool:

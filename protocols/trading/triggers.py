@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
 from protocols.escalation.watch import Condition, Source
@@ -22,10 +23,17 @@ NOTHING: Final[tuple[Condition, ...]] = ()
 
 
 class Halts(Source):
-    """A halt in force, by its case: from HALT or RISK_ALERT of level HALT to RESUME_CONFIRMED (R-B5)."""
+    """A halt in force, by its case: from HALT or RISK_ALERT of level HALT to RESUME_CONFIRMED (R-B5).
+
+    It asks the admin at once, and again a day later while it lasts (K19): a halt that nobody lifts is not forgotten.
+    """
 
     types = frozenset({"HALT", "RISK_ALERT"})
     turns = Turn.ENDED
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._in_force: dict[str, tuple[datetime, Condition]] = {}
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Say which halts began and which ended."""
@@ -35,7 +43,19 @@ class Halts(Source):
             if state.kind == HALT_KIND
         ]
         over = [Condition(HALT_KIND, s.case_id, False) for s in fx.ended if s.kind == HALT_KIND]
+        for condition in began:
+            self._in_force[condition.subject] = (env.sent_at, condition)
+        for condition in over:
+            self._in_force.pop(condition.subject, None)
         return (*began, *over)
+
+    def alarm(self, docket: Docket) -> datetime | None:
+        """Return since when a halt is in force."""
+        return min((since for since, _ in self._in_force.values()), default=None)
+
+    def timed(self, now: datetime, docket: Docket) -> Iterable[Condition]:
+        """Return the halts in force."""
+        return [condition for since, condition in self._in_force.values() if since <= now]
 
 
 def _why(env: Envelope) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from protocols.escalation.triggers import options_of
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
@@ -59,6 +61,18 @@ def test_a_halt_that_is_over_withdraws_its_escalation_and_the_next_one_fires():
     table.wait(minutes=5)
     table.tell(GUARDIAN, halt("again"))
     assert len(escalations(table, "halt")) == 2
+
+
+def test_k19_a_halt_that_nobody_lifts_asks_again_a_day_later():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    began = table.now
+    table.until(began + timedelta(hours=23, minutes=59))
+    assert len(escalations(table, "halt")) == 1, "answered or not, it asks once a day"
+    table.until(began + timedelta(hours=24))
+    first, second = escalations(table, "halt")
+    assert second.sent_at == first.sent_at + timedelta(hours=24)
+    assert second.body.subject == first.body.subject
 
 
 def test_a_halt_that_broke_a_rule_escalates_nothing():
