@@ -203,9 +203,9 @@ class Line(NamedTuple):
 LINES: Final[Mapping[str, Line]] = {
     "max_drawdown": Line(0.15, 0.25),
     "tail_loss": Line(0.02, 0.035),
-    "correlation": Line(0.7, 0.9),
+    "correlation": Line(0.8, 0.95),
     "concentration": Line(0.75, 1.01),
-    "exposure": Line(1.5, 3.0),
+    "exposure": Line(PORTFOLIO.exposure, 1.2),
 }
 """What a review holds a strategy to; the drawdown is the desk's own 15 % and what the Critic calls fatal."""
 
@@ -263,17 +263,13 @@ def _figures(turn: Turn, spec: StrategySpec | None) -> tuple[dict[str, float], s
     except ToolError as fault:
         return {}, "", str(fault)
     tested = known(turn).get("backtest", {}).get("max_drawdown", 0.0)
-    planned = sum(
-        entry["position_limit"] * len(entry["symbols"])
-        for strategy_id, entry in shown["strategies"].items()
-        if entry["is_deployed"] or strategy_id == subject(turn)
-    )
+    added = known(turn).get("position_limit", PORTFOLIO.position) * len(spec.symbols)
     figures = {
         "max_drawdown": max(found.max_drawdown, tested),
         "tail_loss": found.tail_loss,
         "correlation": found.correlation,
         "concentration": found.concentration,
-        "exposure": round(planned, 6),
+        "exposure": round(shown["exposure"] + added, 6),
     }
     return figures, found.with_strategy, ""
 

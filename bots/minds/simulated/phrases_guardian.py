@@ -69,7 +69,7 @@ CONCERNS: Final[Mapping[str, Variants]] = {
     ),
     "exposure": (
         "with it the desk could be {value} exposed, {limit} is the limit",
-        "full positions of all strategies would be {value} of the equity, above {limit}",
+        "its full positions would bring the exposure to {value}, above {limit}",
     ),
 }
 """What a review objects to, by the figure."""

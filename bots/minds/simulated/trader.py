@@ -221,7 +221,8 @@ def _signals(turn: Turn, shown: Mapping[str, Any], asked: Round) -> Iterator[Sig
             growing.append((key, wish, held, wanted, price))
         else:
             yield _signal(turn, shown, asked, key, wish, held, wanted - held, price)
-            room.take(key[1], held, wanted - held, price)
+            # What it frees is there once it is executed, which nobody can promise now.
+            room.trades += 1
     for key, wish, held, wanted, price in growing:
         full = _full(shown, key[0], price)
         delta = room.most(key[1], held, wanted, full, price)
@@ -233,13 +234,20 @@ def _signals(turn: Turn, shown: Mapping[str, Any], asked: Round) -> Iterator[Sig
 
 
 def _room(turn: Turn) -> Room:
-    shown = desk(turn)
+    shown, market = desk(turn), turn.tools.market
     net: dict[str, float] = {}
+    gross = 0.0
     for held in shown["positions"].values():
         for symbol, quantity in held.items():
-            net[symbol] = net.get(symbol, 0.0) + quantity * shown["marks"].get(symbol, 0.0)
-    gross = shown["exposure"] * shown["equity"]
+            worth = quantity * _price(market, shown, symbol, turn.now)
+            net[symbol] = net.get(symbol, 0.0) + worth
+            gross += abs(worth)
     return Room(shown["equity"], gross, net, shown["trades_today"], shown["limits"], may_grow(turn))
+
+
+def _price(market: Market, shown: Mapping[str, Any], symbol: str, now: datetime) -> float:
+    """Return the price that sizes are computed from: the market's or the last mark, which the rules go by."""
+    return max(market.price(symbol, now) or 0.0, float(shown["marks"].get(symbol, 0.0)))
 
 
 def _orphans(shown: Mapping[str, Any], asked: Round) -> list[tuple[tuple[str, str], float]]:
@@ -258,11 +266,9 @@ def _change(
     """Return held and wanted shares and the price; None when nothing is to be traded, or cannot be now."""
     strategy_id, symbol = key
     market, now = turn.tools.market, turn.now
-    price = market.price(symbol, now)
-    if price is None or not market.is_open(symbol, now):
+    if not market.is_open(symbol, now):
         return None
-    # The rules hold an order against the last mark: the higher of the two is safe.
-    price = max(price, float(shown["marks"].get(symbol, 0.0)))
+    price = _price(market, shown, symbol, now)
     held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
     full = _full(shown, strategy_id, price)
     wanted = int(full * abs(wish)) * (1 if wish > 0 else -1)
@@ -311,6 +317,8 @@ def _signal(
         strategy=strategy_id,
     )
     order_type: OrderType = entry.get("order_type") or "market"
+    # Before a symbol's first mark the rules hold a market order against the signal's price.
+    needs_price = order_type == "limit" or symbol not in shown["marks"]
     return Signal(
         session_id=turn.case_id,
         strategy_id=strategy_id,
@@ -318,7 +326,7 @@ def _signal(
         action=side,
         quantity=abs(delta),
         order_type=order_type,
-        limit_price=_limit(turn.tools.market, symbol, side, turn.now) if order_type == "limit" else None,
+        limit_price=_limit(turn.tools.market, symbol, side, turn.now) if needs_price else None,
         confidence=asked.confidence(symbol, wish),
         reason=sentence(said),
         signal_sources=(what,),

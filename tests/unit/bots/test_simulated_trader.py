@@ -1,0 +1,238 @@
+"""The simulated Trader: what strategies want becomes legal orders, and what the broker did is told as it was."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bots.desk.signals import steady, target
+from bots.minds.simulated.trader import ASSET, HEADROOM, Room, Round
+from bots.minds.simulated.transcript import spec_of
+from protocols.kernel.officers import Ruling
+from protocols.kernel.seats import Seat
+from protocols.trading import messages as t
+from tests.doubles import bodies
+from tests.doubles.desk_minds import MindedDesk, at, trend
+
+TRADER = Seat.TRADER
+
+
+def room(**over):
+    limits = {"position": 0.05, "exposure": 0.8, "trades": 50}
+    return Room(
+        **{"equity": 1e6, "gross": 0.0, "net": {}, "trades": 0, "limits": limits, "may_grow": True, **over}
+    )
+
+
+@pytest.fixture(scope="module")
+def morning():
+    """A morning of two strategies: one trends up, one may go short."""
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
+    desk.trade("strat_2", trend("NASDAQ", "SIM-HOTEL", allow_short=1, fast=5, slow=20))
+    desk.live(at(12))
+    return desk
+
+
+def test_facts_7_a_round_every_15_minutes_names_its_instant_and_counts(morning):
+    rounds = morning.all("DESK_CHECK")
+    assert [r.nominal_at for r in rounds] == [at(9, 30) + n * timedelta(minutes=15) for n in range(10)]
+    assert all(r.strategies == 2 and r.faults == () for r in rounds)
+    assert sum(r.signals for r in rounds) == len(morning.all("SIGNAL")) > 0
+
+
+def test_every_signal_becomes_its_order_and_the_brokers_fill_and_the_book_holds_it(morning):
+    signals, orders, executions = (morning.all(k) for k in ("SIGNAL", "ORDER", "EXECUTION"))
+    assert {o.client_order_id for o in orders} == {f"{s.signal_id}-1" for s in signals}
+    assert sum(e.qty_filled for e in executions) == sum(o.quantity for o in orders) > 0
+    held = {}
+    for e in executions:
+        signal = next(s for s in signals if s.signal_id == e.signal_id)
+        key = (signal.strategy_id, e.symbol)
+        held[key] = held.get(key, 0) + e.qty_filled * (1 if e.action == "BUY" else -1)
+    assert {k: p.quantity for k, p in morning.book.positions.items()} == {k: q for k, q in held.items() if q}
+    assert not morning.all("VIOLATION")
+
+
+def test_r_b7_positions_stay_below_their_limit_and_follow_the_signal(morning):
+    market, equity = morning.tools.market, 1e6
+    for (strategy_id, symbol), position in morning.book.positions.items():
+        worth = abs(position.quantity) * market.price(symbol, morning.now)
+        assert worth <= 0.05 * equity * 1.01
+        wish = target(spec_of(morning.life.strategies[strategy_id].strategy), market, symbol, at(11, 45))
+        assert wish * position.quantity > 0
+        assert worth == pytest.approx(abs(wish) * 0.05 * HEADROOM * equity, rel=0.35)
+
+
+def test_k11_the_execution_waits_for_the_broker_and_a_restart_tells_the_same(morning):
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-ECHO"))
+    desk.until(at(9, 31))
+    signal = t.Signal(
+        session_id=desk.session.case_id, strategy_id="strat_1", symbol="SIM-ECHO", action="BUY", quantity=200,
+        order_type="market", limit_price=115.0, confidence=0.6, reason="it rises",
+    )  # fmt: skip
+    said = desk.tell(TRADER, signal)
+    desk.respond(desk.of_case(said, "ORDER"))
+    owed = desk.of_case(said, "EXECUTION")
+    ordered_at = desk.now
+    delay = desk.mind.consider(desk.shown(owed))
+    desk.now = owed.opened_at + delay
+    first = desk.think(owed).body
+    desk.now += timedelta(minutes=7)
+    assert desk.think(owed).body == first
+    assert first.status == "filled"
+    assert first.avg_price == round(first.avg_price, 4)
+    assert delay > timedelta(0)
+    assert desk.now > ordered_at
+    assert not desk.broke(desk.say(TRADER, first, owed=owed))
+
+
+def test_a_strategy_that_raises_is_a_fault_and_keeps_what_it_holds(morning):
+    desk = MindedDesk()
+    desk.trade("good", trend("SP500"))
+    desk.trade("bad", trend("NOT-HERE"))
+    desk.until(
+        at(
+            9,
+            30,
+        )
+    )
+    desk.hold("bad", "NOT-HERE", 10)
+    reply = desk.think(desk.owed(TRADER, "DESK_CHECK"))
+    assert [f.strategy_id for f in reply.body.faults] == ["bad"]
+    assert "NOT-HERE" in reply.body.faults[0].error
+    assert reply.body.strategies == 2
+    assert all(aside.body.strategy_id == "good" for aside in reply.asides)
+
+
+def test_what_a_strategy_holds_that_is_not_traded_any_more_is_sold():
+    desk = MindedDesk()
+    desk.trade("gone", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    desk.hold("gone", "SIM-GOLF", 50, 115.0)
+    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
+    desk.now = at(9, 32)
+    (aside,) = desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
+    assert (aside.body.action, aside.body.quantity, aside.body.symbol) == ("SELL", 50, "SIM-GOLF")
+
+
+def test_r_b5_while_halted_nothing_opens_and_what_is_unwanted_is_still_closed():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
+    desk.until(at(9, 30))
+    assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
+    desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
+    assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides == ()
+
+
+def test_after_the_close_a_late_round_signals_nothing():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
+    desk.until(at(9, 30))
+    owed = desk.owed(TRADER, "DESK_CHECK")
+    assert desk.think(owed, now=at(15, 59)).asides
+    assert desk.think(owed, now=at(16)).asides == ()
+
+
+def test_r_b8_what_was_sold_to_reduce_exposure_is_not_bought_back_in_that_session():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
+    desk.until(at(9, 30))
+    owed = desk.owed(TRADER, "DESK_CHECK")
+    shown = desk.shown(owed)
+    last = shown.transcript[-1]
+    ruling = Ruling(
+        obligation_id=None, case_id=owed.case_id, outcome="reduce_exposure", reason="expired", rule="R-B8"
+    )
+    ruled = (*shown.transcript, replace(last, body=ruling, seq=last.seq + 1))
+    assert desk.think(owed).asides
+    assert desk.think(owed, transcript=ruled).asides == ()
+
+
+def test_r_b8_an_owed_reduction_is_signalled_as_it_was_fixed_and_carried_out():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    desk.hold("strat_1", "SIM-GOLF", 101, 115.0)
+    alert = t.RiskAlert(
+        session_id=desk.session.case_id, level="CRITICAL", metric="daily_pnl", current_value=-0.06, threshold=-0.05,
+        message="a test", action_required="reduce_exposure",
+    )  # fmt: skip
+    said = desk.tell(Seat.GUARDIAN, alert)
+    desk.respond(desk.of_case(said, "RISK_DECISION"))
+    signal = desk.respond(desk.owed(TRADER, "SIGNAL"))
+    assert (signal.body.action, signal.body.quantity) == ("SELL", 51)
+    desk.respond(desk.of_case(signal, "ORDER"))
+    owed = desk.of_case(signal, "EXECUTION")
+    desk.now += timedelta(minutes=1)
+    desk.respond(owed)
+    assert desk.book.quantity("strat_1", "SIM-GOLF") == 50
+
+
+def test_r_b5_an_order_under_way_at_a_halt_is_cancelled_or_told_as_filled_after_it():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    outcomes = set()
+    for wait in (0, 30):
+        signal = desk.tell(TRADER, t.Signal(
+            session_id=desk.session.case_id, strategy_id="strat_1", symbol="SIM-GOLF", action="BUY", quantity=20,
+            order_type="market", limit_price=115.0, confidence=0.6, reason="it rises",
+        ))  # fmt: skip
+        desk.respond(desk.of_case(signal, "ORDER"))
+        desk.now += timedelta(seconds=wait)
+        desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
+        desk.now += timedelta(seconds=5)
+        told = desk.respond(desk.of_case(signal, "EXECUTION")).body
+        outcomes.add((told.status, told.qty_filled, told.fill_after_halt))
+        if told.qty_filled:
+            break
+        desk.tell(Seat.OPERATOR, t.Resume(reason="on"), case_id=desk.book.halt_id)
+        desk.respond(desk.owed(Seat.GUARDIAN, "RESUME_CONFIRMED"))
+    assert outcomes == {("cancelled", 0, False), ("filled", 20, True)}
+
+
+# ---------------------------------------------------------------- room and wishes
+
+
+def test_r_b7_growth_fits_the_position_the_exposure_the_symbol_and_the_days_trades():
+    assert room().most("A", 0, 500, 490.0, 100.0) == 490
+    assert room(gross=770_000.0).most("A", 0, 500, 500.0, 100.0) == 140
+    assert room(gross=800_000.0).most("A", 0, 500, 500.0, 100.0) == 0
+    assert room(trades=50).most("A", 0, 500, 500.0, 100.0) == 0
+    assert room(net={"A": ASSET * 1e6 - 10_000}).most("A", 0, 500, 500.0, 100.0) == 100
+    assert room(net={"A": ASSET * 1e6 - 10_000}).most("A", 0, -500, 500.0, 100.0) == -500
+    assert room(net={"B": ASSET * 1e6}).most("A", 100, 500, 500.0, 100.0) == 400
+
+
+def test_r_b5_what_shrinks_is_never_held_back_and_a_turn_is_cut_to_its_closing():
+    tight = room(may_grow=False, trades=99, gross=9e6)
+    assert tight.most("A", 300, 100, 500.0, 100.0) == -200
+    assert tight.most("A", 300, -100, 500.0, 100.0) == -300
+    assert tight.most("A", -300, 100, 500.0, 100.0) == 300
+    assert tight.most("A", 300, 400, 500.0, 100.0) == 0
+    assert room().most("A", 300, -100, 500.0, 100.0) == -400
+
+
+def test_room_counts_what_was_signalled_in_the_round():
+    left = room()
+    left.take("A", 0, 500, 100.0)
+    left.take("B", 200, -100, 100.0)
+    assert (left.gross, left.net, left.trades) == (40_000.0, {"A": 50_000.0, "B": -10_000.0}, 2)
+
+
+def test_a_target_that_wavers_is_not_traded():
+    assert steady(0.0, 0.5, 0) is None
+    assert steady(0.5, 0.6, 0) == 0.6
+    assert steady(0.5, 0.0, 100) is None
+    assert steady(0.0, 0.0, 100) == 0.0
+    assert steady(0.0, 0.4, 100) == 0.4
+    assert steady(0.3, -0.3, 100) is None
+
+
+def test_facts_8_confidence_grows_with_confluence_and_falls_with_conflict():
+    asked = Round({("a", "X"): 0.5, ("b", "X"): 1.0, ("c", "X"): -0.2, ("d", "Y"): 1.0, ("e", "X"): None})
+    assert asked.confidence("Y", 1.0) == 0.6
+    assert asked.confidence("X", 0.5) == 0.6
+    assert asked.confidence("X", -0.2) == 0.3
