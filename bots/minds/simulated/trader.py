@@ -370,15 +370,11 @@ def order(turn: Turn) -> Reply | None:
     strategy_id, symbol = subject(turn), str(brief["symbol"])
     held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
     if grows(held, sign * quantity):
-        price = max(
-            turn.tools.market.price(symbol, turn.now) or 0.0,
-            shown["marks"].get(symbol, 0.0),
-            brief["limit_price"] or 0.0,
-        )
-        full = _full(shown, strategy_id, price) if price > 0.0 else 0.0
-        quantity = min(
-            quantity, abs(_room(turn).most(symbol, held, held + sign * quantity, full, price or 1.0))
-        )
+        price = max(_price(turn.tools.market, shown, symbol, turn.now), brief["limit_price"] or 0.0)
+        if price <= 0.0 or not known(turn).get("is_deployed"):
+            return None
+        full = _full(shown, strategy_id, price)
+        quantity = min(quantity, abs(_room(turn).most(symbol, held, held + sign * quantity, full, price)))
         # What else is under way is not shown here: an order that was too large is tried at half its size.
         quantity >>= turn.view.attempt
     return Reply(filled_in(Order, turn, quantity=quantity)) if quantity else None

@@ -236,3 +236,55 @@ def test_facts_8_confidence_grows_with_confluence_and_falls_with_conflict():
     assert asked.confidence("Y", 1.0) == 0.6
     assert asked.confidence("X", 0.5) == 0.6
     assert asked.confidence("X", -0.2) == 0.3
+
+
+def test_r_b12_an_order_that_would_open_what_is_not_traded_is_not_given():
+    """A reduction that comes twice would turn a closed position around."""
+    desk = MindedDesk()
+    desk.trade("gone", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    desk.hold("gone", "SIM-GOLF", 50, 115.0)
+    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
+    signals = [
+        desk.tell(TRADER, t.Signal(
+            session_id=desk.session.case_id, strategy_id="gone", symbol="SIM-GOLF", action="SELL", quantity=quantity,
+            order_type="market", confidence=0.6, reason="it goes",
+        ))
+        for quantity in (50, 25)
+    ]  # fmt: skip
+    desk.respond(desk.of_case(signals[0], "ORDER"))
+    owed = desk.of_case(signals[0], "EXECUTION")
+    desk.now += timedelta(seconds=10)
+    desk.respond(owed)
+    assert desk.book.quantity("gone", "SIM-GOLF") == 0
+    assert desk.think(desk.of_case(signals[1], "ORDER")) is None
+
+
+def test_r_b7_an_order_is_cut_to_what_the_limits_leave_by_then():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    signal = desk.tell(TRADER, t.Signal(
+        session_id=desk.session.case_id, strategy_id="strat_1", symbol="SIM-GOLF", action="BUY", quantity=5000,
+        order_type="market", limit_price=115.0, confidence=0.6, reason="it rises",
+    ))  # fmt: skip
+    order = desk.respond(desk.of_case(signal, "ORDER")).body
+    price = desk.tools.market.price("SIM-GOLF", desk.now)
+    assert order.quantity == int(0.05 * HEADROOM * 1e6 / price)
+
+
+def test_spec_4_2_feasibility_says_when_the_exchange_is_closed_and_when_nothing_is_held():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    owed = desk.owed(TRADER, "DESK_CHECK")
+    owed = replace(owed, expects=("FEASIBILITY",))
+    brief = {**desk.brief(desk.owed(TRADER, "DESK_CHECK")), "affected": ()}
+    nothing = desk.think(owed, brief=brief).body
+    assert (nothing.feasible, nothing.cost_bps) == (True, 0.0)
+    desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
+    brief = {**desk.brief(desk.owed(TRADER, "DESK_CHECK")), "affected": ("strat_1",)}
+    assert desk.think(owed, brief=brief).body.feasible
+    closed = desk.think(owed, brief=brief, now=at(17)).body
+    assert not closed.feasible
+    assert "open" in closed.note
