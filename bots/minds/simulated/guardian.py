@@ -42,8 +42,8 @@ LOOKED_BACK: Final = 9
 AHEAD: Final = 6
 """So many checks ahead a projection looks: half an hour."""
 LEAST_CHECKS: Final = 3
-NOISE: Final = 1.0
-"""A drift is a trend from this multiple of its standard error on."""
+NOISE: Final = 1.3
+"""A drift is a trend from this multiple of its standard error on; a single jump has 1.1 and is none."""
 FASTER: Final = 1.5
 """It accelerates when its second half goes so many times as fast as the first, and reaches the next limit in time."""
 
@@ -132,8 +132,8 @@ class Path(NamedTuple):
 def path_of(values: Sequence[float], following: float) -> Path:
     """Judge where a metric goes.
 
-    It increases when its drift is more than its own noise explains, and accelerates when besides its second half goes
-    clearly faster than its first and would reach the next limit within half an hour.
+    It increases when its drift is more than its own noise explains, and accelerates when besides it still moves, its
+    second half goes clearly faster than its first and would reach the next limit within half an hour.
 
     Args:
         values: Worse when higher, oldest first.
@@ -148,7 +148,8 @@ def path_of(values: Sequence[float], following: float) -> Path:
     first, second = fmean(moves[: len(moves) // 2]), fmean(moves[len(moves) // 2 :])
     ahead = max(following - values[-1], 0.0) / second if second > 0.0 else None
     trend: Trend = "increasing" if slope > 0.0 and times > NOISE else "stable"
-    if trend == "increasing" and second > FASTER * max(first, 0.0) and ahead is not None and ahead <= AHEAD:
+    is_faster = moves[-1] > 0.0 and second > FASTER * max(first, 0.0)
+    if trend == "increasing" and is_faster and ahead is not None and ahead <= AHEAD:
         trend = "accelerating"
     return Path(tuple(values), slope, times, trend, ahead)
 

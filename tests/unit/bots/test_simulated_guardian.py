@@ -118,6 +118,9 @@ def test_r_b4_a_path_without_direction_is_stable() -> None:
     assert path_of([0.04, 0.038, 0.035, 0.031], 0.05).trend == "stable"
     assert path_of([0.031], 0.05).trend == "stable"
     assert path_of([0.01, 0.04, 0.0, 0.031], 0.05).trend == "stable"
+    # One jump is an event and no trend, wherever it lies.
+    assert path_of([0.07, 0.07, 0.07, 0.07, 0.07, 0.1, 0.1, 0.1], 0.12).trend == "stable"
+    assert path_of([0.07, 0.07, 0.07, 0.07, 0.07, 0.07, 0.07, 0.1], 0.12).trend == "stable"
 
 
 def test_r_b4_a_drift_beyond_its_noise_is_increasing_and_one_that_speeds_up_to_the_limit_accelerates() -> (
