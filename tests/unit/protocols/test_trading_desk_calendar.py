@@ -78,6 +78,9 @@ def test_a_desk_that_is_switched_on_has_its_present_day_and_one_switched_off_no_
     change(table, True)
     assert days(table) == ["2026-02-23"]
     change(table, False)
+    change(table, True)
+    assert days(table) == ["2026-02-23"]
+    change(table, False)
     table.until(at(12, 0, TUESDAY))
     assert days(table) == ["2026-02-23"]
     change(table, True)
@@ -134,6 +137,15 @@ def test_k5_a_day_that_nothing_asks_for_is_a_fault():
 
 def test_k5_a_day_with_other_hours_is_a_fault():
     table = DeskTable()
+    table.now = at(9, 15, TUESDAY)
+    wrong = trading_day(hours.session_on(TUESDAY)).model_copy(update={"closes_at": at(13, 0, TUESDAY)})
+    with pytest.raises(OfficerFault):
+        officer_says(table, wrong, at(9, 15, TUESDAY))
+
+
+def test_k5_a_day_with_other_hours_is_a_fault_even_when_a_stop_overtook_it():
+    table = DeskTable()
+    stop(table)
     table.now = at(9, 15, TUESDAY)
     wrong = trading_day(hours.session_on(TUESDAY)).model_copy(update={"closes_at": at(13, 0, TUESDAY)})
     with pytest.raises(OfficerFault):

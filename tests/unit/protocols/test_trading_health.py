@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from protocols.kernel.docket import Docket
+from protocols.kernel.officers import ConfigChanged
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import hours, rfc3339
 from protocols.trading.desk_calendar import trading_day
@@ -102,6 +103,13 @@ def test_b_health_is_only_said_while_a_session_is_open_and_the_desk_enabled():
     table = DeskTable(enabled=False)
     table.until(at(12, 0, TUESDAY))
     assert checks(table, "B") == []
+    table = DeskTable()
+    table.answer_all(at(9, 31))
+    assert len(checks(table, "B")) == 1
+    body = ConfigChanged(changes={"desk": {"enabled": False}}, reason="a test")
+    table.post(Seat.TIMEKEEPER, body, channel="#admin", key="config/1")
+    table.answer_all(at(12))
+    assert len(checks(table, "B")) == 1
 
 
 def test_b_one_missed_tick_degrades_and_three_are_critical_until_the_seat_speaks_again():

@@ -510,6 +510,8 @@ def test_r_b4_an_alert_that_is_only_monitored_reduces_nothing():
     table = deliberated("stable", "monitor")
     assert table.steps("reduce") == []
     assert table.session.alerts == ()
+    risk_check(table, SPX=50.0)
+    assert table.steps("alert") == [], "the level stays: K19"
 
 
 def test_r_b4_a_risk_that_accelerates_makes_the_guardian_raise_a_critical_alert():
