@@ -25,6 +25,8 @@ Invariant = Literal[
     "debate",
     "terminal",
     "escalation",
+    "desk",
+    "money",
     "principle",
     "evidence",
 ]

@@ -1,4 +1,4 @@
-"""A second opinion on debates and escalations, from the raw messages, beside the docket's.
+"""A second opinion on debates, escalations and the desk, from the raw messages, beside the docket's.
 
 What looks like a breach is a suspicion until the slack is over: a VIOLATION beside it takes it back, and
 takes the message out of what its case amounts to (K10). What stays is a finding.
@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from moot.verify.report import Findings, Invariant
 from moot.verify.second_debate import Breach, Debate, Event
+from moot.verify.second_desk import DESK_TYPES, Desk
 from moot.verify.second_escalation import TYPES, Escalations
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
@@ -45,7 +46,7 @@ class Running:
 
 
 class SecondOpinion:
-    """Follows debates and escalations by their raw messages."""
+    """Follows debates, escalations and the desk by their raw messages."""
 
     def __init__(self, findings: Findings) -> None:
         """Start with no case."""
@@ -54,6 +55,7 @@ class SecondOpinion:
         self._cycles: dict[str, datetime] = {}
         self._debates: dict[str, Running] = {}
         self._escalations = Escalations()
+        self._desk = Desk(findings)
         self._over: dict[str, int] = {}
         self._closing: deque[tuple[datetime, str]] = deque()
         self._conservative = False
@@ -72,13 +74,16 @@ class SecondOpinion:
         """
         kind = env.body.type
         # The first message after an outage comes hours later, and no time has passed.
-        if kind != "SOCIETY_STARTED" and (self._suspicions or self._closing):
+        if kind != "SOCIETY_STARTED" and (self._suspicions or self._closing or self._desk.is_waiting):
             before = self._up(env) - slack
             self._mature(before)
             self._close(before)
+            self._desk.mature(before, slack)
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, env, env.body, is_void)
+        if kind in DESK_TYPES and not is_void:
+            self._desk.hear(env, self._up(env), self._findings.line)
         if env.author is Seat.ADMIN:
             self._was_conservative = (env.seq, self._conservative)
             self._conservative = False
@@ -87,7 +92,9 @@ class SecondOpinion:
     def end(self, slack: timedelta) -> None:
         """Judge what is left when the log ends."""
         if self._last_at is not None:
-            self._mature(self._last_at - self._outage - slack)
+            before = self._last_at - self._outage - slack
+            self._mature(before)
+            self._desk.mature(before, slack)
 
     def _mature(self, before: datetime) -> None:
         for seq, (at, invariant, breach, line) in list(self._suspicions.items()):
@@ -117,6 +124,7 @@ class SecondOpinion:
         """Take a message out that a VIOLATION stands beside."""
         seq = body.of_seq
         self._suspicions.pop(seq, None)
+        self._desk.strike(seq)
         if self._was_conservative[0] == seq:
             self._conservative = self._was_conservative[1] or self._conservative
         case_id = env.case_id or ""
