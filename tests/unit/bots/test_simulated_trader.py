@@ -5,12 +5,14 @@ from datetime import timedelta
 
 import pytest
 
+from bots.desk.broker import Ticket, fills
 from bots.desk.signals import steady, target
 from bots.minds.simulated.trader import ASSET, HEADROOM, Room, Round
 from bots.minds.simulated.transcript import spec_of
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
+from protocols.trading.book_figures import Position
 from tests.doubles import bodies
 from tests.doubles.desk_minds import MindedDesk, at, trend
 
@@ -244,7 +246,7 @@ def test_r_b12_an_order_that_would_open_what_is_not_traded_is_not_given():
     desk.trade("gone", trend("SIM-GOLF"))
     desk.until(at(9, 31))
     desk.hold("gone", "SIM-GOLF", 50, 115.0)
-    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
+    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="candidates"))
     signals = [
         desk.tell(TRADER, t.Signal(
             session_id=desk.session.case_id, strategy_id="gone", symbol="SIM-GOLF", action="SELL", quantity=quantity,
@@ -288,3 +290,41 @@ def test_spec_4_2_feasibility_says_when_the_exchange_is_closed_and_when_nothing_
     closed = desk.think(owed, brief=brief, now=at(17)).body
     assert not closed.feasible
     assert "open" in closed.note
+
+
+def test_r_b7_before_the_first_mark_a_market_order_names_a_price():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SP500", "SIM-GOLF"))
+    desk.until(at(9, 30))
+    owed = desk.owed(TRADER, "DESK_CHECK")
+    assert all(aside.body.limit_price for aside in desk.think(owed).asides)
+    desk.respond(desk.owed(Seat.GUARDIAN, "RISK_CHECK"))
+    assert [aside.body.limit_price for aside in desk.think(owed).asides] == [None, None]
+    assert {aside.body.order_type for aside in desk.think(owed).asides} == {"market"}
+
+
+def test_k11_each_part_is_told_when_it_happened_and_not_before():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    desk.now = at(12, 33)
+    volume = desk.tools.market.liquidity("SIM-GOLF", desk.now)
+    quantity = int(volume * 0.25)
+    # So many shares are within the limits only when they close a position.
+    desk.book.positions["strat_1", "SIM-GOLF"] = Position(-quantity, 0)
+    signal = desk.tell(TRADER, t.Signal(
+        session_id=desk.session.case_id, strategy_id="strat_1", symbol="SIM-GOLF", action="BUY", quantity=quantity,
+        order_type="market", limit_price=115.0, confidence=0.6, reason="it goes",
+    ))  # fmt: skip
+    order = desk.respond(desk.of_case(signal, "ORDER"))
+    ticket = Ticket(order.body.client_order_id, "SIM-GOLF", "BUY", quantity, order.sent_at)
+    parts = fills(ticket, desk.tools.market, desk.tools.seed)
+    assert len(parts) == 3
+    for part in parts:
+        owed = desk.of_case(signal, "EXECUTION")
+        at_ = owed.opened_at + desk.mind.consider(desk.shown(owed))
+        assert at_ >= part.at
+        desk.now = at_
+        told = desk.respond(owed).body
+        assert (told.qty_filled, told.avg_price) == (part.quantity, part.price)
+    assert told.status == "filled"
