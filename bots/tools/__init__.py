@@ -9,6 +9,7 @@ Prices (read-only):
     ``parquet_rows``      a Parquet table into raw columns
     ``price_files``       a file on disk, of either format, into bars
     ``simulated_prices``  seeded stocks: those of ``sample`` and the whole of ``synthetic``
+    ``continuation``      how the market goes on after a source's last bar
     ``prices``            ``load_universe``: the only door minds and the composition root need
 
 Strategies and their evidence (read-only):

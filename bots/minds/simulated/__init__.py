@@ -1,8 +1,8 @@
-"""Simulated minds: seeded bots that argue from what the prices show; the default filling of System A's seats.
+"""Simulated minds: seeded bots that argue from what the prices show; the default filling of all seats.
 
 The interface and the set-up:
     ``mind``        ``SimulatedMind``: one per seat, dispatches by what an obligation expects
-    ``tools``       ``SimulatedTools``: prices as of an instant, evidence, the seed; shared by the three seats
+    ``tools``       ``SimulatedTools``: prices as of an instant, the market within a day, evidence, the seed; shared
     ``temper``      every constant of behaviour in one dataclass, for tuning by data
     ``delays``      how long an answer takes (R-D19)
 
@@ -24,6 +24,8 @@ How it thinks (no dice in here; the draw comes from the seed, the decision from 
 What each seat says:
     ``explorer``, ``rebuttal``, ``critic``, ``evolver``, ``aftermath``: a micro-cycle
     ``reports``, ``weekly``, ``architecture``: what comes daily and weekly
+    ``guardian``, ``trader``, ``operator``, ``operator_strategies``, ``live``: the desk and the bridge to it;
+    ``deskfile``    what they read of a brief; ``evidence``: what the Explorer learns from the desk
     ``catalogue``   ideas for the system itself, as data; ``needs``: what a week's records ask of it
     ``wording``     how sentences are chosen; ``phrases_*`` hold them, as data
 
