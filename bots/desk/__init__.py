@@ -5,7 +5,7 @@
     ``intraday``   the user's own 15-minute bars in its place, checked (R-M3)
     ``market``     prices, 15-minute bars and marks at any instant, never what comes after it
     ``broker``     the paper broker: what becomes of an order, as a pure function (K11)
-    ``risk``       value at risk, correlation, drawdown, concentration (R-B7)
+    ``risk``       value at risk, correlation, concentration, and what a strategy would add (R-B7)
     ``signals``    what a strategy wants to hold at an instant
 
 Data flows downwards: a `Universe` of daily bars becomes a `Market`; broker and signals ask it at an instant. Nothing

@@ -46,10 +46,6 @@ class Intraday:
         """Take bars that were checked, see `read_intraday`."""
         self._days = days
 
-    def __len__(self) -> int:
-        """Count the days, those of every symbol by itself."""
-        return len(self._days)
-
     def day(self, symbol: str, day: date) -> tuple[Quarter, ...]:
         """Return the bars of a symbol on a day, oldest first; none where the file lacks it."""
         return self._days.get((symbol, day), ())

@@ -59,6 +59,7 @@ class Market:
 
     Attributes:
         universe: The whole universe, its future included.
+        seed: What days, and the broker's fills, are drawn from.
     """
 
     def __init__(self, universe: Universe, seed: int, intraday: Intraday | None = None) -> None:
@@ -70,7 +71,7 @@ class Market:
             intraday: The user's own 15-minute bars, where there are some.
         """
         self.universe = universe
-        self._seed = seed
+        self.seed = seed
         self._intraday = intraday
         self._days: dict[date, Universe] = {}
         self._paths: dict[tuple[date, str], _Path | None] = {}
@@ -230,7 +231,7 @@ class Market:
         return self._paths[key]
 
     def _drawn(self, bars: Bars, day: date, hours: Session) -> _Path:
-        rng = generator("bridge", self.universe.sha256, self._seed, bars.symbol, day.isoformat())
+        rng = generator("bridge", self.universe.sha256, self.seed, bars.symbol, day.isoformat())
         own = self._intraday.day(bars.symbol, day) if self._intraday is not None else ()
         if len(own) == quarters_of(hours):
             # Each of its bars is walked through by itself; its close is the price of its last minute.

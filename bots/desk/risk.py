@@ -5,7 +5,7 @@ All figures are of the daily bars that exist, rounded to six digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -68,16 +68,6 @@ def _mean_correlation(universe: Universe, held: tuple[str, ...]) -> float:
     moves = daily_moves(universe, held, CORRELATION_DAYS)
     pairs = [correlation(moves[:, one], moves[:, other]) for one in range(len(held)) for other in range(one)]
     return published(sum(pairs) / len(pairs)) if pairs else 0.0
-
-
-def drawdown(values: Sequence[float]) -> float:
-    """Measure how far the last of some values stands under the highest, as a positive fraction.
-
-    Args:
-        values: Worth after each day or check, oldest first, positive.
-    """
-    top = max(values, default=0.0)
-    return published(1.0 - values[-1] / top) if top > 0.0 else 0.0
 
 
 def concentration(weights: Mapping[str, float]) -> float:

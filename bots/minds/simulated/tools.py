@@ -51,7 +51,9 @@ class SimulatedTools:
         """
         self.seed = seed
         self.temper = temper
-        self.market = Market(universe, seed) if market is None else market
+        # A society that goes on under another seed keeps its prices, those within a day and its fills too (K11).
+        of_prices = universe.seed if universe.continuation is not None else seed
+        self.market = Market(universe, of_prices) if market is None else market
         self._evidence = evidence
         self._bars_as_of = universe.until if bars_as_of is None else bars_as_of
 

@@ -398,7 +398,7 @@ def ready_at(view: View, tools: SimulatedTools) -> datetime | None:
     ticket = ticket_of(view)
     if ticket is None:
         return None
-    return ends_at(ticket, tools.market, tools.seed, int(view.brief["filled"]))
+    return ends_at(ticket, tools.market, tools.market.seed, int(view.brief["filled"]))
 
 
 def execute(turn: Turn) -> Reply | None:
@@ -410,11 +410,11 @@ def execute(turn: Turn) -> Reply | None:
     told = int(brief["filled"])
     is_cancelled = brief["phase"] == CANCELLING
     if is_cancelled:
-        found = cancel(ticket, tools.market, view.obligation.opened_at, tools.seed, told)
+        found = cancel(ticket, tools.market, view.obligation.opened_at, tools.market.seed, told)
     else:
         # A script may hurry the answer; what it then tells is what will have happened.
         at = max(turn.now, ready_at(view, tools) or turn.now)
-        asked = answer(ticket, tools.market, at, tools.seed, told)
+        asked = answer(ticket, tools.market, at, tools.market.seed, told)
         if asked is None:
             return None
         found = asked

@@ -4,7 +4,7 @@ import empyrical
 import numpy as np
 import pytest
 
-from bots.desk.risk import concentration, daily_moves, drawdown, mean_correlation, profile, var95
+from bots.desk.risk import concentration, daily_moves, mean_correlation, profile, var95
 from bots.tools.bars import Bars
 from bots.tools.prices import load_universe
 from bots.tools.splits import splits
@@ -61,10 +61,7 @@ def test_a_day_without_a_bar_is_a_day_without_a_move():
     assert np.allclose(moves, [[0.1, 0.0], [0.1, 0.2]])
 
 
-def test_drawdown_and_concentration_are_plain_shares():
-    assert drawdown([1.0, 2.0, 1.5]) == 0.25
-    assert drawdown([1.0, 2.0]) == 0.0
-    assert drawdown([]) == 0.0
+def test_concentration_is_the_largest_share():
     assert concentration({"A": 0.3, "B": -0.1}) == 0.75
     assert concentration({}) == 0.0
 

@@ -7,14 +7,16 @@ import pytest
 
 from bots.desk.broker import Ticket, fills
 from bots.desk.signals import steady, target
+from bots.minds.simulated.tools import SimulatedTools
 from bots.minds.simulated.trader import ASSET, HEADROOM, Room, Round
 from bots.minds.simulated.transcript import spec_of
+from memory.evidence import InMemoryEvidence
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
 from protocols.trading.book_figures import Position
 from tests.doubles import bodies
-from tests.doubles.desk_minds import MindedDesk, at, trend
+from tests.doubles.desk_minds import MindedDesk, at, tools, trend
 
 TRADER = Seat.TRADER
 
@@ -318,7 +320,7 @@ def test_k11_each_part_is_told_when_it_happened_and_not_before():
     ))  # fmt: skip
     order = desk.respond(desk.of_case(signal, "ORDER"))
     ticket = Ticket(order.body.client_order_id, "SIM-GOLF", "BUY", quantity, order.sent_at)
-    parts = fills(ticket, desk.tools.market, desk.tools.seed)
+    parts = fills(ticket, desk.tools.market, desk.tools.market.seed)
     assert len(parts) == 3
     for part in parts:
         owed = desk.of_case(signal, "EXECUTION")
@@ -328,3 +330,10 @@ def test_k11_each_part_is_told_when_it_happened_and_not_before():
         told = desk.respond(owed).body
         assert (told.qty_filled, told.avg_price) == (part.quantity, part.price)
     assert told.status == "filled"
+
+
+def test_k11_a_society_that_goes_on_under_another_seed_keeps_prices_and_fills():
+    universe = tools().market.universe
+    other = SimulatedTools(universe, InMemoryEvidence(), seed=99)
+    assert (other.seed, other.market.seed) == (99, 7)
+    assert other.market.price("SIM-GOLF", at(12)) == tools().market.price("SIM-GOLF", at(12))
