@@ -1,4 +1,4 @@
-"""Evidence recomputed: backtests and risk scores by the prices that the log names (R-D15).
+"""Evidence recomputed: backtests, risk scores and fills by the prices that the log names (R-D15, K11).
 
 A BACKTEST_RESULT must be what the test split gives as of its `sent_at` (or as of the opening of its
 obligation, when a bar came into being in between). A Critic's scores are only warned about: scenes override
@@ -11,31 +11,32 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from moot.verify.fills import Fills
+from moot.verify.prices import Prices
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Envelope
 from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.times import parse_instant
 from protocols.research.debate import DebateState
 from protocols.research.messages import BacktestResult, RiskAssessment, Strategy
 
 if TYPE_CHECKING:
     from bots.tools.universe import Universe
 
-SHIPPED: Final = ("sample", "synthetic")
-"""Prices that any Moot can make again from the seed."""
-
-RECOMPUTED: Final = frozenset({"SOCIETY_STARTED", "RISK_ASSESSMENT", "BACKTEST_RESULT"})
+RECOMPUTED: Final = frozenset({"SOCIETY_STARTED", "RISK_ASSESSMENT", "BACKTEST_RESULT", "ORDER", "EXECUTION"})
 """Types that a `Recompute` is shown."""
 
+FILLS: Final = frozenset({"ORDER", "EXECUTION"})
 DIGITS: Final = 6
 
 
 class Recompute(Protocol):
     """Recomputes what messages claim to have computed; `verify` shows it the types in `RECOMPUTED`."""
 
-    recomputed: int
-    """How many results were computed again."""
+    @property
+    def recomputed(self) -> int:
+        """How many results were computed again."""
+        ...
 
     def before(self, env: Envelope, docket: Docket) -> None:
         """Look at the state before a message."""
@@ -58,22 +59,48 @@ class Nothing:
         """Look away."""
 
 
-class Backtests:
-    """Recomputes with the society's own tools and prices."""
+class Evidence:
+    """Recomputes backtests, scores and fills with the society's own tools and prices."""
 
     def __init__(self, findings: Findings) -> None:
         """Start without prices; SOCIETY_STARTED names them."""
+        self._prices = Prices(findings)
+        self._backtests = Backtests(findings, self._prices)
+        self._fills = Fills(findings, self._prices)
+
+    @property
+    def recomputed(self) -> int:
+        """How many results were computed again."""
+        return self._backtests.recomputed + self._fills.recomputed
+
+    def before(self, env: Envelope, docket: Docket) -> None:
+        """Look at the state before a message."""
+        (self._fills if env.body.type == "EXECUTION" else self._backtests).before(env, docket)
+
+    def after(self, env: Envelope, fx: Effects) -> None:
+        """Judge a message that is in effect."""
+        if isinstance(env.body, SocietyStarted):
+            self._prices.load(env, env.body)
+        elif env.body.type in FILLS:
+            self._fills.after(env, fx)
+        else:
+            self._backtests.after(env, fx)
+
+
+class Backtests:
+    """Recomputes backtests and scores."""
+
+    def __init__(self, findings: Findings, prices: Prices) -> None:
+        """Start with nothing recomputed."""
         self._findings = findings
-        self._universe: Universe | None = None
-        self._loaded: Mapping[str, Any] | None = None
-        self._scripted: frozenset[str] = frozenset()
+        self._prices = prices
         self._strategy: Strategy | None = None
         self._opened_at: datetime | None = None
         self.recomputed = 0
 
     def before(self, env: Envelope, docket: Docket) -> None:
         self._strategy = None
-        if not isinstance(env.body, BacktestResult | RiskAssessment) or self._universe is None:
+        if not isinstance(env.body, BacktestResult | RiskAssessment) or self._prices.universe is None:
             return
         state = docket.cases.get(env.case_id or "")
         if isinstance(state, DebateState):
@@ -82,16 +109,14 @@ class Backtests:
             self._opened_at = owed.opened_at if owed is not None else None
 
     def after(self, env: Envelope, fx: Effects) -> None:
-        body = env.body
-        if isinstance(body, SocietyStarted):
-            self._load(env, body)
-        if self._strategy is None or fx.violation is not None or env.actor != BOT or self._universe is None:
+        body, universe = env.body, self._prices.universe
+        if self._strategy is None or fx.violation is not None or env.actor != BOT or universe is None:
             return
         instants = [env.sent_at] if self._opened_at is None else [env.sent_at, self._opened_at]
         if isinstance(body, BacktestResult):
-            self._backtest(env, body, self._strategy, self._views(self._universe, instants))
+            self._backtest(env, body, self._strategy, self._views(universe, instants))
         elif isinstance(body, RiskAssessment):
-            self._assessment(env, body, self._strategy, self._views(self._universe, instants))
+            self._assessment(env, body, self._strategy, self._views(universe, instants))
 
     def _views(self, universe: Universe, instants: Sequence[datetime]) -> list[Universe]:
         """Return what existed at some instants, equal views once."""
@@ -102,40 +127,6 @@ class Backtests:
                 views.append(view)
         return views
 
-    def _load(self, env: Envelope, body: SocietyStarted) -> None:
-        """Load the prices that the log names; say so when they are not to be had."""
-        minds = body.config.get("scripts", {})
-        self._scripted = frozenset(minds) if isinstance(minds, Mapping) else frozenset()
-        given = body.data.get("prices")
-        if given == self._loaded and self._loaded is not None:
-            return
-        self._universe = None
-        if not isinstance(given, Mapping):
-            self._findings.warn("prices", env.seq, "the log names no prices, so no backtest was recomputed")
-            return
-        from bots.tools.errors import ToolError
-        from bots.tools.prices import load_universe
-
-        try:
-            spec = str(given["spec"])
-            universe = load_universe(spec, start=parse_instant(str(given["start"])), seed=int(given["seed"]))
-        except (KeyError, TypeError, ValueError, ToolError) as exc:
-            self._findings.warn("prices", env.seq, f"no backtest was recomputed: prices: {exc}")
-            return
-        if universe.sha256 != given.get("sha256"):
-            whose = "this machine makes others" if spec in SHIPPED else "the file has changed"
-            self._findings.warn("prices", env.seq, f"no backtest was recomputed: prices {spec}: {whose}")
-            return
-        if universe.shift_weeks != given.get("shift_weeks"):
-            why = f"data.prices.shift_weeks: the start asks for {universe.shift_weeks}"
-            self._findings.add(env.seq, "evidence", "R-M2", why)
-        if given.get("description", universe.description) != universe.description:
-            self._findings.add(
-                env.seq, "evidence", "R-M1", f"data.prices.description: {universe.description}"
-            )
-        self._universe = universe
-        self._loaded = given
-
     def _backtest(
         self, env: Envelope, body: BacktestResult, strategy: Strategy, views: Sequence[Universe]
     ) -> None:
@@ -143,7 +134,7 @@ class Backtests:
         differences = [_compare_backtest(body, strategy, view) for view in views]
         if not all(differences):
             return
-        if env.author.value in self._scripted:
+        if env.author.value in self._prices.scripted:
             self._findings.warn("scripted backtest", env.seq, f"{differences[0]}; the seat was scripted")
         else:
             self._findings.add(env.seq, "evidence", "R-D15", differences[0])

@@ -21,13 +21,17 @@ class Trade:
     Attributes:
         owner: Whose signal it is; `symbol`: of what.
         price: The signal's price, if any.
-        order: Seq, id, side and shares of the order under way; 0 for none.
+        ordered_seq: Seq of the order under way, 0 for none; `client_order_id`, `sign`, `quantity`: what it says.
+        orders: Orders so far.
+        filled: Shares of it that were filled, as of the last EXECUTION that nothing struck out.
+        is_cancelling: Whether a halt cancels it.
         late: Shares that were filled after a halt.
         flattening: Shares that are to be flattened, 0 while none are.
     """
 
     __slots__ = (
         "client_order_id",
+        "filled",
         "flattening",
         "is_cancelling",
         "late",
@@ -46,6 +50,7 @@ class Trade:
         self.symbol: str = body.symbol
         self.price: float | None = body.limit_price
         self.ordered_seq = self.quantity = self.sign = self.late = self.flattening = self.orders = 0
+        self.filled = 0
         self.client_order_id = ""
         self.is_cancelling = False
 
@@ -136,6 +141,7 @@ class Trades:
         trade.ordered_seq, trade.client_order_id = told.seq, body.client_order_id
         trade.quantity, trade.sign = body.quantity, 1 if delta > 0 else -1
         trade.orders += 1
+        trade.filled = 0
         self._money.order(told)
 
     def _within_limits(self, trade: Trade, body: Any, delta: int) -> Doubts:
@@ -180,7 +186,6 @@ class Trades:
         body, money = told.body, self._money
         trade = self._open.get(told.case_id)
         placed = money.placed(body.client_order_id)
-        before = placed.filled if placed is not None else 0
         if money.is_booked(body.execution_id) and not told.is_struck:
             yield Doubt("desk", "K11", f"{body.execution_id} is booked already")
         money.execute(told)
@@ -191,7 +196,8 @@ class Trades:
             halt = f"the desk is halted since seq {self.halted}" if is_late else "no halt came before it"
             yield Doubt("desk", "K11", f"fill_after_halt is {body.fill_after_halt}, but {halt}")
         if is_late:
-            trade.late += placed.filled - before
+            trade.late += placed.filled - trade.filled
+        trade.filled = placed.filled
         if body.status == "partial":
             return
         self._done(told, trade, placed.filled)

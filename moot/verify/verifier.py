@@ -13,7 +13,7 @@ from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
 from moot.verify.envelopes import Envelopes
-from moot.verify.evidence import RECOMPUTED, Backtests, Nothing, Recompute
+from moot.verify.evidence import RECOMPUTED, Evidence, Nothing, Recompute
 from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
@@ -74,7 +74,7 @@ class Verifier:
         self._deadlines = Deadlines(findings)
         self._principles = Principles(findings)
         self._second = SecondOpinion(findings)
-        self._recompute: Recompute = Backtests(findings) if evidence else Nothing()
+        self._recompute: Recompute = Evidence(findings) if evidence else Nothing()
         self._tally = Tally()
         self._messages = 0
 

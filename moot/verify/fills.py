@@ -1,0 +1,145 @@
+"""Fills recomputed: what the paper broker made of an order, from the prices and the seed that the log names (K11).
+
+The broker is a pure function of order, market and seed, so every EXECUTION can be derived from its ORDER. That holds
+for what the simulated Trader tells. A script or a person may tell anything, and a log need not say that it did: an
+EXECUTION of which neither price nor slippage nor fee is the broker's is taken for theirs, and warned about, as long as
+no other one shows that the broker fills this log's orders. The next figures must agree with it all the same.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from moot.verify.prices import Prices
+from moot.verify.report import Findings
+from protocols.kernel.docket import Docket, Effects
+from protocols.kernel.envelope import BOT, Envelope
+from protocols.kernel.message import Message
+from protocols.trading.messages import Execution, Order
+from protocols.trading.trade import CANCELLING, TradeState
+
+if TYPE_CHECKING:
+    from bots.desk.broker import Answer, Ticket
+    from bots.desk.market import Market
+
+SIMULATED: Final = "simulated"
+EARLY: Final = timedelta(seconds=1)
+"""A fill told no earlier than this before its time is told in time: clocks round."""
+
+KEPT: Final = 4096
+"""So many orders are remembered, the latest."""
+
+
+class Fills:
+    """Derives each EXECUTION that the simulated Trader owes.
+
+    Attributes:
+        recomputed: How many were derived again.
+    """
+
+    def __init__(self, findings: Findings, prices: Prices) -> None:
+        """Start without orders."""
+        self._findings = findings
+        self._prices = prices
+        self._market: Market | None = None
+        self._tickets: dict[str, Ticket] = {}
+        self._asked: tuple[TradeState, int, datetime] | None = None
+        self._is_brokers = False
+        self.recomputed = 0
+
+    def before(self, env: Envelope, docket: Docket) -> None:
+        """Look at the trade that an EXECUTION belongs to: its order, what was told of it, since when it is owed."""
+        self._asked = None
+        body = env.body
+        if not isinstance(body, Execution) or env.obligation_id is None or env.actor != BOT:
+            return
+        state, owed = docket.cases.get(env.case_id or ""), docket.open.get(env.obligation_id)
+        if isinstance(state, TradeState) and state.order is not None and owed is not None:
+            filled = docket.house.fold_named("book").filled(state.order.client_order_id)
+            self._asked = state, filled, owed.opened_at
+
+    def after(self, env: Envelope, fx: Effects) -> None:
+        """Derive what an EXECUTION should say; one that broke a rule may say anything but is looked at as well."""
+        body = env.body
+        if isinstance(body, Order):
+            if fx.violation is None:
+                self._remember(env, body)
+        elif isinstance(body, Execution) and self._asked is not None and self._is_possible():
+            state, filled, opened_at = self._asked
+            ticket = self._tickets.get(state.client_order_id)
+            if ticket is not None and body.client_order_id == ticket.client_order_id:
+                told = self._answer(env, state, ticket, filled, opened_at)
+                if told is not None:
+                    self._judge(env, body, told)
+
+    def _is_possible(self) -> bool:
+        prices = self._prices
+        if prices.intraday:
+            self._findings.warn("fills", 1, "no fill was recomputed: prices within a day are the user's own")
+            return False
+        return prices.universe is not None and prices.minds.get("trader", SIMULATED) == SIMULATED
+
+    def _remember(self, env: Envelope, body: Order) -> None:
+        from bots.desk.broker import Ticket
+
+        limit = body.limit_price if body.order_type == "limit" else None
+        self._tickets[body.client_order_id] = Ticket(
+            body.client_order_id, body.symbol, body.side, body.quantity, env.sent_at, limit
+        )
+        if len(self._tickets) > KEPT:
+            del self._tickets[next(iter(self._tickets))]
+
+    def _answer(
+        self, env: Envelope, state: TradeState, ticket: Ticket, filled: int, opened_at: datetime
+    ) -> Answer | None:
+        """Return what the broker says: the next part, or, at a halt, what was filled until then."""
+        from bots.desk.broker import answer, cancel, ends_at
+        from bots.desk.market import Market
+
+        prices = self._prices
+        assert prices.universe is not None
+        if self._market is None or self._market.universe is not prices.universe:
+            self._market = Market(prices.universe, prices.seed)
+        if state.phase == CANCELLING:
+            return cancel(ticket, self._market, opened_at, prices.seed, filled)
+        ready_at = ends_at(ticket, self._market, prices.seed, filled)
+        if env.sent_at < ready_at - EARLY:
+            why = f"told at {env.sent_at:%H:%M:%S}, the paper broker says it at {ready_at:%H:%M:%S}"
+            self._findings.warn("early fill", env.seq, why)
+        return answer(ticket, self._market, max(env.sent_at, ready_at), prices.seed, filled)
+
+    def _judge(self, env: Envelope, body: Execution, told: Answer) -> None:
+        self.recomputed += 1
+        off = _difference(body, told)
+        if not off:
+            self._is_brokers = self._is_brokers or told.quantity > 0
+            return
+        said = (body.avg_price, body.slippage_bps, body.fee)
+        is_like = told.quantity > 0 and any(map(_same, said, (told.price, told.slippage_bps, told.fee)))
+        if env.author.value in self._prices.scripted:
+            self._findings.warn("scripted fill", env.seq, f"{off}; the seat was scripted")
+        elif self._is_brokers or is_like:
+            self._findings.add(env.seq, "evidence", "K11", off)
+        else:
+            self._findings.warn("foreign fill", env.seq, f"{off}; it is not taken for the paper broker's")
+
+
+def _same(said: float, told: float) -> bool:
+    return round(said, 6) == round(told, 6)
+
+
+def _difference(body: Message, told: Answer) -> str:
+    """Return the first difference between an EXECUTION and what the broker says, "" for none."""
+    given: dict[str, Any] = body.model_dump()
+    wanted = {
+        "status": told.status,
+        "qty_filled": told.quantity,
+        "avg_price": told.price,
+        "slippage_bps": told.slippage_bps,
+        "fee": told.fee,
+    }
+    for name, value in wanted.items():
+        if given[name] != value and (isinstance(value, str) or not _same(given[name], value)):
+            return f"{name}: {given[name]}, the paper broker makes it {value}"
+    return ""
