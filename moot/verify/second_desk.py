@@ -49,6 +49,7 @@ class Desk:
         self._decisions = Decisions(self._strategies, self._money)
         self._sessions = Sessions()
         self._untold: dict[str, Told] = {}
+        self._last: Told | None = None
         self._losses: dict[int, None] = {}
         self._silences: dict[int, str] = {}
         self._disputes: dict[str, str] = {}
@@ -82,14 +83,25 @@ class Desk:
                 why = f"it cannot be reckoned with: {type(exc).__name__}: {exc}"
                 self._findings.add(env.seq, "money", "K11", why, line=heard.line)
 
+    def end(self, now: datetime, up: datetime, slack: timedelta) -> None:
+        """Name what is missing when the log ends."""
+        self.mature(up - slack, slack)
+        if self._last is not None:
+            self._late(self._last, now, up, up - slack)
+
     def _judge(self, told: Told, before: datetime) -> None:
         kind = told.body.type
+        self._last = told
         if not told.is_struck or kind == "EXECUTION":
             # What falls due now may be what this message says.
             self._note(told, _HANDLERS[kind](self, told))
         elif kind == "SIGNAL":
             self._money.signal(told)
-        self._note(told, self._sessions.due(told.env.sent_at, told.up, before))
+        self._late(told, told.env.sent_at, told.up, before)
+
+    def _late(self, told: Told, now: datetime, up: datetime, before: datetime) -> None:
+        """Name what should have been said by now."""
+        self._note(told, self._sessions.due(now, up, before))
         self._note(told, self._trades.due(before))
         if self._untold:
             self._note(told, self._escalated(before))
@@ -110,11 +122,11 @@ class Desk:
 
     def _started(self, told: Told) -> Doubts:
         self._money.start(told.body.config)
-        self._sessions.enable(told.body.config)
+        self._sessions.enable(told.body.config, told.up)
         return ()
 
     def _changed(self, told: Told) -> Doubts:
-        self._sessions.enable(told.body.changes)
+        self._sessions.enable(told.body.changes, told.up)
         return ()
 
     def _stopped(self, told: Told) -> Doubts:

@@ -44,6 +44,7 @@ class Figures:
         self._money = money
         self.agreed = 0
         self._is_halted = False
+        self._hint = ZERO
 
     def check(self, told: Told, *, is_halted: bool) -> Iterator[Doubt]:
         """Compare the figures of a message that nothing struck out; yield the first that is off."""
@@ -66,24 +67,30 @@ class Figures:
     def _equity(self, given: float, prices: Mapping[str, Decimal]) -> tuple[Decimal, bool]:
         """Return the equity by the executions, and whether the reported one is it.
 
-        One that was off once is off from there on: then it is taken as it was said, so that one error is one finding.
+        What is off twice by the same amount is off from there on, so that one error is one finding.
         """
         money = self._money
-        equity = money.equity(prices)
-        said = exact(given)
+        equity, said = money.equity(prices), exact(given)
         if cents(equity) == said:
+            self._hint = ZERO
             return equity, True
-        if money.drift and cents(equity - money.drift) == said:
-            equity, money.drift = equity - money.drift, ZERO
-            return equity, True
-        money.drift += said - cents(equity)
+        for more in (self._hint, -money.drift):
+            if more and cents(equity + more) == said:
+                money.drift += more
+                self._hint = ZERO
+                return equity + more, True
+        self._hint = said - cents(equity)
         return equity, False
+
+    def _pnl(self, field: str, given: float, pnl: Decimal) -> Offs:
+        """Compare a P&L of the day."""
+        if exact(given) not in (cents(pnl), cents(pnl + self._hint)):
+            yield Off(field, given, cents(pnl))
 
     def _day(self, body: Any, equity: Decimal) -> Offs:
         """Compare the day's P&L."""
         pnl = equity - self._money.opening
-        if exact(body.pnl_usd) != cents(pnl):
-            yield Off("pnl_usd", body.pnl_usd, cents(pnl))
+        yield from self._pnl("pnl_usd", body.pnl_usd, pnl)
         yield from _share("pnl_pct", body.pnl_pct, part(pnl, self._money.opening))
 
     def _risk(self, body: Any) -> Offs:
@@ -93,8 +100,7 @@ class Figures:
         if not is_right:
             yield Off("equity", body.equity, cents(equity))
         pnl = equity - money.opening
-        if exact(body.daily_pnl_usd) != cents(pnl):
-            yield Off("daily_pnl_usd", body.daily_pnl_usd, cents(pnl))
+        yield from self._pnl("daily_pnl_usd", body.daily_pnl_usd, pnl)
         yield from _share("daily_pnl_pct", body.daily_pnl_pct, part(pnl, money.opening))
         yield from self._positions(body, prices, equity)
         drawdowns = money.drawdowns(prices)

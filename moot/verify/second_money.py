@@ -147,7 +147,7 @@ class Money:
     Attributes:
         capital: What the desk started with.
         cash: What is not in positions.
-        drift: By how much the last reported equity was off; from there on it is taken as it is.
+        drift: By how much reported equities are off from some message on; it is no longer held against them.
         marks: Last price by symbol.
         opening: Equity at TRADING_DAY.
         trades: Orders with a fill since then; `wins` and `losses`: fills that realised one.
@@ -307,7 +307,7 @@ class Money:
         ]
 
     def equity(self, marks: Mapping[str, Decimal]) -> Decimal:
-        """Return cash and positions, with what the reported equity was last off by."""
+        """Return cash and positions, with what reported equities are off by."""
         worth = sum((quantity * marks.get(symbol, ZERO) for _, symbol, quantity in self.holdings()), ZERO)
         return self.cash + self.drift + worth
 

@@ -92,9 +92,9 @@ class SecondOpinion:
     def end(self, slack: timedelta) -> None:
         """Judge what is left when the log ends."""
         if self._last_at is not None:
-            before = self._last_at - self._outage - slack
-            self._mature(before)
-            self._desk.mature(before, slack)
+            up = self._last_at - self._outage
+            self._mature(up - slack)
+            self._desk.end(self._last_at, up, slack)
 
     def _mature(self, before: datetime) -> None:
         for seq, (at, invariant, breach, line) in list(self._suspicions.items()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -68,21 +68,16 @@ class Once:
     """What is said once in a session.
 
     Attributes:
-        kind: The message; `track`: how the steps of its obligation begin.
-        at: From when on.
-        within: How long that may take, up time.
-        until: When it is missing, in up time; None until time has come to `at`.
-        is_said: Whether it was said or ruled on.
+        track: How the steps of its obligation begin.
+        until: When it is missing, in up time.
+        is_said: Whether it was said or ruled on, or is not owed.
     """
 
-    __slots__ = ("at", "is_said", "kind", "track", "until", "within")
+    __slots__ = ("is_said", "track", "until")
 
-    def __init__(self, kind: str, track: str, at: datetime, within: int) -> None:
+    def __init__(self, track: str, until: datetime, *, is_owed: bool) -> None:
         """Start unsaid."""
-        self.kind, self.track, self.at = kind, track, at
-        self.within = within * MINUTE
-        self.until: datetime | None = None
-        self.is_said = False
+        self.track, self.until, self.is_said = track, until, not is_owed
 
 
 class Session:
@@ -101,18 +96,20 @@ class Session:
         self.ticks: dict[str, datetime] = {}
         self.levels: dict[Risk, int] = {}
         self.owed: deque[Owed] = deque()
+        self.once: dict[str, Once] = {}
         times = [
-            Once("PRE_MARKET_CHECK", "pre_market", body.nominal_at, 15),
-            Once("MARKET_CLOSE", "close", body.closes_at, 15),
-            Once("DAILY_TRADING_REPORT", "report", body.closes_at + 30 * MINUTE, 30),
+            ("PRE_MARKET_CHECK", "pre_market", body.nominal_at, 15),
+            ("MARKET_CLOSE", "close", body.closes_at, 15),
+            ("DAILY_TRADING_REPORT", "report", body.closes_at + 30 * MINUTE, 30),
         ]
         saturday = _saturday(body.nominal_at)
         if saturday < body.ends_at:
-            times.append(Once("WEEKLY_TRADING_REPORT", "weekly", saturday, 30))
-        self.once = {once.kind: once for once in times}
-        for once in times:
-            # What was due before the day was opened is not owed.
-            once.is_said = once.at < told.env.sent_at - MINUTE
+            times.append(("WEEKLY_TRADING_REPORT", "weekly", saturday, 30))
+        down = told.env.sent_at - told.up
+        for kind, track, at, within in times:
+            # What was due before the day was opened is not owed; what outages come later moves what is (K6).
+            is_owed = at >= told.env.sent_at - MINUTE
+            self.once[kind] = Once(track, at - down + within * MINUTE, is_owed=is_owed)
 
     def end(self) -> None:
         """Ask for nothing more."""
@@ -139,14 +136,15 @@ class Sessions:
         self._ends_at: datetime | None = None
         self._is_enabled = False
         self._day_until: datetime | None = None
+        self._up_since = datetime.min.replace(tzinfo=UTC)
 
     # ------------------------------------------------------------ time
 
-    def enable(self, config: Mapping[str, Any]) -> None:
-        """Take in whether there is a desk."""
+    def enable(self, config: Mapping[str, Any], up: datetime) -> None:
+        """Take in whether there is a desk from an instant of up time on: the society starts, or is configured."""
         if "desk" in config:
             self._is_enabled = bool((config["desk"] or {}).get("enabled", self._is_enabled))
-        self._day_until = None
+        self._day_until, self._up_since = None, up
 
     def stop(self, scope: str) -> None:
         """Take in a STOP: no day is opened until the society starts again."""
@@ -162,21 +160,17 @@ class Sessions:
         """
         if self._is_enabled and (self._ends_at is None or now >= self._ends_at):
             if self._day_until is None:
-                self._day_until = up
-            elif self._day_until < before:
+                began = self._up_since if self._ends_at is None else self._ends_at - (now - up)
+                self._day_until = max(began, self._up_since)
+            if self._day_until < before:
                 self._day_until = None
                 self._ends_at = hours.next_session(hours.desk_day_at(now).date).begins_at
                 yield Doubt("desk", "R-D18", "no TRADING_DAY opened the desk's day before this")
         for session_id, session in self._sessions.items():
-            for once in session.once.values():
-                if once.is_said or now < once.at:
-                    continue
-                if once.until is None:
-                    once.until = up + once.within
-                elif once.until < before:
+            for kind, once in session.once.items():
+                if not once.is_said and once.until < before:
                     once.is_said = True
-                    why = f"{session_id} has no {once.kind}, and nobody ruled on that"
-                    yield Doubt("desk", "R-D18", why)
+                    yield Doubt("desk", "R-D18", f"{session_id} has no {kind}, and nobody ruled on that")
             while session.owed and session.owed[0].until < before:
                 owed = session.owed.popleft()
                 what = f"{' of '.join(owed.risk)} reached {LEVELS[owed.level]}"
