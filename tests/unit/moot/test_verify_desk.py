@@ -12,13 +12,14 @@ import pytest
 
 from moot.simulation.scene import load_scene, run_scene
 from moot.verify import verify
-from protocols.kernel.case import Decision
+from protocols.kernel.case import Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.trading import (
     alert,
     bridge,
     deploy,
     desk_calendar,
+    limits,
     promotion,
     sequels,
     session,
@@ -116,9 +117,7 @@ def test_k11_a_fill_after_the_halt_that_does_not_say_so_is_found(monkeypatch: Pa
 
 
 def test_k11_a_fill_after_the_halt_that_nobody_flattens_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(
-        trade, "_flatten", lambda state, env, late: trade.evolve(state, owed=(), outcome="filled")
-    )
+    monkeypatch.setattr(trade, "_flatten", lambda state, env, late: evolve(state, owed=(), outcome="filled"))
     log = scene("K11-a-fill-after-the-halt-is-booked-and-flattened")
     assert [env.body.type for env in log].count("ORDER") == 1
     assert second(log) == [(seq_of(log, "EXECUTION"), "desk", "K11")]
@@ -143,7 +142,7 @@ def test_r_b1_a_line_of_the_table_that_says_something_else_is_found(monkeypatch:
     other = "DEPLOY" if row.decision != "DEPLOY" else "DEPLOY_MODIFIED"
     changed = row._replace(decision=other)
     monkeypatch.setattr(deploy, "TABLE", (*deploy.TABLE[:n], changed, *deploy.TABLE[n + 1 :]))
-    rules = set()
+    rules: set[str] = set()
     for name in EVERY_DEPLOYMENT:
         rules.update(rule for _, _, rule in second(scene(name)))
         if "R-B1" in rules:
@@ -152,7 +151,7 @@ def test_r_b1_a_line_of_the_table_that_says_something_else_is_found(monkeypatch:
 
 
 def test_r_b1_an_admins_silence_is_no_consent(monkeypatch: Patch) -> None:
-    monkeypatch.setitem(sequels.OF_DEPLOYMENT, "conservative_b", Decision("DEPLOY", "admin", "R-B1"))  # type: ignore[misc]
+    monkeypatch.setitem(sequels.OF_DEPLOYMENT, "conservative_b", Decision("DEPLOY", "admin", "R-B1"))
     log = scene("4.1-disagreement-and-the-admin-is-silent")
     (found,) = second(log)
     assert found[1:] == ("desk", "R-B1")
@@ -362,10 +361,8 @@ def test_r_b7_a_dropped_alert_is_found(tmp_path: Path, monkeypatch: Patch) -> No
 
 
 def test_r_b7_limits_that_were_moved_are_found(tmp_path: Path, monkeypatch: Patch) -> None:
-    real: Callable[..., list[Breach]] = session.limits.breaches
-    monkeypatch.setattr(
-        session.limits, "breaches", lambda check: [b for b in real(check) if b.metric != "var95"]
-    )
+    real: Callable[..., list[Breach]] = limits.breaches
+    monkeypatch.setattr(limits, "breaches", lambda check: [b for b in real(check) if b.metric != "var95"])
     log = day(tmp_path, hours=2, minds=TAIL)
     assert second(log) == [(seq_of(log, "RISK_CHECK"), "desk", "R-B7")]
 

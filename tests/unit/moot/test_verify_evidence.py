@@ -139,7 +139,7 @@ def test_a_bar_that_came_while_the_answer_was_on_its_way_is_no_finding(
 ) -> None:
     """The verdict falls at 20:52, the backtest at 20:57, and the day's bar exists from 21:00 on."""
     path = tmp_path / "inside.yaml"
-    path.write_text(SCENE.replace("2026-02-23T10:00:00Z", "2015-03-02T20:12:00Z").replace("3h", "90m"))
+    path.write_text(SCENE.replace("2026-02-23T10:00:00Z", "2015-03-02T20:12:00Z").replace("3h", "68m"))
     inside = [json.loads(env.line) for env in run_scene(load_scene(path)).envelopes]
     for line in inside[7:]:
         line["sent_at"] = rfc3339(parse_instant(line["sent_at"]) + timedelta(minutes=minutes))

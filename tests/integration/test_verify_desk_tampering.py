@@ -1,0 +1,270 @@
+"""Tampering with a desk's log: what is altered, dropped, doubled or moved is named, hashes mended or taken away."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.simulation.scene import load_scene, run_scene
+from tests.doubles.tampering import Lines, judged, rehashed, renumbered, stripped
+
+SCENES = Path(__file__).parents[1] / "acceptance" / "scenes"
+
+WEEK = """
+start: 2026-02-23T00:00:00Z
+until: 5d
+seed: 1
+"""
+
+Change = Callable[[dict[str, Any]], None]
+HIDE = pytest.mark.parametrize("hide", [rehashed, stripped], ids=["rehashed", "stripped"])
+
+
+def lived(path: Path) -> Lines:
+    return [json.loads(env.line) for env in run_scene(load_scene(path)).envelopes]
+
+
+@pytest.fixture(scope="module")
+def week(tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    path = tmp_path_factory.mktemp("week") / "week.yaml"
+    path.write_text(WEEK)
+    return lived(path)
+
+
+def find(lines: Lines, kind: str, n: int = 0, **fields: Any) -> int:
+    """Return the index of a message by its type and fields."""
+    return [
+        index
+        for index, line in enumerate(lines)
+        if line["body"]["type"] == kind and all(line["body"][name] == value for name, value in fields.items())
+    ][n]
+
+
+def altered(lines: Lines, index: int, change: Change) -> Lines:
+    copied = list(lines)
+    copied[index] = copy.deepcopy(lines[index])
+    change(copied[index]["body"])
+    return copied
+
+
+def nudge(name: str, by: float) -> Change:
+    """Make a change of a figure."""
+
+    def change(body: dict[str, Any]) -> None:
+        *path, last = name.split(".")
+        place: Any = body
+        for part in path:
+            place = place[int(part) if part.isdigit() else part]
+        place[last] = round(place[last] + by, 6)
+
+    return change
+
+
+def test_a_desks_week_verifies(week: Lines) -> None:
+    kinds = {line["body"]["type"] for line in week}
+    assert {
+        "EXECUTION",
+        "DEPLOY_DECISION",
+        "MARKET_CLOSE",
+        "DAILY_TRADING_REPORT",
+        "METRICS_RECORDED",
+    } <= kinds
+    report = judged(week, evidence=True)
+    assert report.ok
+    assert report.warnings == ()
+    assert judged(stripped(week)).ok
+
+
+# ---------------------------------------------------------------- fills
+
+FILL = {
+    "price": nudge("avg_price", 0.01),
+    "quantity": nudge("qty_filled", -1),
+    "fee": nudge("fee", 0.01),
+    "slippage": nudge("slippage_bps", 0.01),
+}
+
+
+@HIDE
+@pytest.mark.parametrize("what", sorted(FILL))
+def test_an_altered_fill_is_named_where_the_prices_are_known(
+    week: Lines, hide: Callable[[Lines], Lines], what: str
+) -> None:
+    at = find(week, "EXECUTION", 1)
+    found = judged(hide(altered(week[: at + 40], at, FILL[what])), evidence=True).findings
+    assert (found[0].seq, found[0].invariant, found[0].rule) in (
+        (at + 1, "evidence", "K11"),
+        (at + 1, "violation", "K11"),
+    )
+    assert (at + 1, "evidence") in {(f.seq, f.invariant) for f in found}
+
+
+@HIDE
+@pytest.mark.parametrize("what", ["price", "fee"])
+def test_an_altered_fill_is_named_by_the_next_figure_where_they_are_not(
+    week: Lines, hide: Callable[[Lines], Lines], what: str
+) -> None:
+    at = find(week, "EXECUTION", 1)
+    found = judged(hide(altered(week, at, FILL[what])), max_findings=2).findings
+    following = next(
+        n for n in range(at, len(week)) if week[n]["body"]["type"] in ("RISK_CHECK", "MARKET_CLOSE")
+    )
+    assert found[0].seq == following + 1
+    assert any(f"seq {at + 1}" in f.why for f in found)
+
+
+@HIDE
+def test_a_fill_that_is_another_altogether_is_named_once_the_broker_is_known(
+    week: Lines, hide: Callable[[Lines], Lines]
+) -> None:
+    at = find(week, "EXECUTION", 2)
+    other = {"avg_price": 77.5, "slippage_bps": 0.1, "fee": 9.99}
+    found = judged(
+        hide(altered(week[: at + 40], at, lambda body: body.update(other))), evidence=True
+    ).findings
+    assert (found[0].seq, found[0].invariant) == (at + 1, "evidence")
+
+
+def test_a_scripts_fills_are_a_warning_and_no_finding() -> None:
+    lines = lived(SCENES / "K11-partial-fills-add-up.yaml")
+    report = judged(lines, evidence=True)
+    assert report.ok
+    assert "not taken for the paper broker's" in report.warnings[0].why
+
+
+# ---------------------------------------------------------------- decisions, moves, figures
+
+ALTERED: dict[str, tuple[str, Change]] = {
+    "a decision": ("DEPLOY_DECISION", lambda body: body.update(decision="ESCALATE", row=2)),
+    "a row": ("DEPLOY_DECISION", nudge("row", 1)),
+    "a review": ("DEPLOY_REVIEW", lambda body: body.update(form="trader")),
+    "a notice": ("DEPLOY_NOTICE", lambda body: body.update(action="PROMOTE")),
+    "a strategy's store": ("STRATEGY_MOVED", lambda body: body.update(to="production")),
+    "a check's equity": ("RISK_CHECK", nudge("equity", 0.01)),
+    "a close's equity": ("MARKET_CLOSE", nudge("equity", 0.01)),
+    "a close's P&L": ("MARKET_CLOSE", nudge("pnl_usd", -0.01)),
+    "a summary's wins": ("TRADING_SUMMARY", nudge("wins", 1)),
+    "a report's P&L": ("DAILY_TRADING_REPORT", nudge("pnl_usd", 0.01)),
+    "a report's attribution": ("DAILY_TRADING_REPORT", nudge("strategy_attribution.0.pnl_pct", 1e-6)),
+    "a strategy's P&L": ("METRICS_RECORDED", nudge("realised.pnl", 0.01)),
+    "an order's size": ("ORDER", nudge("quantity", 1_000_000)),
+    "a day": ("TRADING_DAY", lambda body: body.update(date="2026-02-21")),
+}
+
+
+@HIDE
+@pytest.mark.parametrize("what", sorted(ALTERED))
+def test_what_is_altered_is_named(week: Lines, hide: Callable[[Lines], Lines], what: str) -> None:
+    kind, change = ALTERED[what]
+    places = (find(week, kind, n) for n in (0, -1))
+    at, lines = next((at, lines) for at in places if (lines := altered(week, at, change)) != week)
+    found = judged(hide(lines)).findings
+    assert found, what
+    assert found[0].seq == at + 1, found
+
+
+@HIDE
+def test_a_review_that_says_something_else_makes_the_decision_wrong(
+    week: Lines, hide: Callable[[Lines], Lines]
+) -> None:
+    at = find(week, "DEPLOY_REVIEW", -1, form="guardian")
+    case_id = week[at]["case_id"]
+    decision = next(
+        line["seq"]
+        for line in week
+        if line["case_id"] == case_id and line["body"]["type"] == "DEPLOY_DECISION"
+    )
+    says = week[at]["body"]["risk_assessment"]
+    other = "acceptable" if says == "excessive" else "excessive"
+    found = judged(hide(altered(week, at, lambda body: body.update(risk_assessment=other)))).findings
+    assert found[0].seq == decision
+    assert {f.invariant for f in found if f.seq == decision} >= {"violation", "desk"}
+
+
+# ---------------------------------------------------------------- dropped and doubled
+
+
+def dropped(lines: Lines, at: int) -> Lines:
+    return renumbered([*lines[:at], *lines[at + 1 :]])
+
+
+@HIDE
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "TRADING_DAY",
+        "RISK_CHECK",
+        "MARKET_CLOSE",
+        "DAILY_TRADING_REPORT",
+        "METRICS_RECORDED",
+        "DEPLOY_DECISION",
+        "DEPLOY_NOTICE",
+        "SIGNAL",
+        "ORDER",
+        "EXECUTION",
+    ],
+)
+def test_what_is_dropped_is_missed(week: Lines, hide: Callable[[Lines], Lines], kind: str) -> None:
+    at = find(week, kind, 0)
+    assert not judged(hide(dropped(week, at)), max_findings=1).ok
+
+
+@HIDE
+@pytest.mark.parametrize("kind", ["TRADING_DAY", "MARKET_CLOSE", "EXECUTION", "DAILY_TRADING_REPORT"])
+def test_what_is_said_twice_is_named(week: Lines, hide: Callable[[Lines], Lines], kind: str) -> None:
+    at = find(week, kind, -1)
+    again = {**week[at], "id": f"{week[at]['id']}-again"}
+    found = judged(hide(renumbered([*week[: at + 1], again, *week[at + 1 :]]))).findings
+    assert found[0].seq == at + 2, found
+
+
+@HIDE
+def test_a_dropped_halt_is_missed_where_it_stood(hide: Callable[[Lines], Lines]) -> None:
+    lines = lived(SCENES / "R-B5-an-admin-halts-and-resumes.yaml")
+    assert judged(lines).ok
+    at = find(lines, "HALT")
+    found = judged(hide(dropped(lines, at))).findings
+    assert found[0].seq == at + 1, found
+
+
+@HIDE
+def test_a_signal_that_grows_a_position_while_halted_needs_its_violation(
+    hide: Callable[[Lines], Lines],
+) -> None:
+    lines = lived(SCENES / "R-B5-no-signal-opens-a-position-while-halted.yaml")
+    at = find(lines, "VIOLATION")
+    found = judged(hide(dropped(lines, at))).findings
+    signal = lines[at]["body"]["of_seq"]
+    assert {(f.seq, f.rule) for f in found if f.seq == signal} == {(signal, "R-B5")}
+    assert {"violation", "desk"} <= {f.invariant for f in found if f.seq == signal}
+
+
+ALERTED = """
+start: 2026-02-23T14:00:00Z
+until: 2h
+seed: 1
+cycle: none
+systems: [B]
+minds: {guardian: {script: [{type: RISK_CHECK, var95: 0.06}]}}
+"""
+
+
+@HIDE
+def test_a_dropped_alert_is_named_by_the_check_that_asks_for_it(
+    tmp_path: Path, hide: Callable[[Lines], Lines]
+) -> None:
+    path = tmp_path / "alert.yaml"
+    path.write_text(ALERTED)
+    lines = lived(path)
+    assert judged(lines).ok
+    alert = find(lines, "RISK_ALERT")
+    case_id = lines[alert]["case_id"]
+    rest = [line for line in lines if line["case_id"] != case_id]
+    found = judged(hide(renumbered(rest)), max_findings=100).findings
+    check = find(lines, "RISK_CHECK")
+    assert any((f.seq, f.invariant, f.rule) == (check + 1, "desk", "R-B7") for f in found), found
