@@ -7,9 +7,13 @@
 * `order`: seq, ids, time; `counting`: ids that the sequencer counts.
 * `envelopes`: the fields around a message of a bot or a person; `officers`: those around an officer's.
 * `lifecycle`: start, stop, clock, and who may write where; `deadlines`: what the officers owed and when.
-* `principles`: what records and principles say of themselves; `evidence`: backtests computed again.
+* `principles`: what records and principles say of themselves.
+* `evidence`: backtests computed again, `fills`: what the paper broker did, from the `prices` that the log names.
 * `second_opinion`, `second_debate`, `second_escalation`: the most important rules of debates and escalations,
   judged again from the raw messages, without the docket.
+* `second_desk`: the same for the desk, once VIOLATIONs are known (`second_told`): money (`second_money`) and the
+  figures made of it (`second_figures`), trades and halts (`second_trades`), where strategies stand
+  (`second_strategies`) and what decides it (`second_decisions`), days and alerts (`second_sessions`).
 
 The docket judges every message by the same tables that the society ran on; what it calls a violation must
 have its VIOLATION beside it, what it asks of the officers must stand in the log, and an officer's message
