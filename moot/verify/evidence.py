@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from moot.verify.fills import Fills
+from moot.verify.marks import Marks
 from moot.verify.prices import Prices
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
@@ -23,10 +24,11 @@ from protocols.research.messages import BacktestResult, RiskAssessment, Strategy
 if TYPE_CHECKING:
     from bots.tools.universe import Universe
 
-RECOMPUTED: Final = frozenset({"SOCIETY_STARTED", "RISK_ASSESSMENT", "BACKTEST_RESULT", "ORDER", "EXECUTION"})
+FILLS: Final = frozenset({"ORDER", "EXECUTION"})
+MARKS: Final = frozenset({"RISK_CHECK", "MARKET_CLOSE"})
+RECOMPUTED: Final = FILLS | MARKS | {"SOCIETY_STARTED", "RISK_ASSESSMENT", "BACKTEST_RESULT"}
 """Types that a `Recompute` is shown."""
 
-FILLS: Final = frozenset({"ORDER", "EXECUTION"})
 DIGITS: Final = 6
 
 
@@ -60,31 +62,35 @@ class Nothing:
 
 
 class Evidence:
-    """Recomputes backtests, scores and fills with the society's own tools and prices."""
+    """Recomputes backtests, scores, fills and marks with the society's own tools and prices."""
 
     def __init__(self, findings: Findings) -> None:
         """Start without prices; SOCIETY_STARTED names them."""
         self._prices = Prices(findings)
         self._backtests = Backtests(findings, self._prices)
         self._fills = Fills(findings, self._prices)
+        self._marks = Marks(findings, self._prices)
 
     @property
     def recomputed(self) -> int:
         """How many results were computed again."""
-        return self._backtests.recomputed + self._fills.recomputed
+        return self._backtests.recomputed + self._fills.recomputed + self._marks.recomputed
+
+    def _of(self, kind: str) -> Recompute:
+        if kind in FILLS:
+            return self._fills
+        return self._marks if kind in MARKS else self._backtests
 
     def before(self, env: Envelope, docket: Docket) -> None:
         """Look at the state before a message."""
-        (self._fills if env.body.type == "EXECUTION" else self._backtests).before(env, docket)
+        self._of(env.body.type).before(env, docket)
 
     def after(self, env: Envelope, fx: Effects) -> None:
         """Judge a message that is in effect."""
         if isinstance(env.body, SocietyStarted):
             self._prices.load(env, env.body)
-        elif env.body.type in FILLS:
-            self._fills.after(env, fx)
         else:
-            self._backtests.after(env, fx)
+            self._of(env.body.type).after(env, fx)
 
 
 class Backtests:

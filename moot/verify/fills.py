@@ -21,7 +21,6 @@ from protocols.trading.trade import CANCELLING, TradeState
 
 if TYPE_CHECKING:
     from bots.desk.broker import Answer, Ticket
-    from bots.desk.market import Market
 
 SIMULATED: Final = "simulated"
 EARLY: Final = timedelta(seconds=1)
@@ -42,7 +41,6 @@ class Fills:
         """Start without orders."""
         self._findings = findings
         self._prices = prices
-        self._market: Market | None = None
         self._tickets: dict[str, Ticket] = {}
         self._asked: tuple[TradeState, int, datetime] | None = None
         self._is_brokers = False
@@ -65,7 +63,7 @@ class Fills:
         if isinstance(body, Order):
             if fx.violation is None:
                 self._remember(env, body)
-        elif isinstance(body, Execution) and self._asked is not None and self._is_possible():
+        elif isinstance(body, Execution) and self._asked is not None and self._is_simulated:
             state, filled, opened_at = self._asked
             ticket = self._tickets.get(state.client_order_id)
             if ticket is not None and body.client_order_id == ticket.client_order_id:
@@ -73,12 +71,9 @@ class Fills:
                 if told is not None:
                     self._judge(env, body, told)
 
-    def _is_possible(self) -> bool:
-        prices = self._prices
-        if prices.intraday:
-            self._findings.warn("fills", 1, "no fill was recomputed: prices within a day are the user's own")
-            return False
-        return prices.universe is not None and prices.minds.get("trader", SIMULATED) == SIMULATED
+    @property
+    def _is_simulated(self) -> bool:
+        return bool(self._prices.minds.get("trader", SIMULATED) == SIMULATED)
 
     def _remember(self, env: Envelope, body: Order) -> None:
         from bots.desk.broker import Ticket
@@ -95,19 +90,17 @@ class Fills:
     ) -> Answer | None:
         """Return what the broker says: the next part, or, at a halt, what was filled until then."""
         from bots.desk.broker import answer, cancel, ends_at
-        from bots.desk.market import Market
 
-        prices = self._prices
-        assert prices.universe is not None
-        if self._market is None or self._market.universe is not prices.universe:
-            self._market = Market(prices.universe, prices.seed)
+        market, seed = self._prices.market, self._prices.seed
+        if market is None:
+            return None
         if state.phase == CANCELLING:
-            return cancel(ticket, self._market, opened_at, prices.seed, filled)
-        ready_at = ends_at(ticket, self._market, prices.seed, filled)
+            return cancel(ticket, market, opened_at, seed, filled)
+        ready_at = ends_at(ticket, market, seed, filled)
         if env.sent_at < ready_at - EARLY:
             why = f"told at {env.sent_at:%H:%M:%S}, the paper broker says it at {ready_at:%H:%M:%S}"
             self._findings.warn("early fill", env.seq, why)
-        return answer(ticket, self._market, max(env.sent_at, ready_at), prices.seed, filled)
+        return answer(ticket, market, max(env.sent_at, ready_at), seed, filled)
 
     def _judge(self, env: Envelope, body: Execution, told: Answer) -> None:
         self.recomputed += 1

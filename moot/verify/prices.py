@@ -11,6 +11,7 @@ from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.times import parse_instant
 
 if TYPE_CHECKING:
+    from bots.desk.market import Market
     from bots.tools.universe import Universe
 
 SHIPPED: Final = ("sample", "synthetic")
@@ -34,13 +35,30 @@ class Prices:
         self._loaded: Mapping[str, Any] | None = None
         self.universe: Universe | None = None
         self.seed = 0
+        self._started_seq = 0
         self.scripted: frozenset[str] = frozenset()
         self.minds: Mapping[str, Any] = {}
         self.intraday = ""
+        self._market: Market | None = None
+
+    @property
+    def market(self) -> Market | None:
+        """Return the market within a day; None without prices, and where those within a day are the user's own."""
+        if self.universe is None:
+            return None
+        if self.intraday:
+            why = "no fill was recomputed: prices within a day are the user's own"
+            self._findings.warn("intraday", self._started_seq, why)
+            return None
+        if self._market is None or self._market.universe is not self.universe:
+            from bots.desk.market import Market
+
+            self._market = Market(self.universe, self.seed)
+        return self._market
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
         """Load the prices that the log names; say so when they are not to be had."""
-        self.seed = body.seed
+        self._started_seq, self.seed = env.seq, body.seed
         self.scripted = frozenset(_mapping(body.config.get("scripts")))
         self.minds = _mapping(body.config.get("minds"))
         self.intraday = str(_mapping(body.config.get("desk")).get("intraday", ""))

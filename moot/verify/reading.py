@@ -14,6 +14,10 @@ from protocols.kernel.errors import Malformed
 from protocols.kernel.times import parse_instant
 from protocols.kernel.upcast import Opaque
 
+FIRST_YEAR: Final = 1900
+LAST_YEAR: Final = 2200
+"""Prices end there (R-M2), and time could not be counted from the ends of the calendar."""
+
 _SEQ: Final = re.compile(r'"seq"\s*:\s*(\d{1,15})\b')
 _SENT_AT: Final = re.compile(r'"sent_at"\s*:\s*"([^"]{1,40})"')
 
@@ -62,6 +66,9 @@ def read(line: Line) -> Read:
         envelope = decode_envelope(text)
     except Malformed as exc:
         return Read(line, None, line.hash, (Problem(exc.rule, f"{exc.field or 'line'}: {exc.why}"),))
+    if not FIRST_YEAR <= envelope.sent_at.year < LAST_YEAR:
+        why = f"sent_at: the year {envelope.sent_at.year} is none that a society lives in"
+        return Read(line, None, line.hash, (Problem("K3", why),))
     stated = envelope.hash
     problems: tuple[Problem, ...] = ()
     if type(envelope.body) is not Opaque and (lost := differences(text, envelope, has_hash=stated != "")):

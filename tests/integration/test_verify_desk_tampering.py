@@ -137,6 +137,33 @@ def test_a_scripts_fills_are_a_warning_and_no_finding() -> None:
     assert "not taken for the paper broker's" in report.warnings[0].why
 
 
+@pytest.mark.parametrize("kind", ["RISK_CHECK", "MARKET_CLOSE"])
+def test_prices_that_the_market_never_had_are_a_warning(day: Lines, kind: str) -> None:
+    at = find(day, kind)
+    name = "marks" if kind == "RISK_CHECK" else "closes"
+    symbol = next(iter(day[at]["body"][name]))
+    lines = rehashed(altered(day, at, nudge(f"{name}.{symbol}", 0.01)))
+    (warning,) = judged(lines, evidence=True).warnings
+    assert warning.seq == at + 1
+    assert f"{symbol}: " in warning.why
+    assert judged(day, evidence=True).warnings == ()
+
+
+def test_prices_within_a_day_of_ones_own_are_not_recomputed(week: Lines) -> None:
+    at = find(week, "SOCIETY_STARTED")
+    lines = altered(week, at, lambda body: body["config"]["desk"].update(intraday="own.csv"))
+    report = judged(rehashed(lines), evidence=True)
+    assert report.ok
+    assert [warning.why for warning in report.warnings if "within a day" in warning.why]
+
+
+@pytest.mark.parametrize("instant", ["0001-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.000000Z"])
+def test_an_instant_at_an_end_of_the_calendar_is_a_finding(day: Lines, instant: str) -> None:
+    lines = copy.deepcopy(day)
+    lines[40]["sent_at"] = instant
+    assert not judged(rehashed(lines)).ok
+
+
 # ---------------------------------------------------------------- decisions, moves, figures
 
 ALTERED: dict[str, tuple[str, Change]] = {
