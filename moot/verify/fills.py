@@ -91,9 +91,10 @@ class Fills:
         """Return what the broker says: the next part, or, at a halt, what was filled until then."""
         from bots.desk.broker import answer, cancel, ends_at
 
-        market, seed = self._prices.market, self._prices.seed
+        market = self._prices.market
         if market is None:
             return None
+        seed = market.seed
         if state.phase == CANCELLING:
             return cancel(ticket, market, opened_at, seed, filled)
         ready_at = ends_at(ticket, market, seed, filled)

@@ -23,7 +23,6 @@ class Prices:
 
     Attributes:
         universe: The whole universe, None when the log names none or they are not to be had.
-        seed: The society's seed.
         scripted: Seats that the log says were scripted.
         minds: What fills each seat, by its name.
         intraday: The user's own prices within a day, "" for none.
@@ -34,7 +33,7 @@ class Prices:
         self._findings = findings
         self._loaded: Mapping[str, Any] | None = None
         self.universe: Universe | None = None
-        self.seed = 0
+        self._seed = 0
         self._started_seq = 0
         self.scripted: frozenset[str] = frozenset()
         self.minds: Mapping[str, Any] = {}
@@ -53,12 +52,14 @@ class Prices:
         if self._market is None or self._market.universe is not self.universe:
             from bots.desk.market import Market
 
-            self._market = Market(self.universe, self.seed)
+            # A society that goes on under another seed keeps its prices, those within a day and its fills too (K11).
+            is_continued = self.universe.continuation is not None
+            self._market = Market(self.universe, self.universe.seed if is_continued else self._seed)
         return self._market
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
         """Load the prices that the log names; say so when they are not to be had."""
-        self._started_seq, self.seed = env.seq, body.seed
+        self._started_seq, self._seed = env.seq, body.seed
         self.scripted = frozenset(_mapping(body.config.get("scripts")))
         self.minds = _mapping(body.config.get("minds"))
         self.intraday = str(_mapping(body.config.get("desk")).get("intraday", ""))

@@ -373,3 +373,11 @@ def test_without_hashes_everything_but_the_listed_is_found(day: Lines, kind: str
         if judged(rehashed(lines) if n % 2 else stripped(lines), max_findings=1).ok:
             unseen.add(alteration.field)
     assert unseen == set(INVISIBLE.get(kind, {}))
+
+
+def test_fills_keep_the_seed_of_the_prices(day: Lines) -> None:
+    """A society that went on under another seed has another one in SOCIETY_STARTED, and the same prices."""
+    lines = altered(day, find(day, "SOCIETY_STARTED"), lambda body: body.update(seed=99))
+    report = judged(rehashed(lines), evidence=True)
+    assert report.ok
+    assert report.warnings == ()
