@@ -51,6 +51,7 @@ def test_bots_carry_a_debate_from_trigger_to_report() -> None:
         "VERDICT",
         "REFLECTION",
         "MICRO_CYCLE_REPORT",
+        "HEALTH_CHECK",
     ]
 
 

@@ -31,7 +31,7 @@ def test_an_open_escalation_shows_what_may_be_answered_and_how_long(tmp_path: Pa
     assert found["remaining_s"] == 220 * 60
     assert [option["n"] for option in found["options"]] == [1, 2, 3]
     assert done("escalations", place) == (
-        "URGENT  esc_20260223_1440  raised 2026-02-23 14:40 UTC, message 25\n"
+        "URGENT  esc_20260223_1440  raised 2026-02-23 14:40 UTC, message 27\n"
         "  trigger   3 consecutive timeouts from explorer\n"
         "  context   3 deadlines in a row passed without a word from explorer\n"
         "  left      3 h 40 min, then option 1\n"

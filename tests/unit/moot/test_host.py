@@ -464,7 +464,8 @@ def test_an_override_of_an_open_debate_takes_effect_at_once() -> None:
 
     log = play(trio(CannedMind()), script)
     after = kinds(log)[kinds(log).index("OVERRIDE") + 1 :]
-    assert after == ["BACKTEST_RESULT", "STRATEGY_MOVED", "CAUSAL_RECORD", "MICRO_CYCLE_REPORT"]
+    answers = ["BACKTEST_RESULT", "STRATEGY_MOVED", "CAUSAL_RECORD", "MICRO_CYCLE_REPORT"]
+    assert after == [*answers, "HEALTH_CHECK"]
     assert not of(log, "VERDICT")
     assert not findings(log)
 

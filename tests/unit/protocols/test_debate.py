@@ -84,6 +84,7 @@ def test_a_standard_debate_takes_two_rounds_a_verdict_a_backtest_and_a_record():
         "STRATEGY_MOVED",
         "CAUSAL_RECORD",
         "MICRO_CYCLE_REPORT",
+        "HEALTH_CHECK",
     ]
     assert outcome(table, case_id) == "approved"
     assert not table.docket.cases
