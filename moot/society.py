@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from typing import Any, Final, Literal, Self
 import structlog
 
 from bots.bot import Bot
+from bots.desk.intraday import read_intraday
+from bots.desk.market import Market
 from bots.minds.admin import SimulatedAdmin
 from bots.minds.human import HumanMind
 from bots.minds.mind import Mind
@@ -22,6 +25,7 @@ from bots.minds.simulated.mind import SimulatedMind
 from bots.minds.simulated.tools import SimulatedTools
 from bots.officers import timekeeper
 from bots.officers.office import Office
+from bots.tools.continuation import LABEL
 from bots.tools.prices import load_universe
 from bots.tools.universe import Universe
 from channels.bus import Bus
@@ -141,19 +145,22 @@ class Society:
                 _catch_up(plan, host)
             host.attach()
             universe, data = prices(plan)
+            market, intraday = market_of(plan, universe)
             self = cls(plan, clock, bus, host, exits.pop_all())
         host.on_fault = self._fail
         host.listeners.append(self._snapshot_now_and_then)
         if listener is not None:
             host.listeners.append(listener)
         try:
-            await self._start(data, universe, evidence)
+            await self._start({**data, **intraday}, universe, evidence, market)
         except BaseException:
             await self._abandon()
             raise
         return self
 
-    async def _start(self, data: Mapping[str, Any], universe: Universe, evidence: Evidence) -> None:
+    async def _start(
+        self, data: Mapping[str, Any], universe: Universe, evidence: Evidence, market: Market
+    ) -> None:
         clock, plan = self.clock, self.plan
         await self.host.publish(
             timekeeper.started(
@@ -174,7 +181,7 @@ class Society:
         self.host.office = office
         self._office = asyncio.create_task(office.run(), name="office")
         self._office.add_done_callback(self._office_ended)
-        tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed)
+        tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed, market=market)
         for seat in seats_of(plan.settings):
             self.minds[seat] = mind_of(seat, plan, tools)
         if plan.is_admin_simulated:
@@ -337,9 +344,25 @@ def prices(plan: Plan) -> tuple[Universe, dict[str, Any]]:
             "shift_weeks": universe.shift_weeks,
             "start": rfc3339(start),
             "seed": seed,
+            "continuation": LABEL,
         }
     }
     return universe, data
+
+
+def market_of(plan: Plan, universe: Universe) -> tuple[Market, dict[str, Any]]:
+    """Open the desk's market: the user's own 15-minute bars where the configuration names a file (R-M3).
+
+    Raises:
+        PriceFileError: The file cannot be used; one line names row and column.
+    """
+    named = plan.settings.desk.intraday
+    if not named or not plan.settings.desk.enabled:
+        return Market(universe, universe.seed), {}
+    path = Path(named)
+    bars = read_intraday(path, universe)
+    data = {"intraday": {"file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
+    return Market(universe, universe.seed, bars), data
 
 
 def _catch_up(plan: Plan, host: Host) -> None:
