@@ -85,6 +85,15 @@ def test_a_start_between_slots_fires_too() -> None:
     assert trigger.sent_at == scene.start
 
 
+def test_an_injected_opener_belongs_to_the_open_session_unless_it_names_none() -> None:
+    halt = {"type": "HALT", "reason": "a rumour", "by": "admin"}
+    for given, session in (({}, "session_20260220"), ({"session_id": ""}, "")):
+        inject = [{"after": "5m", "seat": "admin", "body": {**halt, **given}}]
+        raw = {**GOOD, "start": "2026-02-22T13:30:00Z", "systems": ["B"], "until": "10m", "inject": inject}
+        log = run_scene(parse_scene(raw)).envelopes
+        assert [env.body.session_id for env in log if env.body.type == "HALT"] == [session]
+
+
 def test_an_injection_that_is_refused_stands_in_the_audit_and_is_said() -> None:
     inject = [
         {"after": "1m", "seat": "critic", "channel": "#b-ops", "body": {"type": "NOTE", "text": "x"}},
