@@ -18,6 +18,9 @@ from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, EXPIRED, REJ
 from protocols.trading.halt import RESUME
 from protocols.trading.trade import ON_HALT
 
+REMEMBERED: Final = 256
+"""So many halts about which silence halved positions are remembered, the latest."""
+
 SESSION, TRADE, HALT, DEPLOYMENT = "session", "trade", "halt", "deployment"
 OPS, DESK, RISK = "#b-ops", "#b-desk", "#b-risk"
 
@@ -48,6 +51,7 @@ class DeskSequels(Fold):
     def __init__(self) -> None:
         """Start with nothing to be ruled."""
         self.waiting: tuple[Decision, ...] = ()
+        self._halved: dict[str, None] = {}
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft]:
         """Take in one envelope."""
@@ -80,12 +84,22 @@ class DeskSequels(Fold):
     def _resolved(self, env: Envelope, ended: EscalationState, docket: Docket) -> Iterator[Draft]:
         """Put the effect of an escalation's end into force; what concerns the session waits for it."""
         of_session = OF_SESSION.get(ended.effect)
-        if of_session is not None:
+        if of_session is not None and not self._is_repeated(ended):
             self._wait(of_session)
         if ended.code == DEPLOYMENT:
             yield from self._decided(env, ended, docket)
         elif ended.effect == "resume" and ended.subject in docket.cases:
             yield case_ruling_of(env, RESUME, ended.subject, RISK)
+
+    def _is_repeated(self, ended: EscalationState) -> bool:
+        """Say whether silence about the same halt has halved positions before: once is enough (R-B8, K19)."""
+        if ended.outcome != "expired" or ended.code != HALT:
+            return False
+        is_repeated = ended.subject in self._halved
+        self._halved[ended.subject] = None
+        if len(self._halved) > REMEMBERED:
+            del self._halved[next(iter(self._halved))]
+        return is_repeated
 
     def _decided(self, env: Envelope, ended: EscalationState, docket: Docket) -> Iterator[Draft]:
         """Rule on the deployment that waits for this, if it still does."""

@@ -96,7 +96,7 @@ class MoneyTable(Table):
 
         def folds() -> Sequence[Fold]:
             ours: list[Fold] = [life.Life(), Book(), DeskSequels()]
-            names = {fold.name for fold in ours}
+            names = {fold.name for fold in ours} | {"desk_calendar", "health"}
             return [*(f for f in base.new_folds() if f.name not in names), *ours]
 
         self.capital = capital
