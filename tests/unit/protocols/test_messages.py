@@ -372,6 +372,7 @@ def of_one_form(kind: str, body: dict[str, Any]) -> dict[str, Any]:
             body[LISTS[form]] = []
     return body
 
+
 MAY_BE_LEFT_OUT = {
     "CYCLE_TRIGGER": {"cycle_id"},
     "HYPOTHESIS": {"hypothesis_id", "cycle_id", "lineage_id", "round", "parent_strategy_id"},
