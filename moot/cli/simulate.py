@@ -73,6 +73,7 @@ def simulate(
 
     The same options give the same log, byte for byte. Read it with moot log, check it with moot verify.
     """
+    from moot.heap import settle_heap
     from moot.simulation.simulate import DEFAULT_START, SimulateOptions
     from moot.simulation.simulate import simulate as run
 
@@ -88,6 +89,7 @@ def simulate(
         days=days, start=first, seed=seed, prices=prices, out=place, settings=settings(config)
     )
     with progress(_days(days)) as told:
+        settle_heap()
         summary = run(options, told)
     if as_json:
         write_json(summary.as_json())

@@ -58,6 +58,7 @@ def up(
     Started again on the same directory it goes on where it was. What the bots say scrolls by, one line a
     message; who owes what stands below. In another terminal moot post, reply, take and so on act in it.
     """
+    from moot.heap import settle_heap
     from moot.up import UpOptions, run_up
 
     owner = owner_of(data) if data.exists() else login_name()
@@ -73,4 +74,5 @@ def up(
         owner=owner,
         shows_all=shows_all,
     )
+    settle_heap()
     return run_up(options)
