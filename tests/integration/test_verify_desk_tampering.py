@@ -131,7 +131,7 @@ def test_a_fill_that_is_another_altogether_is_named_once_the_broker_is_known(
 
 
 def test_a_scripts_fills_are_a_warning_and_no_finding() -> None:
-    lines = lived(SCENES / "K11-partial-fills-add-up.yaml")
+    lines = lived(SCENES / "K11-no-more-is-filled-than-ordered.yaml")
     report = judged(lines, evidence=True)
     assert report.ok
     assert "not taken for the paper broker's" in report.warnings[0].why
