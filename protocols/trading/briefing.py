@@ -25,7 +25,8 @@ def desk_brief(house: House) -> dict[str, Any]:
 
     Returns:
         `cash`, `equity`, `opening`, `capital`; `positions` {strategy: {symbol: signed shares}} and `reductions`
-        alike, the signed change that halves each (R-B8); `marks`; `halted`; `trades_today`; `exposure`; `limits`
+        alike, the signed change that halves each (R-B8); `marks`; `halted`; `trades_today`; `orders_under_way`, those
+        of the day that no final EXECUTION has answered; `exposure`; `limits`
         {`position`, `exposure`, `trades`}; `curves` {strategy: {`allocation`, `cash`, `peak`}}, what drawdowns are
         computed from; `strategies` {id: …}, all but those that were withdrawn and hold nothing.
     """
@@ -45,6 +46,7 @@ def desk_brief(house: House) -> dict[str, Any]:
         "marks": {symbol: exact(mark) for symbol, mark in sorted(book.marks.items())},
         "halted": bool(book.halted),
         "trades_today": book.trades_today,
+        "orders_under_way": len(book.in_flight),
         "exposure": book.measures()["exposure"],
         "limits": PORTFOLIO._asdict(),
         "curves": {

@@ -344,8 +344,10 @@ def review_promotion(turn: Turn) -> Reply:
 
 
 def confirm(turn: Turn) -> Reply | None:
-    """Confirm that trading may go on; stay silent while a metric is still at its halt level (R-B5, R-B13)."""
+    """Confirm that trading may go on; stay silent while an order is open or a metric at its halt (R-B5, R-B13)."""
     shown, voice, say = desk(turn), turn.voice, phrases.CONFIRMED
+    if shown["orders_under_way"]:
+        return None
     marks = turn.tools.market.marks(_watched(shown), turn.now)
     figures = measured(shown, marks)
     weights = _weights(shown, {**shown["marks"], **marks}, figures["equity"])
@@ -360,6 +362,7 @@ def confirm(turn: Turn) -> Reply | None:
     worst = max(metrics, key=lambda name: metrics[name] / threshold_of(name, LEVELS[-1]))
     held = sum(len(symbols) for symbols in shown["positions"].values())
     checks = [
+        voice.say(say["orders"]),
         voice.say(say["positions"], count=counted(held, "position")),
         voice.say(say["levels"], worst=f"{worst.replace('_', ' ')} at {percent(metrics[worst])}"),
         voice.say(

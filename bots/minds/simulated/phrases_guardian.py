@@ -77,6 +77,7 @@ CONCERNS: Final[Mapping[str, Variants]] = {
 UNTESTABLE: Final[Variants] = ("its risk cannot be measured: {why}", "I cannot compute it: {why}")
 
 CONFIRMED: Final[Mapping[str, Variants]] = {
+    "orders": ("no order is under way", "every order has its answer"),
     "positions": ("{count} held, as the book has it", "the book shows {count}"),
     "levels": ("nothing is at its halt level: {worst}", "all metrics are below halt ({worst})"),
     "exposure": ("exposure {exposure}, equity {equity}", "equity {equity}, of it {exposure} exposed"),

@@ -235,8 +235,9 @@ def test_r_b5_a_resume_is_confirmed_once_nothing_is_at_its_halt_level() -> None:
     desk.tell(OPERATOR, t.Resume(reason="over"), case_id=desk.book.halt_id)
     owed = desk.owed(GUARDIAN, "RESUME_CONFIRMED")
     said: Any = desk.think(owed)
-    assert len(said.body.checks) == 3
+    assert len(said.body.checks) == 4
     brief = desk.brief(owed)
+    assert desk.think(owed, brief={**brief, "desk": {**brief["desk"], "orders_under_way": 1}}) is None
     deep = {**brief, "desk": {**brief["desk"], "opening": brief["desk"]["equity"] * 1.2}}
     assert desk.think(owed, brief=deep) is None
     desk.respond(owed)

@@ -505,6 +505,7 @@ def test_the_brief_shows_the_desk_in_dollars():
     assert (desk["positions"], desk["reductions"]) == ({"strat_1": {"AAA": 101}}, {"strat_1": {"AAA": -51}})
     assert desk["limits"] == {"exposure": 0.80, "position": 0.05, "trades": 50}
     assert (desk["halted"], desk["trades_today"], desk["marks"]) == (False, 1, {"AAA": 100.5})
+    assert desk["orders_under_way"] == len(table.book.in_flight) == 0
     assert sorted(desk["strategies"]) == ["strat_1", "strat_2"]
     known = desk["strategies"]["strat_1"]
     assert (known["stage"], known["symbols"], known["position_limit"]) == ("production", ["AAA", "BBB"], 0.05)
