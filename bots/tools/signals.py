@@ -32,6 +32,9 @@ LONG_VOLATILITY_DAYS: Final = 120
 EXPOSURE_STEP: Final = 0.1
 """Exposure moves in tenths, so that small changes of volatility cause no trades."""
 
+ROUNDING: Final = 1e-9
+"""Means of equal prices differ by rounding; a difference this small, as a fraction, is none."""
+
 WARM_UP_BARS: Final = 300
 """Bars before a span that signals may look at: above every lookback, so that it begins with a full signal."""
 
@@ -74,7 +77,7 @@ def _exposure(close: Floats, target_vol: float) -> Floats:
 def _momentum(bars: Bars, params: Params) -> Sides:
     fast = rolling_mean(bars.close, int(params["fast"]))
     slow = rolling_mean(bars.close, int(params["slow"]))
-    return fast > slow, fast < slow
+    return fast > slow * (1.0 + ROUNDING), fast < slow * (1.0 - ROUNDING)
 
 
 def _mean_reversion(bars: Bars, params: Params) -> Sides:

@@ -89,6 +89,11 @@ def test_a_flat_series_of_any_length_is_never_traded(chosen, days, price):
     assert not positions(chosen, bars_of(flat, flat, flat)).any()
 
 
+def test_means_that_differ_by_rounding_alone_are_equal():
+    flat = np.full(400, 1e-9)
+    assert not positions(spec("momentum", fast=26, slow=250, allow_short=1), bars_of(flat, flat, flat)).any()
+
+
 def test_momentum_follows_the_averages():
     rise_and_fall = np.concatenate((100 * 1.01 ** np.arange(200), 100 * 1.01**200 * 0.99 ** np.arange(200)))
     found = positions(spec("momentum", fast=5, slow=20, allow_short=1), bars_of(rise_and_fall))
