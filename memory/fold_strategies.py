@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Final
 
 from memory.records import BacktestNote, HypothesisNote, MetricsRecord, StageMove, StrategyRecord
-from memory.rights import may_move
 from memory.shelves import HYPOTHESES, METRICS, STRATEGIES, Context, Put
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.frozen import freeze_object
 from protocols.kernel.people import Override
 from protocols.research.messages import BacktestResult, Hypothesis, RevisedHypothesis, StrategyMoved
+from protocols.trading.life import may_move
 from protocols.trading.messages import MetricsRecorded
 
 HISTORY_KEPT: Final = 100

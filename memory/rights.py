@@ -32,25 +32,9 @@ WRITERS: Final[Mapping[Shelf[Any], frozenset[Seat]]] = {
     HYPOTHESES: A | PEOPLE,
     PROPOSALS: A,
 }
-"""Who may write each shelf; strategies go by stage. People write by overriding a debate (K23)."""
-
-STAGE_WRITERS: Final[Mapping[str, frozenset[Seat]]] = {
-    "candidates": A,
-    "staging": B,
-    "production": B,
-    "withdrawn": B,
-}
-"""Who may put a strategy into each stage."""
-
-HELD_BY_B: Final = frozenset({"staging", "production"})
-"""What stands here only System B may move, wherever to: also back to candidates (R-B3)."""
+"""Who may write each shelf; strategies go by `life.may_move`. People write by overriding a debate (K23)."""
 
 
 def may_write(shelf: Shelf[Any], seat: Seat) -> bool:
-    """Say whether a seat may write a shelf; for strategies ask `may_move`."""
+    """Say whether a seat may write a shelf; for strategies ask `life.may_move`."""
     return seat in WRITERS.get(shelf, frozenset())
-
-
-def may_move(seat: Seat, stands: str | None, to: str) -> bool:
-    """Say whether a seat may move a strategy from where memory says it stands, None for a new one."""
-    return seat in (B if stands in HELD_BY_B else STAGE_WRITERS[to])

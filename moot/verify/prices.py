@@ -33,7 +33,6 @@ class Prices:
         self._findings = findings
         self._loaded: Mapping[str, Any] | None = None
         self.universe: Universe | None = None
-        self._seed = 0
         self._started_seq = 0
         self.scripted: frozenset[str] = frozenset()
         self.minds: Mapping[str, Any] = {}
@@ -53,13 +52,12 @@ class Prices:
             from bots.desk.market import Market
 
             # A society that goes on under another seed keeps its prices, those within a day and its fills too (K11).
-            is_continued = self.universe.continuation is not None
-            self._market = Market(self.universe, self.universe.seed if is_continued else self._seed)
+            self._market = Market(self.universe, self.universe.seed)
         return self._market
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
         """Load the prices that the log names; say so when they are not to be had."""
-        self._started_seq, self._seed = env.seq, body.seed
+        self._started_seq = env.seq
         self.scripted = frozenset(_mapping(body.config.get("scripts")))
         self.minds = _mapping(body.config.get("minds"))
         self.intraday = str(_mapping(body.config.get("desk")).get("intraday", ""))

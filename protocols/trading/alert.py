@@ -12,10 +12,10 @@ from protocols.kernel.house import House
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, illegal
-from protocols.kernel.times import minutes
 from protocols.trading.briefing import desk_brief, session_of
 from protocols.trading.halt import open_halt
 from protocols.trading.messages import RiskAlert, RiskDecision, RiskDiscussion, RiskProjection
+from protocols.trading.reviewing import duty
 
 KIND: Final = "alert"
 OPS: Final = "#b-ops"
@@ -37,15 +37,11 @@ class Row(NamedTuple):
     to: str
 
 
-def _duty(seat: Seat, expects: str, step: str) -> Duty:
-    return Duty(seat, (expects,), OPS, minutes(10), minutes(10), step)
-
-
 TABLE: Final[dict[str, Row]] = {
-    DISCUSSING: Row(_duty(Seat.OPERATOR, "RISK_DISCUSSION", "discussion"), PROJECTING),
-    PROJECTING: Row(_duty(Seat.GUARDIAN, "RISK_PROJECTION", "projection"), ASSESSING),
-    ASSESSING: Row(_duty(Seat.TRADER, "FEASIBILITY", "feasibility"), DECIDING),
-    DECIDING: Row(_duty(Seat.OPERATOR, "RISK_DECISION", "decision"), ENDED),
+    DISCUSSING: Row(duty(Seat.OPERATOR, "RISK_DISCUSSION", OPS, "discussion"), PROJECTING),
+    PROJECTING: Row(duty(Seat.GUARDIAN, "RISK_PROJECTION", OPS, "projection"), ASSESSING),
+    ASSESSING: Row(duty(Seat.TRADER, "FEASIBILITY", OPS, "feasibility"), DECIDING),
+    DECIDING: Row(duty(Seat.OPERATOR, "RISK_DECISION", OPS, "decision"), ENDED),
 }
 """The deliberation after a WARNING; a CRITICAL starts at its end (R-B4)."""
 

@@ -17,7 +17,6 @@ from protocols.kernel.table import Duty, check_figures
 from protocols.kernel.times import hours, minutes
 from protocols.research.messages import CausalRecord, Reflection, StrategyMoved
 from protocols.trading.briefing import session_of
-from protocols.trading.deploy import check_alone, check_known, check_owed, shown, still_owed
 from protocols.trading.life import (
     PRODUCTION,
     UNANSWERED,
@@ -34,6 +33,7 @@ from protocols.trading.messages import (
     RecallFlag,
     RecallRequest,
 )
+from protocols.trading.reviewing import check_alone, check_known, check_owed, shown, still_owed
 
 FEEDBACK_KIND, RECALL_KIND = "feedback", "recall"
 OPS, BRIDGE, REPORTS = "#b-ops", "#bridge", "#a-report"

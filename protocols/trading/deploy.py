@@ -10,12 +10,10 @@ from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
-from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, Missed, check_figures, illegal
-from protocols.kernel.times import minutes
-from protocols.trading.briefing import desk_brief, session_of
+from protocols.kernel.table import Duty, Missed, check_figures
+from protocols.trading.briefing import session_of
 from protocols.trading.life import (
     AS_USUAL,
     CANDIDATES,
@@ -31,7 +29,16 @@ from protocols.trading.messages import (
     DeployParameters,
     DeployProposal,
     DeployReview,
-    PromotionReview,
+)
+from protocols.trading.reviewing import (
+    check_alone,
+    check_form,
+    check_known,
+    check_owed,
+    duty,
+    plain,
+    shown,
+    still_owed,
 )
 
 KIND: Final = "deployment"
@@ -46,19 +53,15 @@ ADMIN, ADMIN_MODIFIED, EXPIRED = "admin", "admin_modified", "expired"
 """Reasons of the ruling that an escalation's end leads to: as proposed, with the reviewers' limits, silence."""
 
 
-def _duty(seat: Seat, expects: str, channel: str, step: str) -> Duty:
-    return Duty(seat, (expects,), channel, minutes(10), minutes(10), step)
-
-
 DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
     REVIEWING: (
-        _duty(Seat.GUARDIAN, "DEPLOY_REVIEW", OPS, "review"),
-        _duty(Seat.TRADER, "DEPLOY_REVIEW", OPS, "review"),
+        duty(Seat.GUARDIAN, "DEPLOY_REVIEW", OPS, "review"),
+        duty(Seat.TRADER, "DEPLOY_REVIEW", OPS, "review"),
     ),
-    DECIDING: (_duty(Seat.OPERATOR, "DEPLOY_DECISION", OPS, "decision"),),
+    DECIDING: (duty(Seat.OPERATOR, "DEPLOY_DECISION", OPS, "decision"),),
     ESCALATED: (),
-    NOTIFYING: (_duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
-    RETURNING: (_duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "return"),),
+    NOTIFYING: (duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
+    RETURNING: (duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "return"),),
 }
 """Who owes what in each phase; the reviews at once and in any order. `escalated` waits for the admin."""
 
@@ -193,57 +196,6 @@ class DeploymentState(CaseState):
         )
 
 
-def check_alone(house: House, kind: str, strategy_id: str) -> None:
-    """Check that no other case of this kind is about a strategy.
-
-    Raises:
-        Violation: One is open.
-    """
-    for state in house.cases.values():
-        if state.kind == kind and getattr(state, "strategy_id", "") == strategy_id:
-            raise Violation("K9", f"{state.case_id} is about {strategy_id} already", field="strategy_id")
-
-
-def check_known(given: Mapping[str, float], known: Mapping[str, float], field: str, rule: str) -> None:
-    """Check the figures that the log knows; what it does not know may be said besides.
-
-    Raises:
-        Violation: One differs.
-    """
-    for name, value in given.items():
-        if name in known and known[name] != value:
-            raise Violation(rule, f"the log says {known[name]}, the message {value}", field=f"{field}.{name}")
-
-
-def check_form(env: Envelope, body: DeployReview | PromotionReview, rule: str) -> None:
-    """Check that a reviewer fills its own form.
-
-    Raises:
-        Violation: It is the other's.
-    """
-    if body.form != env.author.value:
-        raise Violation(rule, f"the {env.author} fills the {env.author}'s form", field="form")
-
-
-def still_owed(
-    state: CaseState, env: Envelope, obligation: Obligation | None = None
-) -> tuple[Obligation, ...]:
-    """Return what is owed besides what this message, or the ruling on this obligation, settles."""
-    if obligation is not None:
-        return tuple(o for o in state.owed if o.id != obligation.id)
-    return tuple(o for o in state.owed if not (o.seat is env.author and env.body.type in o.expects))
-
-
-def check_owed(state: CaseState, env: Envelope, rule: str) -> None:
-    """Check that a message is what its author owes in this case.
-
-    Raises:
-        Violation: It is not.
-    """
-    if not any(o.seat is env.author and env.body.type in o.expects for o in state.owed):
-        raise illegal(state, env, rule)
-
-
 def open_deployment(env: Envelope, house: House, parent: CaseState | None) -> DeploymentState:
     """Open a deployment: Guardian and Trader owe their reviews.
 
@@ -331,8 +283,8 @@ def brief(state: DeploymentState, obligation: Obligation, house: House) -> dict[
     """Show the proposal, the reviews and what the table makes of them."""
     figures: dict[str, Any] = {
         "proposal": state.proposal.model_dump(mode="json"),
-        "guardian": _plain(state.guardian),
-        "trader": _plain(state.trader),
+        "guardian": plain(state.guardian),
+        "trader": plain(state.trader),
     }
     if state.phase == DECIDING:
         figures |= decision_figures(state)
@@ -342,15 +294,6 @@ def brief(state: DeploymentState, obligation: Obligation, house: House) -> dict[
         figures |= {"strategy_id": state.strategy_id, "from_": STAGING, "to": CANDIDATES}
         figures["feedback"] = state.feedback
     return {**figures, **shown(state.strategy_id, house)}
-
-
-def shown(strategy_id: str, house: House) -> dict[str, Any]:
-    """Return what every brief of System B shows: what it is about, and the desk."""
-    return {"subject": strategy_id, "desk": desk_brief(house)}
-
-
-def _plain(review: Message | None) -> dict[str, Any] | None:
-    return review.model_dump(mode="json") if review is not None else None
 
 
 def otherwise(state: DeploymentState, obligation: Obligation, house: House) -> Decision:

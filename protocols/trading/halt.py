@@ -21,6 +21,9 @@ RESUMED: Final = "resumed"
 
 HALTED, RESUMING, ENDED = "halted", "resuming", "ended"
 
+SILENT_TICKS: Final = 3
+"""So many risk checks missed in a row are the Guardian's silence (R-B13, facts 10)."""
+
 RESUME: Final = Decision("void", "resume", "R-B5")
 """What the Referee rules when an admin answers that trading may go on: the Operator owes RESUME."""
 
@@ -38,10 +41,12 @@ class HaltState(CaseState):
     Attributes:
         by: The seat that halted the desk.
         steps: Obligations so far, which numbers them.
+        is_unconfirmed: Whether the Guardian missed a confirmation.
     """
 
     by: Seat
     steps: int = 0
+    is_unconfirmed: bool = False
 
 
 def open_halt(env: Envelope, house: House, parent: CaseState | None) -> HaltState:
@@ -77,16 +82,27 @@ def step(state: HaltState, env: Envelope, house: House) -> HaltState:
     """Apply a RESUME or its confirmation.
 
     Raises:
-        Violation: The phase does not allow it.
+        Violation: The phase does not allow it (R-B5), or an admin confirms while the Guardian is not silent (R-B13).
     """
     kind = env.body.type
     if (state.phase, kind) == (HALTED, "RESUME"):
         return _owe(state, env, RESUMING, Seat.GUARDIAN, "RESUME_CONFIRMED", "#b-risk")
     if (state.phase, kind) == (RESUMING, "RESUME_CONFIRMED"):
+        if env.author is Seat.ADMIN and not _is_silent(state, env, house):
+            raise Violation(
+                "R-B13", f"the Guardian is not silent: it has until {state.owed[0].due_at:%H:%M} UTC"
+            )
         return evolve(state, phase=ENDED, owed=(), outcome=RESUMED)
     if kind == "RESUME_CONFIRMED":
         raise Violation("R-B5", "nobody asked to resume: RESUME comes first")
     raise illegal(state, env, "R-B5")
+
+
+def _is_silent(state: HaltState, env: Envelope, house: House) -> bool:
+    """Say whether the Guardian is silent: late with this confirmation, or it missed one, or its checks (R-B13)."""
+    is_late = any(env.sent_at >= o.due_at for o in state.owed)
+    missed = max((getattr(case, "silent", 0) for case in house.cases.values()), default=0)
+    return is_late or state.is_unconfirmed or missed >= SILENT_TICKS
 
 
 def _owe(state: HaltState, env: Envelope, phase: str, seat: Seat, expects: str, channel: str) -> HaltState:
@@ -108,7 +124,8 @@ def rule(
         if state.phase != HALTED or state.owed:
             return state
         return _owe(state, env, HALTED, Seat.OPERATOR, "RESUME", "#b-ops")
-    return evolve(state, phase=HALTED, owed=())
+    is_missed = obligation is not None and obligation.seat is Seat.GUARDIAN
+    return evolve(state, phase=HALTED, owed=(), is_unconfirmed=state.is_unconfirmed or is_missed)
 
 
 def brief(state: HaltState, obligation: Obligation, house: House) -> dict[str, Any]:

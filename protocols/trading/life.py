@@ -264,10 +264,6 @@ class Life(Fold):
         known = self.strategies.get(strategy_id)
         return known is not None and known.is_traded
 
-    def traded(self) -> tuple[str, ...]:
-        """Return the ids of the strategies that are traded."""
-        return tuple(s.strategy_id for s in self.strategies.values() if s.is_traded)
-
     def to_consider(self) -> tuple[str, ...]:
         """Return the candidates that System A put there and no CHECK_NEW_STRATEGIES named since."""
         return tuple(
@@ -281,10 +277,6 @@ class Life(Fold):
             for s in self.strategies.values()
             if s.stage == STAGING and s.is_deployed and s.days >= s.days_needed
         )
-
-    def to_revoke(self) -> tuple[str, ...]:
-        """Return the strategies whose last three rounds in a row were faults (facts 10)."""
-        return tuple(s.strategy_id for s in self.strategies.values() if s.is_traded and s.faults >= FAULTS)
 
 
 def _entered(known: Standing, stage: str, env: Envelope) -> Standing:

@@ -13,9 +13,7 @@ from protocols.kernel.house import House
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, check_figures
-from protocols.kernel.times import minutes
 from protocols.trading.briefing import session_of
-from protocols.trading.deploy import check_alone, check_form, check_owed, shown, still_owed
 from protocols.trading.life import (
     CANDIDATES,
     EXTENDED,
@@ -28,6 +26,7 @@ from protocols.trading.life import (
     standing_of,
 )
 from protocols.trading.messages import DeployNotice, PromotionDecision, PromotionProposal, PromotionReview
+from protocols.trading.reviewing import check_alone, check_form, check_owed, duty, plain, shown, still_owed
 
 KIND: Final = "promotion"
 OPS, BRIDGE = "#b-ops", "#bridge"
@@ -39,18 +38,14 @@ SHARPE, DRAWDOWN = 0.30, -0.20
 """What reviewers are shown: a promotion wants a Sharpe ratio above, and a drawdown less deep (R-B3)."""
 
 
-def _duty(seat: Seat, expects: str, channel: str, step: str) -> Duty:
-    return Duty(seat, (expects,), channel, minutes(10), minutes(10), step)
-
-
 DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
     REVIEWING: (
-        _duty(Seat.GUARDIAN, "PROMOTION_REVIEW", OPS, "review"),
-        _duty(Seat.TRADER, "PROMOTION_REVIEW", OPS, "review"),
+        duty(Seat.GUARDIAN, "PROMOTION_REVIEW", OPS, "review"),
+        duty(Seat.TRADER, "PROMOTION_REVIEW", OPS, "review"),
     ),
-    DECIDING: (_duty(Seat.OPERATOR, "PROMOTION_DECISION", OPS, "decision"),),
-    MOVING: (_duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "move"),),
-    NOTIFYING: (_duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
+    DECIDING: (duty(Seat.OPERATOR, "PROMOTION_DECISION", OPS, "decision"),),
+    MOVING: (duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "move"),),
+    NOTIFYING: (duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
 }
 """Who owes what in each phase; the reviews at once and in any order."""
 
@@ -237,8 +232,8 @@ def brief(state: PromotionState, obligation: Obligation, house: House) -> dict[s
     figures: dict[str, Any] = {
         "proposal": state.proposal.model_dump(mode="json"),
         "criteria": {"sharpe_above": SHARPE, "drawdown_above": DRAWDOWN},
-        "guardian": state.guardian.model_dump(mode="json") if state.guardian is not None else None,
-        "trader": state.trader.model_dump(mode="json") if state.trader is not None else None,
+        "guardian": plain(state.guardian),
+        "trader": plain(state.trader),
     }
     if state.phase == DECIDING:
         figures |= decision_figures(state)

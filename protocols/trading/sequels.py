@@ -16,12 +16,12 @@ from protocols.kernel.seats import SYSTEM_B
 from protocols.research.sequels import audit_of
 from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, EXPIRED, REJECT
 from protocols.trading.halt import RESUME
-from protocols.trading.trade import ON_HALT
+from protocols.trading.trade import on_halt
 
 REMEMBERED: Final = 256
 """So many halts about which silence halved positions are remembered, the latest."""
 
-SESSION, TRADE, HALT, DEPLOYMENT = "session", "trade", "halt", "deployment"
+SESSION, HALT, DEPLOYMENT = "session", "halt", "deployment"
 OPS, DESK, RISK = "#b-ops", "#b-desk", "#b-risk"
 
 HALVE: Final = Decision("reduce_exposure", "conservative", "R-B8")
@@ -66,7 +66,7 @@ class DeskSequels(Fold):
                 duties.extend(self._resolved(env, ended, docket))
         for started in fx.started:
             if started.kind == HALT:
-                duties.extend(_on_all(env, ON_HALT, docket, TRADE, DESK))
+                duties.extend(_halted(env, docket))
         if self.waiting:
             duties.extend(self._on_session(env, docket))
         return duties
@@ -120,7 +120,9 @@ class DeskSequels(Fold):
         yield case_ruling_of(env, first, latest.case_id, OPS)
 
 
-def _on_all(env: Envelope, decision: Decision, docket: Docket, kind: str, channel: str) -> Iterator[Draft]:
+def _halted(env: Envelope, docket: Docket) -> Iterator[Draft]:
+    """Rule on every trade that a halt stops (R-B5)."""
     for state in docket.cases.values():
-        if state.kind == kind:
-            yield case_ruling_of(env, decision, state.case_id, channel)
+        decision = on_halt(state)
+        if decision is not None:
+            yield case_ruling_of(env, decision, state.case_id, DESK)

@@ -19,6 +19,7 @@ from protocols.trading import limits
 from protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
 from protocols.trading.alert import AlertState
 from protocols.trading.briefing import desk_brief
+from protocols.trading.halt import SILENT_TICKS
 from protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN, check_move
 from protocols.trading.messages import (
     CheckNewStrategies,
@@ -36,7 +37,6 @@ from protocols.trading.session_follow import (
     HALT,
     METRICS,
     MOVE,
-    SILENT_TICKS,
     SessionState,
     Subject,
     check_levels,

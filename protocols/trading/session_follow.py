@@ -30,9 +30,6 @@ OPS, DESK, RISK, BRIDGE = "#b-ops", "#b-desk", "#b-risk", "#bridge"
 MOVE, REVOKE, DEPLOY, ALERT, HALT, REDUCE = "move", "revoke", "deploy", "alert", "halt", "reduce"
 METRICS, FEEDBACK, RECALL, PROMOTE = "metrics", "feedback", "recall", "promote"
 
-SILENT_TICKS: Final = 3
-"""So many risk checks missed in a row make the Operator halt the desk (R-B13)."""
-
 
 class Follow(NamedTuple):
     """One kind of what follows: who owes it, where, how long, and what the referee rules when it is missed."""
@@ -393,15 +390,18 @@ def is_about(subject: Subject, body: Message) -> bool:
     return isinstance(body, Halt) or getattr(body, "strategy_id", "") == subject.name
 
 
+def _level(subject: Subject, house: House) -> str:
+    """Return the level of an alert; a desk that was halted meanwhile cannot be halted again, so it is CRITICAL."""
+    return "CRITICAL" if subject.level == "HALT" and _book(house).halted else subject.level
+
+
 def figures(kind: str, subject: Subject, state: SessionState, house: House) -> dict[str, Any]:
     """Return the fields of a message of this kind that the log fixes."""
     name = subject.name
     if kind == ALERT:
-        # A desk that was halted meanwhile cannot be halted again: the alert still stands, as a CRITICAL one.
-        is_moot = subject.level == "HALT" and bool(_book(house).halted)
         return {
             "metric": name,
-            "level": "CRITICAL" if is_moot else subject.level,
+            "level": _level(subject, house),
             "current_value": subject.value,
             "threshold": subject.threshold,
             "affected_strategies": subject.affected,
@@ -422,8 +422,7 @@ def shown(kind: str, subject: Subject, house: House) -> dict[str, Any]:
     life, name = _life(house), subject.name
     known = life.strategies.get(name)
     if kind == ALERT:
-        level = "CRITICAL" if subject.level == "HALT" and bool(_book(house).halted) else subject.level
-        return {"action_required": ACTIONS[level]}
+        return {"action_required": ACTIONS[_level(subject, house)]}
     if kind == MOVE:
         return {"from_": CANDIDATES, "to": (STAGING, WITHDRAWN)}
     if known is None:

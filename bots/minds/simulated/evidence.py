@@ -11,9 +11,8 @@ from typing import Final
 from bots.minds.simulated.temper import Temper
 from memory.records import StrategyRecord
 from memory.view import MemoryView
+from protocols.trading.life import HELD_BY_B
 
-HELD_BY_B: Final = frozenset({"staging", "production"})
-"""Stages in which System B holds a strategy."""
 KEPT: Final = 0.5
 """A strategy in production thrives that keeps this share of its backtest's Sharpe ratio (R-B9)."""
 TWICE: Final = 2

@@ -20,6 +20,8 @@ from bots.minds.simulated import (
     rebuttal,
     reports,
     trader,
+    trader_orders,
+    trader_reviews,
     weekly,
 )
 from bots.minds.simulated.delays import delay
@@ -43,12 +45,12 @@ def _reflect(turn: Turn) -> Reply:
 
 
 def _review_deployment(turn: Turn) -> Reply:
-    reviews = {Seat.GUARDIAN: guardian.review_deployment, Seat.TRADER: trader.review_deployment}
+    reviews = {Seat.GUARDIAN: guardian.review_deployment, Seat.TRADER: trader_reviews.review_deployment}
     return reviews[turn.view.seat](turn)
 
 
 def _review_promotion(turn: Turn) -> Reply:
-    reviews = {Seat.GUARDIAN: guardian.review_promotion, Seat.TRADER: trader.review_promotion}
+    reviews = {Seat.GUARDIAN: guardian.review_promotion, Seat.TRADER: trader_reviews.review_promotion}
     return reviews[turn.view.seat](turn)
 
 
@@ -106,9 +108,9 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "RECALL_FLAG": guardian.flag,
     "DESK_CHECK": trader.check,
     "SIGNAL": trader.reduce,
-    "ORDER": trader.order,
-    "EXECUTION": trader.execute,
-    "FEASIBILITY": trader.assess,
+    "ORDER": trader_orders.order,
+    "EXECUTION": trader_orders.execute,
+    "FEASIBILITY": trader_reviews.assess,
 }
 """Who answers what; a message is of one seat but for moves and reviews, so one table serves all of them."""
 
@@ -131,7 +133,7 @@ class SimulatedMind(Mind):
         own = delay(self.tools.seed, view.obligation, view.attempt, view.now, self.tools.temper)
         if own is None or "EXECUTION" not in view.obligation.expects:
             return own
-        ready_at = trader.ready_at(view, self.tools)
+        ready_at = trader_orders.ready_at(view, self.tools)
         return own if ready_at is None else max(own, ready_at - view.obligation.opened_at)
 
     async def answer(self, view: View) -> Reply | None:

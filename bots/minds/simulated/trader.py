@@ -1,4 +1,4 @@
-"""The Trader: what strategies want, signals, orders, what the broker did, and whether a thing can be traded."""
+"""The Trader's rounds: what strategies want, what the limits leave, what is signalled (facts 7, 8, 10, R-B7)."""
 
 from __future__ import annotations
 
@@ -7,39 +7,26 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bots.desk.broker import SHARE, Ticket, answer, cancel, cost_bps, ends_at
 from bots.desk.market import Market
 from bots.desk.signals import Fault, steady, target
-from bots.minds.mind import Aside, Reply, View
+from bots.minds.mind import Aside, Reply
 from bots.minds.simulated import phrases_trader as phrases
-from bots.minds.simulated.deskfile import desk, filled_in, known, spec_of, subject
-from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.transcript import Transcript
+from bots.minds.simulated.deskfile import desk, filled_in, spec_of
 from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import briefly, counted, percent, sentence, two
-from bots.tools.backtest import backtest
-from bots.tools.errors import ToolError
-from bots.tools.returns import BASIS_POINT
-from bots.tools.splits import splits
+from bots.minds.simulated.wording import briefly, percent, sentence
 from bots.tools.strategies import StrategySpec
 from protocols.kernel.officers import Ruling
 from protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
 from protocols.trading.limits import LEVELS, LIMITS, breaches, grows, worst
 from protocols.trading.messages import (
-    DeployReview,
     DeskCheck,
-    Execution,
-    Feasibility,
-    Order,
-    PromotionReview,
     RiskCheck,
     RiskParams,
     Signal,
     StrategyFault,
 )
-from protocols.trading.messages.deployments import OrderType, Recommendation
+from protocols.trading.messages.deployments import OrderType
 from protocols.trading.messages.desk import Side
-from protocols.trading.trade import CANCELLING
 
 DESK: Final = "#b-desk"
 
@@ -210,7 +197,7 @@ def ask(shown: Mapping[str, Any], market: Market, at: datetime) -> Round:
 
 def _signals(turn: Turn, shown: Mapping[str, Any], asked: Round) -> Iterator[Signal]:
     """Yield a signal for each position that differs enough from what is wanted: first what shrinks, then what grows."""
-    room = _room(turn)
+    room = room_for(turn)
     growing = []
     for key, wish in [*_orphans(shown, asked), *asked.wishes.items()]:
         found = _change(turn, shown, key, wish) if wish is not None else None
@@ -224,7 +211,7 @@ def _signals(turn: Turn, shown: Mapping[str, Any], asked: Round) -> Iterator[Sig
             # What it frees is there once it is executed, which nobody can promise now.
             room.trades += 1
     for key, wish, held, wanted, price in growing:
-        full = _full(shown, key[0], price)
+        full = full_position(shown, key[0], price)
         delta = room.most(key[1], held, wanted, full, price)
         if abs(delta) < max(BAND * full, 1.0) and delta != -held:
             continue
@@ -233,19 +220,20 @@ def _signals(turn: Turn, shown: Mapping[str, Any], asked: Round) -> Iterator[Sig
             room.take(key[1], held, delta, price)
 
 
-def _room(turn: Turn) -> Room:
+def room_for(turn: Turn) -> Room:
+    """Return what the limits leave at the turn's instant."""
     shown, market = desk(turn), turn.tools.market
     net: dict[str, float] = {}
     gross = 0.0
     for held in shown["positions"].values():
         for symbol, quantity in held.items():
-            worth = quantity * _price(market, shown, symbol, turn.now)
+            worth = quantity * price_for(market, shown, symbol, turn.now)
             net[symbol] = net.get(symbol, 0.0) + worth
             gross += abs(worth)
     return Room(shown["equity"], gross, net, shown["trades_today"], shown["limits"], may_grow(turn))
 
 
-def _price(market: Market, shown: Mapping[str, Any], symbol: str, now: datetime) -> float:
+def price_for(market: Market, shown: Mapping[str, Any], symbol: str, now: datetime) -> float:
     """Return the price that sizes are computed from: the market's or the last mark, which the rules go by."""
     return max(market.price(symbol, now) or 0.0, float(shown["marks"].get(symbol, 0.0)))
 
@@ -268,9 +256,9 @@ def _change(
     market, now = turn.tools.market, turn.now
     if not market.is_open(symbol, now):
         return None
-    price = _price(market, shown, symbol, now)
+    price = price_for(market, shown, symbol, now)
     held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
-    full = _full(shown, strategy_id, price)
+    full = full_position(shown, strategy_id, price)
     wanted = int(full * abs(wish)) * (1 if wish > 0 else -1)
     if wanted == held:
         return None
@@ -280,7 +268,7 @@ def _change(
     return held, wanted, price
 
 
-def _full(shown: Mapping[str, Any], strategy_id: str, price: float) -> float:
+def full_position(shown: Mapping[str, Any], strategy_id: str, price: float) -> float:
     """Return how many shares a full position of a strategy has (R-B7)."""
     entry = shown["strategies"].get(strategy_id, {})
     return float(entry.get("position_limit", 0.0) * HEADROOM * shown["equity"] / price)
@@ -355,203 +343,5 @@ def reduce(turn: Turn) -> Reply:
             confidence=1.0,
             reason=sentence(said),
             signal_sources=("reduce_exposure",),
-        )
-    )
-
-
-# ---------------------------------------------------------------- orders
-
-
-def order(turn: Turn) -> Reply | None:
-    """Order what was signalled, less when the limits leave less; nothing when they leave nothing (R-B7)."""
-    brief, shown = turn.view.brief, desk(turn)
-    quantity = int(brief["quantity"])
-    sign = 1 if brief["side"] == "BUY" else -1
-    strategy_id, symbol = subject(turn), str(brief["symbol"])
-    held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
-    if grows(held, sign * quantity):
-        price = max(_price(turn.tools.market, shown, symbol, turn.now), brief["limit_price"] or 0.0)
-        if price <= 0.0 or not known(turn).get("is_deployed"):
-            return None
-        full = _full(shown, strategy_id, price)
-        quantity = min(quantity, abs(_room(turn).most(symbol, held, held + sign * quantity, full, price)))
-        # What else is under way is not shown here: an order that was too large is tried at half its size.
-        quantity >>= turn.view.attempt
-    return Reply(filled_in(Order, turn, quantity=quantity)) if quantity else None
-
-
-def ticket_of(view: View) -> Ticket | None:
-    """Return the order that an EXECUTION is owed for, as the broker got it; None when the log shows none."""
-    wanted = view.brief["client_order_id"]
-    for env in reversed(Transcript(view.transcript).envelopes):
-        if isinstance(env.body, Order) and env.body.client_order_id == wanted:
-            body = env.body
-            limit = body.limit_price if body.order_type == "limit" else None
-            return Ticket(wanted, body.symbol, body.side, body.quantity, env.sent_at, limit)
-    return None
-
-
-def ready_at(view: View, tools: SimulatedTools) -> datetime | None:
-    """Return from when on the broker has an answer to what is owed; None when there is nothing to wait for."""
-    if view.brief["phase"] == CANCELLING:
-        return None
-    ticket = ticket_of(view)
-    if ticket is None:
-        return None
-    return ends_at(ticket, tools.market, tools.market.seed, int(view.brief["filled"]))
-
-
-def execute(turn: Turn) -> Reply | None:
-    """Tell what the broker did with an order: its next part, or at a halt what was filled until then (K11, R-B5)."""
-    view, tools, brief = turn.view, turn.tools, turn.view.brief
-    ticket = ticket_of(view)
-    if ticket is None:
-        return None
-    told = int(brief["filled"])
-    is_cancelled = brief["phase"] == CANCELLING
-    if is_cancelled:
-        found = cancel(ticket, tools.market, view.obligation.opened_at, tools.market.seed, told)
-    else:
-        # A script may hurry the answer; what it then tells is what will have happened.
-        at = max(turn.now, ready_at(view, tools) or turn.now)
-        asked = answer(ticket, tools.market, at, tools.market.seed, told)
-        if asked is None:
-            return None
-        found = asked
-    return Reply(
-        filled_in(
-            Execution,
-            turn,
-            action=ticket.side,
-            qty_filled=found.quantity,
-            avg_price=found.price,
-            slippage_bps=found.slippage_bps,
-            status=found.status,
-            fee=found.fee,
-            fill_after_halt=is_cancelled and found.quantity > 0,
-        )
-    )
-
-
-# ---------------------------------------------------------------- feasibility and reviews
-
-USUAL_DAYS: Final = 20
-"""Days whose volume says what is usual."""
-BARS_A_DAY: Final = 26
-THIN_DAYS: Final = 60
-"""Days of which the thinnest is looked at."""
-EATEN: Final = 0.1
-"""A strategy whose slippage eats more than this share of its return needs limit orders."""
-MOST_BPS: Final = 12.0
-"""More slippage on paper than this is an issue."""
-LEAST_FILLED: Final = 0.9
-HOPELESS_FILLED: Final = 0.5
-
-
-def _volumes(market: Market, symbol: str, now: datetime) -> tuple[float, float]:
-    """Return the usual and the thinnest volume of a 15-minute bar, of days that ended; 0 when nobody counted."""
-    bars = market.tail(symbol, now, THIN_DAYS + 1)
-    if bars is None or len(bars) < 2:
-        return 0.0, 0.0
-    ended = bars.volume[:-1] / BARS_A_DAY
-    return float(ended[-USUAL_DAYS:].mean()), float(ended.min())
-
-
-def assess(turn: Turn) -> Reply:
-    """Say whether exposure can be reduced at once, and what it costs (spec 4.2, R-B4)."""
-    shown, voice, market = desk(turn), turn.voice, turn.tools.market
-    affected = turn.view.brief["affected"] or tuple(shown["reductions"])
-    orders = [
-        (symbol, abs(delta))
-        for strategy_id in affected
-        for symbol, delta in shown["reductions"].get(strategy_id, {}).items()
-    ]
-    worth = cost = 0.0
-    largest, thinnest = 0.0, ""
-    for symbol, quantity in orders:
-        usual, _ = _volumes(market, symbol, turn.now)
-        share = quantity / usual if usual else 0.0
-        value = quantity * (market.price(symbol, turn.now) or 0.0)
-        worth, cost = worth + value, cost + value * cost_bps(share)
-        if share >= largest:
-            largest, thinnest = share, symbol
-    if not orders:
-        note, is_feasible = voice.say(phrases.NOTHING), True
-    elif not any(market.is_open(symbol, turn.now) for symbol, _ in orders):
-        note, is_feasible = voice.say(phrases.CLOSED), False
-    elif largest > SHARE:
-        note, is_feasible = voice.say(phrases.THIN, symbol=thinnest, share=percent(largest)), False
-    else:
-        count = counted(len(orders), "order")
-        note, is_feasible = voice.say(phrases.FEASIBLE, count=count, share=percent(largest, 2)), True
-    bps = round(cost / worth, 4) if worth else 0.0
-    return Reply(filled_in(Feasibility, turn, feasible=is_feasible, cost_bps=bps, note=sentence(note)))
-
-
-def review_deployment(turn: Turn) -> Reply:
-    """Review whether a strategy's orders can be executed: full positions against what trades (spec 4.1, R-B1)."""
-    shown, entry, market = desk(turn), known(turn), turn.tools.market
-    slippage, is_thin = 0.0, False
-    for symbol in entry.get("symbols", ()):
-        price = market.price(symbol, turn.now)
-        usual, thinnest = _volumes(market, symbol, turn.now)
-        shares = entry["position_limit"] * shown["equity"] / price if price else 0.0
-        slippage = max(slippage, cost_bps(shares / usual if usual else 0.0))
-        # Where nobody counts volume nobody knows whether a position can be left again.
-        is_thin = is_thin or not thinnest or shares / thinnest > SHARE
-    is_ready = _eaten(turn, slippage) <= EATEN
-    return Reply(
-        filled_in(
-            DeployReview,
-            turn,
-            form="trader",
-            executability="ready" if is_ready else "needs_adjustment",
-            liquidity_concern=is_thin,
-            suggested_order_type="market" if is_ready else "limit",
-            estimated_slippage_bps=round(slippage, 4),
-        )
-    )
-
-
-def _eaten(turn: Turn, slippage_bps: float) -> float:
-    """Return which share of its yearly return a strategy pays for slippage, on train and validation; 1 at most."""
-    spec = spec_of(known(turn))
-    if spec is None:
-        return 1.0
-    try:
-        report = backtest(spec, turn.universe, splits(turn.universe).evidence)
-    except ToolError:
-        return 1.0
-    paid, gained = report.turnover_a_year * slippage_bps * BASIS_POINT, report.metrics["annual_return"]
-    return min(paid / gained, 1.0) if gained > 0.0 else 1.0
-
-
-def review_promotion(turn: Turn) -> Reply:
-    """Review how a strategy's orders were executed on paper (spec 4.3, R-B3)."""
-    voice, paper = turn.voice, turn.view.brief["proposal"]["paper_trading_metrics"]
-    trades, slippage = paper.get("trades", 0), float(paper.get("avg_slippage_bps", 0.0))
-    rate = min(max(float(paper.get("fill_rate", 0.0)), 0.0), 1.0)
-    issues = []
-    if not trades:
-        issues.append(voice.say(phrases.ISSUES["untraded"]))
-    else:
-        if slippage > MOST_BPS:
-            issues.append(voice.say(phrases.ISSUES["slippage"], value=two(slippage), limit=two(MOST_BPS)))
-        if rate < LEAST_FILLED:
-            issues.append(
-                voice.say(phrases.ISSUES["fills"], value=percent(rate, 0), limit=percent(LEAST_FILLED, 0))
-            )
-    recommendation: Recommendation = "extend_validation" if issues else "approve"
-    if trades and (rate < HOPELESS_FILLED or slippage > 2.0 * MOST_BPS):
-        recommendation = "reject"
-    return Reply(
-        filled_in(
-            PromotionReview,
-            turn,
-            form="trader",
-            avg_slippage_bps=slippage,
-            fill_rate=rate,
-            execution_issues=tuple(map(sentence, issues)),
-            recommendation=recommendation,
         )
     )

@@ -272,7 +272,7 @@ def live(table: MoneyTable, tmp_path: Path) -> Iterator[LiveSociety]:
         yield society
 
 
-def test_r_b5_an_admin_halts_and_resumes(live: LiveSociety, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_r_b5_an_admin_halts_and_resumes(live: LiveSociety, table: MoneyTable) -> None:
     place = live.directory
     assert done("halt", place, "--why", "prices look wrong").startswith("the desk is halted: message ")
 
@@ -288,6 +288,8 @@ def test_r_b5_an_admin_halts_and_resumes(live: LiveSociety, monkeypatch: pytest.
     assert (last(place, "RESUME")["channel"], last(place, "RESUME")["case_id"]) == ("#b-ops", halt_id)
     assert "waits for the Guardian's confirmation" in complaint(3, "resume", place, "--why", "again")
 
+    assert "the Guardian is not silent: it has until " in complaint(3, "resume", place, "--confirm")
+    table.wait(minutes=10)
     assert done("resume", place, "--confirm", "--why", "compared by hand").startswith(
         f"{halt_id} is lifted: "
     )
@@ -379,6 +381,7 @@ def test_a_halt_and_a_resume_without_ids_mean_what_is_open() -> None:
             await door.publish(admins_draft(Resume(reason="x"), "#b-ops", "r0"))
         await door.publish(admins_draft(Halt(reason="crash", by="ann"), "#b-risk", "h1"))
         await door.publish(admins_draft(Resume(reason="calm"), "#b-ops", "r1"))
+        await stage.wait(minutes=11)
         await door.publish(admins_draft(ResumeConfirmed(checks=()), "#b-risk", "c1"))
         await stage.wait(minutes=1)
         assert not stage.host.docket.house.fold_named("book").halted

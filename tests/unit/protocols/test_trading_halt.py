@@ -70,10 +70,25 @@ def test_r_b5_a_resume_needs_the_guardians_confirmation():
     assert table.broke(table.signal()) == FINE
 
 
-def test_r_b13_an_admin_resumes_and_confirms_too():
+def test_r_b13_an_admin_confirms_only_while_the_guardian_is_silent():
     table = MoneyTable()
     table.halt()
     resume(table, Seat.ADMIN)
+    assert table.broke(confirm(table, Seat.ADMIN)) == ("R-B13", None)
+    table.wait(minutes=9)
+    assert table.broke(confirm(table, Seat.ADMIN)) == ("R-B13", None)
+    assert table.book.halted
+    table.wait(minutes=1)
+    assert table.broke(confirm(table, Seat.ADMIN)) == FINE, "its ten minutes are over"
+    assert table.book.halted == 0
+
+
+def test_r_b13_after_a_missed_confirmation_an_admin_need_not_wait_again():
+    table = MoneyTable()
+    table.halt()
+    resume(table)
+    table.wait(minutes=21)
+    resume(table)
     assert table.broke(confirm(table, Seat.ADMIN)) == FINE
     assert table.book.halted == 0
 

@@ -8,6 +8,7 @@ from protocols.kernel.errors import Late
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from protocols.trading import messages as t
+from protocols.trading.life import FAULTS
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable
@@ -182,9 +183,8 @@ def test_three_rounds_in_a_row_with_its_fault_revoke_a_strategy():
     assert table.standing().faults == 0
     check(table, "strat_1")
     check(table, "strat_1")
-    assert table.life.to_revoke() == ()
     check(table, "strat_1")
-    assert table.life.to_revoke() == ("strat_1",)
+    assert table.standing().faults == FAULTS
     table.move("staging", "candidates")
     assert table.standing().faults == 0
 
@@ -200,11 +200,11 @@ def test_what_breaks_a_rule_does_not_count():
 def test_what_is_traded_is_deployed_in_staging_or_in_production():
     table = LifeTable()
     table.stage()
-    assert table.life.traded() == ()
+    assert not table.life.is_traded("strat_1")
     table.move("staging", "production")
-    assert table.life.traded() == ("strat_1",)
+    assert table.life.is_traded("strat_1")
     table.move("production", "withdrawn")
-    assert table.life.traded() == ()
+    assert not table.life.is_traded("strat_1")
     assert not table.life.is_traded("strat_9") and table.life.stage_of("strat_9") is None
 
 

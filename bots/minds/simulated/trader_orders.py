@@ -1,0 +1,87 @@
+"""The Trader's orders: what is ordered of a signal, and what the broker did with it (K11, R-B5, R-B7)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bots.desk.broker import Ticket, answer, cancel, ends_at
+from bots.minds.mind import Reply, View
+from bots.minds.simulated.deskfile import desk, filled_in, known, subject
+from bots.minds.simulated.tools import SimulatedTools
+from bots.minds.simulated.trader import full_position, price_for, room_for
+from bots.minds.simulated.transcript import Transcript
+from bots.minds.simulated.turn import Turn
+from protocols.trading.limits import grows
+from protocols.trading.messages import Execution, Order
+from protocols.trading.trade import CANCELLING
+
+
+def order(turn: Turn) -> Reply | None:
+    """Order what was signalled, less when the limits leave less; nothing when they leave nothing (R-B7)."""
+    brief, shown = turn.view.brief, desk(turn)
+    quantity = int(brief["quantity"])
+    sign = 1 if brief["side"] == "BUY" else -1
+    strategy_id, symbol = subject(turn), str(brief["symbol"])
+    held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
+    if grows(held, sign * quantity):
+        price = max(price_for(turn.tools.market, shown, symbol, turn.now), brief["limit_price"] or 0.0)
+        if price <= 0.0 or not known(turn).get("is_deployed"):
+            return None
+        full = full_position(shown, strategy_id, price)
+        quantity = min(quantity, abs(room_for(turn).most(symbol, held, held + sign * quantity, full, price)))
+        # What else is under way is not shown here: an order that was too large is tried at half its size.
+        quantity >>= turn.view.attempt
+    return Reply(filled_in(Order, turn, quantity=quantity)) if quantity else None
+
+
+def ticket_of(view: View) -> Ticket | None:
+    """Return the order that an EXECUTION is owed for, as the broker got it; None when the log shows none."""
+    wanted = view.brief["client_order_id"]
+    for env in reversed(Transcript(view.transcript).envelopes):
+        if isinstance(env.body, Order) and env.body.client_order_id == wanted:
+            body = env.body
+            limit = body.limit_price if body.order_type == "limit" else None
+            return Ticket(wanted, body.symbol, body.side, body.quantity, env.sent_at, limit)
+    return None
+
+
+def ready_at(view: View, tools: SimulatedTools) -> datetime | None:
+    """Return from when on the broker has an answer to what is owed; None when there is nothing to wait for."""
+    if view.brief["phase"] == CANCELLING:
+        return None
+    ticket = ticket_of(view)
+    if ticket is None:
+        return None
+    return ends_at(ticket, tools.market, tools.market.seed, int(view.brief["filled"]))
+
+
+def execute(turn: Turn) -> Reply | None:
+    """Tell what the broker did with an order: its next part, or at a halt what was filled until then (K11, R-B5)."""
+    view, tools, brief = turn.view, turn.tools, turn.view.brief
+    ticket = ticket_of(view)
+    if ticket is None:
+        return None
+    told = int(brief["filled"])
+    is_cancelled = brief["phase"] == CANCELLING
+    if is_cancelled:
+        found = cancel(ticket, tools.market, view.obligation.opened_at, tools.market.seed, told)
+    else:
+        # A script may hurry the answer; what it then tells is what will have happened.
+        at = max(turn.now, ready_at(view, tools) or turn.now)
+        asked = answer(ticket, tools.market, at, tools.market.seed, told)
+        if asked is None:
+            return None
+        found = asked
+    return Reply(
+        filled_in(
+            Execution,
+            turn,
+            action=ticket.side,
+            qty_filled=found.quantity,
+            avg_price=found.price,
+            slippage_bps=found.slippage_bps,
+            status=found.status,
+            fee=found.fee,
+            fill_after_halt=is_cancelled and found.quantity > 0,
+        )
+    )
