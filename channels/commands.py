@@ -6,6 +6,7 @@ line. Ids are taken as written; whether they exist, and whether the person may, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -101,6 +102,25 @@ def _stop(words: Mapping[str, str]) -> Mapping[str, object]:
     return {"scope": fixed.get(scope.lower(), scope), "why": why.strip()}
 
 
+RUN_KEYS: Final = frozenset({"task", "config", "notebook"})
+"""What a whole run is given, as `moot arena run` takes it; anything else in JSON is the task itself."""
+
+
+def _arena(words: Mapping[str, str]) -> Mapping[str, object]:
+    said = words["prompt_or_task"]
+    if not said.startswith("{"):
+        return {"task": {"initial_prompt": said}}
+    try:
+        given = json.loads(said)
+    except (ValueError, RecursionError) as exc:
+        raise ValueError(f"the task is no JSON object: {clean(str(exc), 80)}") from exc
+    if not isinstance(given.get("task"), dict):
+        return {"task": given}
+    if unknown := sorted(set(given) - RUN_KEYS):
+        raise ValueError(f"beside a task stand config and notebook, not {clean(unknown[0], 40)!r}")
+    return dict(given)
+
+
 COMMANDS: Final[tuple[Command, ...]] = (
     Command("note", "say something that every mind sees from now on", "note", ("text",)),
     Command(
@@ -113,6 +133,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command("stop", "stop the society, system A or B, or a case", "stop", ("scope", "why"), _stop),
     Command("halt", "halt all trading", "halt", ("reason",)),
     Command("resume", "let trading go on", "resume", ("reason",)),
+    Command("arena", "have a task refined in #r-arena", "arena", ("prompt_or_task",), _arena),
     Command("status", "how the society stands", None),
     Command("escalations", "what waits for an admin", None),
     Command("positions", "the desk's money and what it holds", None),

@@ -13,6 +13,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from channels.surface import InboundAct
+from protocols.arena.messages import ArenaTask
+from protocols.arena.rights import PLACE
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.envelope import Actor, Draft
 from protocols.kernel.errors import Malformed
@@ -37,6 +39,7 @@ BODIES: Final[Bodies] = {
     "stop": Stop,
     "halt": Halt,
     "resume": Resume,
+    "arena": ArenaTask,
 }
 """What people can do; the case of a `halt` and a `resume` is filled in at the society's door."""
 
@@ -50,6 +53,7 @@ CHANNELS: Final[Mapping[str, str]] = {
     "stop": ADMIN_CHANNEL,
     "halt": "#b-risk",
     "resume": "#b-ops",
+    "arena": PLACE,
 }
 """Where an act belongs, whatever channel it was done in; the others stay where they were said."""
 
@@ -102,6 +106,8 @@ def draft_of(
         fields["reason"] = fields.get("reason") or f"asked for on {act.platform}"
     if act.kind in ("halt", "resume") and "by" in model.model_fields:
         fields["by"] = act.user_id
+    if act.kind == "arena":
+        fields = _run(fields, key_of(act))
     channel = CHANNELS.get(act.kind, act.channel)
     if act.kind == "override" and case_channel is not None:
         channel = case_channel
@@ -113,6 +119,15 @@ def draft_of(
         case_id=_case_id(act.kind, fields),
         key=key_of(act),
     )
+
+
+def _run(fields: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Name what a person left out: task and session after the act; no notebook is consulted unless one is named."""
+    task = fields.get("task")
+    if not isinstance(task, Mapping):
+        raise Malformed("4.2", "a task is a JSON object", field="task")
+    given: dict[str, Any] = {"task_id": key, "session_id": key}
+    return {"config": {"notebook_enabled": "notebook" in fields}, **fields, "task": {**given, **task}}
 
 
 def _body(model: type[Message], fields: Mapping[str, Any]) -> Message:

@@ -2,7 +2,7 @@
 
 One row a draft: `key` is its idempotency key, `receipt` what became of it, null while it waits. The guest
 writes the draft, the host's pump the receipt. A draft that was posted to a stopped society waits for the next
-one, and is logged exactly once, for its key is the envelope's id.
+one, and is logged exactly once, for its key is the envelope's id. What waits holds no secret (R-A9).
 
 The table lives in `log.sqlite` (K24), so guests and host take turns at one write lock. Measured: a post to an
 idle host has its receipt after 50 ms, the pump's pause; beside 64 publishers that never rest it takes 70 ms,
@@ -28,8 +28,10 @@ from channels.errors import NotALog, Refused
 from channels.lease import holder
 from channels.logfile import check_schema, connect, disk_errors
 from channels.sequencer import MAX_ID
+from protocols.kernel.discretion import without_secrets
 from protocols.kernel.envelope import Draft, canonical_json
 from protocols.kernel.errors import Malformed, Violation
+from protocols.kernel.redact import may_hold_secret, redact
 from protocols.kernel.seats import Seat
 
 LOOK_S: Final = 0.02
@@ -137,9 +139,14 @@ def refused(key: str, violation: Violation) -> InboxReceipt:
 def _checked(draft: Mapping[str, object] | str, key: str) -> str:
     if not 1 <= len(key) <= MAX_ID or not key.isprintable():
         raise Refused(Malformed("K1", f"1 to {MAX_ID} printable characters", field="key"))
+    if redact(key) != key:
+        raise Refused(Malformed("R-A9", "looks like a secret: choose another", field="key"))
     try:
-        text = canonical_json(json.loads(draft) if isinstance(draft, str) else dict(draft))
+        given = json.loads(draft) if isinstance(draft, str) else dict(draft)
+        text = canonical_json(given)
         text.encode()
+        if may_hold_secret(text):
+            text = canonical_json(without_secrets(given))
     except (ValueError, TypeError, RecursionError) as exc:
         raise Refused(Malformed("messages", f"is not JSON: {exc}", field="draft")) from exc
     if len(text) > MAX_DRAFT:

@@ -8,9 +8,11 @@ from typing import Final, NamedTuple
 
 from channels.bus import Admission, Head, Receipt
 from channels.errors import Refused
+from protocols.kernel.discretion import discreet
 from protocols.kernel.envelope import Draft, Envelope, body_json, seal
 from protocols.kernel.errors import Malformed, Violation
 from protocols.kernel.message import Message
+from protocols.kernel.redact import may_hold_secret
 
 MAX_ID: Final = 500
 """Characters of an envelope id; a longer one could not be read back from the log."""
@@ -22,8 +24,8 @@ class Entry(NamedTuple):
     Attributes:
         envelope: What the log holds.
         hash: Its 32 hash bytes.
-        digest: The hash of the draft as it was sent (K1); "" from a sequencer that keeps drafts.
-        draft: The draft as it was sent, to sequence it anew when its batch was not stored.
+        digest: The hash of the draft as it was sent, but for secrets (K1); "" from a sequencer that keeps drafts.
+        draft: The draft as it was sent, but for secrets, to sequence it anew when its batch was not stored.
     """
 
     envelope: Envelope
@@ -46,6 +48,9 @@ Kept = tuple[int, str | Draft]
 
 class Sequencer:
     """Admit, deduplicate, number, stamp and seal drafts, one after the other.
+
+    Secrets: what a draft says of them is redacted before it is numbered, hashed or kept, so that log, memory and
+    surfaces never hold one; an id that looks like one is refused (R-A9).
 
     Order: an entry's `seq` is that of its predecessor + 1, its `sent_at` = max(now, that of its predecessor),
     its hash chains them (K3, K15). The sequencer runs ahead of the disk: a backend that could not store
@@ -128,6 +133,15 @@ class Sequencer:
         except UnicodeEncodeError as exc:
             self._admission.unmint(draft, body)
             raise _unwritable(exc) from exc
+        if may_hold_secret(envelope.json):
+            try:
+                clean = _discreet(draft)
+            except Refused:
+                self._admission.unmint(draft, body)
+                raise
+            if clean is not draft:
+                self._admission.unmint(draft, body)
+                return self.take(clean)
         self._seq, self._hash = seq, link
         self.last_sent_at = sent_at
         self._learn(envelope_id, (seq, digest or draft))
@@ -162,8 +176,17 @@ def receipt_of(envelope_id: str, known: Known, digest: str) -> Receipt:
 def _known_receipt(envelope_id: str, known: Kept, draft: Draft) -> Receipt:
     """Compare a draft with the one that took its id."""
     seq, first = known
-    _, digest = _digested(draft)
+    text, digest = _digested(draft)
+    if may_hold_secret(text):
+        digest = _discreet(draft).digest()
     return receipt_of(envelope_id, (seq, first if isinstance(first, str) else first.digest()), digest)
+
+
+def _discreet(draft: Draft) -> Draft:
+    try:
+        return discreet(draft)
+    except Malformed as exc:
+        raise Refused(exc) from exc
 
 
 def _identify(draft: Draft) -> str:

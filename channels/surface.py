@@ -28,7 +28,9 @@ from protocols.kernel.envelope import Envelope
 PlatformMessageId = NewType("PlatformMessageId", str)
 """What a platform calls one of its messages."""
 
-ActKind = Literal["note", "ack", "answer", "override", "halt", "resume", "take", "release", "stop", "command"]
+ActKind = Literal[
+    "note", "ack", "answer", "override", "halt", "resume", "take", "release", "stop", "arena", "command"
+]
 """What a person did; `command` is a line of text that is still to be read (`channels.commands`)."""
 
 

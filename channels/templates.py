@@ -158,7 +158,19 @@ ESCALATION: Final[Mapping[str, str]] = {
 }
 """The escalations of spec section 5."""
 
-TEMPLATES: Final[Mapping[str, str]] = {**RESEARCH, **TRADING, **OFFICERS, **PEOPLE, **ESCALATION}
+ARENA: Final[Mapping[str, str]] = {
+    "ARENA_TASK": "opens {run_id}[ on {task.task_id}][ for {parent_id}][: {task.initial_prompt}]",
+    "HOOK_RESULT": "asks the notebook {phase} the loop of {run_id}: {status|words}"
+    "[, {evidence_refs|count:passage}][, on {findings|each:claim}][, {why}]",
+    "DRAFT": "drafts round {round_index} of {run_id}[: {text}]",
+    "REVIEW": "{text|verdict} round {round_index} of {run_id}: {text|open}",
+    "RUN_FAULT": "stops work on {run_id}: {fault|words}[ with {tool}], {detail}",
+    "FINAL_OUTPUT": "gives the final output of {run_id}[: {text}]",
+    "RUN_TERMINATED": "ends {run_id} after {rounds|count:round}: {reason}",
+}
+"""Runs of the Arena."""
+
+TEMPLATES: Final[Mapping[str, str]] = {**RESEARCH, **TRADING, **OFFICERS, **PEOPLE, **ESCALATION, **ARENA}
 """All of them by message type; a type without one reads as its name and its first fields."""
 
 SEAT_COLOURS: Final[Mapping[Seat, str]] = {

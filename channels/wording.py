@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from channels import reviews
+
 MISSING: Final = "?"
 """What stands for a field that a template needs and a body lacks."""
 
@@ -156,10 +158,12 @@ WAYS: Final[Mapping[str, Way]] = {
     "dollars": _dollars,
     "statuses": _statuses,
     "seat": lambda value, _arg: plain(value).capitalize(),
+    "verdict": reviews.said,
+    "open": reviews.left_open,
 }
 """How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
 number of items with a noun (and its plural, if not with an s), one of two words, an instant to the minute, an
-identifier in words, an amount of money, the seats that are not ok, a seat."""
+identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from channels.logfile import disk_error
 from channels.logtable import LogTable, NothingWritten
 from channels.pending import Pending, Waiter, answered, fail
 from channels.sequencer import Known, Sequencer
+from protocols.kernel.discretion import discreet
 from protocols.kernel.envelope import Draft, Envelope
 
 HEAD_EVERY: Final = 64
@@ -97,7 +98,7 @@ class Writer:
             if not self._called:
                 self._call()
         elif receipt.seq > self.head.seq:
-            self._queue[receipt.seq - self.head.seq - 1].twins += ((draft, receipt, future),)
+            self._queue[receipt.seq - self.head.seq - 1].twins += ((discreet(draft), receipt, future),)
         elif not future.done():
             future.set_result(receipt)
 

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from protocols.kernel.catalogue import ANY, Viewers
@@ -76,6 +76,21 @@ class DeskSettings(_Section):
     intraday: str = ""
 
 
+class ArenaSettings(_Section):
+    """The Arena: whether its seats are filled, and the notebook that grounds its runs, one of three kinds."""
+
+    enabled: bool = True
+    notebook: str = ""
+    mcp: str = ""
+    mcp_url: str = ""
+
+    @model_validator(mode="after")
+    def _one_notebook(self) -> ArenaSettings:
+        if sum(map(bool, (self.notebook, self.mcp, self.mcp_url))) > 1:
+            raise ValueError("name one notebook: a folder, an MCP command or an MCP URL")
+        return self
+
+
 class SurfaceSettings(BaseModel):
     """A platform that mirrors the society; `module` names its class, the rest are its options."""
 
@@ -103,6 +118,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     prices: PriceSettings = PriceSettings()
     desk: DeskSettings = DeskSettings()
+    arena: ArenaSettings = ArenaSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 
     @field_validator("schedules")

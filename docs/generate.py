@@ -1,24 +1,32 @@
-"""Write what the pages repeat of the code: tables, and what scenes print; `--check` fails when one is stale."""
+"""Write what the pages repeat: the tables of the code, what scenes and commands print; `--check` fails when stale."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
+import shlex
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import typer.testing
 from rich.console import Console
 
 from channels.terminal import TerminalSurface
+from config.contracts import SCHEMA
+from moot.cli.commands import app
 from moot.simulation.scene import load_scene, run_scene
 from protocols.escalation.triggers import TRIGGERS
 from protocols.kernel.catalogue import ANY, CHANNELS, READING
 from protocols.kernel.table import Duty, Missed
+from protocols.panel.contract_schema import schema_text
 from protocols.research import architecture, cycle, daily, debate_table
 from protocols.rulebook import MESSAGES, ROWS
 
@@ -174,8 +182,33 @@ def excerpt(scene: str) -> str:
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
 
 
+COMMANDS: Final = re.compile(r"(<!-- commands: (?P<file>[\w./-]+) -->\n```\n).*?(```\n)", re.DOTALL)
+"""A block that shows what command lines print; the file holds one a line and lies beside what they read."""
+
+
+def printed(file: str) -> str:
+    """Run command lines in a copy of their directory and return them with what they print."""
+    path = ROOT / file
+    told = []
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(path.parent, place, dirs_exist_ok=True)
+        with contextlib.chdir(place):
+            for line in path.read_text(encoding="utf-8").splitlines():
+                told.append(f"$ {line}\n{_output_of(line)}")
+    return "\n".join(told)
+
+
+def _output_of(line: str) -> str:
+    env = {"NO_COLOR": "1", "COLUMNS": str(COLUMNS), "FORCE_COLOR": None, "MOOT_CONFIG": None}
+    done = typer.testing.CliRunner().invoke(app, shlex.split(line)[1:], env=env, catch_exceptions=False)
+    if done.exit_code:
+        raise SystemExit(f"{line}: exit code {done.exit_code}: {done.output}")
+    return "\n".join(text.rstrip() for text in done.stdout.splitlines()) + "\n"
+
+
 def with_excerpts(text: str) -> str:
-    """Return a page with what its scenes print today."""
+    """Return a page with what its scenes and commands print today."""
+    text = COMMANDS.sub(lambda found: found[1] + printed(found["file"]) + found[3], text)
     return EXCERPT.sub(lambda found: found[1] + excerpt(found["scene"]) + found[3], text)
 
 
@@ -185,6 +218,7 @@ def main(argv: list[str]) -> int:
     readme = ROOT / "README.md"
     pages = {HERE / name: NOTE + "\n".join(page()).rstrip() + "\n" for name, page in PAGES.items()}
     pages[readme] = with_excerpts(readme.read_text(encoding="utf-8"))
+    pages[SCHEMA] = schema_text()
     for path, text in pages.items():
         if "--check" in argv:
             if not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from memory import fold_lessons, fold_strategies
+from memory import fold_lessons, fold_runs, fold_strategies
 from memory.rights import may_write
 from memory.shelves import STRATEGIES, Context, Put
 from protocols.kernel.envelope import Envelope
@@ -17,7 +17,7 @@ from protocols.kernel.envelope import Envelope
 Handler = Callable[[Envelope, Context], Iterator[Put]]
 """Reads one type of message; a strategy's handler asks for the right itself, it depends on the stage."""
 
-FOLD_VERSION: Final = 2
+FOLD_VERSION: Final = 3
 """Raised whenever the same log would give other records, so that older files are rebuilt (K4)."""
 
 FOLDS: Final[Mapping[str, Handler]] = {
@@ -26,6 +26,9 @@ FOLDS: Final[Mapping[str, Handler]] = {
     "PRINCIPLE_SYNTHESIS": fold_lessons.principles,
     "ARCHITECTURE_PROPOSAL": fold_lessons.proposals,
     "ARCHITECTURE_VERDICT": fold_lessons.verdict,
+    "ARENA_TASK": fold_runs.opened,
+    "FINAL_OUTPUT": fold_runs.final,
+    "RUN_TERMINATED": fold_runs.ended,
     "THRESHOLDS_ADJUSTED": fold_lessons.thresholds,
     "HYPOTHESIS": fold_strategies.hypothesis,
     "REVISED_HYPOTHESIS": fold_strategies.hypothesis,

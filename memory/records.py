@@ -86,6 +86,8 @@ class ChangeRecord(Record):
     Attributes:
         priority: Of an approved change.
         assigned_to: Who makes an approved change.
+        implementation_notes: Of an approved change; as its run of the Arena refined them, once there is one.
+        run_id: The run whose approved output they are, "" before.
     """
 
     period: str
@@ -94,6 +96,7 @@ class ChangeRecord(Record):
     priority: Literal["low", "medium", "high"] | None = None
     assigned_to: Literal["explorer", "evolver"] | None = None
     implementation_notes: str = ""
+    run_id: str = ""
 
     @property
     def change_id(self) -> str:
@@ -194,3 +197,16 @@ class ProposalNote(Record):
 
     period: str
     description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNote(Record):
+    """A run of the Arena that refines an approved change; kept for the fold, shown to nobody.
+
+    Attributes:
+        change_id: The change.
+        text: The run's output, "" before there is one.
+    """
+
+    change_id: str
+    text: str = ""

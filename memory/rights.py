@@ -13,6 +13,7 @@ from memory.shelves import (
     PRINCIPLES,
     PROPOSALS,
     REFLECTIONS,
+    RUNS,
     THRESHOLDS,
     Shelf,
 )
@@ -20,19 +21,22 @@ from protocols.kernel.seats import PEOPLE, SYSTEM_A, SYSTEM_B, Seat
 
 A: Final = SYSTEM_A
 B: Final = SYSTEM_B
+ORCHESTRATOR: Final = frozenset({Seat.ORCHESTRATOR})
 REFEREE: Final = frozenset({Seat.REFEREE})
 
 WRITERS: Final[Mapping[Shelf[Any], frozenset[Seat]]] = {
     CAUSAL: A | REFEREE,
     REFLECTIONS: A | REFEREE,
     PRINCIPLES: A,
-    ARCHITECTURE: A,
+    ARCHITECTURE: A | ORCHESTRATOR,
     THRESHOLDS: A,
     METRICS: B,
     HYPOTHESES: A | PEOPLE,
     PROPOSALS: A,
+    RUNS: A | frozenset({Seat.FINALIZER}),
 }
-"""Who may write each shelf; strategies go by `life.may_move`. People write by overriding a debate (K23)."""
+"""Who may write each shelf; strategies go by `life.may_move`. People write by overriding a debate (K23).
+The Orchestrator ends the run whose output refines a change."""
 
 
 def may_write(shelf: Shelf[Any], seat: Seat) -> bool:

@@ -16,6 +16,7 @@ from memory.records import (
     PrincipleRecord,
     ProposalNote,
     Record,
+    RunNote,
     StrategyRecord,
     ThresholdRecord,
 )
@@ -75,6 +76,7 @@ THRESHOLDS: Final = Shelf("thresholds", ThresholdRecord, "versions")
 
 HYPOTHESES: Final = Shelf("hypotheses", HypothesisNote, "working")
 PROPOSALS: Final = Shelf("proposals", ProposalNote, "working")
+RUNS: Final = Shelf("runs", RunNote, "working")
 
 SHELVES: Final[tuple[Shelf[Any], ...]] = (
     CAUSAL,
@@ -87,7 +89,7 @@ SHELVES: Final[tuple[Shelf[Any], ...]] = (
 )
 """What memory shows and what its digest covers."""
 
-WORKING: Final[tuple[Shelf[Any], ...]] = (HYPOTHESES, PROPOSALS)
+WORKING: Final[tuple[Shelf[Any], ...]] = (HYPOTHESES, PROPOSALS, RUNS)
 """What the fold notes for itself."""
 
 BY_NAME: Final[dict[str, Shelf[Any]]] = {shelf.name: shelf for shelf in (*SHELVES, *WORKING)}

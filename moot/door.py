@@ -12,6 +12,8 @@ from channels.errors import Refused
 from channels.inbox import accepted, keyed
 from config.settings import Settings
 from moot.host import Host
+from protocols.arena.session import completed
+from protocols.arena.state import RunState
 from protocols.codec import decode_body
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Forbidden, Violation
@@ -62,7 +64,7 @@ class Door:
         return await self._host.publish(draft)
 
     def _completed(self, draft: Draft) -> Draft:
-        """Fill in the case that an admin leaves out, who means what is open now: the trading day, the halt.
+        """Fill in what a person leaves out who means what is open now: the trading day, the halt, the round of a run.
 
         Whoever writes in a hurry knows neither id, and what a guest looked up may be over when it arrives.
 
@@ -70,6 +72,9 @@ class Door:
             Violation: R-B5, nothing is halted that could be resumed.
         """
         body, docket = draft.body, self._host.docket
+        run = docket.cases.get(draft.case_id or "")
+        if isinstance(run, RunState):
+            return replace(draft, body=completed(body, run))
         if draft.author is not Seat.ADMIN:
             return draft
         if isinstance(body, Halt) and not body.session_id:

@@ -23,7 +23,6 @@ from protocols.escalation.case import EscalationState
 from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, answering
-from protocols.kernel.errors import OfficerFault
 from protocols.kernel.message import Message, changed
 from protocols.kernel.obligation import EVERYTHING, Obligation
 from protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
@@ -122,11 +121,12 @@ class Host:
         """Fold one envelope and wake whom it concerns.
 
         Raises:
-            OfficerFault: An officer's message differs from the tables; the host stops (K5).
+            OfficerFault: An officer's message differs from the tables; the host stops (K5), as on any fault in the fold.
         """
         try:
             fx = self.docket.fold(env)
-        except OfficerFault as fault:
+        except Exception as fault:
+            # Whatever it is, docket and log differ from here on.
             self._fail(fault, env)
             raise
         self.store.apply(env, _in_effect(fx))

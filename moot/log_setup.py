@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import structlog
 
-from protocols.kernel.redact import redact
+from protocols.kernel.redact import redact, redact_under
 
 MAX_BYTES: Final = 20_000_000
 KEPT: Final = 3
@@ -24,21 +24,24 @@ def _redacted(_logger: object, _name: str, event: MutableMapping[str, Any]) -> M
     for key, value in event.items():
         # Keys with an underscore are the library's own and never written.
         if not key.startswith("_"):
-            event[key] = _clean(value)
+            event[key] = _clean(value, key)
     return event
 
 
-def _clean(value: object) -> object:
-    """Redact every text in a value; what is neither text nor plain data is written as its `repr`."""
+def _clean(value: object, key: str = "") -> object:
+    """Redact every text in a value, wholly where its key says that it is a secret.
+
+    What is neither text nor plain data is written as its `repr`.
+    """
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str):
-        return redact(str(value))
+        return redact_under(key, str(value))
     if isinstance(value, Mapping):
-        return {redact(str(key)): _clean(part) for key, part in value.items()}
+        return {redact(str(key)): _clean(part, str(key)) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_clean(part) for part in value]
-    return redact(repr(value))
+        return [_clean(part, key) for part in value]
+    return redact_under(key, repr(value))
 
 
 def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "INFO") -> None:

@@ -1,4 +1,4 @@
-"""The composition root: the only module that names concrete buses, stores, minds and their like."""
+"""The composition root: with `seating`, the only module that names concrete buses, stores, minds and their like."""
 
 from __future__ import annotations
 
@@ -17,11 +17,7 @@ import structlog
 from bots.bot import Bot
 from bots.desk.intraday import read_intraday
 from bots.desk.market import Market
-from bots.minds.admin import SimulatedAdmin
-from bots.minds.human import HumanMind
 from bots.minds.mind import Mind
-from bots.minds.scripted import Entry, ScriptedMind
-from bots.minds.simulated.mind import SimulatedMind
 from bots.minds.simulated.tools import SimulatedTools
 from bots.officers import timekeeper
 from bots.officers.office import Office
@@ -39,37 +35,25 @@ from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from memory.inmemory import InMemoryStore
 from memory.sqlite import SqliteStore
 from memory.store import Store
+from moot.arena.source import opened
 from moot.clock import Clock, PacedClock
 from moot.host import Host, Listener
+from moot.seating import Script, Seating, source_of
 from moot.snapshot import EVERY, collector_off, read_snapshot, write_snapshot
 from moot.stored import first_envelope, hash_at, stored_envelopes
 from moot.version import MOOT_VERSION
-from protocols.codec import decode_body, decode_stored
+from protocols.codec import decode_stored
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.rules import Gate
-from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
+from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
 from protocols.rulebook import VERSION, rules
-
-
-def seats_of(settings: Settings) -> tuple[Seat, ...]:
-    """Return the seats that bots fill, in the order in which they are seated."""
-    return tuple(sorted(SYSTEM_A | SYSTEM_B if settings.desk.enabled else SYSTEM_A))
-
 
 SNAPSHOT_FROM: Final = 2_000
 """A shorter log is folded faster than it is worth."""
 
 _log = structlog.get_logger("moot.society")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    """A seat's script and what it does when that is over."""
-
-    entries: tuple[Entry, ...]
-    then: Literal["simulated", "silent"] = "simulated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,10 +166,9 @@ class Society:
         self._office = asyncio.create_task(office.run(), name="office")
         self._office.add_done_callback(self._office_ended)
         tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed, market=market)
-        for seat in seats_of(plan.settings):
-            self.minds[seat] = mind_of(seat, plan, tools)
-        if plan.is_admin_simulated:
-            self.minds[Seat.ADMIN] = mind_of(Seat.ADMIN, plan, tools)
+        notebook = await self._exits.enter_async_context(opened(source_of(plan.settings), clock))
+        seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook)
+        self.minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))
         office.wake()
@@ -310,22 +293,6 @@ class Society:
     async def __aexit__(self, *_: object) -> None:
         """Close it."""
         await self.close()
-
-
-def mind_of(seat: Seat, plan: Plan, tools: SimulatedTools) -> Mind:
-    """Make the mind of a seat as plan and configuration say."""
-    base: Mind
-    if seat is Seat.ADMIN:
-        base = SimulatedAdmin(plan.seed)
-    elif plan.settings.minds.get(seat.value, "simulated") == "silent":
-        base = HumanMind()
-    else:
-        base = SimulatedMind(tools)
-    script = plan.scripts.get(seat)
-    if script is None:
-        return base
-    is_over = script.then == "silent"
-    return ScriptedMind(script.entries, fill=base, then=None if is_over else base, decode=decode_body)
 
 
 def prices(plan: Plan) -> tuple[Universe, dict[str, Any]]:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final, Union
 
 from pydantic import Field, TypeAdapter
 
+from protocols.arena import messages as arena_messages
+from protocols.arena import rights as arena_rights
+from protocols.arena.run import RUN
 from protocols.escalation import messages as escalation_messages
 from protocols.escalation import rights as escalation_rights
 from protocols.escalation.case import ESCALATION
@@ -52,7 +55,14 @@ from protocols.trading.trade import TRADE
 VERSION: Final = "1"
 """Version of the rules; cases are pinned to the one at their opening (K4)."""
 
-MODULES: Final = (officers, people, escalation_messages, research_messages, trading_messages)
+MODULES: Final = (
+    officers,
+    people,
+    escalation_messages,
+    research_messages,
+    trading_messages,
+    arena_messages,
+)
 
 
 def _classes() -> dict[str, type[Message]]:
@@ -77,7 +87,13 @@ else:
 
 ANY_MESSAGE: Final[TypeAdapter[Message]] = TypeAdapter(AnyMessage)
 
-ROWS: Final = kernel_rights.RIGHTS + escalation_rights.RIGHTS + research_rights.RIGHTS + trading_rights.RIGHTS
+ROWS: Final = (
+    *kernel_rights.RIGHTS,
+    *escalation_rights.RIGHTS,
+    *research_rights.RIGHTS,
+    *trading_rights.RIGHTS,
+    *arena_rights.RIGHTS,
+)
 """The rows of the permission matrix."""
 
 CHANNEL_OF: Final = {row.type: next(iter(row.channels)) for row in ROWS if len(row.channels) == 1}
@@ -88,6 +104,7 @@ CASE_TYPES: Final[dict[str, CaseType]] = {
     for case_type in (
         *(CYCLE, DEBATE, DAILY, ARCHITECTURE, ESCALATION),
         *(SESSION, TRADE, DEPLOYMENT, PROMOTION, ALERT, HALT, FEEDBACK, RECALL),
+        RUN,
     )
 }
 
@@ -107,6 +124,7 @@ MINTED: Final[dict[str, Minted]] = {
     "EXECUTION": Minted(("execution_id",), "exec", True),
     "PERFORMANCE_FEEDBACK": Minted(("feedback_id",), "fb", True),
     "RECALL_FLAG": Minted(("recall_id",), "recall", True),
+    "ARENA_TASK": Minted(("run_id",), "arena", True),
 }
 """Ids that the sequencer counts (R-D12, K20)."""
 

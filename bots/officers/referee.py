@@ -9,7 +9,7 @@ from typing import Final
 from protocols.kernel.envelope import OFFICER, Draft
 from protocols.kernel.errors import Violation
 from protocols.kernel.officers import Audit
-from protocols.kernel.redact import keepsake
+from protocols.kernel.redact import keepsake, redact
 from protocols.kernel.seats import Seat
 
 PER_MINUTE: Final = 10
@@ -65,8 +65,8 @@ class RefusalAudit:
         self._n += 1
         body = Audit(
             event=event,
-            seat=(seat or "")[:200],
-            channel=(channel or "")[:200],
+            seat=redact(seat or "")[:200],
+            channel=redact(channel or "")[:200],
             reason=str(violation)[:2000],
             bytes=text,
             truncated=truncated,

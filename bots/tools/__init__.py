@@ -1,4 +1,4 @@
-"""What minds may call: prices, backtests and risk measures. Every tool states its access mode.
+"""What minds may call: prices, backtests, risk measures, a notebook. Every tool states its access mode.
 
 Prices (read-only):
     ``bars``              one symbol's daily bars; knows neither files nor seeds
@@ -11,6 +11,12 @@ Prices (read-only):
     ``simulated_prices``  seeded stocks: those of ``sample`` and the whole of ``synthetic``
     ``continuation``      how the market goes on after a source's last bar
     ``prices``            ``load_universe``: the only door minds and the composition root need
+
+Notebook (what it answers is read-only, its studio writes):
+    ``access``            access modes, and the toolbox that refuses what its holder may not do
+    ``notebook``          the client of whatever MCP server the configuration names
+    ``notebook_server``   the bundled server: ``python -m bots.tools.notebook_server DIR``
+    ``notebook_tools``    a notebook's tools, each with its access
 
 Strategies and their evidence (read-only):
     ``strategies``        a strategy as data: archetype, parameters, symbols; the space they are drawn from

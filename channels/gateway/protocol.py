@@ -24,8 +24,8 @@ from channels.errors import ChannelError
 VERSION: Final = 1
 """Of these frames; a guest of another version is sent away with an `error`."""
 
-MOST_BYTES: Final = 64 * 1024 * 1024
-"""A longer line is no frame."""
+MOST_BYTES: Final = 128 * 1024 * 1024
+"""A longer line is no frame; the longest review takes six bytes a character where all are control characters."""
 
 READ_BYTES: Final = 256 * 1024
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from moot.cli import (
     answer,
+    arena,
+    arena_society,
     case,
     clock,
     config,
@@ -12,6 +14,7 @@ from moot.cli import (
     escalations,
     keep,
     log,
+    panel,
     people,
     scene,
     simulate,
@@ -24,6 +27,8 @@ from moot.cli.app import app
 __all__ = [
     "answer",
     "app",
+    "arena",
+    "arena_society",
     "case",
     "clock",
     "config",
@@ -32,6 +37,7 @@ __all__ = [
     "escalations",
     "keep",
     "log",
+    "panel",
     "people",
     "scene",
     "simulate",

@@ -172,6 +172,7 @@ def print_summary(target: Console, summary: SimulationSummary) -> None:
     sections = (
         ("System A", _research(s)),
         ("System B", _desk(s.desk, target.encoding)),
+        ("Arena", _arena(s)),
         ("Both", _both(s)),
     )
     for title, lines in sections:
@@ -224,6 +225,12 @@ def _desk(desk: DeskSummary, encoding: str | None) -> Iterator[Line]:
     yield "alerts", sum(desk.alerts.values()), _counts(desk.alerts) if desk.alerts else ""
     by = ", ".join(f"{n} by the {seat}" for seat, n in sorted(desk.halted_by.items()))
     yield "halts", desk.cases["halt"], f"{by}; {desk.resumed} lifted" if by else ""
+
+
+def _arena(s: SimulationSummary) -> Iterator[Line]:
+    ended = {state.removeprefix("TERMINATED_").lower(): n for state, n in s.runs.items()}
+    yield "runs", s.runs.total(), _counts(ended) if ended else ""
+    yield "rounds", s.rounds, ""
 
 
 def _both(s: SimulationSummary) -> Iterator[Line]:

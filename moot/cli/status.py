@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 KINDS: Final = (
     "debate", "cycle", "daily", "architecture", "session", "trade", "deployment", "promotion", "alert", "halt",
-    "feedback", "recall", "escalation",
+    "feedback", "recall", "run", "escalation",
 )  # fmt: skip
 """Kinds of cases in the order in which they are counted."""
 

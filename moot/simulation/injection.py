@@ -30,6 +30,7 @@ KIND_OF: Final = {
     "signal_id": "trade",
     "feedback_id": "feedback",
     "recall_id": "recall",
+    "run_id": "run",
 }
 """Which kind of case a body's field names."""
 

@@ -16,9 +16,10 @@ from bots.minds.scripted import Entry
 from config.settings import Settings, load_settings
 from moot.clock import VirtualClock
 from moot.log_setup import set_up_logging
+from moot.seating import Script
 from moot.simulation.durations import duration
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
-from moot.society import Plan, Script, Society
+from moot.society import Plan, Society
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import rfc3339

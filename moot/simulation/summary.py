@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from moot.simulation.desk import DeskSummary
+from protocols.arena.state import RunState
 from protocols.escalation.case import EscalationState
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Envelope
@@ -17,7 +18,8 @@ from protocols.research.debate import DebateState
 class SimulationSummary:
     """Figures of a simulation; `wall_s` is the only one that differs between two runs of a seed.
 
-    Those of System B are in `desk`; `escalation_endings` tells by trigger how escalations ended, `open` included.
+    Those of System B are in `desk`, ended runs of the Arena by terminal state in `runs`; `escalation_endings` tells by
+    trigger how escalations ended, `open` included.
     """
 
     days: float = 0.0
@@ -42,6 +44,8 @@ class SimulationSummary:
     principles: int = 0
     backtests_passed: int = 0
     backtests_failed: int = 0
+    runs: Counter[str] = field(default_factory=Counter)
+    rounds: int = 0
     head_hash: str = ""
     virtual_s: float = 0.0
     wall_s: float = 0.0
@@ -88,6 +92,9 @@ class SimulationSummary:
             endings = self.escalation_endings.setdefault(state.code, Counter())
             endings["open"] -= 1
             endings[state.outcome or ""] += 1
+        elif isinstance(state, RunState):
+            self.runs[state.phase] += 1
+            self.rounds += state.rounds
         elif isinstance(state, DebateState):
             self.verdicts[state.verdict or "none"] += 1
             if state.ended_by == "confidence":

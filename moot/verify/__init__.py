@@ -3,6 +3,7 @@
 * `verifier`: `verify`, one pass over the lines; it feeds the checks in turn.
 * `report`: what comes out; `tally`: its figures.
 * `reading`: from a line to an envelope, `exactness`: which says just the same; `ahead`: some lines at a time.
+* `secrecy`: no message holds a secret.
 * `chain`: hashes and the file `head`.
 * `order`: seq, ids, time; `counting`: ids that the sequencer counts.
 * `envelopes`: the fields around a message of a bot or a person; `officers`: those around an officer's.
@@ -15,6 +16,8 @@
 * `second_desk`: the same for the desk, once VIOLATIONs are known (`second_told`): money (`second_money`) and the
   figures made of it (`second_figures`), trades and halts (`second_trades`), where strategies stand
   (`second_strategies`) and what decides it (`second_decisions`), days and alerts (`second_sessions`).
+* `runs`: the audit record of every run of the Arena that ended, held to the protocol's 13 points; `second_arena`: how
+  it ended, judged again from the texts of its reviews.
 
 The docket judges every message by the same tables that the society ran on; what it calls a violation must
 have its VIOLATION beside it, what it asks of the officers must stand in the log, and an officer's message

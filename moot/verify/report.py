@@ -14,6 +14,7 @@ Invariant = Literal[
     "unique_id",
     "time",
     "valid_body",
+    "secret",
     "permission",
     "envelope",
     "counted_id",
@@ -27,6 +28,7 @@ Invariant = Literal[
     "escalation",
     "desk",
     "money",
+    "arena",
     "principle",
     "evidence",
 ]

@@ -20,7 +20,9 @@ from moot.verify.order import Order, Place
 from moot.verify.principles import LESSONS, Principles
 from moot.verify.reading import Read
 from moot.verify.report import MAX_FINDINGS, Findings, Report
+from moot.verify.runs import Runs
 from moot.verify.second_opinion import SecondOpinion
+from moot.verify.secrecy import Secrecy
 from moot.verify.tally import Tally
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
@@ -67,6 +69,7 @@ class Verifier:
         self._docket = Docket(rules())
         self._order = Order(findings)
         self._chain = Chain(findings, source.head)
+        self._secrecy = Secrecy(findings)
         self._lifecycle = Lifecycle(findings)
         self._envelopes = Envelopes(findings, self._order.ids)
         self._officers = Officers(findings)
@@ -74,6 +77,7 @@ class Verifier:
         self._deadlines = Deadlines(findings)
         self._principles = Principles(findings)
         self._second = SecondOpinion(findings)
+        self._runs = Runs(findings)
         self._recompute: Recompute = Evidence(findings) if evidence else Nothing()
         self._tally = Tally()
         self._messages = 0
@@ -121,6 +125,7 @@ class Verifier:
         text = found.line.text if found.line.hash else env.json
         self._chain.take(found, text, seq)
         order.take(env, seq, self._lines.peek_sent_at)
+        self._secrecy.take(env, text, seq)
         if type(env.body) is Opaque:
             self._pass_over(env, seq)
         else:
@@ -157,6 +162,7 @@ class Verifier:
         if is_recomputed:
             self._recompute.before(env, docket)
         fx = self._fold(env, seq)
+        self._runs.take(env, fx)
         if fx is None:
             return
         if kind in docket.rules.lifecycle:

@@ -1,6 +1,7 @@
 """The core that every protocol stands on; it knows none of them.
 
 * `seats`, `times`, `message`, `envelope`: the vocabulary of a logged message and its canonical bytes.
+* `redact`: what looks like a secret, found with one quick look by `scanning`; `discretion`: messages without any.
 * `catalogue`: channels and who may read and write what in them, as data.
 * `obligation`, `case`, `table`: who owes which message, where, until when; the contract of a case type.
 * `docket`: all open cases as a fold over the log; `effects`: what one message changed; `deadlines`: when what

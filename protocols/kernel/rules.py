@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from protocols.kernel.case import CaseType
 from protocols.kernel.catalogue import Matrix
+from protocols.kernel.discretion import without_secrets
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.house import Fold, House
@@ -81,7 +82,14 @@ class Rules:
         object.__setattr__(self, "openers", table)
 
     def same(self, expected: Message, given: Message, house: House) -> bool:
-        """Compare a duty with what was posted, ids that the sequencer counts aside."""
+        """Compare a duty with what was posted, ids that the sequencer counts and secrets that it redacts aside."""
+        if self._same(expected, given, house):
+            return True
+        # Two texts that hold no secret may make one when an officer joins them.
+        clean = without_secrets(expected)
+        return clean is not expected and self._same(clean, given, house)
+
+    def _same(self, expected: Message, given: Message, house: House) -> bool:
         rule = self.minted.get(given.type)
         if rule is None or rule.each:
             return expected == given or self.resembles(expected, given, house)

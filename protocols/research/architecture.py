@@ -1,4 +1,8 @@
-"""The weekly cycle: the architecture debate, then thresholds, meta-reflection and report (spec 2.2, 2.3, 3)."""
+"""The weekly cycle: the architecture debate, then thresholds, meta-reflection and report (spec 2.2, 2.3, 3).
+
+Between the two the Evolver opens a run of the Arena for each approved change, which refines its implementation notes.
+The cycle does not wait for those runs, and knows of them no more than the opener's type and task.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
 from protocols.kernel.message import Message
-from protocols.kernel.obligation import NO_GRACE, Obligation
+from protocols.kernel.obligation import NO_GRACE, Obligation, owe
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, Missed, check_figures, illegal
@@ -28,10 +32,11 @@ from protocols.research.messages import (
 )
 
 KIND: Final = "architecture"
-ARENA, REPORTS = "#a-arena", "#a-report"
+ARENA, REPORTS, RUNS = "#a-arena", "#a-report", "#r-arena"
 
 PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2 = "proposing", "critiquing_1", "rebutting", "critiquing_2"
 JUDGING, REVIEWING, ADJUSTING, REFLECTING = "judging", "reviewing", "adjusting", "reflecting"
+REFINING = "refining"
 REPORTING, ENDED = "reporting", "ended"
 
 
@@ -45,6 +50,7 @@ DUTIES: Final[dict[str, Duty]] = {
     REBUTTING: _duty(Seat.EXPLORER, "ARCHITECTURE_REBUTTAL", ARENA, "rebuttal"),
     CRITIQUING_2: _duty(Seat.CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-2"),
     JUDGING: _duty(Seat.EVOLVER, "ARCHITECTURE_VERDICT", ARENA, "verdict"),
+    REFINING: _duty(Seat.EVOLVER, "ARENA_TASK", RUNS, "refine", 10),
     REVIEWING: _duty(Seat.EVOLVER, "THRESHOLD_REVIEW", ARENA, "threshold-review"),
     ADJUSTING: _duty(Seat.CRITIC, "THRESHOLDS_ADJUSTED", ARENA, "thresholds"),
     REFLECTING: _duty(Seat.EVOLVER, "META_REFLECTION", REPORTS, "meta-reflection"),
@@ -57,13 +63,14 @@ NEXT: Final[dict[str, str]] = {
     CRITIQUING_1: REBUTTING,
     REBUTTING: CRITIQUING_2,
     CRITIQUING_2: JUDGING,
-    JUDGING: REVIEWING,
+    JUDGING: REFINING,
+    REFINING: REVIEWING,
     REVIEWING: ADJUSTING,
     ADJUSTING: REFLECTING,
     REFLECTING: REPORTING,
     REPORTING: ENDED,
 }
-"""The two rounds, the verdict, then the weekly duties (spec 3.1, R-D17)."""
+"""The two rounds, the verdict, the runs of approved changes, then the weekly duties (spec 3.1, R-D17)."""
 
 MISSED: Final[dict[str, Missed]] = {
     PROPOSING: Missed(Decision("skip", "timeout", "R-D16"), REVIEWING),
@@ -71,6 +78,7 @@ MISSED: Final[dict[str, Missed]] = {
     REBUTTING: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
     CRITIQUING_2: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
     JUDGING: Missed(Decision("REJECT", "timeout", "R-D16"), REVIEWING),
+    REFINING: Missed(Decision("skip", "timeout", "R-D17"), REVIEWING),
     REVIEWING: Missed(Decision("skip", "timeout", "R-D17"), REFLECTING),
     ADJUSTING: Missed(Decision("skip", "timeout", "R-D17"), REFLECTING),
     REFLECTING: Missed(Decision("skip", "timeout", "R-D17"), REPORTING),
@@ -105,6 +113,7 @@ class ArchitectureState(CaseState):
         changes: Ids of the proposed changes, with their descriptions.
         is_critiqued: Whether a critique stands.
         improvements: Descriptions of approved changes.
+        approved: Ids, descriptions and implementation notes of the changes that the Arena is to refine.
         adjusted_by: The factor that the Critic must apply.
     """
 
@@ -114,6 +123,7 @@ class ArchitectureState(CaseState):
     changes: tuple[tuple[str, str], ...] = ()
     is_critiqued: bool = False
     improvements: tuple[str, ...] = ()
+    approved: tuple[tuple[str, str, str], ...] = ()
     adjusted_by: float = 1.0
 
 
@@ -148,9 +158,62 @@ def open_architecture(env: Envelope, body: CycleTrigger) -> ArchitectureState:
 def _enter(state: ArchitectureState, phase: str, env: Envelope, **changes: Any) -> ArchitectureState:
     if phase == ENDED:
         return evolve(state, phase=phase, owed=(), outcome="reported", **changes)
+    if phase == REFINING:
+        return _refine(state, env, **changes)
     owed = DUTIES[phase].owed(state.case_id, env)
     budget = (state.owed[-1],) if phase in DEBATED else ()
     return evolve(state, phase=phase, owed=(owed, *budget), **changes)
+
+
+def _refine(state: ArchitectureState, env: Envelope, **changes: Any) -> ArchitectureState:
+    """Owe one run for each approved change, all at once; go on where there is none."""
+    duty = DUTIES[REFINING]
+    owed = tuple(
+        owe(
+            _refining(state, change_id),
+            state.case_id,
+            duty.seat,
+            duty.expects,
+            duty.channel,
+            env.sent_at,
+            env.sent_at + duty.within,
+            duty.grace,
+        )
+        for change_id, _, _ in changes["approved"]
+    )
+    if not owed:
+        return _enter(state, NEXT[REFINING], env, **changes)
+    return evolve(state, phase=REFINING, owed=owed, **changes)
+
+
+def _refining(state: ArchitectureState, change_id: str) -> str:
+    duty = DUTIES[REFINING]
+    return f"{state.case_id}/{duty.step}-{change_id}/{duty.seat.value}"
+
+
+def _opened_run(state: ArchitectureState, env: Envelope) -> ArchitectureState:
+    """Take the opener of a run: it is about an approved change that has none yet.
+
+    Raises:
+        Violation: It is not, or answers for another change, or is not the Evolver's.
+    """
+    if env.author is not DUTIES[REFINING].seat:
+        raise Violation("3.2", "the Evolver opens the runs of the weekly cycle", field="parent_id")
+    change_id = env.body.task.get("task_id")  # type: ignore[attr-defined]
+    if change_id not in [approved for approved, _, _ in state.approved]:
+        raise Violation("3.2", f"{change_id} is no approved change", field="task.task_id")
+    obligation_id = _refining(state, change_id)
+    if obligation_id not in [owed.id for owed in state.owed]:
+        raise Violation("3.2", f"{change_id} has its run already", field="task.task_id")
+    if env.obligation_id not in (None, obligation_id):
+        raise Violation("3.2", f"what this answers is not about {change_id}", field="task.task_id")
+    return _without(state, obligation_id, env)
+
+
+def _without(state: ArchitectureState, obligation_id: str, env: Envelope) -> ArchitectureState:
+    """Go on when nothing is left to be refined."""
+    left = tuple(owed for owed in state.owed if owed.id != obligation_id)
+    return evolve(state, owed=left) if left else _enter(state, NEXT[REFINING], env)
 
 
 def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureState:
@@ -163,6 +226,8 @@ def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureS
     duty = DUTIES.get(state.phase)
     if duty is None or body.type not in duty.expects:
         raise illegal(state, env, "3.1")
+    if state.phase == REFINING:
+        return _opened_run(state, env)
     if getattr(body, "period", state.period) != state.period:
         raise Violation("3.2", f"this is week {state.period}", field="period")
     to = NEXT[state.phase]
@@ -177,7 +242,9 @@ def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureS
         _known(state, [r.change_id for r in body.responses], "responses")
         return _enter(state, to, env)
     if isinstance(body, ArchitectureVerdict):
-        return _enter(state, to, env, improvements=_check_verdict(state, body))
+        improvements = _check_verdict(state, body)
+        approved = _for_the_arena(body, house)
+        return _enter(state, to, env, improvements=improvements, approved=approved)
     check_figures(body, figures(state, house), "R-D17")
     if isinstance(body, ThresholdsAdjusted):
         return _enter(state, to, env)
@@ -221,6 +288,22 @@ def _check_verdict(state: ArchitectureState, body: ArchitectureVerdict) -> tuple
     return tuple(c.description for c in body.approved_changes)
 
 
+def _for_the_arena(body: ArchitectureVerdict, house: House) -> tuple[tuple[str, str, str], ...]:
+    """List the approved changes, where the society's configuration says that the Arena's seats are filled."""
+    arena = house.config.get("arena") or {}
+    if arena.get("enabled") is not True:
+        return ()
+    return tuple((c.change_id, c.description, c.implementation_notes) for c in body.approved_changes)
+
+
+def notebook(house: House) -> dict[str, Any] | None:
+    """Name the notebook that the society configures, as a run takes it; None when it configures none."""
+    arena = house.config.get("arena") or {}
+    if not any(arena.get(kind) for kind in ("notebook", "mcp", "mcp_url")):
+        return None
+    return {"notebook_id": "society", "profile": "auto", "tools": ["notebook_describe", "notebook_query"]}
+
+
 def figures(state: ArchitectureState, house: House) -> dict[str, Any]:
     """Return the fields of this phase's message that the log fixes (R-D14, spec 2.2, 2.3)."""
     ledger = house.fold_named("research")
@@ -250,8 +333,17 @@ def brief(state: ArchitectureState, obligation: Obligation, house: House) -> dic
         "changes": state.changes,
         "is_critiqued": state.is_critiqued,
         "improvements": state.improvements,
+        **_change(state, obligation, house),
         **figures(state, house),
     }
+
+
+def _change(state: ArchitectureState, obligation: Obligation, house: House) -> dict[str, Any]:
+    """Return the change that an obligation wants refined, and the notebook at hand."""
+    if state.phase != REFINING:
+        return {}
+    change = next(one for one in state.approved if _refining(state, one[0]) == obligation.id)
+    return {"change": change, "notebook": notebook(house)}
 
 
 def otherwise(state: ArchitectureState, obligation: Obligation, house: House) -> Decision:
@@ -267,6 +359,8 @@ def rule(
         return evolve(state, phase=ENDED, owed=(), outcome="stopped")
     if decision.reason == "cycle_budget":
         return _enter(state, REVIEWING, env)
+    if state.phase == REFINING and obligation is not None:
+        return _without(state, obligation.id, env)
     return _enter(state, MISSED[state.phase].to, env)
 
 

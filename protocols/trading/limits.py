@@ -135,7 +135,7 @@ def position_limit(standing: Standing | None) -> float:
     Returns:
         5 %, or what its deployment was agreed on when that is less (R-B1, R-B7).
     """
-    return PORTFOLIO.position if standing is None else standing.position_limit
+    return PORTFOLIO.position if standing is None else min(standing.position_limit, PORTFOLIO.position)
 
 
 def price_of(book: Book, order: Order, signal: Wanted) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -231,6 +232,82 @@ def test_the_admission_completes_the_case_but_the_digest_is_that_of_the_draft_as
         assert (await bus.publish(replace(said("a"), case_id="?"))).status == "duplicate"
         assert (await bus.publish(replace(said("a"), case_id="case_1"))).status == "superseded"
         assert [e.case_id for e in await everything(bus)] == ["case_1"]
+
+    play(backend, scenario)
+
+
+SECRET = "xox" + "b-123456789012-abcdefABCDEF"  # in pieces, so that no scanner takes this file for a leak
+
+
+def loose(key: str, secret: str = SECRET) -> Draft:
+    return said(key, f"my token is {secret}, keep it; password: hunter2")
+
+
+@pytest.mark.parametrize("count", [1, 30])
+def test_r_a9_a_published_secret_is_nowhere_in_the_log_in_memory_or_on_disk(
+    backend: Backend, count: int
+) -> None:
+    async def scenario(bus: Bus) -> None:
+        folded: list[Envelope] = []
+        bus.on_append = folded.append
+        hearing = asyncio.create_task(hear(bus, 2 * count))
+        await asyncio.gather(*(bus.publish(loose(f"k{n}")) for n in range(count)))
+        await asyncio.gather(*(bus.publish(replace(loose(f"k{n}"), key=f"again{n}")) for n in range(count)))
+        await hearing
+        logged = await everything(bus)
+        assert len(logged) == 2 * count
+        for envelope in [*logged, *folded]:
+            assert envelope.body == Said(
+                text="my token is [redacted:slack_token], keep it; password: [redacted:password]"
+            )
+            assert SECRET not in envelope.line and "hunter2" not in envelope.line
+        gc.collect()
+        assert [thing for thing in gc.get_objects() if type(thing) is Said and SECRET in thing.text] == []
+        for path in backend.directory.rglob("*"):
+            assert not path.is_file() or (SECRET.encode() not in (held := path.read_bytes())), path
+            assert not path.is_file() or b"hunter2" not in held, path
+
+    play(backend, scenario)
+
+
+def test_r_a9_a_draft_with_a_secret_again_is_a_duplicate_and_other_words_are_superseded(
+    backend: Backend,
+) -> None:
+    async def scenario(bus: Bus) -> None:
+        assert (await bus.publish(loose("a"))).status == "accepted"
+        await many(bus, range(20))
+        again = await asyncio.gather(*(bus.publish(loose("a")) for _ in range(3)))
+        assert again == [Receipt(1, "a", "duplicate")] * 3
+        assert (await bus.publish(said("a", f"other words: {SECRET}"))).status == "superseded"
+        twins = await asyncio.gather(*(bus.publish(loose("b")) for _ in range(5)))
+        assert [twin.status for twin in twins] == ["accepted", *["duplicate"] * 4]
+
+    play(backend, scenario)
+
+
+@pytest.mark.parametrize("field", ["key", "case_id", "in_reply_to", "obligation_id"])
+def test_r_a9_an_id_that_looks_like_a_secret_is_refused_and_counts_nothing(
+    backend: Backend, field: str
+) -> None:
+    named: dict[str, Any] = {field: SECRET}
+
+    async def scenario(bus: Bus) -> None:
+        with pytest.raises(Refused) as caught:
+            await bus.publish(replace(numbered("k"), **named))
+        assert (caught.value.violation.rule, caught.value.violation.field) == ("R-A9", field)
+        assert SECRET not in str(caught.value)
+        await bus.publish(numbered("n"))
+        assert [e.body for e in await everything(bus)] == [Numbered(number="n_1")]
+
+    play(backend, scenario)
+
+
+def test_r_a9_a_body_that_is_invalid_without_its_secret_is_refused(backend: Backend) -> None:
+    async def scenario(bus: Bus) -> None:
+        with pytest.raises(Refused) as caught:
+            await bus.publish(said("a", "pwd=x " + "y" * 19_994))
+        assert (caught.value.violation.rule, caught.value.violation.field) == ("R-A9", "text")
+        assert await everything(bus) == []
 
     play(backend, scenario)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from protocols.arena.messages import ArenaTask
 from protocols.kernel.docket import Docket
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
@@ -212,6 +213,11 @@ class Answers:
             deferred=(),
             rejected=tuple(change_id for change_id in ids if change_id not in approved),
         )
+
+    def _arena_task(self, owed: Obligation, state: Any, brief: Any) -> Message:
+        change_id, description, notes = brief["change"]
+        task = {"task_id": change_id, "initial_prompt": f"{description}: {notes}", "session_id": owed.id}
+        return ArenaTask(parent_id=owed.case_id, config={"notebook_enabled": False}, task=task)
 
     def _threshold_review(self, owed: Obligation, state: Any, brief: Any) -> Message:
         return m.ThresholdReview(period=state.period, **_figures(m.ThresholdReview, brief))

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from protocols.arena.messages import ArenaTask, FinalOutput, RunTerminated
 from protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
 from protocols.kernel.message import Message
 from protocols.kernel.people import Override
@@ -121,6 +122,24 @@ class Log:
             for change_id, text in changes.items()
         )
         return self.post(Seat.EXPLORER, ArchitectureProposal(period=period, proposals=proposed))
+
+    def run(
+        self,
+        change_id: str,
+        run_id: str = "arena_20260228_1700",
+        *,
+        output: str = "First measure, then change.",
+        state: str = "TERMINATED_APPROVED",
+        parent_id: str = "cycle_1",
+    ) -> Envelope:
+        """Open a run of the Arena for an approved change, and end it."""
+        self.post(
+            Seat.EVOLVER,
+            ArenaTask(run_id=run_id, parent_id=parent_id, config={}, task={"task_id": change_id}),
+        )
+        self.post(Seat.FINALIZER, FinalOutput(run_id=run_id, text=output))
+        body = RunTerminated(run_id=run_id, state=state, reason="APPROVED: it is", rounds=1)  # type: ignore[arg-type]
+        return self.post(Seat.ORCHESTRATOR, body)
 
     def architecture(
         self,
@@ -246,6 +265,7 @@ def a_week() -> Log:
     log.moved("strat_1", "staging", from_="candidates")
     log.proposals("2026-W09", arch_001="news data", arch_002="sentiment", arch_003="more seats")
     log.architecture("2026-W09", approved=("arch_001",), deferred=("arch_002",), rejected=("arch_003: dear",))
+    log.run("arch_001")
     log.adjusted("2026-W09", {"tail_risk": 0.54, "overfitting": 0.54})
     log.principles(principle("prin_001", count=5, change="updated"))
     log.moved("strat_1", "production", from_="staging")

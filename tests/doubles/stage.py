@@ -53,6 +53,7 @@ def play(
     *,
     start: datetime = START,
     schedules: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
 ) -> list[Envelope]:
     """Run a script against a society with these minds and return the log."""
     kept: list[Envelope] = []
@@ -66,7 +67,7 @@ def play(
         host.listeners.append(lambda env, _fx: kept.append(env))
         await host.publish(
             timekeeper.started(
-                config={"schedules": schedules or {"micro": {"at": [start.isoformat()]}}},
+                config={"schedules": schedules or {"micro": {"at": [start.isoformat()]}}, **(config or {})},
                 rules_version=VERSION,
                 moot_version="test",
                 seed=1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,14 +15,30 @@ from protocols.kernel.rules import Gate
 from protocols.kernel.seats import Seat
 from protocols.rulebook import VERSION, rules
 
+OPENERS = ("HYPOTHESIS", "ARENA_TASK")
+"""Openers that seats owe: their case is the new one, not the one that owes them."""
+
 START = datetime(2026, 2, 23, 10, 0, tzinfo=UTC)
 
 
 class Table:
     """A synchronous society in the test's hands: no bus, no loop, time moves when told."""
 
-    def __init__(self, start: datetime = START, schedules: dict[str, Any] | None = None) -> None:
-        """Start it at an instant; by default one micro-cycle is due there and nothing else."""
+    config: Mapping[str, Any] = {}  # never changed in place
+
+    def __init__(
+        self,
+        start: datetime = START,
+        schedules: dict[str, Any] | None = None,
+        config: dict[str, Any] | None = None,
+    ) -> None:
+        """Start it at an instant; by default one micro-cycle is due there and nothing else.
+
+        Args:
+            start: Where time begins.
+            schedules: What is due when.
+            config: The rest of the effective configuration.
+        """
         self.rules = rules()
         self.gate = Gate(self.rules)
         self.docket = Docket(self.rules)
@@ -33,12 +50,13 @@ class Table:
         if schedules is None:
             schedules = {"micro": {"at": [start.isoformat()]}}
         self.schedules = schedules
+        self.config = config or {}
         self.start()
 
     def start(self) -> None:
         """Say SOCIETY_STARTED, and let the officers do what is due."""
         body = SocietyStarted(
-            config={"schedules": self.schedules},
+            config={"schedules": self.schedules, **self.config},
             rules_version=VERSION,
             seed=1,
             data={},
@@ -111,7 +129,7 @@ class Table:
             author=seat,
             body=body,
             actor=actor or (OFFICER if seat is Seat.TIMEKEEPER else Actor("bot")),
-            case_id=case_id or (owed.case_id if owed and body.type != "HYPOTHESIS" else None),
+            case_id=case_id or (owed.case_id if owed and body.type not in OPENERS else None),
             obligation_id=owed.id if owed else None,
             attempt=self.docket.attempts.get(owed.id, 0) if owed else 0,
             tenure=self.docket.house.tenures.get(seat, 0),

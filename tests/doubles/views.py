@@ -36,6 +36,7 @@ class Society(Table):
         start: datetime = START,
         schedules: dict[str, Any] | None = None,
         conservative: bool = False,
+        config: dict[str, Any] | None = None,
     ) -> None:
         """Seat the minds; one mind fills all seats."""
         self.store = InMemoryStore()
@@ -46,7 +47,7 @@ class Society(Table):
         self.by_case: dict[str, list[Envelope]] = {}
         self.notes: list[Envelope] = []
         self.applied = 0
-        super().__init__(start, schedules)
+        super().__init__(start, schedules, config)
         self.docket.house.conservative_a = conservative
         self.settle()
 

@@ -8,6 +8,7 @@ from bots.minds.simulated.catalogue import IDEAS, Grade, Idea
 from bots.minds.simulated.needs import Need, causes, idea_of, need_of, severity_of
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.wording import sentence
+from protocols.arena.messages import ArenaTask
 from protocols.research.messages import (
     ApprovedChange,
     ArchitectureCritique,
@@ -25,6 +26,9 @@ PRESSING = 0.08
 
 CONVINCED = 0.25
 """Need below which a grave objection is not worth fighting."""
+
+MOST_PROMPT = 18_000
+"""Characters of a run's prompt; the log holds the debate."""
 
 MOST_APPROVED = 2
 """More changes than this in one week wait for the next one."""
@@ -183,3 +187,37 @@ def _approved(turn: Turn, change_id: str, text: str, idea: Idea | None, need: Ne
         ),
         assigned_to=idea.assigned_to if idea is not None else "evolver",
     )
+
+
+def refine(turn: Turn) -> Reply:
+    """Open a run of the Arena that refines the notes of an approved change, with what the debate said about it."""
+    brief = turn.view.brief
+    change_id, description, notes = brief["change"]
+    notebook = brief["notebook"]
+    session_id = f"{turn.case_id}/{change_id}"
+    task = {
+        "task_id": change_id,
+        "initial_prompt": _prompt(turn, change_id, description, notes),
+        "session_id": session_id,
+    }
+    body = ArenaTask(
+        parent_id=turn.case_id,
+        config={"notebook_enabled": notebook is not None},
+        task=task,
+        notebook=notebook,
+    )
+    return Reply(body)
+
+
+def _prompt(turn: Turn, change_id: str, description: str, notes: str) -> str:
+    said = [f"Refine the implementation notes of {change_id}: {description}", f"Notes so far: {notes}"]
+    for env in turn.view.transcript:
+        body = env.body
+        if isinstance(body, ArchitectureCritique):
+            objections = [
+                text for one in body.critiques if one.change_id == change_id for text in one.objections
+            ]
+            said += [f"Objection of round {body.round}: {text}" for text in objections]
+        elif isinstance(body, ArchitectureRebuttal):
+            said += [f"Answer: {one.response}" for one in body.responses if one.change_id == change_id]
+    return "\n".join(said)[:MOST_PROMPT]

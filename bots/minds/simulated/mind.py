@@ -79,6 +79,7 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "ARCHITECTURE_CRITIQUE": architecture.critique,
     "ARCHITECTURE_REBUTTAL": architecture.rebut,
     "ARCHITECTURE_VERDICT": architecture.decide,
+    "ARENA_TASK": architecture.refine,
     "PERFORMANCE_FEEDBACK": live.feed_back,
     "PRE_MARKET_CHECK": operator.check_before_open,
     "CHECK_NEW_STRATEGIES": operator.look_for_strategies,

@@ -10,6 +10,7 @@ from bots.minds.simulated.needs import need_of, severity_of
 from bots.minds.simulated.tools import SimulatedTools
 from bots.tools.prices import load_universe
 from memory.evidence import InMemoryEvidence
+from protocols.arena.contracts import NotebookContext, ProtocolConfig, TaskContext
 from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.research import messages as m
 from protocols.research.architecture import PARAMETER_TALK
@@ -94,3 +95,70 @@ def test_notes_are_heard_in_the_critique():
     said = society.ask(owed[0]).body
     assert "“who pays for all this?”" in repr(said)
     assert timedelta(0) < society.now - START < timedelta(hours=2)
+
+
+def refined(arena, seed=2):
+    """Let the Evolver open runs for all that a person in its seat has approved."""
+    minds = {s: mind_of(seed) for s in SYSTEM_A if s is not Seat.EVOLVER}
+    society = Society(minds, schedules=WEEKLY, config={"arena": {"enabled": True, **arena}})
+    while not any("ARCHITECTURE_VERDICT" in o.expects for o in society.owed_bots()):
+        society.wait(minutes=1)
+    view = society.view(next(o for o in society.owed_bots() if o.seat is Seat.EVOLVER))
+    approved = tuple(
+        m.ApprovedChange(
+            change_id=change_id,
+            description=description,
+            priority="low",
+            implementation_notes=f"Begin {change_id} small.",
+            assigned_to="evolver",
+        )
+        for change_id, description in view.brief["changes"]
+    )
+    body = m.ArchitectureVerdict(
+        period=view.brief["period"],
+        proposals_evaluated=len(approved),
+        approved_changes=approved,
+        deferred=(),
+        rejected=(),
+    )
+    minds[Seat.EVOLVER] = mind_of(seed)
+    society.say(Seat.EVOLVER, body)
+    society.wait(hours=8)
+    assert society.bodies("VIOLATION") == []
+    return society, approved
+
+
+def test_the_evolver_opens_a_run_for_each_approved_change_with_what_the_debate_said():
+    society, approved = refined({})
+    tasks = society.bodies("ARENA_TASK")
+    assert {body.task["task_id"] for body in tasks} == {change.change_id for change in approved}
+    for body in tasks:
+        task = TaskContext.model_validate(body.task)
+        (change,) = (c for c in approved if c.change_id == task.task_id)
+        assert (
+            change.description in task.initial_prompt and change.implementation_notes in task.initial_prompt
+        )
+        assert task.session_id == f"{body.parent_id}/{task.task_id}"
+        assert not ProtocolConfig.model_validate(body.config).notebook_enabled
+        for critique in society.bodies("ARCHITECTURE_CRITIQUE"):
+            for one in critique.critiques:
+                if one.change_id == task.task_id:
+                    assert all(text in task.initial_prompt for text in one.objections)
+        for rebuttal in society.bodies("ARCHITECTURE_REBUTTAL"):
+            told = {one.change_id: one.response for one in rebuttal.responses}
+            assert told[task.task_id] in task.initial_prompt
+
+
+def test_the_weekly_report_follows_although_the_runs_got_no_answer():
+    society, _ = refined({})
+    assert len(society.bodies("WEEKLY_REPORT")) == 1
+    assert {body.state for body in society.bodies("RUN_TERMINATED")} == {"TERMINATED_ERROR"}
+
+
+def test_a_configured_notebook_grounds_the_runs_of_the_week():
+    society, approved = refined({"notebook": "notes"})
+    bodies = society.bodies("ARENA_TASK")
+    assert len(bodies) == len(approved)
+    for body in bodies:
+        assert ProtocolConfig.model_validate(body.config).notebook_enabled
+        assert NotebookContext.model_validate(body.notebook).notebook_id == "society"

@@ -32,6 +32,17 @@ from channels.commands import COMMANDS, Asked, CommandError, Said, parse, usage
         ("/stop hyp_1 it loops", "stop", {"scope": "hyp_1", "why": "it loops"}),
         ("/halt flash crash", "halt", {"reason": "flash crash"}),
         ("/resume it was a bad tick", "resume", {"reason": "it was a bad tick"}),
+        ("/arena Plan the widget.", "arena", {"task": {"initial_prompt": "Plan the widget."}}),
+        (
+            '/arena {"initial_prompt": "Plan it.", "task_id": "t1"}',
+            "arena",
+            {"task": {"initial_prompt": "Plan it.", "task_id": "t1"}},
+        ),
+        (
+            '/arena {"task": {"initial_prompt": "Plan it."}, "config": {"max_rounds": 2}}',
+            "arena",
+            {"task": {"initial_prompt": "Plan it."}, "config": {"max_rounds": 2}},
+        ),
         ("  /ACK esc_1  ", "ack", {"escalation_id": "esc_1"}),
     ],
 )
@@ -59,6 +70,16 @@ def test_a_line_is_read_as_the_act_it_says(line, kind, fields):
         ("/stop system C now", "/stop: a system is A or B, not 'C'; write /stop SCOPE WHY"),
         ("/stop system A", "/stop: the reason is missing; write /stop SCOPE WHY"),
         ("/halt", "/halt: the reason is missing; write /halt REASON"),
+        ("/arena", "/arena: the prompt or task is missing; write /arena PROMPT_OR_TASK"),
+        (
+            '/arena {"task": {}, "colour": 1}',
+            "/arena: beside a task stand config and notebook, not 'colour'; write /arena PROMPT_OR_TASK",
+        ),
+        (
+            "/arena {task: 1}",
+            "/arena: the task is no JSON object: Expecting property name enclosed in double quotes: "
+            "line 1 column 2 (char 1); write /arena PROMPT_OR_TASK",
+        ),
         ("/resume", "/resume: the reason is missing; write /resume REASON"),
         ("", "nothing was said"),
         ("/", "no command /; /help lists them"),

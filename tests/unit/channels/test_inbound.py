@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from channels.commands import CommandError, Said, parse
 from channels.inbound import BODIES, draft_of, key_of
 from channels.surface import InboundAct
+from protocols.arena.messages import ArenaTask
+from protocols.arena.rights import RIGHTS as ARENA_RIGHTS
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.catalogue import Matrix
 from protocols.kernel.envelope import Actor
@@ -96,6 +98,34 @@ def test_r_b5_halt_and_resume_go_where_they_belong_and_name_who_said_it():
     draft = draft_of(act("resume", reason="calm"), Seat.ADMIN)
     assert (draft.channel, draft.case_id) == ("#b-ops", None)
     assert draft.body == Resume(reason="calm")
+
+
+def test_a_run_is_opened_in_the_arenas_channel_and_named_after_the_act():
+    draft = draft_of(act("arena", task={"initial_prompt": "Plan it."}), Seat.ADMIN)
+    task = {"task_id": "discord/m-99", "session_id": "discord/m-99", "initial_prompt": "Plan it."}
+    assert (draft.channel, draft.case_id) == ("#r-arena", None)
+    assert draft.body == ArenaTask(config={"notebook_enabled": False}, task=task)
+
+
+def test_what_a_task_names_stands_and_a_named_notebook_is_consulted():
+    notebook = {"notebook_id": "nb", "tools": ["notebook_query"]}
+    given = {"task_id": "t1", "session_id": "s1", "initial_prompt": "Plan it."}
+    body = draft_of(act("arena", task=given, notebook=notebook), Seat.ADMIN).body
+    assert body == ArenaTask(config={"notebook_enabled": True}, task=given, notebook=notebook)
+    body = draft_of(act("arena", task=given, config={"max_rounds": 9}), Seat.ADMIN).body
+    assert body.config == {"max_rounds": 9}, "the case judges it (6.2)"
+
+
+@pytest.mark.parametrize("fields", [{}, {"task": "x"}, {"task": {}, "colour": 1}, {"task": {}, "run_id": 7}])
+def test_what_makes_no_task_is_refused(fields):
+    with pytest.raises(Malformed):
+        draft_of(act("arena", **fields), Seat.ADMIN)
+
+
+def test_a_viewer_opens_no_run():
+    draft = draft_of(act("arena", task={}), Seat.VIEWER)
+    with pytest.raises(Forbidden, match="only admin or evolver"):
+        Matrix(ARENA_RIGHTS).check(draft.author, draft.channel, draft.body.type)
 
 
 def test_r_b5_a_viewer_can_neither_halt_nor_resume():

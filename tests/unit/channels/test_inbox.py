@@ -147,3 +147,36 @@ def test_a_failed_insert_leaves_no_transaction_open(path, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             inbox._insert(db, "k", NOTE)
         assert not db.in_transaction
+
+
+def test_r_a9_what_waits_holds_no_secret_and_posting_it_again_posts_nothing(path):
+    secret = "xox" + "b-123456789012-abcdefABCDEF"
+    draft = draft_to_json(said("ignored", f"the bot's token: {secret}"))
+    assert post(path, draft, "k1") is None
+    assert post(path, draft, "k1") is None
+    ((_, waiting, _),) = rows(path)
+    assert json.loads(waiting)["body"]["text"] == "the bot's token: [redacted:slack_token]"
+    for file in path.parent.iterdir():
+        assert secret.encode() not in file.read_bytes()
+
+
+def test_r_a9_a_value_under_a_telling_key_goes_and_others_stay(path):
+    data = {
+        "token": "abc",
+        "tokens": 4096,
+        "session_id": "s1",
+        "parts": [{"api_key": "x", "resume_ref": "r/7"}],
+    }
+    post(path, {**json.loads(NOTE), "body": {"type": "SAID", "data": data}}, "k1")
+    assert json.loads(rows(path)[0][1])["body"]["data"] == {
+        "token": "[redacted:password]",
+        "tokens": 4096,
+        "session_id": "s1",
+        "parts": [{"api_key": "[redacted:password]", "resume_ref": "r/7"}],
+    }
+
+
+def test_r_a9_a_key_that_looks_like_a_secret_is_refused(path):
+    with pytest.raises(Refused, match="looks like a secret"):
+        post(path, NOTE, "pwd=hunter2")
+    assert rows(path) == []

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from channels import reviews
 from channels.lines import open_line, seq_of
 from channels.rendering import (
     MOST_FIELDS,
@@ -21,6 +22,9 @@ from channels.rendering import (
 )
 from channels.templates import SEAT_COLOURS, TEMPLATES
 from channels.wording import clean, compile_template
+from protocols.arena import messages as arena
+from protocols.arena.reading import MOST_ITEMS
+from protocols.arena.verdict import parse_verdict
 from protocols.codec import decode_body
 from protocols.escalation import messages as escalation
 from protocols.kernel import officers, people
@@ -36,11 +40,16 @@ from tests.doubles.small_log import SmallLog
 
 AT = datetime(2026, 2, 23, 10, 30, tzinfo=UTC)
 
+
+def _type_of(model):
+    return model.model_fields["type"].default if "type" in model.model_fields else None
+
+
 MODELS = {
     model.model_fields["type"].default: model
-    for module in (research, trading, officers, people, escalation)
+    for module in (research, trading, officers, people, escalation, arena)
     for model in vars(module).values()
-    if isinstance(model, type) and issubclass(model, Message) and model is not Message
+    if isinstance(model, type) and issubclass(model, Message) and isinstance(_type_of(model), str)
 }
 
 
@@ -163,6 +172,105 @@ def test_money_and_ailing_seats_are_worded():
 def test_a_person_in_a_seat_is_named():
     actor = Actor("human", "discord", "4711")
     assert sentence(said(people.Note(text="hm"), Seat.CRITIC, actor)) == "Critic (4711 on discord) notes: hm"
+
+
+RUN = "arena_20260223_1000"
+
+
+def review(text, round_index=2):
+    return arena.Review(
+        run_id=RUN, round_index=round_index, attempt=1, text=text, session_id="s1", resume_ref="ab"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "author", "reads"),
+    [
+        (
+            arena.ArenaTask(run_id=RUN, config={}, task={"task_id": "t1", "initial_prompt": "Plan\nit."}),
+            Seat.ADMIN,
+            f"Admin opens {RUN} on t1: Plan it.",
+        ),
+        (
+            arena.ArenaTask(run_id=RUN, parent_id="cycle_1", config={}, task={"task_id": 7}),
+            Seat.EVOLVER,
+            f"Evolver opens {RUN} on 7 for cycle_1",
+        ),
+        (
+            arena.HookResult(run_id=RUN, phase="before", query="q", evidence_refs=("n#1",), status="SUCCESS"),
+            Seat.PLANNER,
+            f"Planner asks the notebook before the loop of {RUN}: success, 1 passage",
+        ),
+        (
+            arena.HookResult(
+                run_id=RUN, phase="after", query="q", evidence_refs=(), status="SKIPPED_DEGRADED", why="gone"
+            ),
+            Seat.FINALIZER,
+            f"Finalizer asks the notebook after the loop of {RUN}: skipped degraded, gone",
+        ),
+        (
+            arena.Draft(run_id=RUN, round_index=1, text="First,\nmeasure."),
+            Seat.PLANNER,
+            f"Planner drafts round 1 of {RUN}: First, measure.",
+        ),
+        (
+            review("Well.\n1. one\n2. two\n- three\nVERDICT: REVISE"),
+            Seat.REVIEWER,
+            f"Reviewer asks for a revision of round 2 of {RUN}: 3 items",
+        ),
+        (
+            review("verdict: revise\n"),
+            Seat.REVIEWER,
+            f"Reviewer asks for a revision of round 2 of {RUN}: no item named",
+        ),
+        (
+            review("- it is good\nVERDICT: APPROVED"),
+            Seat.REVIEWER,
+            f"Reviewer approves round 2 of {RUN}: nothing left open",
+        ),
+        (review("- fine"), Seat.REVIEWER, f"Reviewer reviews round 2 of {RUN}: no verdict line"),
+        (
+            arena.RunFault(run_id=RUN, fault="SAFETY_VIOLATION", tool="write_file", detail="path ./x"),
+            Seat.REVIEWER,
+            f"Reviewer stops work on {RUN}: safety violation with write_file, path ./x",
+        ),
+        (
+            arena.FinalOutput(run_id=RUN, text="Done."),
+            Seat.FINALIZER,
+            f"Finalizer gives the final output of {RUN}: Done.",
+        ),
+        (
+            arena.RunTerminated(
+                run_id=RUN, state="TERMINATED_APPROVED", reason="APPROVED: approved in round 1", rounds=1
+            ),
+            Seat.ORCHESTRATOR,
+            f"Orchestrator ends {RUN} after 1 round: APPROVED: approved in round 1",
+        ),
+    ],
+)
+def test_the_arena_reads_as_sentences(body, author, reads):
+    assert sentence(said(body, author)) == reads
+    raw = json.loads(body.model_dump_json(by_alias=True))
+    assert predicate(loose(raw)) == reads.partition(" ")[2], "as a guest reads it"
+
+
+@pytest.mark.parametrize("end", ["VERDICT: REVISE", "VERDICT: APPROVED", "x VERDICT: APPROVED", "no verdict"])
+@pytest.mark.parametrize("early", ["VERDICT: REVISE\n", "\n", "VERDICT: APPROVED\r"])
+@pytest.mark.parametrize("line", ["y" * 79 + "\n", "\n", "y", "VERDICT:\n"])
+def test_7_3_a_very_long_review_reads_by_its_last_verdict_line(early, line, end):
+    text = early + line * (3 * reviews.TAIL // len(line)) + end
+    assert reviews.verdict_of(text) == parse_verdict(text).verdict
+
+
+def test_a_review_of_sixteen_million_characters_reads_in_one_short_sentence():
+    text = "- item\n" + "x" * 80 + "\n"
+    text = text * (arena.MAX_OUTPUT // len(text) - 1) + "VERDICT: REVISE"
+    envelope = said(review(text), Seat.REVIEWER)
+    assert (
+        sentence(envelope) == f"Reviewer asks for a revision of round 2 of {RUN}: {MOST_ITEMS} items or more"
+    )
+    shown = card(envelope)
+    assert all(len(field.value) <= 1_000 for field in shown.fields)
 
 
 def test_every_message_type_has_a_template_and_no_template_is_left_over():

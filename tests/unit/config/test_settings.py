@@ -8,7 +8,7 @@ import pytest
 
 from config.settings import ConfigError, load_settings
 from protocols.kernel.catalogue import ANY
-from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
+from protocols.kernel.seats import BOTS, Seat
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def test_the_defaults_are_those_of_the_rulings() -> None:
         "daily": "0 22 * * *",
         "architecture": "0 15 * * sat",
     }
-    assert settings.minds == {seat.value: "simulated" for seat in SYSTEM_A | SYSTEM_B}
+    assert settings.minds == {seat.value: "simulated" for seat in BOTS}
     assert (settings.desk.enabled, settings.desk.capital) == (True, 1_000_000)
     assert settings.clock.human_wall_s == 600
     assert (settings.log.durability, settings.prices.source, settings.surfaces) == ("power", "sample", {})
@@ -149,3 +149,9 @@ def test_what_the_log_keeps_holds_no_option_of_a_surface(tmp_path: Path) -> None
     assert logged["surfaces"] == {"chat": "a.b:C"}
     assert "secret" not in repr(logged)
     assert logged["schedules"]["micro"] == {"cron": "0 */2 * * *"}
+
+
+def test_a_society_has_one_notebook_at_most():
+    assert load_settings(arena={"notebook": "notes"}).arena.mcp == ""
+    with pytest.raises(ConfigError, match="name one notebook"):
+        load_settings(arena={"notebook": "notes", "mcp_url": "http://127.0.0.1:8000/mcp"})

@@ -5,6 +5,7 @@ import pytest
 from memory.fold import FOLDS, changes
 from memory.inmemory import InMemoryStore
 from memory.shelves import HYPOTHESES, PROPOSALS
+from memory.view import MemoryView
 from protocols.kernel.fields import FrozenJson
 from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
@@ -118,6 +119,53 @@ def test_what_was_never_proposed_is_kept_in_its_own_words() -> None:
         ("2026-W09/rejected/0", "be bolder: now"),
         ("2026-W09/rejected/1", "be bolder: now"),
     ]
+
+
+def notes_of(view: MemoryView, change_id: str = "arch_001") -> tuple[str, str]:
+    change = next(c for c in view.architecture() if c.change_id == change_id)
+    return (change.implementation_notes, change.run_id)
+
+
+def test_an_approved_run_refines_the_notes_of_its_change() -> None:
+    log = Log()
+    log.architecture("2026-W09", approved=("arch_001", "arch_002"))
+    before = log.envelopes[-1].seq
+    end = log.run("arch_002", output="First measure, then change.")
+    store = folded(log)
+    assert notes_of(store.read(), "arch_002") == ("First measure, then change.", "arena_20260228_1700")
+    assert notes_of(store.read(), "arch_001") == ("soon", "")
+    assert notes_of(store.read(before), "arch_002") == ("soon", ""), "as it was"
+    assert notes_of(store.read(end.seq - 1), "arch_002") == ("soon", ""), "the output alone decides nothing"
+
+
+@pytest.mark.parametrize("state", ["TERMINATED_MAX_ROUNDS", "TERMINATED_ERROR"])
+def test_a_run_that_was_not_approved_refines_nothing(state: str) -> None:
+    log = Log()
+    log.architecture("2026-W09", approved=("arch_001",))
+    log.run("arch_001", state=state)
+    assert notes_of(folded(log).read()) == ("soon", "")
+
+
+def test_a_run_outside_the_week_refines_nothing() -> None:
+    log = Log()
+    log.proposals("2026-W09", arch_001="news", arch_002="seats")
+    log.architecture("2026-W09", approved=("arch_001",), deferred=("arch_002",))
+    log.run("arch_001", parent_id="")
+    log.run("arch_002", "arena_2")
+    log.run("arch_099", "arena_3")
+    view = folded(log).read()
+    assert [notes_of(view), notes_of(view, "arch_002")] == [("soon", ""), ("", "")]
+
+
+def test_r_a9_the_refined_notes_hold_no_excluded_content() -> None:
+    log = Log()
+    log.architecture("2026-W09", approved=("arch_001",))
+    secret = "AKIA" + "Q3ZJ5T2XW7LMNB4K"
+    log.run("arch_001", output=f"Use the key {secret}.\nMeasure first.\n" + "x" * 30_000)
+    notes, _ = notes_of(folded(log).read())
+    assert secret not in notes and "redacted" in notes
+    assert "Measure first." in notes
+    assert len(notes) == 20_000
 
 
 def test_a_deferred_change_may_be_approved_later() -> None:

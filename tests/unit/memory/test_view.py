@@ -120,8 +120,8 @@ def test_a_second_adjustment_in_a_week_does_not_make_the_first_one_apply_early()
 
 def test_a_view_of_the_future_is_refused() -> None:
     store = folded(a_week())
-    with pytest.raises(StoreGap, match="only 18 is applied"):
-        store.read(19)
+    with pytest.raises(StoreGap, match="only 21 is applied"):
+        store.read(22)
 
 
 def test_a_view_that_was_pruned_says_so_instead_of_showing_less() -> None:

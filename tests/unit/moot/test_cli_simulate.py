@@ -57,6 +57,8 @@ SUMMARY = SimulationSummary(
     backtests_passed=12,
     backtests_failed=8,
     head_hash="0123456789abcdef" * 4,
+    runs=Counter(TERMINATED_APPROVED=2, TERMINATED_MAX_ROUNDS=1),
+    rounds=9,
     virtual_s=604800.0,
     wall_s=3.21,
     out="runs/20260223-3",
@@ -113,6 +115,9 @@ def test_the_summary_reads_like_this(asked: list[SimulateOptions]) -> None:
         "withdrawals             6  s1, s2, s3, s4, s5 and 1 more\n"
         "alerts                  3  1 HALT, 2 WARNING\n"
         "halts                   1  1 by the guardian; 1 lifted\n"
+        "Arena\n"
+        "runs                    3  2 approved, 1 max rounds\n"
+        "rounds                  9\n"
         "Both\n"
         "timeouts                2  14 reminders; rulings: 2 timeout\n"
         "violations              1\n"

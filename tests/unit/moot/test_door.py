@@ -9,7 +9,10 @@ import pytest
 from channels.errors import Refused
 from config.settings import load_settings
 from moot.door import Door
+from protocols.arena.messages import ArenaTask, Review
+from protocols.arena.messages import Draft as ArenaDraft
 from protocols.kernel.envelope import BOT, Actor, Draft
+from protocols.kernel.message import Message
 from protocols.kernel.people import Note, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies
@@ -120,3 +123,37 @@ def test_what_is_no_draft_is_refused_and_kept() -> None:
     audit = next(env.body for env in log if env.body.type == "AUDIT")
     assert audit.bytes
     assert "xoxb-123456789012" not in audit.reason
+
+
+def test_k14_a_person_in_the_reviewers_seat_only_writes_the_review() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        task = {"task_id": "t", "initial_prompt": "plan", "session_id": "s"}
+        opener = ArenaTask(config={"notebook_enabled": False}, task=task)
+        await door.publish(Draft(channel="#r-arena", author=Seat.ADMIN, body=opener, actor=ANN, key="run"))
+        for seat in (Seat.PLANNER, Seat.REVIEWER):
+            taken = SeatTaken(seat=seat, user_id="ann", reason="I look myself")
+            await door.publish(
+                Draft(channel="#admin", author=Seat.ADMIN, body=taken, actor=ANN, key=f"take-{seat}")
+            )
+
+        def answer(seat: Seat, body: Message) -> Draft:
+            (owed,) = stage.host.docket.owed_by(seat)
+            return Draft(
+                channel=owed.channel,
+                author=seat,
+                body=body,
+                actor=ANN,
+                case_id=owed.case_id,
+                obligation_id=owed.id,
+                tenure=stage.host.docket.house.tenures[seat],
+            )
+
+        for verdict in ("REVISE", "APPROVED"):
+            await door.publish(answer(Seat.PLANNER, ArenaDraft(text="a plan")))
+            await door.publish(answer(Seat.REVIEWER, Review(text=f"- one thing\nVERDICT: {verdict}")))
+
+    log = at_the_door(script)
+    assert "VIOLATION" not in kinds(log)
+    reviews = [env.body for env in log if env.body.type == "REVIEW"]
+    assert [(one.round_index, one.attempt, one.session_id) for one in reviews] == [(1, 1, "s"), (2, 1, "s")]
+    assert [one.unresolved for one in reviews] == [(), ("r1-1",)]

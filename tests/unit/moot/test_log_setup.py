@@ -60,6 +60,27 @@ def test_secrets_are_redacted_wherever_they_stand(tmp_path: Path, capsys: pytest
     assert said.count("redacted") >= 12
 
 
+def test_values_under_keys_that_tell_a_secret_are_redacted_and_others_are_not(tmp_path: Path) -> None:
+    set_up_logging(tmp_path / "moot.log")
+    structlog.get_logger("moot.test").info(
+        "it",
+        token="abc-1",
+        nested={"api_key": "abc-2", "deep": [{"password": "abc-3", "secret": ["abc-4"]}], "tokens": 7},
+        session_id="s-1",
+        budget_tokens=4096,
+        client_secret=b"abc-5",
+    )
+    try:
+        raise RuntimeError("password=abc-6") from ValueError({"token": "abc-7"})
+    except RuntimeError:
+        structlog.get_logger("moot.test").exception("it failed")
+    said = (tmp_path / "moot.log").read_text()
+    assert "abc-" not in said
+    line = lines(tmp_path / "moot.log")[0]
+    assert (line["session_id"], line["budget_tokens"], line["nested"]["tokens"]) == ("s-1", 4096, 7)
+    assert "RuntimeError" in said and "ValueError" in said
+
+
 def test_the_terminal_shows_warnings_readably_and_nothing_less(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from protocols.arena.contracts import NotebookContext
+from protocols.arena.messages import ArenaTask, Draft
 from protocols.kernel.errors import Violation
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
@@ -16,14 +18,17 @@ from protocols.rulebook import CHANNEL_OF
 from tests.doubles.answers import Answers
 from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, beside, cycle_of, ruling
 from tests.doubles.table import Table
+from tests.doubles.tampering import judged
 
 SATURDAY = datetime(2026, 2, 28, 15, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
 PHASES = list(NEXT)
 
 
-def society():
-    return Table(SATURDAY, schedules={"architecture": {"cron": "0 15 * * sat"}})
+def society(*, arena=True):
+    return Table(
+        SATURDAY, schedules={"architecture": {"cron": "0 15 * * sat"}}, config={"arena": {"enabled": arena}}
+    )
 
 
 def weekly(table):
@@ -62,6 +67,7 @@ def test_the_weekly_cycle_goes_from_proposal_to_report():
         "ARCHITECTURE_REBUTTAL",
         "ARCHITECTURE_CRITIQUE",
         "ARCHITECTURE_VERDICT",
+        "ARENA_TASK",
         "THRESHOLD_REVIEW",
         "THRESHOLDS_ADJUSTED",
         "META_REFLECTION",
@@ -97,6 +103,7 @@ def test_every_message_in_every_phase_moves_as_the_table_says_or_is_refused(phas
             sent_at=table.now,
             case_id=state.case_id,
             channel=CHANNEL_OF[body.type],
+            obligation_id=None,
         )
         if body.type in DUTIES[phase].expects and other == phase:
             assert step(state, env, table.docket.house).phase == NEXT[phase]
@@ -110,7 +117,7 @@ def test_every_message_in_every_phase_moves_as_the_table_says_or_is_refused(phas
 def test_silence_is_pinged_and_leads_where_its_row_says(phase):
     table = reach(phase)
     duty, case_id, owed = DUTIES[phase], cycle_of(table), weekly(table).owed[0]
-    assert duty.within == timedelta(minutes=30 if phase == arch.PROPOSING else 20)
+    assert duty.within == timedelta(minutes={arch.PROPOSING: 30, arch.REFINING: 10}.get(phase, 20))
     table.until(table.now + duty.within + duty.grace - TICK)
     assert table.log[-1].body.type == "TIMEOUT_PING"
     table.until(table.now + TICK)
@@ -196,7 +203,7 @@ def test_the_spec_s_examples_are_in_scope(description):
     assert weekly(table).phase == arch.CRITIQUING_1
 
 
-@pytest.mark.parametrize("phase", [p for p in PHASES if p not in (arch.REPORTING,)])
+@pytest.mark.parametrize("phase", [p for p in PHASES if p not in (arch.REFINING, arch.REPORTING)])
 def test_every_message_is_about_this_week(phase):
     table = reach(phase)
     env = answer(table, period="2026-W10")
@@ -246,7 +253,7 @@ def test_the_verdict_decides_every_proposal_once(over, field):
         answer(table)
     assert beside(table, answer(table, **over)).field == field
     answer(table)
-    assert weekly(table).phase == arch.REVIEWING
+    assert weekly(table).phase == arch.REFINING
 
 
 def test_nothing_is_approved_without_a_critique():
@@ -296,6 +303,7 @@ def test_each_seat_has_its_part():
         arch.REBUTTING: EXPLORER,
         arch.CRITIQUING_2: CRITIC,
         arch.JUDGING: EVOLVER,
+        arch.REFINING: EVOLVER,
         arch.REVIEWING: EVOLVER,
         arch.ADJUSTING: CRITIC,
         arch.REFLECTING: EVOLVER,
@@ -308,3 +316,151 @@ def test_a_stop_ends_it():
     case_id = cycle_of(table)
     table.say(Seat.ADMIN, Stop(scope=case_id, why="enough"), channel="#admin")
     assert table.docket.ended[case_id].outcome == "stopped"
+
+
+# ---------------------------------------------------------------- runs of approved changes
+
+
+def refining(n=2, **how):
+    """Reach the phase in which `n` approved changes are to be refined."""
+    table = society(**how)
+    texts = (
+        "add sentiment analysis as a data source",
+        "keep reflections for a year",
+        "pairs as an archetype",
+    )
+    answer(table, proposals=tuple(proposal(text) for text in texts[:n]))
+    while weekly(table).phase != arch.JUDGING:
+        answer(table)
+    ids = [change_id for change_id, _ in weekly(table).changes]
+    answer(table, approved_changes=tuple(approved(i) for i in ids), rejected=())
+    return table
+
+
+def task(table, change_id, **over):
+    given = {"task_id": change_id, "initial_prompt": "refine it", "session_id": "s"}
+    fields = {"parent_id": cycle_of(table), "config": {"notebook_enabled": False}, "task": given, **over}
+    return ArenaTask(**fields)
+
+
+def refine(table, change_id, *, answers="", **over):
+    owed = next(o for o in weekly(table).owed if (answers or change_id) in o.id)
+    return table.say(EVOLVER, task(table, change_id, **over), owed=owed, channel="#r-arena")
+
+
+def test_every_approved_change_is_owed_a_run_all_at_once():
+    table = refining()
+    owed = [(o.id.split("/")[1], o.seat, o.expects, o.channel) for o in weekly(table).owed]
+    assert owed == [(f"refine-arch_00{n}", EVOLVER, ("ARENA_TASK",), "#r-arena") for n in (1, 2)]
+    env = refine(table, "arch_002")
+    assert weekly(table).phase == arch.REFINING
+    assert table.docket.cases[env.case_id].parent == cycle_of(table)
+    refine(table, "arch_001")
+    assert weekly(table).phase == arch.REVIEWING, "it waits for no run"
+    assert [s.kind for s in table.docket.cases.values()] == ["architecture", "run", "run"]
+
+
+def test_a_missed_run_is_skipped_alone():
+    table = refining()
+    refine(table, "arch_002")
+    table.wait(minutes=20)
+    assert ruling(table) == ("skip", "timeout", "R-D17")
+    assert weekly(table).phase == arch.REVIEWING
+    assert table.kinds().count("ARENA_TASK") == 1
+    late = refine_late(table)
+    assert beside(table, late).rule in ("K5", "3.1")
+    assert table.kinds().count("RUN_TERMINATED") == 0
+
+
+def refine_late(table):
+    return table.say(EVOLVER, task(table, "arch_001"), channel="#r-arena")
+
+
+@pytest.mark.parametrize(
+    ("change_id", "says"),
+    [("arch_099", "arch_099 is no approved change"), ("arch_001", "arch_001 has its run already")],
+)
+def test_a_run_is_about_an_approved_change_that_has_none_yet(change_id, says):
+    table = refining()
+    refine(table, "arch_001")
+    env = refine(table, change_id, answers="arch_002")
+    assert (beside(table, env).why, beside(table, env).field) == (says, "task.task_id")
+    assert [s.kind for s in table.docket.cases.values()] == ["architecture", "run"]
+    refine(table, "arch_002")
+    assert weekly(table).phase == arch.REVIEWING
+
+
+def test_a_run_is_of_the_change_whose_obligation_it_answers():
+    table = refining()
+    env = refine(table, "arch_002", answers="arch_001")
+    assert beside(table, env).field == "task.task_id"
+    assert len(weekly(table).owed) == 2
+
+
+def test_only_the_evolver_opens_the_runs_of_the_week():
+    table = refining()
+    env = table.say(Seat.ADMIN, task(table, "arch_001"), channel="#r-arena")
+    assert beside(table, env).field == "parent_id"
+    assert len(weekly(table).owed) == 2
+
+
+def test_an_invalid_task_ends_its_run_and_not_the_week():
+    table = refining(1)
+    env = refine(table, "arch_001", config={"max_rounds": 9})
+    assert table.docket.ended[env.case_id].outcome == "TERMINATED_ERROR"
+    assert weekly(table).phase == arch.REVIEWING
+
+
+def test_where_the_arenas_seats_are_empty_nothing_is_refined():
+    table = refining(arena=False)
+    assert weekly(table).phase == arch.REVIEWING
+
+
+def test_a_log_from_before_the_arena_refines_nothing():
+    table = Table(SATURDAY, schedules={"architecture": {"cron": "0 15 * * sat"}})
+    while weekly(table).phase != arch.REVIEWING:
+        answer(table)
+    assert "ARENA_TASK" not in table.kinds()
+
+
+def test_the_run_goes_on_when_the_week_has_ended():
+    table = refining(1)
+    env = refine(table, "arch_001")
+    case_id = cycle_of(table)
+    while case_id in table.docket.cases:
+        answer(table)
+    assert table.docket.ended[case_id].outcome == "reported"
+    table.say(Seat.PLANNER, Draft(round_index=1, text="Step by step."))
+    assert table.docket.cases[env.case_id].phase == "REVIEWING"
+    table.wait(hours=1)
+    assert table.docket.ended[env.case_id].outcome == "TERMINATED_ERROR"
+
+
+def test_a_stop_of_the_week_stops_its_runs():
+    table = refining(2)
+    env = refine(table, "arch_001")
+    table.say(Seat.ADMIN, Stop(scope=cycle_of(table), why="enough"), channel="#admin")
+    assert table.docket.ended[env.case_id].outcome == "TERMINATED_ERROR"
+
+
+def test_the_seat_is_told_the_change_and_the_notebook_at_hand():
+    table = refining()
+    state, brief = weekly(table), table.docket.rules.types["architecture"].brief
+    told = [brief(state, owed, table.docket.house) for owed in state.owed]
+    assert [one["change"] for one in told] == [("arch_001", "d", "n"), ("arch_002", "d", "n")]
+    assert told[0]["notebook"] is None
+    table.docket.house.config = {"arena": {"enabled": True, "mcp": "my-notebook --stdio"}}
+    notebook = brief(state, state.owed[0], table.docket.house)["notebook"]
+    assert (
+        NotebookContext.model_validate(task(table, "arch_001", notebook=notebook).notebook).notebook_id
+        == "society"
+    )
+
+
+def test_such_a_log_verifies():
+    table = refining()
+    refine(table, "arch_001")
+    table.wait(hours=3)
+    table.stop()
+    report = judged("".join(env.line + "\n" for env in table.log))
+    assert report.ok, report.findings

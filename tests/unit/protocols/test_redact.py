@@ -1,12 +1,22 @@
 import base64
 import json
 import time
+from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protocols.kernel.redact import AUDIT_BYTES, SECRETS, cap, keepsake, redact
+from protocols.kernel.redact import (
+    AUDIT_BYTES,
+    SECRETS,
+    _mark,
+    cap,
+    keepsake,
+    may_hold_secret,
+    redact,
+    redact_under,
+)
 
 # Put together from pieces, so that no scanner takes this file for a leak.
 DISCORD = "MTA" + "x" * 23 + "." + "Gh7k2P" + "." + "q" * 38
@@ -20,6 +30,8 @@ GITHUB = "gh" + "p_" + "a" * 36
 GOOGLE = "AI" + "za" + "b" * 35
 JWT = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxIn0" + ".c2ln"
 KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIabc\ndef==\n-----END RSA " + "PRIVATE KEY-----"
+
+ALL = [DISCORD, SLACK, SLACK_APP, AWS, OPENAI, ANTHROPIC, STRIPE, GITHUB, GOOGLE, JWT, KEY]
 
 
 @pytest.mark.parametrize(
@@ -123,10 +135,99 @@ PIECES = st.sampled_from(
 )
 
 
-@given(st.lists(PIECES | st.text(max_size=5), max_size=12).map("".join))
+SCRAPS = st.lists(PIECES | st.text(max_size=5), max_size=12).map("".join)
+
+
+@given(SCRAPS)
+@example("authorization=password 0")
+@example("Authorization: Bearer " + JWT)
+@example('authorization = "Basic abc" x')
 def test_redacting_twice_changes_nothing_more(text):
     once = redact(text)
     assert redact(once) == once
+
+
+def _slowly(text):
+    for secret in SECRETS:
+        text = secret.pattern.sub(partial(_mark, secret.kind), text)
+    return text
+
+
+@given(SCRAPS)
+@example("passphrase\tis\thunter2 bearer\n" + "a" * 20)
+@example("password\t:\r\nhunter2")
+@example("\udcff password=hunter2")
+@example("\u00fc://u\u00fc:p\u00e4ss@host")
+@example("pa\u017f\u017fword=\u212a")
+def test_the_quick_look_misses_nothing_in_a_text_or_in_its_json(text):
+    assert redact(text) == _slowly(text)
+    for written in (
+        text,
+        json.dumps(text),
+        json.dumps(text, ensure_ascii=False),
+        json.dumps(json.dumps(text)),
+    ):
+        if redact(text) != text:
+            assert may_hold_secret(written), written
+
+
+@pytest.mark.parametrize(
+    "secret", [*ALL, "password is hunter22", "pwd = x", "Authorization: x", "https://a:b@c/"]
+)
+def test_the_quick_look_sees_each_secret_alone_and_in_json(secret):
+    assert redact(secret) != secret
+    assert may_hold_secret(json.dumps({"a": [f"x {secret}"]}))
+    assert may_hold_secret(f"{secret} \u00e4")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Authorization of the budget: the admin's; the bearer: nobody",
+        "a pass: 12 of 14, key: value, tokens: 4096, https://example.org/a:b",
+        "the password is wrong, the API key is missing",
+        "esc_20260222_1331 hyp_20260223_1018_2 cycle_20260223_1000 " + "0f" * 32,
+    ],
+)
+def test_the_quick_look_takes_no_ordinary_text_for_a_secret_that_it_then_changes(text):
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_value_alone_in_the_line_below_its_name_is_redacted_and_prose_below_it_is_not(end):
+    assert redact(f"Password:{end}hunter2{end}ok") == f"Password:{end}[redacted:password]{end}ok"
+    for prose in ("- a bullet of words", "VERDICT: APPROVED", "VERDICT:REVISE", '"two words"'):
+        assert redact(f"the token:{end}{prose}{end}") == f"the token:{end}{prose}{end}"
+
+
+def test_an_open_quote_ends_with_its_line():
+    assert redact("secret: 'abc def\nVERDICT: APPROVED") == "secret: '[redacted:password]\nVERDICT: APPROVED"
+
+
+@pytest.mark.parametrize(
+    "key", ["token", "api_key", "apiKey", "DISCORD_TOKEN", "clientSecret", "pwd", "credentials"]
+)
+def test_a_value_under_a_telling_key_is_redacted_whole(key):
+    assert redact_under(key, "abc def") == "[redacted:password]"
+    assert redact_under(key, "[redacted:jwt]") == "[redacted:jwt]"
+    assert redact_under(key, "") == ""
+
+
+@pytest.mark.parametrize(
+    "key", ["resume_ref", "session_id", "tokens", "token_count", "api_key_env", "key", "keys"]
+)
+def test_a_value_under_another_key_is_only_looked_through(key):
+    assert redact_under(key, "abc") == "abc"
+    assert redact_under(key, "pwd=abc") == "pwd=[redacted:password]"
+
+
+def test_plain_text_costs_next_to_nothing():
+    text = "The strategy holds its weekly returns in the test split, its drawdown is 13.1 %.\n" * 20_000
+    started = time.perf_counter()
+    assert redact(text) == text
+    assert time.perf_counter() - started < 0.1, (
+        "1.6 MB in a hundredth of a second, were it not for other processes"
+    )
 
 
 @given(st.text(max_size=30), st.text(max_size=30))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.escalation.messages import EscalationAnswer
+from protocols.kernel.discretion import without_secrets
 from protocols.kernel.envelope import OFFICER, Actor, Draft
 from protocols.kernel.errors import Forbidden, Malformed
 from protocols.kernel.people import Note
@@ -72,6 +73,7 @@ def test_openers_lead_to_their_case_types():
         "SIGNAL": "trade",
         "PERFORMANCE_FEEDBACK": "feedback",
         "RECALL_FLAG": "recall",
+        "ARENA_TASK": "run",
     }
 
 
@@ -331,6 +333,16 @@ def test_the_same_duty_is_the_same_whatever_id_the_sequencer_gave_it():
     other = m.Reflection(record=bodies.entry(summary="something else"))
     assert not book.same(plain, Counter(MINTED).mint(other, START), house)
     assert not book.same(plain, m.CausalRecord(record=bodies.entry()), house)
+
+
+def test_r_a9_a_duty_whose_text_the_sequencer_redacted_is_the_same_duty():
+    book = rules()
+    house = Table().docket.house
+    joined = m.Reflection(record=bodies.entry(summary="what the critic calls a token: momentum"))
+    logged = without_secrets(Counter(MINTED).mint(joined, START))
+    assert logged.record.summary == "what the critic calls a token: [redacted:password]"
+    assert book.same(joined, logged, house)
+    assert not book.same(m.Reflection(record=bodies.entry(summary="a token: momentum")), logged, house)
 
 
 def test_stamps_are_in_utc_whatever_the_zone():

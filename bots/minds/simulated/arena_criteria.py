@@ -1,0 +1,72 @@
+"""What simulated reviewers of the Arena look for in a draft, and how planners put it in: data."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+
+class Criterion(NamedTuple):
+    """Something a draft should have.
+
+    Attributes:
+        name: One word or two.
+        pattern: How a draft shows that it has it: a heading.
+        asked: What a review says when it is missing.
+        section: What a planner writes for it; `{task}` names the task.
+    """
+
+    name: str
+    pattern: re.Pattern[str]
+    asked: str
+    section: tuple[str, ...]
+
+
+def _criterion(name: str, asked: str, *section: str) -> Criterion:
+    return Criterion(name, re.compile(rf"^#+ {name}\b", re.IGNORECASE | re.MULTILINE), asked, section)
+
+
+CRITERIA: Final = (
+    _criterion(
+        "Goal",
+        "the draft does not say what is different once this is done",
+        "After this, {task} holds and anybody can see that it does.",
+        "The change is finished when {task} is true on the log alone.",
+    ),
+    _criterion(
+        "Steps",
+        "there is no order of steps, so nobody can say what comes first",
+        "1. Write down how it is today.\n2. Change one place.\n3. Compare both on the same seeds.",
+        "1. Measure the present state.\n2. Make the change behind a switch.\n3. Turn it on for one week.",
+    ),
+    _criterion(
+        "Measure",
+        "no measure is named that could show that it failed",
+        "It failed when the weekly false-negative rate has not fallen after two weeks.",
+        "It failed when debates take longer and no more hypotheses pass their backtest.",
+    ),
+    _criterion(
+        "Risks",
+        "no risk is named, and every change has one",
+        "It may slow debates down; the budget of a cycle shows that within a day.",
+        "Seats may learn to write for the check instead of for each other.",
+    ),
+    _criterion(
+        "Way back",
+        "it does not say how the change is undone",
+        "Turn the switch off: nothing that was logged changes its meaning.",
+        "The rules version goes back by one; cases that are open keep theirs.",
+    ),
+    _criterion(
+        "Owner",
+        "nobody is named who sees to it",
+        "The Evolver sees to it and reports on it every week.",
+        "The Critic sees to it; the Evolver reads the report.",
+    ),
+)
+"""In the order in which a draft has its sections."""
+
+VAGUE: Final = re.compile(
+    r"\b(somehow|as needed|in due time|to be decided|tbd|should be fine)\b", re.IGNORECASE
+)
+"""Words that say that nothing has been decided."""

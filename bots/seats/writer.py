@@ -1,0 +1,60 @@
+"""Writers: what fills an Arena seat's outputs with words; the shell around them keeps the rules (`arena.ArenaMind`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bots.minds.mind import View
+from bots.seats.sessions import Session
+from bots.tools.access import Toolbox
+from protocols.arena.relevance import cleanse
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One output that is asked for.
+
+    Attributes:
+        view: What the mind is shown; its brief holds prompt, round, evidence and what is unresolved.
+        toolbox: The tools of the seat, each with its access mode.
+        session: The Reviewer's resumed session; None for the others.
+    """
+
+    view: View
+    toolbox: Toolbox
+    session: Session | None = None
+
+    @property
+    def kind(self) -> str:
+        """Return which message is owed: DRAFT, REVIEW or FINAL_OUTPUT."""
+        return self.view.obligation.expects[0]
+
+    def last_draft(self) -> str:
+        """Return the newest draft as it is kept (R-A9), "" before the first."""
+        return self._last("DRAFT")
+
+    def last_review(self) -> str:
+        """Return the newest review as it is kept (R-A9), "" before the first."""
+        return self._last("REVIEW")
+
+    def _last(self, kind: str) -> str:
+        found = self.view.last(kind)
+        return cleanse(found.body.text).text if found is not None else ""  # type: ignore[attr-defined]
+
+
+class Writer(ABC):
+    """Writes drafts, reviews and final outputs; whatever it does goes through its toolbox."""
+
+    @abstractmethod
+    def delay(self, view: View) -> timedelta | None:
+        """Say how long after its opening an obligation is answered; None: not at all."""
+
+    @abstractmethod
+    async def write(self, work: Work) -> str:
+        """Write the raw text of an output."""
+
+    def question(self, work: Work) -> str:
+        """Return what to ask the notebook in this phase."""
+        return str(work.view.brief["query"])

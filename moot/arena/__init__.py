@@ -1,0 +1,1 @@
+"""Runs of the Arena without a society around them: scripts, notebooks, the test matrix."""

@@ -1,0 +1,183 @@
+"""`moot arena`: a task refined by Planner, Reviewer and Finalizer under Arena Protocol v2, and its judges."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from moot.cli.app import Group, app, command
+from moot.cli.arena_input import given, read_bytes, read_json, source_of
+from moot.cli.arena_out import check_out, deliver, progress
+from moot.cli.errors import Unusable
+from moot.cli.output import console, write_json
+from moot.cli.place import AsJson
+
+group = typer.Typer(
+    cls=Group,
+    help="""Refine a task in the Arena: Planner, Reviewer and Finalizer under Arena Protocol v2.
+
+    run, start and record make audit records; conformance, parse and matrix judge.""",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+app.add_typer(group, name="arena")
+
+EXIT_CODES: Final = {"TERMINATED_APPROVED": 0, "TERMINATED_MAX_ROUNDS": 3}
+"""How `moot arena run` ends; 4 is TERMINATED_ERROR."""
+FAILED: Final = 4
+
+TaskFile = Annotated[
+    Path, typer.Option("--task", metavar="FILE", help="JSON: a TaskContext, or {task, notebook}.")
+]
+ProtocolFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="JSON: a ProtocolConfig; by default the spec's."),
+]
+RecordOut = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write the audit record to this file.")
+]
+
+
+@command(
+    "moot arena run --task task.json --out record.json",
+    "moot arena run --task task.json --notebook ./notes",
+    "moot arena run --task task.json --script script.yaml",
+    "moot arena run --task task.json --mcp 'my-notes-server' --json",
+    within=group,
+)
+def run(
+    task: TaskFile,
+    config: ProtocolFile = None,
+    notebook: Annotated[
+        Path | None, typer.Option("--notebook", metavar="DIR", help="A folder of notes, served over MCP.")
+    ] = None,
+    mcp: Annotated[
+        str | None, typer.Option("--mcp", metavar="COMMAND", help="A command that starts an MCP server.")
+    ] = None,
+    mcp_url: Annotated[
+        str | None, typer.Option("--mcp-url", metavar="URL", help="The address of an MCP server.")
+    ] = None,
+    no_notebook: Annotated[
+        bool, typer.Option("--no-notebook", help="Consult no notebook, whatever the config says.")
+    ] = False,
+    script: Annotated[
+        Path | None, typer.Option("--script", metavar="FILE", help="YAML: what the seats say.")
+    ] = None,
+    max_rounds: Annotated[
+        int | None, typer.Option("--max-rounds", metavar="N", help="Instead of the config's, 1 to 5.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seeds simulated minds; by default 1.")
+    ] = 1,
+    out: RecordOut = None,
+    as_json: AsJson = False,
+) -> int:
+    """Refine a task in virtual time, with scripted or simulated minds, and say how it went.
+
+    Exit code 0: approved, 3: the round cap was reached, 4: the run ended with an error. An invalid config or
+    task is such an error, with its reason in the record. With --json the audit record itself is printed.
+    """
+    from moot.arena.offline import RunOptions, run_offline
+    from moot.arena.script import ScriptError, read_script
+    from moot.log_setup import set_up_logging
+    from protocols.kernel.errors import Malformed
+
+    set_up_logging(None)
+    source = source_of(notebook, mcp, mcp_url, is_off=no_notebook)
+    try:
+        scripted = None if script is None else read_script(script)
+    except ScriptError as error:
+        raise Unusable(str(error)) from None
+    what = given(task, config, max_rounds=max_rounds, script=scripted, source=source, is_off=no_notebook)
+    check_out(out)
+    options = RunOptions(
+        task=what.task, config=what.config, notebook=what.notebook, script=scripted, source=source, seed=seed
+    )
+    try:
+        with progress("arena") as told:
+            record = run_offline(options, told)
+    except Malformed as error:
+        # No object, or more than a message may hold: no run can be opened with it.
+        raise Unusable(str(error)) from None
+    deliver(record, out, as_json=as_json)
+    return EXIT_CODES.get(record["terminal_state"], FAILED)
+
+
+@command("moot arena parse review.txt", "moot arena parse - < review.txt", within=group)
+def parse(
+    named: Annotated[str, typer.Argument(metavar="FILE|-", help="A raw review; - is standard input.")],
+) -> int:
+    """Find the verdict of a review; exit code 1 when there is none.
+
+    Prints JSON: the verdict, its line from 1, how many lines are verdicts, and the parser's codes.
+    """
+    from protocols.arena.verdict import parse_verdict
+
+    # Decoded here, not by a text file: that would turn CR LF and CR into LF.
+    found = parse_verdict(read_bytes(named).decode("utf-8", "replace"))
+    write_json(
+        {
+            "verdict": found.verdict,
+            "line": found.line,
+            "matches": found.matches,
+            "events": [found.code] if found.code is not None else [],
+        }
+    )
+    return 0 if found.verdict is not None else 1
+
+
+@command(
+    "moot arena conformance record.json",
+    "moot arena conformance record.json --json | jq .level",
+    "moot arena conformance - < record.json",
+    within=group,
+)
+def conformance(
+    named: Annotated[
+        str, typer.Argument(metavar="RECORD.json|-", help="An audit record; - is standard input.")
+    ],
+    as_json: AsJson = False,
+) -> int:
+    """Judge an audit record that anybody produced by the spec's 13 checks; exit code 1 when one fails.
+
+    It reads the record alone, and computes again what can be computed: verdicts, paths, rounds, hooks.
+    """
+    from moot.cli.arena_show import print_conformance
+    from protocols.arena.conformance import check
+
+    found = check(read_json(named))
+    if as_json:
+        write_json(
+            {
+                "level": found.level,
+                "is_conformant": found.is_conformant,
+                "is_justified": found.is_justified,
+                **asdict(found),
+            }
+        )
+    else:
+        print_conformance(console(), named, found)
+    return 0 if found.is_conformant else 1
+
+
+@command("moot arena matrix", "moot arena matrix --json | jq '.scenarios[].runs[].actual'", within=group)
+def matrix(as_json: AsJson = False) -> int:
+    """Run the spec's test matrix T01 to T12 and hold each run to its path and its criteria.
+
+    Every run is scripted and offline. Exit code 1 when anything is missed.
+    """
+    from moot.arena.matrix import run_matrix
+    from moot.cli.arena_matrix import print_matrix
+    from moot.log_setup import set_up_logging
+
+    set_up_logging(None)
+    with progress("matrix") as told:
+        found = run_matrix(told)
+    if as_json:
+        write_json(found.as_json())
+    else:
+        print_matrix(console(), found)
+    return 0 if found.is_passed else 1

@@ -1,0 +1,95 @@
+"""Who sits where: the mind of every seat, as configuration and scripts say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from bots.tools.notebook import Notebook
+
+from bots.minds.admin import SimulatedAdmin
+from bots.minds.human import HumanMind
+from bots.minds.mind import Mind
+from bots.minds.scripted import Entry, ScriptedMind
+from bots.minds.simulated.arena import SimulatedWriter
+from bots.minds.simulated.mind import SimulatedMind
+from bots.minds.simulated.tools import SimulatedTools
+from bots.seats.arena import ArenaMind
+from bots.seats.sessions import SessionStore
+from config.settings import Settings
+from moot.arena.source import NotebookSource
+from protocols.codec import decode_body
+from protocols.kernel.seats import ARENA, SYSTEM_A, SYSTEM_B, Seat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A seat's script and what it does when that is over."""
+
+    entries: tuple[Entry, ...]
+    then: Literal["simulated", "silent"] = "simulated"
+
+
+def seats_of(settings: Settings) -> tuple[Seat, ...]:
+    """Return the seats that bots fill, in the order in which they are seated."""
+    seats = SYSTEM_A
+    if settings.desk.enabled:
+        seats |= SYSTEM_B
+    if settings.arena.enabled:
+        seats |= ARENA
+    return tuple(sorted(seats))
+
+
+def source_of(settings: Settings) -> NotebookSource | None:
+    """Return the notebook service that the configuration names; None when it names none."""
+    arena = settings.arena
+    if arena.notebook:
+        return NotebookSource("folder", arena.notebook)
+    if arena.mcp:
+        return NotebookSource("command", arena.mcp)
+    return NotebookSource("url", arena.mcp_url) if arena.mcp_url else None
+
+
+class Seating:
+    """Makes the minds of a society; those of the Arena share a notebook and the Reviewer's sessions."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        seed: int,
+        scripts: Mapping[Seat, Script],
+        tools: SimulatedTools,
+        notebook: Notebook | None,
+    ) -> None:
+        """Take what minds are made of."""
+        self._settings = settings
+        self._seed = seed
+        self._scripts = scripts
+        self._tools = tools
+        self._notebook = notebook
+        self._sessions = SessionStore()
+
+    def minds(self, *, is_admin_simulated: bool) -> dict[Seat, Mind]:
+        """Return the mind of every seat that bots fill, and the admin's when that is simulated (R-D19)."""
+        seats = seats_of(self._settings)
+        return {seat: self.mind(seat) for seat in (*seats, *([Seat.ADMIN] if is_admin_simulated else ()))}
+
+    def mind(self, seat: Seat) -> Mind:
+        """Make the mind of a seat."""
+        base = self._base(seat)
+        script = self._scripts.get(seat)
+        if script is None:
+            return base
+        is_over = script.then == "silent"
+        return ScriptedMind(script.entries, fill=base, then=None if is_over else base, decode=decode_body)
+
+    def _base(self, seat: Seat) -> Mind:
+        if seat is Seat.ADMIN:
+            return SimulatedAdmin(self._seed)
+        if self._settings.minds.get(seat.value, "simulated") == "silent":
+            return HumanMind()
+        if seat in ARENA:
+            writer = SimulatedWriter(self._seed, self._tools.temper)
+            return ArenaMind(writer, lambda _view: self._notebook, self._sessions)
+        return SimulatedMind(self._tools)

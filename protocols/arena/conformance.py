@@ -1,0 +1,147 @@
+"""The independent conformance checker of Arena Protocol v2: section 12, judged from an audit record alone.
+
+It shares no rule with the code that runs the protocol. It has its own table of transitions, reads each verdict anew
+from the text of the review, and trusts nothing that the record says of itself. The record may be anybody's: only what
+the specification and the form of the record demand is demanded. What Moot tells beyond that (its invocations, its
+references with digests, its coded reasons) is not demanded, but where it stands it has to agree with the rest.
+
+`conformance_reading` turns JSON of any shape into typed sections, `conformance_walk` puts each event into its state and
+round, the modules beside them hold the checks, `conformance_shoulds` the SHOULDs, `conformance_report` the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from protocols.arena import conformance_hooks as hooks
+from protocols.arena import conformance_inputs as inputs
+from protocols.arena import conformance_states as states
+from protocols.arena import conformance_verdicts as verdicts
+from protocols.arena.conformance_content import check_content
+from protocols.arena.conformance_reading import SECTIONS, read
+from protocols.arena.conformance_report import (
+    COMPLIANT,
+    CONDITIONAL,
+    NON_COMPLIANT,
+    Check,
+    Conformance,
+    Findings,
+    Should,
+)
+from protocols.arena.conformance_shoulds import shoulds_of
+from protocols.arena.conformance_trail import check_trail
+from protocols.arena.conformance_walk import Walk
+
+__all__ = ["COMPLIANT", "CONDITIONAL", "NON_COMPLIANT", "Check", "Conformance", "Should", "check"]
+
+
+class _Rule(NamedTuple):
+    """A check of section 12, what it is judged by, and the sections of the record that it cannot do without."""
+
+    title: str
+    rule: str
+    needs: tuple[str, ...]
+    judge: Callable[[Walk, Findings], None]
+
+
+_END: Final = ("terminal_state", "terminal_reason")
+
+RULES: Final = (
+    _Rule("ProtocolConfig satisfies section 4.1", "4.1, 6.2", ("config",), inputs.check_config),
+    _Rule(
+        "All states are in the ProtocolState enum",
+        "4.4",
+        ("transitions", "events", "terminal_state"),
+        states.check_states,
+    ),
+    _Rule(
+        "All transitions follow section 5.1",
+        "5.1, 5.2",
+        ("config", "transitions", "events", "rounds"),
+        states.check_transitions,
+    ),
+    _Rule(
+        "Reviewer mode is enforced as read-only",
+        "3.2, 10.4",
+        ("config", "transitions", "events", "rounds", "parser", *_END),
+        inputs.check_read_only,
+    ),
+    _Rule(
+        "Verdict parsing follows section 7.3",
+        "7.3",
+        ("transitions", "events", "rounds", "parser", "artifacts"),
+        verdicts.check_parsing,
+    ),
+    _Rule(
+        "Missing verdict handling uses exactly one retry",
+        "9.1",
+        ("transitions", "events", "rounds", "parser", *_END),
+        verdicts.check_retry,
+    ),
+    _Rule(
+        "The max_rounds cap is enforced", "9.3", ("config", "transitions", "rounds", *_END), states.check_cap
+    ),
+    _Rule(
+        "Session resume is enforced when required",
+        "6.3, 9.5",
+        ("config", "task", "transitions", "events", "rounds", *_END),
+        inputs.check_session,
+    ),
+    _Rule(
+        "Notebook hooks execute for enabled phases",
+        "4.3, 8, 9.4",
+        tuple(section for section in SECTIONS if section not in ("notebook",)),
+        hooks.check_hooks,
+    ),
+    _Rule(
+        "The after-hook includes the drift-check query",
+        "8.3",
+        ("config", "transitions", "hooks", "final_output", *_END),
+        hooks.check_drift,
+    ),
+    _Rule(
+        "studio_create is optional, not mandatory",
+        "8.3",
+        ("transitions", "events", *_END),
+        hooks.check_studio,
+    ),
+    _Rule("The audit trail contains all required events and records", "11", SECTIONS, check_trail),
+)
+"""The first twelve; the thirteenth looks at the record as a whole."""
+
+
+def check(record: object) -> Conformance:
+    """Judge the audit record of a run.
+
+    An invalid config passes check 1 only where the run refused it as 6.2 asks: INIT → TERMINATED_ERROR, no round, and a
+    reason that names the config. The same holds for a task without a valid session_id and check 8 (6.3).
+
+    Args:
+        record: Parsed JSON of any shape. Garbage fails its checks; nothing is raised.
+
+    Returns:
+        The thirteen checks in order, the SHOULDs left undone, and the level. For a SHOULD that is broken without a
+        justification see `Conformance.level`.
+    """
+    walk = Walk(read(record))
+    checks = [_judge(number, rule, walk) for number, rule in enumerate(RULES, 1)]
+    content = Findings()
+    check_content(walk, record, content)
+    for fault in walk.reading.faults["artifacts"]:
+        content.wrong("", fault)
+    checks.append(
+        content.as_check(13, "No prohibited excess content is introduced into artifacts", "10.3, R-A9")
+    )
+    return Conformance(tuple(checks), shoulds_of(walk))
+
+
+def _judge(number: int, rule: _Rule, walk: Walk) -> Check:
+    """Judge one check, or say why it cannot be judged."""
+    found = Findings()
+    for section in rule.needs:
+        for fault in walk.reading.faults[section]:
+            found.wrong("", fault)
+    if not found.faults:
+        rule.judge(walk, found)
+    return found.as_check(number, rule.title, rule.rule)

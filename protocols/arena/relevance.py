@@ -1,0 +1,370 @@
+"""What may not stand in a protocol artifact, as data, and the filter that takes it out (R-A9, spec 10.3, 12.13)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
+
+from protocols.kernel.redact import PRIVATE_KEY, may_hold_secret, redact
+from protocols.kernel.scanning import scanner
+
+Category = Literal[
+    "infra_telemetry", "billing_admin", "incident_deployment_backlog", "creative_marketing", "secret"
+]
+
+
+class Rule(NamedTuple):
+    """How one kind of excluded line looks.
+
+    Attributes:
+        id: Its name in the list of what was removed.
+        category: What it belongs to.
+        pattern: What is looked for in the line in lower case; a blank stands for one to three of any
+            kind, a blank and a question mark for none to three.
+        unless: A line in which this is found, too, is kept.
+    """
+
+    id: str
+    category: Category
+    pattern: re.Pattern[str]
+    unless: re.Pattern[str] | None = None
+
+
+def _rule(category: Category, name: str, pattern: str, unless: re.Pattern[str] | None = None) -> Rule:
+    blanks = pattern.replace(" ?", r"\s{0,3}").replace(" ", r"\s{1,3}")
+    return Rule(name, category, re.compile(blanks, re.ASCII), unless)
+
+
+_TRADING: Final = re.compile(r"\b(?:strat(?:egy|egies|_\d)|paper|backtest|hypothes[ie]s|deliberation|desk\b)")
+_RESEARCH: Final = re.compile(
+    r"\b(?:signals?|sentiment|alpha|features?|predict\w*|datasets?|data|backtest\w*|hypothes[ie]s|factors?"
+    r"|returns|revenues?|earnings|spend(?:ing)?)\b"
+)
+_DAY: Final = "(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next week|weekly|monthly)"
+_INFRA: Final[Category] = "infra_telemetry"
+_BILLING: Final[Category] = "billing_admin"
+_INCIDENT: Final[Category] = "incident_deployment_backlog"
+_CREATIVE: Final[Category] = "creative_marketing"
+
+# Every gap is bounded, so that a line of any length takes linear time.
+RULES: Final = (
+    # A machine's load with its figure: "CPU at 93 %", "heap 3.1 GB", "disk usage: 91 %".
+    _rule(
+        _INFRA,
+        "machine_load",
+        r"\b(?:[cg]pu|(?<!long[\s-])memory|heap|disk|ram|iowait|inodes?)(?: (?:usage|use|utili[sz]ation|load))?"
+        r"(?: (?:on|of|for) [\w./-]{1,40})?\s{0,2}[:=]?\s{0,2}"
+        r"(?:(?:now|is|are|was|at|hits?|reached|over|above|to) ){0,3}[~>]?\d[\d.,]{0,9}\s{0,2}(?:%|percent\b)"
+        # A size alone may be a demand of a design ("memory: 2 GB"); reaching it is a measurement.
+        r"|\b(?:memory|heap|disk|ram) (?:(?:usage|use|is|was|now) ){0,2}"
+        r"(?:at|hits?|reached|(?:peaked|spiked) at|jumped to) \d[\d.,]{0,9}\s{0,2}[kmgt]i?b\b"
+        r"|\bheap:? \d[\d.,]{0,9}\s{0,2}[kmgt]i?b\b",
+    ),
+    # The machine's other figures: "load average: 4.2", "uptime 99.95 %", "1,200 rps", "replication lag 40 s".
+    _rule(
+        _INFRA,
+        "machine_figures",
+        r"\bload average:? \d|\buptime(?: (?:is|was|of|at))?:? \d|\b\d[\d.,]{0,9}k?\s?(?:rps|qps|iops)\b"
+        r"|\breplication lag\b|\bgc pauses?\b.{0,20}?\d",
+    ),
+    # Containers and nodes and how they fare: "pod restarted 4 times", "node-7 evicted".
+    _rule(
+        _INFRA,
+        "cluster_state",
+        r"\b(?:pods?|containers?|kubelets?|nodes?|node-\w{1,20}|vms?|clusters?|servers?)\b.{0,40}?"
+        r"\b(?:restart(?:s|ed|ing)|crash(?:ed|ing|es|loop\w{0,20})|evicted|oom-?killed|unreachable|rebooted|drained"
+        r"|cordoned|notready|unhealthy)\b|\b(?:crashloopbackoff|oom-?killed|oom[\s-]killer)\b",
+    ),
+    # A service's answers and errors: "p99 latency of /api/users 840 ms", "5xx rate", "502 Bad Gateway".
+    _rule(
+        _INFRA,
+        "service_health",
+        r"\bp(?:50|90|95|99|999)\b.{0,30}?\bresponse times?\b|\b(?:latency|response times?)\b.{0,20}?\s/[a-z][\w/-]*"
+        r"|\b5xx\b|\b50[234] (?:errors?|bad gateway|gateway timeout|responses)\b|\bhttp 50[0234]\b"
+        r"|\b(?:api|server|gateway) (?:errors|error rate)\b.{0,20}?\d",
+    ),
+    # Tools that watch machines: "the Grafana dashboard", "CloudWatch alarm".
+    _rule(
+        _INFRA,
+        "monitoring_tool",
+        r"\b(?:grafana|prometheus|datadog|cloudwatch|newrelic|nagios|kibana)\b.{0,20}?"
+        r"\b(?:dashboards?|alerts?|alarms?|panels?|graphs?|monitors?|metrics?)\b"
+        r"|\b(?:alerts?|alarms?|metrics?|dashboards?) (?:in|from|on) (?:grafana|prometheus|datadog|cloudwatch|kibana)\b"
+        r"|\bkubectl \w",
+    ),
+    # A bill with its number or state: "Invoice #4412 is overdue", "INV-2031".
+    _rule(
+        _BILLING,
+        "invoice",
+        r"\binvoices?(?: no\.?| number)? ?#? ?(?:inv-?)?\d|\binv-\d{2,}"
+        r"|\binvoices? (?:is|are|was|were) (?:over)?due\b|\b(?:pay|send|approve|dispute|forward) (?:the|an?|our|this) "
+        r"(?:\w{1,20} )?(?:invoice|receipt)s?\b|\boverdue invoices?\b.{0,30}?\b(?:accounting|finance|vendor)\b",
+    ),
+    # What the society's tools are rented under: "upgrade the subscription to the Pro plan", "the trial ends".
+    _rule(
+        _BILLING,
+        "subscription",
+        r"\b(?:upgrad|downgrad|renew|cancel|extend)\w{0,4} (?:(?:the|our|your|my|this|a) )?(?:\w{1,20} )?"
+        r"(?:subscription|licen[cs]e)s?\b"
+        r"|\b(?:upgrad|downgrad|switch|mov)\w{0,4}\b.{0,40}?\b(?:pro|free|team|business|enterprise|premium|starter) "
+        r"(?:plan|tier)\b|\b(?:free|your|our) trial (?:ends|ended|expires|expired)\b"
+        r"|\bsubscription (?:fee|renewal|payment|invoice)s? (?:is|are|was|due|of|for)\b",
+    ),
+    # How bills are paid: "the credit card on file", "billing address", "top up the credits", "the AWS bill".
+    _rule(
+        _BILLING,
+        "payment",
+        r"\bbilling:? (?:address|portal|cycle|account|contact|department|team|admin|statement|dispute|question|issue"
+        r"|email|page|settings)\b|\bbilling:|\bpayment (?:method|reminder|overdue)\b"
+        r"|\b(?:credit )?card (?:on file|was declined|declined|has expired|expired|ending in)\b"
+        r"|\btop(?:ped)?[\s-]up\b.{0,30}?\b(?:credits?|balance)\b|\b(?:aws|azure|gcp|cloud|hosting|saas|openai) bill\b"
+        r"|\b(?:request|issue|process)\w{0,3} (?:a |the )?refund\b",
+    ),
+    # Office work: "expense report", "timesheets", "run payroll", "purchase order 12".
+    _rule(
+        _BILLING,
+        "office",
+        r"\bexpense reports?\b|\btimesheets?\b|\b(?:run|approve|process) (?:the )?payroll\b"
+        r"|\bpurchase order (?:no\.? |number )?#?\d|\bvacation (?:request|approval)s?\b"
+        r"|\breimburse(?:ment|d)? (?:of|for|the|my)\b",
+    ),
+    # A ticket or severity: "INC-2231", "SEV-1", "P1 incident", "incident #12".
+    _rule(
+        _INCIDENT,
+        "incident_ticket",
+        r"\binc-?\d{2,}\b|\b(?:chg|prb)-?\d{3,}\b|\bsev[\s-]?[0-4]\b|\bp[0-3] incident\b|\bincident ?#\d"
+        r"|\bincident (?:commander|channel|bridge|timeline|ticket|queue|backlog)\b"
+        r"|\bincident\b.{0,40}?\b(?:resolved|mitigated|declared|opened|closed|started)\b.{0,20}?\b\d{1,2}:\d{2}\b",
+    ),
+    # People on call and what they write afterwards: "pager went off", "postmortem due Friday".
+    _rule(
+        _INCIDENT,
+        "on_call",
+        r"\bpager (?:went|goes|fired|rang)\b|\bpagerduty\b|\bon-?call (?:rotation|shift|handover|schedule|engineer)\b"
+        rf"|\bpost-?mortems?\b.{{0,40}}?\b(?:due(?! to)|meeting|scheduled|action items?|{_DAY})\b"
+        r"|\bstatus page (?:is|was|updated|shows|says|green|red)\b",
+    ),
+    # Lists of work on machines: "Deployment backlog", "backlog grooming".
+    _rule(
+        _INCIDENT,
+        "backlog",
+        r"\b(?:deploy(?:ment)?|release|rollout|ops|devops|infra(?:structure)?|incident|sprint|maintenance|bug|ticket)s?"
+        r" backlog\b|\bbacklog (?:grooming|refinement|tickets?)\b|\bbacklog of (?:\w{1,20} )?(?:incident|deployment|"
+        r"release|ticket|bug)s?\b",
+    ),
+    # Software on its way to machines: "roll out v2.3.1 to staging", "deploy 1.4 to production".
+    _rule(
+        _INCIDENT,
+        "rollout",
+        r"\b(?:roll(?:ed|ing)?[\s-]?(?:out|back)|deploy(?:ed|ing)?|ship(?:ped)?|releas(?:e|ed|ing)|push(?:ed)?|hotfix)\b"
+        r".{0,60}?\b(?:v\d{1,4}(?:\.\d{1,4}){0,2}|\d{1,4}\.\d{1,4}(?:\.\d{1,4})?|hotfix|image|build|service|migration)\b"
+        r".{0,40}?\b(?:staging|prod|production|canary|cluster)\b",
+        _TRADING,
+    ),
+    # The tools and habits of releases: "terraform apply", "the CI pipeline is red", "code freeze", "hotfix".
+    _rule(
+        _INCIDENT,
+        "release_work",
+        r"\bhelm (?:upgrade|install|rollback)\b|\bterraform (?:apply|plan)\b"
+        r"|\b(?:ci|ci/cd|jenkins|github actions|deploy(?:ment)?) (?:pipeline|build|job) (?:(?:is|was|has) )?"
+        r"(?:red|green|failed|failing|broken|stuck)\b|\b(?:code|change|deploy(?:ment)?|release) freeze\b"
+        r"|\bhotfix(?:es)?\b|\brunbooks?\b|\brelease train\b|\bcherry-pick\b.{0,40}?\brelease\b",
+        _TRADING,
+    ),
+    # Posts for a public: "Draft three Instagram captions", "schedule the LinkedIn posts".
+    _rule(
+        _CREATIVE,
+        "social_posts",
+        r"\b(?:instagram|tiktok|facebook|linkedin|youtube) (?:captions?|reels?|carousels?|thumbnails?|stories)\b"
+        r"|\b(?:draft|write|design|schedule|create|prepare|film|plan|publish|post)(?:s|d|ed|ing)?\b.{0,40}?"
+        r"\b(?:instagram|tiktok|facebook|linkedin|twitter|youtube|social(?:[\s-]media)?)"
+        r" (?:posts?|ads?|videos?|banners?|threads?)\b"
+        r"|\b(?:draft|write)(?:s|ing)? .{0,20}?\bcaptions?\b",
+    ),
+    # Plans of publishing: "content calendar", "editorial calendar".
+    _rule(
+        _CREATIVE,
+        "content_calendar",
+        r"\b(?:content|editorial|social(?:[\s-]media)?|posting|campaign|marketing) calendar\b"
+        r"|\bcontent (?:plan|pillars?|strategy|ideas?) for\b",
+    ),
+    # Letters to subscribers and articles: "newsletter on Monday", "write the blog post".
+    _rule(
+        _CREATIVE,
+        "newsletter",
+        rf"\bnewsletter\b.{{0,30}}?\b(?:{_DAY}|subject line|subscribers|goes out|draft|copy)\b"
+        r"|\b(?:draft|write|send|design|schedule|proofread)(?:s|ing)?\b.{0,30}?"
+        r"\b(?:newsletter|blog (?:posts?|articles?))\b",
+        _RESEARCH,
+    ),
+    # Campaigns: "the spring campaign", "ad campaign".
+    _rule(
+        _CREATIVE,
+        "campaign",
+        r"\b(?:spring|summer|autumn|winter|holiday|christmas|launch|ad|advertising|marketing|e-?mail|social(?:[\s-]media)?"
+        r"|brand|influencer) campaigns?\b",
+        _RESEARCH,
+    ),
+    # Work on a brand's looks and words: "tagline", "mood board", "ad copy", "creative brief".
+    _rule(
+        _CREATIVE,
+        "brand_work",
+        r"\b(?:taglines?|mood ?boards?|ad copy|copywriting|photo ?shoots?|storyboards?|key visuals?)\b"
+        r"|\bslogans? (?:for|ideas?)\b|\bbrand (?:voice|guidelines?|colou?rs|assets?|refresh)\b"
+        r"|\blogo (?:designs?|drafts?|variants?|concepts?)\b|\bhashtags? for\b"
+        r"|\bcreative (?:backlog|briefs?|brainstorm\w{0,4}|assets?|team|direction)\b"
+        r"|\bmarketing (?:backlog|copy|assets?|team|deck|materials?|e-?mails?|schedule|plan)\b",
+        _RESEARCH,
+    ),
+)
+"""The rules; where several find a line, the first one names it."""
+
+_suspect: Final = scanner(rule.pattern.pattern for rule in RULES)
+_BLANKS: Final = re.compile("[\u00a0\u2000-\u200a\u202f\u3000]")
+
+VERDICT: Final = re.compile(r"\s*VERDICT:\s*(APPROVED|REVISE)\s*", re.IGNORECASE | re.ASCII)
+_BREAK: Final = re.compile(r"(\r\n|\r|\n)")
+REDACTED: Final = "[redacted:"
+_REDACTED: Final = re.compile(r"\[redacted:([a-z_]{1,30})\]")
+
+
+class Removed(NamedTuple):
+    """What was taken out of a line.
+
+    Attributes:
+        line: Its number, from 1.
+        category: Why.
+        rule: The rule's id, or the kind of secret.
+    """
+
+    line: int
+    category: Category
+    rule: str
+
+
+SHORT: Final = 4_000
+"""A text of at most so many characters is remembered for a while."""
+
+
+class Cleansed(NamedTuple):
+    """A text without excluded content, and what was taken out."""
+
+    text: str
+    removed: tuple[Removed, ...]
+
+
+def cleanse(text: str) -> Cleansed:
+    """Take excluded content out of an artifact (R-A9).
+
+    A line about something excluded becomes `[removed: <category>]`, a secret in another line
+    `[redacted:<kind>]`. The number of lines, their breaks, all other lines and all verdict lines stay as they
+    are. Cleansing twice changes nothing more. It takes time linear in the text's length.
+    """
+    return _remembered(text) if len(text) <= SHORT else _cleanse(text)
+
+
+def _cleanse(text: str) -> Cleansed:
+    if not may_hold_secret(text) and not _suspect(_plain(text)):
+        return Cleansed(text, ())
+    pieces, removed, spoiled = _examine(text)
+    if not removed:
+        return Cleansed(text, ())
+    for line, rule in spoiled.items():
+        pieces[2 * line] = f"[removed: {rule.category}]"
+    return Cleansed("".join(pieces), removed)
+
+
+# The fold, the seat that resumes its session and the record look at the same outputs.
+_remembered: Final = lru_cache(maxsize=1024)(_cleanse)
+
+
+def redactions(text: str) -> tuple[Removed, ...]:
+    """List the secrets that were taken out of a text before it came here: the sequencer leaves a mark of each."""
+    if REDACTED not in text:
+        return ()
+    lines = _BREAK.split(text)[::2]
+    return tuple(
+        Removed(n, "secret", kind) for n, line in enumerate(lines, 1) for kind in _REDACTED.findall(line)
+    )
+
+
+def excess(text: str) -> tuple[Removed, ...]:
+    """List the excluded content of an artifact: what `cleanse` would take out, by line."""
+    return _examine(text)[1]
+
+
+def _examine(text: str) -> tuple[list[str], tuple[Removed, ...], dict[int, Rule]]:
+    """Return the lines and their breaks in turn, secrets redacted; what is excluded; and the rules by line."""
+    pieces = _BREAK.split(text)
+    removed: list[Removed] = []
+    if redact(text) != text:
+        pieces, removed = _without_secrets(text, pieces)
+        text = "".join(pieces)
+    spoiled = _spoiled(text, pieces)
+    removed += [Removed(line + 1, rule.category, rule.id) for line, rule in spoiled.items()]
+    return pieces, tuple(sorted(removed)), spoiled
+
+
+def _without_secrets(text: str, before: list[str]) -> tuple[list[str], list[Removed]]:
+    """Redact the secrets of a text, each in its line."""
+    after = _BREAK.split(redact("".join(_without_keys(text, before))))
+    found: list[Removed] = []
+    for n in range(0, len(before), 2):
+        if before[n] == after[n]:
+            continue
+        if VERDICT.fullmatch(before[n]):
+            after[n] = before[n]
+            continue
+        kinds = Counter(_REDACTED.findall(after[n])) - Counter(_REDACTED.findall(before[n]))
+        found += [Removed(n // 2 + 1, "secret", kind) for kind in sorted(kinds)]
+    return after, found
+
+
+def _without_keys(text: str, pieces: list[str]) -> Iterator[str]:
+    """Redact private keys line by line, so that their line breaks and a verdict among them stay."""
+    blocks = [match.span() for match in PRIVATE_KEY.finditer(text)]
+    at, block = 0, 0
+    for n, piece in enumerate(pieces):
+        begin, end, done = at, at + len(piece), 0
+        at = end
+        if n % 2 or VERDICT.fullmatch(piece):
+            yield piece
+            continue
+        while block < len(blocks) and blocks[block][0] < end:
+            first, last = (min(max(place, begin), end) for place in blocks[block])
+            if first < last:
+                yield piece[done : first - begin] + "[redacted:private_key]"
+                done = last - begin
+            if blocks[block][1] > end:
+                break
+            block += 1
+        yield piece[done:]
+
+
+def _spoiled(text: str, pieces: list[str]) -> dict[int, Rule]:
+    """Find the rule that each excluded line falls under; lines are counted from 0."""
+    low = _plain(text)
+    if not _suspect(low):
+        return {}
+    spoiled: dict[int, Rule] = {}
+    end = 0
+    for n, piece in enumerate(pieces):
+        begin, end = end, end + len(piece)
+        line = low[begin:end]
+        if n % 2 or not _suspect(line) or VERDICT.fullmatch(piece):
+            continue
+        for rule in RULES:
+            if rule.pattern.search(line) and (rule.unless is None or not rule.unless.search(line)):
+                spoiled[n // 2] = rule
+                break
+    return spoiled
+
+
+def _plain(text: str) -> str:
+    """Write a text in lower case and ASCII, each character as one: blanks of print as blanks, others as `?`."""
+    if not text.isascii():
+        text = _BLANKS.sub(" ", text).encode("ascii", "replace").decode()
+    return text.lower()

@@ -1,0 +1,63 @@
+"""What the synthesizer wrote, read and written by the pinned grammar (facts-panel 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from protocols.panel.contract import Action, Contract
+from protocols.panel.findings import Finding
+from protocols.panel.grammar import Said, one_line, page
+from protocols.panel.pinned import ParseError, shown, single, stated_decision
+
+
+class SynthesisError(ParseError):
+    """Refuse a synthesis (exit code 1)."""
+
+    tag = "SYNTHESIS-PARSE"
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisText:
+    """What a synthesizer declares: the fired conditions in the contract's order, and the decision."""
+
+    fired: tuple[str, ...]
+    decision: Action
+
+    def lines(self) -> Iterator[str]:
+        """Write it as `parse_synthesis` reads it."""
+        yield f"fired_conditions: [{', '.join(self.fired)}]"
+        yield self.decision
+
+
+def parse_synthesis(text: str, contract: Contract) -> SynthesisText:
+    """Read what a synthesizer wrote.
+
+    Raises:
+        SynthesisError: It is not written by the grammar; all faults are told.
+    """
+    whole = page(text)
+    faults: list[Finding] = []
+    known = [one.condition_id for one in contract.failure_conditions]
+    line = single(whole, "fired_conditions: ", "fired_conditions", faults)
+    fired = set() if line is None else _fired(line, known, faults)
+    decision = stated_decision(whole, None, faults)
+    if faults or decision is None:
+        raise SynthesisError(faults)
+    return SynthesisText(tuple(one for one in known if one in fired), decision)
+
+
+def _fired(line: Said, known: Collection[str], faults: list[Finding]) -> set[str]:
+    value = line.value or ""
+    if not (value.startswith("[") and value.endswith("]") and len(value) > 1):
+        why = f"{shown(line, 'fired_conditions:')} is no list: write fired_conditions: [F1, F2] or []"
+        faults.append(Finding("fired_conditions", line.line, why))
+        return set()
+    names = [name.strip(" \t") for name in value[1:-1].split(",")] if value[1:-1].strip() else []
+    for name in dict.fromkeys(names):
+        if name not in known:
+            why = f"'{one_line(name, 40)}' is no condition of the contract"
+            faults.append(Finding("fired_conditions", line.line, why))
+    if len(set(names)) < len(names):
+        faults.append(Finding("fired_conditions", line.line, "a condition stands there twice"))
+    return set(names)

@@ -1,0 +1,322 @@
+"""Runs of the Arena in `moot verify`: what ended otherwise than its messages say is found at RUN_TERMINATED."""
+
+import copy
+
+import pytest
+
+from moot.verify.second_arena import verdict_of
+from protocols.arena.messages import ArenaTask, RunTerminated
+from protocols.arena.verdict import parse_verdict
+from protocols.kernel.people import Stop
+from protocols.kernel.seats import Seat
+from tests.doubles.arena_table import NOTEBOOK, ArenaTable
+from tests.doubles.tampering import alterations, judged, read, rehashed, stripped, write
+
+REVISE = "1. say how wide\nVERDICT: REVISE"
+APPROVED = "It holds.\nRATIONALE: it names the width\nVERDICT: APPROVED"
+
+
+def a_run(*reviews, **how):
+    table = ArenaTable()
+    table.run(**how)
+    for n, text in enumerate(reviews):
+        if n == 0 or table.state.phase == "DRAFTING":
+            table.draft(f"Plan {n}.")
+        table.review(text)
+    return table
+
+
+def approved(**how):
+    table = a_run(REVISE, APPROVED, **how)
+    table.final()
+    return table
+
+
+def capped():
+    table = a_run(REVISE, REVISE, config={"max_rounds": 2})
+    table.final("As far as it goes.")
+    return table
+
+
+def with_notebook():
+    table = ArenaTable()
+    table.run(notebook=NOTEBOOK)
+    table.hook("before")
+    table.draft()
+    table.hook("during")
+    table.review("n#1 says so.\n" + REVISE)
+    table.draft("Better.")
+    table.contradicted()
+    table.review("RATIONALE: n#2 is old\nVERDICT: APPROVED")
+    table.hook("after")
+    table.final()
+    return table
+
+
+def failed_notebook():
+    table = ArenaTable()
+    table.run(notebook=NOTEBOOK, notebook_required=True)
+    table.hook("before", "FAILED")
+    return table
+
+
+def stateless():
+    table = a_run(REVISE)
+    table.draft("Better.")
+    table.review(APPROVED, session_id="another")
+    return table
+
+
+def faulty(fault):
+    table = ArenaTable()
+    table.run()
+    table.draft()
+    table.fault(fault=fault)
+    return table
+
+
+def silent(minutes):
+    table = ArenaTable()
+    table.run()
+    if minutes > 40:
+        table.draft()
+    table.wait(minutes=minutes)
+    return table
+
+
+def stopped():
+    table = a_run(REVISE)
+    table.say(Seat.ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
+    return table
+
+
+def with_a_violation():
+    table = a_run(REVISE)
+    table.draft("Of another round.", round_index=4)
+    table.draft("Better.")
+    table.review(APPROVED)
+    table.final()
+    return table
+
+
+def given(**how):
+    table = ArenaTable()
+    table.run(**how)
+    return table
+
+
+RUNS = {
+    "approved": approved,
+    "capped": capped,
+    "retried": lambda: (table := a_run("hm", APPROVED)).final() and table,
+    "never parsed": lambda: a_run(REVISE, "hm", "hm again"),
+    "blank draft": lambda: (table := given()).draft(" \n") and table,
+    "blank final": lambda: (table := a_run(APPROVED)).final(" ") and table,
+    "with notebook": with_notebook,
+    "failed notebook": failed_notebook,
+    "stateless": stateless,
+    "write blocked": lambda: faulty("SAFETY_VIOLATION"),
+    "no session": lambda: faulty("SESSION_RESUME_MISSING"),
+    "silent planner": lambda: silent(35),
+    "silent reviewer": lambda: silent(45),
+    "stopped": stopped,
+    "with a violation": with_a_violation,
+    "invalid config": lambda: given(config={"max_rounds": 6}),
+    "no session id": lambda: given(session_id=None),
+    "invalid task": lambda: given(task_id=None),
+    "no notebook named": lambda: given(config={"notebook_enabled": True}),
+}
+
+
+def lines_of(table):
+    """Stop the society an hour later: by then every VIOLATION that is owed must stand."""
+    if table.kinds()[-1] != "SOCIETY_STOPPED":
+        table.wait(hours=1)
+        table.stop()
+    return read("".join(env.line + "\n" for env in table.log))
+
+
+@pytest.mark.parametrize("name", sorted(RUNS))
+def test_every_way_a_run_can_end_verifies(name):
+    table = RUNS[name]()
+    assert table.run_id in table.docket.ended, "the run must have ended for this to show anything"
+    report = judged(lines_of(table))
+    assert report.ok, report.findings
+
+
+def test_two_runs_side_by_side_verify_and_an_open_one_is_left_alone():
+    table = approved()
+    table.wait(minutes=1)
+    table.run()
+    table.draft()
+    report = judged(lines_of(table))
+    assert report.ok, report.findings
+
+
+def arena_findings(lines):
+    report = judged(rehashed(lines), max_findings=50)
+    return [(found.seq, found.rule, found.why) for found in report.findings if found.invariant == "arena"]
+
+
+def altered(table, kind, change, n=0):
+    lines = lines_of(table)
+    places = [i for i, line in enumerate(lines) if line["body"]["type"] == kind]
+    lines[places[n]] = copy.deepcopy(lines[places[n]])
+    change(lines[places[n]]["body"])
+    return lines
+
+
+def swapped(body):
+    text = body["text"]
+    mark = "VERDICT: "
+    other = {"APPROVED": "REVISE", "REVISE": "APPROVED"}[text.rpartition(mark)[2]]
+    body["text"] = text.rpartition(mark)[0] + mark + other
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "why"),
+    [
+        ("approved", 0, "round 1 was approved, and yet round 2 followed"),
+        ("approved", 1, "TERMINATED_APPROVED, and the last verdict is REVISE"),
+        ("capped", 0, "round 1 was approved, and yet round 2 followed"),
+        ("capped", 1, "TERMINATED_MAX_ROUNDS, and after 2 of 2 rounds the last verdict is APPROVED"),
+        ("retried", 1, "TERMINATED_APPROVED, and the last verdict is REVISE"),
+        ("with notebook", 1, "TERMINATED_APPROVED, and the last verdict is REVISE"),
+    ],
+)
+def test_7_3_a_verdict_changed_in_a_stored_review_is_found_at_the_runs_end(name, n, why):
+    table = RUNS[name]()
+    found = arena_findings(altered(table, "REVIEW", swapped, n))
+    end = table.last("RUN_TERMINATED").seq
+    assert (end, "5.1", why) in found, found
+    assert {seq for seq, _, _ in found} == {end}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "change", "says"),
+    [
+        ("approved", "REVIEW", {"text": "nothing"}, "2 rounds are told, 1 reviews have a verdict"),
+        ("never parsed", "REVIEW", {"text": REVISE}, "1 rounds are told, 2 reviews have a verdict"),
+        ("blank draft", "DRAFT", {"text": "A plan."}, "TERMINATED_ERROR, and no message tells of one"),
+        ("blank final", "FINAL_OUTPUT", {"text": "Done."}, "TERMINATED_ERROR, and no message tells of one"),
+        ("capped", "RUN_TERMINATED", {"rounds": 1}, "1 rounds are told, 2 reviews have a verdict"),
+        (
+            "never parsed",
+            "RUN_TERMINATED",
+            {"state": "TERMINATED_APPROVED"},
+            "TERMINATED_APPROVED, and two reviews have no verdict (9.1)",
+        ),
+        (
+            "approved",
+            "RUN_TERMINATED",
+            {"state": "TERMINATED_ERROR"},
+            "TERMINATED_ERROR, and no message tells of one",
+        ),
+        (
+            "approved",
+            "ARENA_TASK",
+            {"config": {"notebook_enabled": False, "max_rounds": 1}},
+            "2 rounds, and the cap is 1 (9.3)",
+        ),
+    ],
+)
+def test_what_does_not_lead_to_the_runs_end_is_found(name, kind, change, says):
+    table = RUNS[name]()
+    found = arena_findings(altered(table, kind, lambda body: body.update(change), -1))
+    assert any(says in why for _, _, why in found), found
+
+
+def test_5_1_the_second_opinion_needs_no_docket():
+    """What the docket lets pass, the second opinion still sees: the run's states are not asked."""
+    table = approved()
+    lines = lines_of(table)
+    assert judged(stripped(lines)).ok
+    changed = altered(table, "REVIEW", swapped, 1)
+    assert any(found.rule == "5.1" for found in judged(stripped(changed), max_findings=50).findings)
+
+
+LINES = ["VERDICT: APPROVED", "verdict:revise", "VERDICT : REVISE", "\tVERDICT:\fAPPROVED\v", "\uff36ERDICT: REVISE",
+         "VERDICT: APPROVED.", "> VERDICT: REVISE", "", " ", "VERDICT:", "REVISE", "VERD\u0130CT: REVISE",
+         "VERDICT:\u00a0REVISE", "VERDICT: APPROVED\u2028x", "VERDICT: REVI\u017fE", "VERDICT:\x1cREVISE"]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\n\r", "\x85", "\x0b"])
+def test_7_3_both_parsers_read_alike_and_share_no_code(end):
+    for one in LINES:
+        for other in LINES:
+            text = f"{one}{end}{other}"
+            assert verdict_of(text) == (parse_verdict(text).verdict or ""), text
+
+
+def test_an_arena_message_without_a_run_keeps_nothing_in_memory():
+    from moot.verify.report import Findings
+    from moot.verify.runs import Runs
+
+    table = approved()
+    runs = Runs(Findings())
+    for env, fx in zip(table.log, table.effects, strict=True):
+        runs.take(env, fx)
+        opened = [e for e in table.log if isinstance(e.body, ArenaTask) and e.seq <= env.seq]
+        ended = [e for e in table.log if isinstance(e.body, RunTerminated) and e.seq <= env.seq]
+        assert len(runs) == len(opened) - len(ended)
+    assert not len(runs)
+
+
+def test_a_changed_review_with_old_hashes_is_found_where_it_stands():
+    table = approved()
+    report = judged(write(altered(table, "REVIEW", swapped)))
+    assert report.findings[0].seq == next(e.seq for e in table.log if e.body.type == "REVIEW")
+
+
+OWN = "chosen by who opens the run or speaks, and nothing refers to it"
+PROSE = "the words of a seat; the reviews that follow are of them"
+TOLD = "what the notebook told; only it could say otherwise"
+
+INVISIBLE = {
+    "ARENA_TASK": {
+        "actor.platform": OWN,
+        "actor.user_id": OWN,
+        "body.notebook.notebook_id": OWN,
+        "body.notebook.tools": OWN,
+        "body.task.initial_prompt": OWN,
+        "body.task.session_id": OWN + " where no review was written",
+        "body.task.task_id": OWN,
+        "id": OWN,
+    },
+    "DRAFT": {"body.text": PROSE},
+    "FINAL_OUTPUT": {"body.text": PROSE},
+    "HOOK_RESULT": {
+        "body.evidence_refs": TOLD,
+        "body.findings": TOLD,
+        "body.findings.claim": TOLD,
+        "body.query": PROSE,
+        "body.why": PROSE,
+    },
+    "RUN_FAULT": {"body.detail": PROSE, "body.tool": PROSE},
+    "RUN_TERMINATED": {"sent_at": "a second later is still in order and in time"},
+}
+"""Fields of which some other value is as consistent with the rest of the log; everything else is found."""
+
+
+def test_without_hashes_every_field_of_every_message_of_a_run_but_the_listed_is_held_to_the_rest():
+    unseen = {}
+    for name in ("with notebook", "write blocked"):
+        lines = lines_of(RUNS[name]())
+        for n, line in enumerate(lines):
+            if line["channel"] != "#r-arena":
+                continue
+            for one in alterations(line, n):
+                if judged(rehashed(one.apply(lines)), max_findings=1).ok:
+                    unseen.setdefault(line["body"]["type"], set()).add(one.field)
+    assert unseen == {kind: set(fields) for kind, fields in INVISIBLE.items()}
+
+
+def test_12_each_check_that_the_record_of_an_ended_run_fails_is_a_finding_at_its_end():
+    """A hook that the rules cannot read any more is no message: the record then ends in SEEDING."""
+    table = with_notebook()
+    found = arena_findings(altered(table, "HOOK_RESULT", lambda body: body.update(evidence_refs=[" "])))
+    end = table.last("RUN_TERMINATED").seq
+    assert {seq for seq, _, _ in found} == {end}
+    (why,) = (why for _, rule, why in found if rule == "5.1, 5.2")
+    assert why.startswith("check 3, All transitions follow section 5.1: ") and "SEEDING" in why
+    assert len([why for _, _, why in found if why.startswith("check ")]) > 5
