@@ -121,7 +121,7 @@ class Host:
         """Fold one envelope and wake whom it concerns.
 
         Raises:
-            OfficerFault: An officer's message differs from the tables; as on any fault of the fold, the host stops (K5).
+            OfficerFault: An officer's message differs from the tables; as on any fault there the host stops (K5).
         """
         try:
             fx = self.docket.fold(env)
