@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from channels.templates import SEAT_COLOURS, TEMPLATES
-from channels.wording import Template, clean, compile_template, plain, words
+from channels.wording import Template, clean, compile_template, plain, seat_name, words
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
 
@@ -95,7 +95,7 @@ def colour(seat: Seat) -> str:
 
 def speaker(envelope: Envelope) -> str:
     """Name who speaks: the seat, and the person where one sits in it."""
-    seat = str(envelope.author).capitalize()
+    seat = seat_name(str(envelope.author))
     if envelope.actor.kind != "human":
         return seat
     return f"{seat} ({clean(envelope.actor.user_id, 60)} on {clean(envelope.actor.platform, 30)})"

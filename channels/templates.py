@@ -170,7 +170,28 @@ ARENA: Final[Mapping[str, str]] = {
 }
 """Runs of the Arena."""
 
-TEMPLATES: Final[Mapping[str, str]] = {**RESEARCH, **TRADING, **OFFICERS, **PEOPLE, **ESCALATION, **ARENA}
+PANEL: Final[Mapping[str, str]] = {
+    "PANEL_OPENED": "puts {title} ({field}, {word_count|count:word}) before {panel_id}"
+    "[ under {contract.contract_id}][ for {parent_id}]",
+    "PHASE1": "commits itself in {panel_id} before it sees the work: {text|planned}",
+    "PHASE2": "reviews the work in {panel_id}: {text|judged}",
+    "LINT": "{is_passed|either:passes,faults} phase {phase} of the {role|seat} in {panel_id}"
+    "[: {findings}][ {tag}]",
+    "SYNTHESIS": "concludes {panel_id}: {text|judged}",
+    "PANEL_DECIDED": "decides {panel_id}: {decision|action}[, by {fired_conditions}]{tags|notable}",
+    "PANEL_ABORTED": "ends {panel_id} without a decision {tag}[: {why}]",
+}
+"""Review panels under a contract."""
+
+TEMPLATES: Final[Mapping[str, str]] = {
+    **RESEARCH,
+    **TRADING,
+    **OFFICERS,
+    **PEOPLE,
+    **ESCALATION,
+    **ARENA,
+    **PANEL,
+}
 """All of them by message type; a type without one reads as its name and its first fields."""
 
 SEAT_COLOURS: Final[Mapping[Seat, str]] = {
@@ -184,7 +205,12 @@ SEAT_COLOURS: Final[Mapping[Seat, str]] = {
     Seat.REVIEWER: "red",
     Seat.FINALIZER: "green",
     Seat.ORCHESTRATOR: "bright_black",
-    Seat.SYNTHESIZER: "bright_black",
+    Seat.EIC: "bright_blue",
+    Seat.METHODOLOGY: "bright_cyan",
+    Seat.DOMAIN: "bright_green",
+    Seat.PERSPECTIVE: "bright_magenta",
+    Seat.DA: "bright_red",
+    Seat.SYNTHESIZER: "bright_yellow",
     Seat.REFEREE: "bright_yellow",
     Seat.TIMEKEEPER: "bright_black",
     Seat.LIAISON: "bright_black",

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from channels.rendering import colour, predicate, sentence, speaker
 from channels.surface import Capabilities, PlatformMessageId, Posting, Surface, SurfaceDown, TakeAct
-from channels.wording import clean
+from channels.wording import clean, seat_name
 from protocols.kernel.envelope import Envelope
 
 CHANNEL_WIDTH: Final = 11
@@ -81,7 +81,7 @@ def line(envelope: Envelope) -> Text:
 def parts(envelope: Envelope, *, is_narrow: bool) -> tuple[Text, Text]:
     """Return what stands before a message, and its sentence, in the seat's colour."""
     style = colour(envelope.author)
-    seat = clean(str(envelope.author).capitalize(), SEAT_WIDTH)
+    seat = clean(seat_name(str(envelope.author)), SEAT_WIDTH)
     at = f"{envelope.sent_at:%H:%M}"
     if is_narrow:
         said = Text(sentence(envelope))

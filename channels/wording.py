@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from channels import reviews
+from channels import panels, reviews
 
 MISSING: Final = "?"
 """What stands for a field that a template needs and a body lacks."""
@@ -45,6 +45,11 @@ def clean(text: str, most: int = MOST_TEXT) -> str:
 def words(name: str) -> str:
     """Turn an identifier into words: `tail_risk` gives "tail risk"."""
     return clean(name).replace("_", " ").lower()
+
+
+def seat_name(seat: str) -> str:
+    """Write a seat as people do: Critic, but EIC (editor in chief) and DA (devil's advocate)."""
+    return seat.upper() if seat in ("eic", "da") else seat.capitalize()
 
 
 def number(value: float) -> str:
@@ -157,13 +162,19 @@ WAYS: Final[Mapping[str, Way]] = {
     "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
     "dollars": _dollars,
     "statuses": _statuses,
-    "seat": lambda value, _arg: plain(value).capitalize(),
+    "seat": lambda value, _arg: seat_name(plain(value)),
     "verdict": reviews.said,
     "open": reviews.left_open,
+    "action": panels.action,
+    "planned": panels.planned,
+    "judged": panels.judged,
+    "notable": panels.notable,
 }
 """How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
 number of items with a noun (and its plural, if not with an s), one of two words, an instant to the minute, an
-identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open."""
+identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open,
+a panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags
+that stand beside a decision."""
 
 
 @dataclass(frozen=True, slots=True)

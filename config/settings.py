@@ -91,6 +91,27 @@ class ArenaSettings(_Section):
         return self
 
 
+Say = Literal["off", "advisory", "binding"]
+"""What a panel has to say in a decision: nothing, an opinion, or a veto."""
+
+
+class PanelSettings(_Section):
+    """Review panels: whether their seats are filled, and which decisions are put before one."""
+
+    enabled: bool = True
+    promotions: Say = "off"
+    architecture: Say = "off"
+
+    @model_validator(mode="after")
+    def _filled_where_asked(self) -> PanelSettings:
+        for name in ("promotions", "architecture"):
+            if not self.enabled and getattr(self, name) != "off":
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}, but enabled = false leaves no panel to ask"
+                )
+        return self
+
+
 class SurfaceSettings(BaseModel):
     """A platform that mirrors the society; `module` names its class, the rest are its options."""
 
@@ -119,6 +140,7 @@ class Settings(BaseSettings):
     prices: PriceSettings = PriceSettings()
     desk: DeskSettings = DeskSettings()
     arena: ArenaSettings = ArenaSettings()
+    panel: PanelSettings = PanelSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 
     @field_validator("schedules")

@@ -212,12 +212,16 @@ def with_excerpts(text: str) -> str:
     return EXCERPT.sub(lambda found: found[1] + excerpt(found["scene"]) + found[3], text)
 
 
+SHOWING: Final = (ROOT / "README.md", ROOT / "docs" / "how-to" / "judge-a-panel.md")
+"""Pages that show what scenes and commands print."""
+
+
 def main(argv: list[str]) -> int:
     """Write the pages, or compare them."""
     stale = []
-    readme = ROOT / "README.md"
     pages = {HERE / name: NOTE + "\n".join(page()).rstrip() + "\n" for name, page in PAGES.items()}
-    pages[readme] = with_excerpts(readme.read_text(encoding="utf-8"))
+    for path in SHOWING:
+        pages[path] = with_excerpts(path.read_text(encoding="utf-8"))
     pages[SCHEMA] = schema_text()
     for path, text in pages.items():
         if "--check" in argv:

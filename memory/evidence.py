@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Final
 
-from memory.errors import CorruptEvidence, StoreUnavailable, UnknownEvidence
+from memory.errors import CorruptEvidence, MemoryStoreError, StoreUnavailable, UnknownEvidence
 from protocols.kernel.envelope import canonical_json
 
 _KIND: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
@@ -53,6 +53,14 @@ class Evidence(ABC):
             CorruptEvidence: What is kept is not what it names.
             StoreUnavailable: The disk does not give it.
         """
+
+
+def text_of(evidence: Evidence, ref: str) -> str:
+    """Return a work that is kept as evidence, its `text`; "" when there is none or it cannot be read."""
+    try:
+        return str(evidence.get(ref).get("text", ""))
+    except MemoryStoreError:
+        return ""
 
 
 class InMemoryEvidence(Evidence):

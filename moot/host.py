@@ -18,13 +18,14 @@ from bots.officers.referee import RefusalAudit
 from bots.port import Clock
 from channels.bus import Bus, Receipt
 from channels.errors import BusClosed, Refused, StorageError
+from memory.inmemory import InMemoryStore
 from memory.store import Store
 from protocols.escalation.case import EscalationState
 from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, answering
 from protocols.kernel.message import Message, changed
-from protocols.kernel.obligation import EVERYTHING, Obligation
+from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
 from protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from protocols.kernel.rules import Gate, Rules
 from protocols.kernel.seats import OFFICERS, Seat
@@ -38,6 +39,11 @@ NO_TIME: Final = timedelta(0)
 
 SIMULATED_ADMIN: Final = Actor("human", "simulated", "admin")
 
+NOTHING_REMEMBERED: Final = InMemoryStore().read()
+
+Contents = Callable[[str], str]
+"""Gives the text that is kept as evidence under a reference; "" when there is none."""
+
 Listener = Callable[[Envelope, Effects], None]
 
 _log = structlog.get_logger("moot.host")
@@ -49,6 +55,7 @@ class Host:
     Attributes:
         docket: All open cases.
         store: Memory.
+        contents: Reads works that are kept as evidence, for obligations that may see them.
         fault: What stopped the host, None while it runs (K5).
         stop_asked: Why a person stopped the society, "" while nobody did; a STOP before the last start is over.
     """
@@ -73,6 +80,7 @@ class Host:
         self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
         self._audit = RefusalAudit()
         self._under_way: dict[int, Draft] = {}
+        self.contents: Contents = _nothing
         self._is_closing = False
 
     # ------------------------------------------------------------ folding
@@ -250,13 +258,11 @@ class Host:
         if state.parent is not None or before:
             said = [*self._transcripts.get(state.parent or "", ()), *before, *said]
         readable = self.rules.matrix.readable(seat)
+        notes: Sequence[Envelope] = self._notes
         sight = current.may_see
         if sight is not EVERYTHING:
-            said = [
-                e
-                for e in said
-                if e.case_id not in sight.hidden_cases and e.body.type not in sight.hidden_types
-            ]
+            said = [e for e in said if _may_see(sight, e)]
+            notes = [e for e in notes if _may_see(sight, e)]
         case_type = self.rules.types[state.kind]
         now = self.clock.now()
         elapsed = now - state.anchor_at
@@ -267,12 +273,13 @@ class Host:
             self.docket.attempts.get(current.id, 0),
             self._refusals.get(current.id, ""),
             tuple([e for e in said if e.channel in readable]),
-            tuple([e for e in self._notes if e.channel in readable]) if self._notes else (),
+            tuple([e for e in notes if e.channel in readable]) if notes else (),
             case_type.brief(state, current, house) if case_type.brief is not None else {},
-            self.store.read(),
+            self.store.read() if sight.has_memory else NOTHING_REMEMBERED,
             house.conservative_a,
             elapsed if elapsed > NO_TIME else NO_TIME,
             house.config,
+            self.contents(sight.content_ref) if sight.content_ref else "",
         )
 
     async def _ended_case(self, case_id: str) -> list[Envelope]:
@@ -382,6 +389,20 @@ class Host:
             "obligations": len(self.docket.open),
             "escalations": house.running.get("escalation", 0),
         }
+
+
+def _may_see(sight: Visibility, env: Envelope) -> bool:
+    """Say whether an obligation lets a mind see a message (K12)."""
+    return (
+        env.case_id not in sight.hidden_cases
+        and env.body.type not in sight.hidden_types
+        and env.author not in sight.hidden_authors
+        and (sight.shown_types is None or env.body.type in sight.shown_types)
+    )
+
+
+def _nothing(_ref: str) -> str:
+    return ""
 
 
 def _in_effect(fx: Effects) -> bool:

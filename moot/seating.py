@@ -6,21 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.tools.notebook import Notebook
-
 from bots.minds.admin import SimulatedAdmin
 from bots.minds.human import HumanMind
 from bots.minds.mind import Mind
 from bots.minds.scripted import Entry, ScriptedMind
 from bots.minds.simulated.arena import SimulatedWriter
 from bots.minds.simulated.mind import SimulatedMind
+from bots.minds.simulated.panel_writer import SimulatedPanelWriter
 from bots.minds.simulated.tools import SimulatedTools
 from bots.seats.arena import ArenaMind
+from bots.seats.panel import PanelMind
 from bots.seats.sessions import SessionStore
+from bots.tools.notebook import Notebook
 from config.settings import Settings
 from moot.arena.source import NotebookSource
 from protocols.codec import decode_body
-from protocols.kernel.seats import ARENA, SYSTEM_A, SYSTEM_B, Seat
+from protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,8 @@ def seats_of(settings: Settings) -> tuple[Seat, ...]:
         seats |= SYSTEM_B
     if settings.arena.enabled:
         seats |= ARENA
+    if settings.panel.enabled:
+        seats |= PANEL
     return tuple(sorted(seats))
 
 
@@ -92,4 +95,6 @@ class Seating:
         if seat in ARENA:
             writer = SimulatedWriter(self._seed, self._tools.temper)
             return ArenaMind(writer, lambda _view: self._notebook, self._sessions)
+        if seat in PANEL:
+            return PanelMind(SimulatedPanelWriter(self._seed, self._tools.temper))
         return SimulatedMind(self._tools)

@@ -31,7 +31,7 @@ from channels.logwriter import LogWriter
 from channels.sqlite import SqliteBus
 from config.settings import Settings
 from memory.errors import CorruptStore, MemoryStoreError
-from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
+from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence, text_of
 from memory.inmemory import InMemoryStore
 from memory.sqlite import SqliteStore
 from memory.store import Store
@@ -166,6 +166,7 @@ class Society:
         self._office = asyncio.create_task(office.run(), name="office")
         self._office.add_done_callback(self._office_ended)
         tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed, market=market)
+        self.host.contents = partial(text_of, evidence)
         notebook = await self._exits.enter_async_context(opened(source_of(plan.settings), clock))
         seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook)
         self.minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)

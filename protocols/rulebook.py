@@ -25,6 +25,11 @@ from protocols.kernel.catalogue import Matrix, Viewers
 from protocols.kernel.house import Fold, House
 from protocols.kernel.message import Message
 from protocols.kernel.rules import Minted, Rules
+from protocols.panel import messages as panel_messages
+from protocols.panel import rights as panel_rights
+from protocols.panel import triggers_watch as panel_triggers
+from protocols.panel.panel import PANEL
+from protocols.panel.rounds import Rounds
 from protocols.research import messages as research_messages
 from protocols.research import rights as research_rights
 from protocols.research import triggers
@@ -62,6 +67,7 @@ MODULES: Final = (
     research_messages,
     trading_messages,
     arena_messages,
+    panel_messages,
 )
 
 
@@ -93,6 +99,7 @@ ROWS: Final = (
     *research_rights.RIGHTS,
     *trading_rights.RIGHTS,
     *arena_rights.RIGHTS,
+    *panel_rights.RIGHTS,
 )
 """The rows of the permission matrix."""
 
@@ -104,7 +111,7 @@ CASE_TYPES: Final[dict[str, CaseType]] = {
     for case_type in (
         *(CYCLE, DEBATE, DAILY, ARCHITECTURE, ESCALATION),
         *(SESSION, TRADE, DEPLOYMENT, PROMOTION, ALERT, HALT, FEEDBACK, RECALL),
-        RUN,
+        *(RUN, PANEL),
     )
 }
 
@@ -125,6 +132,7 @@ MINTED: Final[dict[str, Minted]] = {
     "PERFORMANCE_FEEDBACK": Minted(("feedback_id",), "fb", True),
     "RECALL_FLAG": Minted(("recall_id",), "recall", True),
     "ARENA_TASK": Minted(("run_id",), "arena", True),
+    "PANEL_OPENED": Minted(("panel_id",), "panel", True),
 }
 """Ids that the sequencer counts (R-D12, K20)."""
 
@@ -138,7 +146,8 @@ def _folds() -> Sequence[Fold]:
         Life(),
         Book(),
         DeskSequels(),
-        Watch((*triggers.sources(), *trading_triggers.sources())),
+        Rounds(),
+        Watch((*triggers.sources(), *trading_triggers.sources(), *panel_triggers.sources())),
         Calendar(),
         DeskCalendar(),
         Health(),

@@ -32,6 +32,7 @@ class View:
         is_conservative: Whether System A rejects uncertain hypotheses (R-B8).
         elapsed: Time since the case's budget began to run, outages aside.
         config: The effective configuration as logged.
+        content: What the obligation lets it see of a work that is kept as evidence, "" for nothing.
     """
 
     obligation: Obligation
@@ -46,6 +47,7 @@ class View:
     is_conservative: bool = False
     elapsed: timedelta = timedelta(0)
     config: Mapping[str, Any] = field(default_factory=dict)
+    content: str = ""
 
     def last(self, kind: str) -> Envelope | None:
         """Return the newest message of a type in the transcript."""

@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bots.bot import Bot
 from bots.minds.mind import View
 from bots.minds.scripted_arena import ScriptedWriter
 from bots.minds.simulated.arena import SimulatedWriter
-from bots.minds.simulated.temper import Temper
-from bots.officers import timekeeper
-from bots.officers.office import Office
 from bots.seats.arena import ArenaMind, NotebookOf
 from bots.seats.sessions import LostSessions, SessionStore
 from bots.tools.notebook import Notebook
-from channels.inmemory import InMemoryBus
-from memory.inmemory import InMemoryStore
 from moot.arena.script import ArenaScript, Behaviour, NotebookScript
 from moot.arena.scripted_notebook import ScriptedNotebook
 from moot.arena.source import NotebookSource, opened
 from moot.clock import VirtualClock
-from moot.host import Host
-from moot.version import MOOT_VERSION
+from moot.workshop import RELIABLE, START, workshop
 from protocols.arena.contracts import complaint
 from protocols.arena.messages import ArenaTask
 from protocols.arena.record import AuditRecord, audit_record
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.errors import Malformed
-from protocols.kernel.rules import Gate
 from protocols.kernel.seats import ARENA, Seat
-from protocols.rulebook import VERSION, rules
-
-START: Final = datetime(2026, 2, 23, tzinfo=UTC)
-"""Where virtual time begins: fixed, so that equal options give equal bytes."""
-
-RELIABLE: Final = Temper(silence=0.0, spell_chance=0.0, delay_cap=0.9)
-"""Minds without a society around them are never silent: nobody experiments with one run to wait for a seat."""
 
 PLACE: Final = "#r-arena"
 PHASES: Final = {Seat.PLANNER: "before", Seat.REVIEWER: "during", Seat.FINALIZER: "after"}
@@ -117,66 +100,14 @@ async def _hold(
     many: list[RunOptions], clock: VirtualClock, listen: Callable[[Envelope, Effects], None]
 ) -> None:
     """Seat the three, open the runs, and wait until all have ended."""
-    rulebook = rules()
-    gate = Gate(rulebook)
-    bus = InMemoryBus(admission=gate, now=clock.now)
-    host = Host(rules=rulebook, gate=gate, bus=bus, store=InMemoryStore(), clock=clock)
-    host.attach()
-    host.listeners.append(listen)
-    done = asyncio.get_running_loop().create_future()
-    open_runs = len(many)
-
-    def count(_env: Envelope, fx: Effects) -> None:
-        nonlocal open_runs
-        open_runs -= sum(state.kind == "run" for state in fx.ended)
-        if not open_runs and not done.done():
-            done.set_result(None)
-
-    def fail(fault: Exception) -> None:
-        if not done.done():
-            done.set_exception(fault)
-
-    def office_ended(task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and (fault := task.exception()) is not None:
-            fail(fault if isinstance(fault, Exception) else RuntimeError(repr(fault)))
-
-    host.listeners.append(count)
-    host.on_fault = fail
     first = many[0]
+    openers = [_opener(options, n) for n, options in enumerate(many, 1)]
     async with opened(first.source, clock) as notebook:
-        await host.publish(_started(first.seed))
-        office = Office(host, clock)
-        host.office = office
-        task = asyncio.create_task(office.run(), name="office")
-        task.add_done_callback(office_ended)
-        try:
-            sessions = SessionStore()
-            for seat in sorted(ARENA):
-                host.seat_bot(Bot(seat, _mind(seat, first, notebook, sessions), host, clock))
-            for n, options in enumerate(many, 1):
-                await host.publish(_opener(options, n))
-            await done
-        finally:
-            await host.close_bots()
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            await bus.close()
-
-
-def _started(seed: int) -> Draft:
-    return timekeeper.started(
-        config={"schedules": {}},
-        rules_version=VERSION,
-        moot_version=MOOT_VERSION,
-        seed=seed,
-        data={},
-        speed=1.0,
-        paused=False,
-        clock="virtual",
-        durability="none",
-        warm_up=False,
-        after_seq=0,
-    )
+        sessions = SessionStore()
+        minds = {seat: _mind(seat, first, notebook, sessions) for seat in ARENA}
+        async with workshop(clock, minds, seed=first.seed) as shop:
+            shop.host.listeners.append(listen)
+            await shop.hold(openers)
 
 
 def _opener(options: RunOptions, n: int) -> Draft:

@@ -92,7 +92,7 @@ def run(
     except ScriptError as error:
         raise Unusable(str(error)) from None
     what = given(task, config, max_rounds=max_rounds, script=scripted, source=source, is_off=no_notebook)
-    check_out(out)
+    check_out(out, task, config, script)
     options = RunOptions(
         task=what.task, config=what.config, notebook=what.notebook, script=scripted, source=source, seed=seed
     )
@@ -101,7 +101,7 @@ def run(
             record = run_offline(options, told)
     except Malformed as error:
         # No object, or more than a message may hold: no run can be opened with it.
-        raise Unusable(str(error)) from None
+        raise Unusable(f"{error.field}: {error.why}" if error.field else error.why) from None
     deliver(record, out, as_json=as_json)
     return EXIT_CODES.get(record["terminal_state"], FAILED)
 

@@ -140,20 +140,22 @@ def given(
         is_off: Whether the notebook is switched off, whatever the config says.
 
     Raises:
-        Unusable: A file cannot be read or is not JSON.
+        Unusable: A file cannot be read, is not JSON, or holds no object.
     """
     what, notebook = split(read_json(str(task)))
     chosen = {} if config is None else read_json(str(config))
-    if isinstance(chosen, dict):
-        chosen = dict(chosen)
-        is_scripted = script is not None and script.notebook is not None
-        if is_off:
-            chosen["notebook_enabled"] = False
-        chosen.setdefault("notebook_enabled", source is not None or notebook is not None or is_scripted)
-        if max_rounds is not None:
-            chosen["max_rounds"] = max_rounds
-        if notebook is None and chosen["notebook_enabled"] is not False:
-            notebook = context_of(source, script)
+    for file, value in ((task, what), (config, chosen)):
+        if not isinstance(value, dict):
+            raise Unusable(f"{file}: needs a JSON object")
+    chosen = dict(chosen)
+    is_scripted = script is not None and script.notebook is not None
+    if is_off:
+        chosen["notebook_enabled"] = False
+    chosen.setdefault("notebook_enabled", source is not None or notebook is not None or is_scripted)
+    if max_rounds is not None:
+        chosen["max_rounds"] = max_rounds
+    if notebook is None and chosen["notebook_enabled"] is not False:
+        notebook = context_of(source, script)
     return Given(chosen, what, notebook)
 
 

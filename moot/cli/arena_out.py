@@ -28,14 +28,17 @@ def progress(what: str) -> Iterator[Callable[[str], None] | None]:
         yield lambda line: shown.update(Text(f"{what} … {clean(line, 60)}"))
 
 
-def check_out(out: Path | None) -> None:
-    """Say before anything runs that the record could not be written.
+def check_out(out: Path | None, *inputs: Path | None) -> None:
+    """Say before anything runs that the record could not be written, or would replace what it is made from.
 
     Raises:
-        Unusable: It could not.
+        Unusable: It could not, or it would.
     """
     if out is None:
         return
+    for given in inputs:
+        if given is not None and out.is_file() and out.samefile(given):
+            raise Unusable(f"--out {out}: the run reads this file")
     if out.is_dir() or not out.parent.is_dir():
         raise Unusable(
             f"--out {out}: " + ("it is a directory" if out.is_dir() else f"there is no {out.parent}")

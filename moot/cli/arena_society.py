@@ -48,9 +48,6 @@ def start(
 
     user, log = user_of(as_user), Log(named)
     what = given(task, config, source=notebook_of(log))
-    for file, value in ((task, what.task), (config, what.config)):
-        if not isinstance(value, dict):
-            raise Unusable(f"{file}: needs a JSON object")
     body = made(ArenaTask, config=what.config, task=what.task, notebook=what.notebook)
     return perform(
         log, act(user, seat_of(user, log), PLACE, body), as_json=as_json, done="the task is in the Arena"

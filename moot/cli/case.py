@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from moot.cli.app import command
+from moot.cli.case_panel import panel_json, panel_lines
 from moot.cli.errors import Unusable
 from moot.cli.log import Reader
 from moot.cli.output import (
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from protocols.kernel.case import CaseState
     from protocols.kernel.docket import Docket, Effects
     from protocols.kernel.envelope import Envelope
+
+
+WIDEST: Final = 120
+"""Prose is broken to so many columns at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,11 @@ class CaseStory:
         if not self.path or self.path[-1].name != phase:
             self.path.append(Phase(phase, env.seq, env.sent_at))
 
+    @property
+    def is_panel(self) -> bool:
+        """Say whether it is a review panel, of which there is more to show."""
+        return self.state is not None and self.state.kind == "panel"
+
     def _lateness(self, env: Envelope, fx: Effects) -> None:
         from protocols.kernel.errors import Late
         from protocols.kernel.seats import OFFICERS
@@ -109,7 +119,9 @@ class CaseStory:
         from protocols.kernel.times import rfc3339
 
         state = self.state
+        panel = {"panel": panel_json(self.transcript)} if self.is_panel else {}
         return {
+            **panel,
             "case_id": self.case_id,
             "kind": state.kind if state else "",
             "phase": str(state.phase) if state else "",
@@ -127,6 +139,7 @@ class CaseStory:
 
 @command(
     "moot case ./moot-data hyp_20260223_1030",
+    "moot case ./moot-data panel_20260223_1030",
     "moot case ./moot-data esc_20260223_1440 --json | jq .path",
 )
 def case(
@@ -134,7 +147,7 @@ def case(
     case_id: Annotated[str, typer.Argument(metavar="ID", help="A case, or the beginning of its id.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show one case: what was said, through which phases it went, who was late."""
+    """Show one case: what was said, through which phases it went, who was late; of a panel also how it judged."""
     log = Log(named)
     story = CaseStory(full_id(log, case_id))
     fold(log, watch=story.take)
@@ -196,6 +209,11 @@ def print_story(target: Console, story: CaseStory) -> None:
     for envelope in said:
         reader.show_envelope(envelope)
     target.print()
+    if story.is_panel:
+        for line in panel_lines(said, min(target.width, WIDEST)):
+            # Columns of the matrix stay in line; a terminal breaks what is too long.
+            target.print(Text(line), soft_wrap=True)
+        target.print()
     if not story.late:
         target.print("nobody was late", style="dim")
         return

@@ -173,10 +173,10 @@ def seat_text(seat: str) -> Text:
     from rich.text import Text
 
     from channels.templates import SEAT_COLOURS
-    from channels.wording import clean
+    from channels.wording import clean, seat_name
 
     colours = {str(known): colour for known, colour in SEAT_COLOURS.items()}
-    return Text(clean(seat, 20).capitalize(), style=colours.get(seat, "default"))
+    return Text(seat_name(clean(seat, 20)), style=colours.get(seat, "default"))
 
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"

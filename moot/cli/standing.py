@@ -164,6 +164,7 @@ class Standing:
             "cases_ended": len(self.docket.ended),
             "queued": queued(self.log),
             "desk": self.desk_json(),
+            "panels": self.panels_json(),
             **self.as_json(),
         }
 
@@ -182,6 +183,21 @@ class Standing:
             "market": {"is_open": hours.is_open, "until": _text(hours.until)},
             **money(self.docket.house),
             "halted": self.halt_json(),
+        }
+
+    def panels_json(self) -> dict[str, Any] | None:
+        """Return how panels ended, and the share that ended in [PANEL-SHRUNK]; None before the first."""
+        from protocols.panel.rounds import NAME, Rounds
+
+        rounds: Rounds = self.docket.house.fold_named(NAME)
+        if not rounds.ended:
+            return None
+        return {
+            "ended": rounds.ended,
+            "decided": rounds.decided,
+            "shrunk": rounds.shrunk,
+            "shrunk_rate": round(rounds.rate, 4),
+            "is_alarming": rounds.is_alarming,
         }
 
     def halt_json(self) -> dict[str, Any] | None:

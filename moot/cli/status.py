@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 KINDS: Final = (
     "debate", "cycle", "daily", "architecture", "session", "trade", "deployment", "promotion", "alert", "halt",
-    "feedback", "recall", "run", "escalation",
+    "feedback", "recall", "run", "panel", "escalation",
 )  # fmt: skip
 """Kinds of cases in the order in which they are counted."""
 
@@ -63,6 +64,8 @@ def status(named: Source, as_json: AsJson = False) -> None:
         rows.add_row("desk", f"exchange {market_text(found)}, equity {money(desk['equity'])}, {day}")
     if halted := found.halt_json():
         rows.add_row("", Text(halt_text(halted), "bold red"))
+    if panels := found.panels_json():
+        rows.add_row("panels", _panels(panels))
     if house.holders:
         rows.add_row("people", ", ".join(f"{user} as {seat}" for seat, user in sorted(house.holders.items())))
     if house.conservative_a:
@@ -157,6 +160,15 @@ def due_text(found: Standing, o: Obligation) -> Text:
     until_void = o.void_at - (found.now or o.void_at)
     rest = f", void in {duration(until_void)}" if until_void > timedelta(0) else ", void"
     return Text(f"{duration(left)} late{rest}", style="red")
+
+
+def _panels(panels: Mapping[str, Any]) -> Text:
+    """Word how panels ended; red when too many shrank."""
+    from rich.text import Text
+
+    shrunk = f"{panels['shrunk']} in [PANEL-SHRUNK] ({per_cent(panels['shrunk_rate'])})"
+    said = f"{panels['ended']} ended, {panels['decided']} with a decision, "
+    return Text.assemble(said, (shrunk, "bold red" if panels["is_alarming"] else ""))
 
 
 def _state(found: Standing) -> str:

@@ -29,6 +29,7 @@ Invariant = Literal[
     "desk",
     "money",
     "arena",
+    "panel",
     "principle",
     "evidence",
 ]

@@ -54,7 +54,7 @@ class Runs:
             self._judge(env, self._open.pop(run_id))
 
     def _judge(self, last: Envelope, said: list[tuple[Envelope, bool]]) -> None:
-        why = SecondArena(_unstruck(said)).judge()
+        why = SecondArena(unstruck(said)).judge()
         if why:
             self._findings.add(last.seq, "arena", "5.1", why)
         try:
@@ -69,7 +69,7 @@ class Runs:
                 self._findings.add(last.seq, "arena", one.rule, f"check {one.number}, {one.title}: {shown}")
 
 
-def _unstruck(said: list[tuple[Envelope, bool]]) -> list[Envelope]:
+def unstruck(said: list[tuple[Envelope, bool]]) -> list[Envelope]:
     """Return what no VIOLATION stands beside.
 
     For what came just before the run's end it may stand after that: there the docket is believed (K10).

@@ -16,6 +16,10 @@ SESSIONS: Final = 5
 WEEK: Final = timedelta(days=7)
 EXTENSIONS: Final = 2
 
+CONSENTS: Final = ("editorial_decision=accept", "editorial_decision=minor_revision")
+REJECTIONS: Final = ("editorial_decision=reject", "editorial_decision=reject_or_major_revision")
+"""What a panel's decision comes to where it binds; anything else, and no decision, extends (R-B2)."""
+
 
 class Decided(NamedTuple):
     """What a table makes of two reviews: its row, the decision, the position limit and the order type agreed on."""
@@ -64,9 +68,14 @@ class Case:
         decision: What was decided, "" before.
         limit: The position limit agreed on.
         is_moved: Whether the strategy was moved as decided.
+        is_bound: Whether a panel has a veto, by the configuration when the last review was in.
+        panel_id: The panel that it waits for, "" for none.
+        verdict: The panel's decision, "" when it had none.
     """
 
-    __slots__ = ("decision", "is_moved", "kind", "limit", "missed", "reviews", "strategy_id")
+    __slots__ = (
+        "decision", "is_bound", "is_moved", "kind", "limit", "missed", "panel_id", "reviews", "strategy_id", "verdict",
+    )  # fmt: skip
 
     def __init__(self, kind: str, strategy_id: str) -> None:
         """Start undecided."""
@@ -76,6 +85,8 @@ class Case:
         self.decision = ""
         self.limit: float | None = None
         self.is_moved = False
+        self.is_bound = False
+        self.panel_id = self.verdict = ""
 
 
 class Decisions:
@@ -88,6 +99,31 @@ class Decisions:
         self._cases: dict[str, Case] = {}
         self._answers: dict[str, str] = {}
         self.disputed: set[str] = set()
+        self._say = "off"
+
+    def configure(self, config: Any) -> None:
+        """Take in what the configuration says of panels over promotions, where it does."""
+        if "panel" in config:
+            self._say = (config["panel"] or {}).get("promotions", "off")
+
+    # ------------------------------------------------------------ panels
+
+    def convened(self, told: Told) -> Doubts:
+        """Take in a PANEL_OPENED: one over a promotion comes when both reviewers approved it."""
+        case = self._cases.get(told.body.parent_id)
+        if case is None:
+            return
+        is_asked = self._say != "off" or case.is_bound
+        if case.kind != "promotion" or not is_asked or self._by_table(case).decision != "PROMOTE":
+            yield Doubt("desk", "R-B3", f"nothing of {told.body.parent_id} goes before a panel")
+        case.panel_id = told.case_id
+
+    def judged(self, told: Told) -> Doubts:
+        """Take in how a panel ended; PANEL_ABORTED leaves it without a verdict."""
+        case = next((one for one in self._cases.values() if one.panel_id == told.case_id), None)
+        if case is not None and told.case_id:
+            case.verdict, case.panel_id = getattr(told.body, "decision", ""), ""
+        return ()
 
     # ------------------------------------------------------------ openers
 
@@ -167,6 +203,7 @@ class Decisions:
             yield Doubt("desk", "K23", f"nothing of {told.case_id} is to be reviewed")
             return
         case.reviews[told.env.author.value] = told.body
+        case.is_bound = self._say == "binding"
 
     def decided(self, told: Told) -> Doubts:
         """Hold a DEPLOY_DECISION or a PROMOTION_DECISION against its table."""
@@ -189,6 +226,19 @@ class Decisions:
         self._decide(told, case, body.decision, wanted.limit)
 
     def _wanted(self, case: Case) -> Decided:
+        wanted = self._by_table(case)
+        if (
+            case.kind != "promotion"
+            or wanted.decision != "PROMOTE"
+            or not case.is_bound
+            or case.verdict in CONSENTS
+        ):
+            return wanted
+        known = self._strategies.get(case.strategy_id)
+        is_last = known is not None and known.extensions >= EXTENSIONS
+        return wanted._replace(decision="REJECT" if is_last or case.verdict in REJECTIONS else "EXTEND")
+
+    def _by_table(self, case: Case) -> Decided:
         guardian, trader = case.reviews.get("guardian"), case.reviews.get("trader")
         if case.kind == "deployment":
             return deployment(guardian, trader)
@@ -281,6 +331,8 @@ class Decisions:
             case.missed.add(step.partition("/")[2])
         elif step.startswith("decision"):
             self._undecided(told, case)
+        elif not step and told.body.reason == "panel_late" and case.kind == "promotion":
+            case.panel_id = ""
         elif not step:
             yield from self._settled(told, case, outcome)
         elif step.startswith("notice"):

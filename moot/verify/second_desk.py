@@ -122,11 +122,13 @@ class Desk:
 
     def _started(self, told: Told) -> Doubts:
         self._money.start(told.body.config)
+        self._decisions.configure(told.body.config)
         self._sessions.enable(told.body.config, told.up)
         return ()
 
     def _changed(self, told: Told) -> Doubts:
         self._sessions.enable(told.body.changes, told.up)
+        self._decisions.configure(told.body.changes)
         return ()
 
     def _stopped(self, told: Told) -> Doubts:
@@ -284,6 +286,9 @@ _HANDLERS: Final[dict[str, Callable[[Desk, Told], Doubts]]] = {
     "PROMOTION_PROPOSAL": Desk._promotion,
     "PROMOTION_REVIEW": lambda desk, told: desk._decisions.reviewed(told),
     "PROMOTION_DECISION": lambda desk, told: desk._decisions.decided(told),
+    "PANEL_OPENED": lambda desk, told: desk._decisions.convened(told),
+    "PANEL_DECIDED": lambda desk, told: desk._decisions.judged(told),
+    "PANEL_ABORTED": lambda desk, told: desk._decisions.judged(told),
     "PERFORMANCE_FEEDBACK": lambda desk, told: desk._decisions.fed_back(told),
     "FEEDBACK_RESPONSE": Desk._responded,
     "RECALL_FLAG": lambda desk, told: desk._decisions.flagged(told),

@@ -17,6 +17,7 @@ from moot.verify.evidence import RECOMPUTED, Evidence, Nothing, Recompute
 from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
+from moot.verify.panels import Panels
 from moot.verify.principles import LESSONS, Principles
 from moot.verify.reading import Read
 from moot.verify.report import MAX_FINDINGS, Findings, Report
@@ -78,6 +79,7 @@ class Verifier:
         self._principles = Principles(findings)
         self._second = SecondOpinion(findings)
         self._runs = Runs(findings)
+        self._panels = Panels(findings)
         self._recompute: Recompute = Evidence(findings) if evidence else Nothing()
         self._tally = Tally()
         self._messages = 0
@@ -163,6 +165,7 @@ class Verifier:
             self._recompute.before(env, docket)
         fx = self._fold(env, seq)
         self._runs.take(env, fx)
+        self._panels.take(env, fx)
         if fx is None:
             return
         if kind in docket.rules.lifecycle:

@@ -9,7 +9,7 @@ from protocols.arena.conformance_reading import Hook
 from protocols.arena.conformance_report import Findings, show
 from protocols.arena.conformance_texts import texts_in
 from protocols.arena.conformance_walk import Place, Visit, Walk
-from protocols.arena.conformance_words import APPROVED, ERROR, PHASES
+from protocols.arena.conformance_words import APPROVED, CAPPED, ERROR, PHASES
 
 Placed = tuple[int, Hook, Place | None]
 """A hook's index, the hook, and its event if there is one."""
@@ -44,7 +44,7 @@ def check_hooks(walk: Walk, found: Findings) -> None:
     if isinstance(walk.reading.field("config", "notebook_enabled"), bool) and not walk.is_enabled:
         _check_disabled(walk, found)
         return
-    if walk.ended_at_init:
+    if walk.ended_at_init and [(hook.phase, hook.status) for hook in hooks] != [("before", "FAILED")]:
         if hooks:
             found.wrong("hooks", f"there are {len(hooks)}, and the run refused its inputs")
         found.saw("the run ended at INIT, before any hook")
@@ -103,11 +103,16 @@ def _check_hook(walk: Walk, index: int, hook: Hook, place: Place | None, found: 
         found.wrong(f"{path}.status", "is SKIPPED_DISABLED, and the notebook is enabled")
     if hook.status == "SUCCESS" and not hook.query.strip():
         found.wrong(f"{path}.query", "is blank, and the hook was executed (8)")
+    if not all(ref.strip() for ref in hook.evidence_refs):
+        found.wrong(f"{path}.evidence_refs", "hold a blank reference")
     if hook.status == "SKIPPED_DEGRADED":
         if walk.is_required:
             found.wrong(f"{path}.status", "is SKIPPED_DEGRADED, and the task requires the notebook (9.4)")
         found.warn(f"{path}: the run went on without the notebook {hook.phase} the loop")
-    if place is not None and place.state not in _STATES.get(hook.phase, ()):
+    is_late = hook.phase == "after" and place is not None and place.state == CAPPED
+    if is_late:
+        found.warn(f"{path}: the drift was checked on reaching the cap, not before (R-A2)")
+    if place is not None and place.state not in _STATES.get(hook.phase, ()) and not is_late:
         found.wrong(
             place.path, f"the hook {hook.phase} the loop was executed in {show(place.state)} (8, R-A3)"
         )
@@ -162,9 +167,7 @@ def _check_evidence(walk: Walk, visit: Visit, hooks: Sequence[tuple[int, Hook]],
     issues = list(texts_in(said.issues))
     for index, hook in hooks:
         for ref in hook.evidence_refs:
-            if not ref.strip():
-                found.wrong(f"hooks[{index}].evidence_refs", "hold a blank reference")
-            elif not any(ref in text for text in (*texts, *issues)):
+            if ref.strip() and not any(ref in text for text in (*texts, *issues)):
                 found.wrong(
                     f"hooks[{index}].evidence_refs",
                     f"{show(ref)} is neither in the review nor in the issues of round {visit.round_index} (8.2)",
@@ -196,7 +199,7 @@ def check_drift(walk: Walk, found: Findings) -> None:
             continue
         if hook.status == "SUCCESS" and not hook.query.strip():
             found.wrong(f"hooks[{index}].query", "is blank: the drift was not checked (8.3)")
-        if hook.status == "FAILED" and walk.reading.final_output is not None:
+        if hook.status == "FAILED" and walk.reading.final_output:
             found.wrong("final_output", "is there, and the drift could not be checked (8.3, 9.4)")
         asked += 1
         found.saw(f"hooks[{index}] {hook.status}: {show(hook.query)}")

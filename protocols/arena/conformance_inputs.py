@@ -78,7 +78,8 @@ def check_read_only(walk: Walk, found: Findings) -> None:
         found.wrong("config.reviewer_mode", f'is not "read-only" but {show(mode)}')
     invoked = walk.of_type("REVIEWER_INVOKED")
     for place in invoked:
-        if place.event.data.get("mode") != "read-only":
+        is_told = walk.is_telling or walk.tells("REVIEWER_INVOKED", "mode")
+        if is_told and place.event.data.get("mode") != "read-only":
             found.wrong(
                 f"{place.path}.data.mode", f'is not "read-only" but {show(place.event.data.get("mode"))}'
             )
@@ -89,9 +90,16 @@ def check_read_only(walk: Walk, found: Findings) -> None:
         word in reading.terminal_reason.lower() for word in ("safety", "write", "read-only")
     ):
         found.wrong("terminal_reason", "does not name the safety violation that ended the run")
+    is_claimed = "SAFETY_VIOLATION" in reading.terminal_reason
+    if is_claimed and not any(word in place.type for place in walk.places for word in _VIOLATION):
+        found.wrong("terminal_reason", "says SAFETY_VIOLATION, and no event tells it (R-A7)")
     found.saw(
         f"reviewer_mode {show(mode)}; {len(invoked)} invocations read-only; {len(violations)} blocked writes"
     )
+
+
+_VIOLATION = ("SAFETY", "VIOLATION", "WRITE", "BLOCKED")
+"""Words by one of which an event is known that tells a blocked write."""
 
 
 def _check_discarded(walk: Walk, violation: Place, found: Findings) -> None:
@@ -123,7 +131,7 @@ def _nothing_after(walk: Walk, culprit: Place, what: str, rule: str, found: Find
         if place.type == "STATE_TRANSITION":
             if place.state != ERROR:
                 found.wrong(place.path, f"{what} is followed by {show(place.state)} ({rule})")
-        elif place.type in _WORK:
+        elif place.type in _WORK and not (walk.is_off and place.type == "HOOK_EXECUTED"):
             found.wrong(place.path, f"{what} is followed by {place.type} ({rule})")
 
 
@@ -163,7 +171,7 @@ def check_session(walk: Walk, found: Findings) -> None:
             found.wrong(f"{place.path}.data.session_id", "is not the task's session")
         if place.state == "REVIEWING" and place.round_index in walk.rounds:
             found.wrong(place.path, f"no session to resume, and round {place.round_index} was accepted (9.5)")
-    if gone and "session" not in reading.terminal_reason.lower():
+    if gone and not any(word in reading.terminal_reason.lower() for word in ("session", "resum")):
         found.wrong("terminal_reason", "does not name the missing session that ended the run")
     invoked = walk.of_type("REVIEWER_INVOKED")
     for place in invoked:
@@ -173,7 +181,8 @@ def check_session(walk: Walk, found: Findings) -> None:
 
 def _check_resumed(walk: Walk, place: Place, session_id: str, found: Findings) -> None:
     data, path = place.event.data, f"{place.path}.data"
-    if data.get("session_id") != session_id:
+    is_told = walk.is_telling or walk.tells("REVIEWER_INVOKED", "session_id")
+    if is_told and data.get("session_id") != session_id:
         found.wrong(
             f"{path}.session_id", f"is not the task's session but {show(data.get('session_id'))} (9.5)"
         )

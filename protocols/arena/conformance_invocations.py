@@ -68,7 +68,7 @@ def _check_planner(walk: Walk, place: Place, found: Findings) -> None:
     needed = {ref for hook in before if hook.status == "SUCCESS" for ref in hook.evidence_refs}
     refs = data["evidence_refs"]
     is_list = isinstance(refs, list | tuple) and all(isinstance(ref, str) for ref in refs)
-    if not is_list or not needed <= set(refs) <= every:
+    if not is_list or not set(refs) <= every or (walk.is_telling and not needed <= set(refs)):
         found.wrong(
             f"{place.path}.data.evidence_refs", f"are not the evidence so far ({len(needed)} references)"
         )

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from protocols.arena.conformance_reading import Round
 from protocols.arena.conformance_report import Findings, show
+from protocols.arena.conformance_texts import texts_in
 from protocols.arena.conformance_walk import Walk
 from protocols.arena.conformance_words import PHASES
 
@@ -24,7 +25,12 @@ NAMES: Final[Mapping[str, frozenset[str]]] = {
 
 
 def check_issues(walk: Walk, found: Findings) -> None:
-    """Check the issues of a record in which one has Moot's form: then all have it."""
+    """Check that issues say something, and all of them in a record in which one has Moot's form: then all have it."""
+    for index, said in enumerate(walk.reading.rounds):
+        for at, issue in enumerate(said.issues):
+            words = list(issue.values()) if isinstance(issue, dict) else issue
+            if not any(text.strip() for text in texts_in(words)):
+                found.wrong(f"rounds[{index}].issues[{at}]", f"says nothing: {show(issue)} (4.6)")
     if not any(_is_ours(issue) for said in walk.reading.rounds for issue in said.issues):
         return
     consulted = _consulted(walk)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from protocols.arena.conformance_instants import Instant, parse_instant
 from protocols.arena.conformance_report import show, show_key
-from protocols.arena.conformance_words import MISSING, MULTIPLE, PHASES, STATUSES, VERDICTS
+from protocols.arena.conformance_words import ERROR, FINE, MISSING, MULTIPLE, PHASES, STATUSES, VERDICTS
 
 SECTIONS: Final = (
     "config", "task", "notebook", "transitions", "rounds", "hooks", "events", "parser", "artifacts",
@@ -235,7 +235,9 @@ def read(record: object) -> Reading:
 
 
 def _step(entry: Entry) -> Step:
-    return Step(entry.text("from"), entry.text("to"), entry.instant("at"), entry.text("reason"))
+    target = entry.text("to")
+    reason = entry.or_none("reason", entry.text, (None, "") if target != ERROR else ())
+    return Step(entry.text("from"), target, entry.instant("at"), reason or "")
 
 
 def _round(entry: Entry) -> Round:
@@ -267,8 +269,7 @@ def _row(entry: Entry) -> Row:
         round_index=entry.whole("round_index", 1),
         attempt=entry.whole("attempt", 0),
         output_ref=entry.text("output_ref"),
-        code=entry.or_none("code", lambda key: entry.one_of(key, (MULTIPLE, MISSING)), (None, "", "OK"))
-        or "",
+        code=entry.or_none("code", lambda key: entry.one_of(key, (MULTIPLE, MISSING)), FINE) or "",
         line=entry.or_none("line", lambda key: entry.whole(key, 1)),
         verdict=entry.or_none("verdict", lambda key: entry.one_of(key, VERDICTS)),
     )

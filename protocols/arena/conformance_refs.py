@@ -34,6 +34,11 @@ def check_refs(walk: Walk, found: Findings) -> None:
             found.wrong(
                 f"artifacts[{show(ref)}]", "its text does not have the digest that its reference tells"
             )
+    for index, round_ in enumerate(reading.rounds):
+        if not reading.artifacts.get(round_.draft_ref, "x").strip():
+            found.wrong(
+                f"rounds[{index}].planner_output_ref", "leads to a blank draft, which was reviewed (5.1)"
+            )
     _check_kept(walk, found)
 
 
@@ -68,6 +73,20 @@ def _check_kept(walk: Walk, found: Findings) -> None:
     for ref, text in reading.artifacts.items():
         if ref.startswith(_FINAL) and text != reading.final_output:
             found.wrong("final_output", f"is not the text of {show(ref)}")
+    _check_shared(walk, found)
+
+
+def _check_shared(walk: Walk, found: Findings) -> None:
+    """Check that two outputs share a reference only where they say the same, as where a reference is a digest.
+
+    Who points at the wrong output leaves another one that nothing points at. The drafts of rounds that were never
+    recorded are such outputs, too.
+    """
+    reading = walk.reading
     refs = [said.draft_ref for said in reading.rounds] + [row.output_ref for row in reading.parser]
-    if len(set(refs)) != len(refs):
-        found.wrong("rounds", "two outputs share one reference")
+    known = set(refs)
+    left = [
+        ref for ref, text in reading.artifacts.items() if ref not in known and text != reading.final_output
+    ]
+    if len(known) != len(refs) and len(left) > max(walk.drafts - len(reading.rounds), 0):
+        found.wrong("rounds", f"two outputs share one reference, and nothing refers to {show(left[0])}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -13,6 +13,8 @@ from protocols.arena.conformance_reading import Happening, Reading, Round, Row
 from protocols.arena.conformance_words import ERROR
 
 INVOCATIONS: Final = frozenset({"PLANNER_INVOKED", "REVIEWER_INVOKED", "FINALIZER_INVOKED"})
+OUR_DATA: Final = frozenset({"prior_critiques", "resume_ref", "resumed_round", "is_best_effort"})
+"""What an invocation tells in Moot's form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +145,22 @@ class Walk:
                     told.append(attempt)
         return 0 if told and min(told) == 0 else 1
 
-    @property
+    @cached_property
     def is_telling(self) -> bool:
-        """Whether the record also holds the invocations; then none of them may be missing."""
-        return any(place.type in INVOCATIONS for place in self.places)
+        """Whether the record also holds the invocations in Moot's form; then none of them may be missing."""
+        return any(place.type in INVOCATIONS and place.event.data.keys() & OUR_DATA for place in self.places)
+
+    def tells(self, type_: str, key: str) -> bool:
+        """Say whether any event of a type tells something; then all have to. Section 11 does not ask for it."""
+        return key in self._told.get(type_, ())
+
+    @cached_property
+    def _told(self) -> Mapping[str, Set[str]]:
+        """What the events of each type tell."""
+        return {
+            type_: {key for place in places for key in place.event.data}
+            for type_, places in self.by_type.items()
+        }
 
     @property
     def ended_at_init(self) -> bool:
@@ -158,13 +172,18 @@ class Walk:
             and path == [("INIT", ERROR)]
             and not reading.rounds
             and not reading.parser
-            and not self.is_telling
+            and not any(place.type in INVOCATIONS for place in self.places)
         )
 
     def refused(self, *words: str) -> bool:
         """Say whether the run refused its inputs with a reason that names one of some words."""
         said = self.reading.terminal_reason.lower()
         return self.ended_at_init and any(word in said for word in words)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the notebook is disabled."""
+        return self.reading.field("config", "notebook_enabled") is False
 
     @property
     def is_enabled(self) -> bool:

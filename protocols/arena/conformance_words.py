@@ -11,7 +11,8 @@ STATUSES: Final = ("SUCCESS", "FAILED", "SKIPPED_DISABLED", "SKIPPED_DEGRADED")
 VERDICTS: Final = ("APPROVED", "REVISE")
 MULTIPLE: Final = "PARSER_WARNING_MULTIPLE_VERDICTS"
 MISSING: Final = "PARSER_ERROR_MISSING_VERDICT"
-"""Section 7.3."""
+FINE: Final = (None, "", "OK", "PARSER_OK", "PARSED", "SUCCESS", "NONE")
+"""Section 7.3, which names no code for a review with one verdict; those in `FINE` are in use."""
 
 STATES: Final = frozenset(
     {

@@ -42,14 +42,15 @@ class Trigger(NamedTuple):
 
     Attributes:
         level: R-E1.
-        system: The system it concerns.
+        system: The system it concerns; `panel` for review panels, which serve both.
         text: What the admin reads; `{subject}` stands for the seat, lineage or case.
-        options: (label, effect) in order; the first is the conservative action.
+        options: (label, effect) in order; the first is the conservative action. Those about panels have no effect:
+            what a panel did not decide stays undecided, whatever is answered, and a person may open another.
         source: Where the rule stands.
     """
 
     level: Literal["ATTENTION", "DECISION_NEEDED", "URGENT"]
-    system: Literal["A", "B"]
+    system: Literal["A", "B", "panel"]
     text: str
     options: tuple[tuple[str, Effect], ...]
     source: str
@@ -127,6 +128,27 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
             ("Do not deploy", "reject_deployment"),
         ),
         "5.1, R-B1, R-E1",
+    ),
+    "panel_shrunk": Trigger(
+        "ATTENTION",
+        "panel",
+        "More than 5% of the review panels ended in [PANEL-SHRUNK]: reviewers are unusable too often",
+        (
+            ("Leave those rounds undecided and look into the reviewers that their tags name", "none"),
+            ("Go on as before", "none"),
+        ),
+        "sprint contracts 6",
+    ),
+    "panel_undecided": Trigger(
+        "DECISION_NEEDED",
+        "panel",
+        "Panel {subject}: no condition fired, and it does not decide then",
+        (
+            ("Leave it undecided: nothing follows from it", "none"),
+            ("Put the work before a panel again", "none"),
+            ("Decide it without a panel", "none"),
+        ),
+        "R-P2",
     ),
 }
 """All triggers, by code."""

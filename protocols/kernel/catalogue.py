@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from protocols.kernel.errors import Forbidden
-from protocols.kernel.seats import ARENA, OFFICERS, SYSTEM_A, SYSTEM_B, Seat, system_of
+from protocols.kernel.seats import ARENA, OFFICERS, PANEL, SYSTEM_A, SYSTEM_B, Seat, system_of
 
 
 class Channel(NamedTuple):
@@ -62,6 +62,7 @@ READING: Final[tuple[tuple[frozenset[Seat], frozenset[str]], ...]] = (
     (SYSTEM_A, channels_of("A", "both")),
     (SYSTEM_B, channels_of("B", "both")),
     (ARENA, channels_of("arena")),
+    (PANEL, channels_of("panel")),
     (OFFICERS | {Seat.ADMIN}, ANY),
 )
 """Which seats read which channels (R-B11); viewers read what their `Viewers` says."""

@@ -15,11 +15,19 @@ class Visibility:
 
     Attributes:
         hidden_cases: Case ids whose messages are withheld.
-        hidden_types: Message types that are withheld.
+        hidden_types: Message types that are withheld, notes of people among them.
+        hidden_authors: Seats whose messages are withheld.
+        shown_types: The message types that are shown at all; None: every type.
+        has_memory: Whether memory may be read; without, it is empty.
+        content_ref: Evidence that is shown as `View.content`, "" for none.
     """
 
     hidden_cases: frozenset[str] = frozenset()
     hidden_types: frozenset[str] = frozenset()
+    hidden_authors: frozenset[str] = frozenset()
+    shown_types: frozenset[str] | None = None
+    has_memory: bool = True
+    content_ref: str = ""
 
 
 EVERYTHING: Final = Visibility()

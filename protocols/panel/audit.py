@@ -34,6 +34,11 @@ def multi_dissent(reviewer: str, contract_id: str) -> str:
     return _violation(reviewer, contract_id, "multi_dissent=true")
 
 
+def timed_out(reviewer: str, contract_id: str, phase: str) -> str:
+    """Tag a reviewer that was silent until it was ruled so."""
+    return _violation(reviewer, contract_id, f"timed_out={phase}")
+
+
 def panel_shrunk(usable: int, panel_size: int) -> str:
     """Tag a round that is aborted since not every reviewer is usable."""
     return f"[PANEL-SHRUNK: usable={usable}, panel_size={panel_size}]"
@@ -41,7 +46,9 @@ def panel_shrunk(usable: int, panel_size: int) -> str:
 
 def expression_unrecognised(condition_id: str, expression: str) -> str:
     """Tag an expression that the grammar does not have."""
-    return f"[EXPRESSION-UNRECOGNISED: condition_id={condition_id}, expression={_quoted(expression)}]"
+    # A blank at the end or a line break is what is wrong with many: it must show.
+    shown = expression if expression.isprintable() else ascii(expression)
+    return f"[EXPRESSION-UNRECOGNISED: condition_id={condition_id}, expression={_quoted(shown)}]"
 
 
 def expression_semantic(condition_id: str, why: str) -> str:
@@ -112,7 +119,7 @@ def name_of(tag: str) -> str:
 
 
 def _violation(reviewer: str, contract_id: str, what: str) -> str:
-    return f"[PROTOCOL-VIOLATION: reviewer={_quoted(reviewer)}, contract={contract_id}, {what}]"
+    return f"[PROTOCOL-VIOLATION: reviewer={_quoted(reviewer)}, contract={_quoted(contract_id)}, {what}]"
 
 
 def _quoted(text: str) -> str:

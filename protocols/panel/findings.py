@@ -8,6 +8,9 @@ from typing import Final, NamedTuple
 MOST: Final = 20
 """Of one text so many findings are told; the rest is counted."""
 
+LONGEST: Final = 1000
+"""A finding is told in so many characters: what it quotes may be of any length."""
+
 
 class Finding(NamedTuple):
     """Something in a text that the contract or the grammar does not allow.
@@ -27,7 +30,12 @@ class Finding(NamedTuple):
 
 
 def told(findings: Sequence[Finding]) -> Iterator[str]:
-    """Word findings, at most `MOST` of them."""
-    yield from map(str, findings[:MOST])
+    """Word findings, at most `MOST` of them, each cut to `LONGEST` characters."""
+    yield from (cut(str(one)) for one in findings[:MOST])
     if len(findings) > MOST:
         yield f"and {len(findings) - MOST:,} more"
+
+
+def cut(text: str) -> str:
+    """Cut a text to `LONGEST` characters."""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

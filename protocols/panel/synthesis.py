@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from protocols.kernel.errors import ProtocolError
+from protocols.panel import audit
 from protocols.panel.contract import ACCEPT, SCORES, Action, Contract, FailureCondition, Quantifier, Score
 from protocols.panel.expression import Predicate, Unrecognised, parse
 
@@ -213,7 +214,7 @@ def _roles(contract: Contract, matrix: Matrix) -> tuple[str, ...]:
             if score not in SCORES:
                 raise _faulty(f"{role} scores {one} {score!r}, which is no score")
     if len(roles) < contract.panel_size:
-        tag = f"[PANEL-SHRUNK: usable={len(roles)}, panel_size={contract.panel_size}]"
+        tag = audit.panel_shrunk(len(roles), contract.panel_size)
         raise PanelShrunk(tag, "the round is aborted")
     if len(roles) > contract.panel_size:
         raise MatrixFaulty(
@@ -234,10 +235,9 @@ def _predicate(contract: Contract, condition: FailureCondition) -> Predicate:
 
 
 def _unreadable(condition: FailureCondition, why: str) -> ConditionUnreadable:
-    name, text = condition.condition_id, condition.expression
-    text = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-    text = text if text.isprintable() else ascii(text)
-    return ConditionUnreadable(f"[EXPRESSION-UNRECOGNISED: condition_id={name}, expression={text}]", why)
+    return ConditionUnreadable(
+        audit.expression_unrecognised(condition.condition_id, condition.expression), why
+    )
 
 
 def _evaluated(

@@ -1,7 +1,8 @@
 """The weekly cycle: the architecture debate, then thresholds, meta-reflection and report (spec 2.2, 2.3, 3).
 
 Between the two the Evolver opens a run of the Arena for each approved change, which refines its implementation notes.
-The cycle does not wait for those runs, and knows of them no more than the opener's type and task.
+The cycle does not wait for those runs, and knows of them no more than the opener's type and task. Where the society's
+configuration wants it, each approved change is put before a panel first (`architecture_panels`); for those it waits.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from protocols.kernel.house import House
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import NO_GRACE, Obligation, owe
 from protocols.kernel.officers import Ruling
+from protocols.kernel.opinion import OFF, OPENER, say_in
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, Missed, check_figures, illegal
 from protocols.kernel.times import iso_week, minutes
+from protocols.research.architecture_panels import PANELLING, SILENT, Asked, Owed, Panels, is_limit, late
 from protocols.research.debate_table import CYCLE_BUDGET
 from protocols.research.messages import (
     ArchitectureCritique,
@@ -115,6 +118,7 @@ class ArchitectureState(CaseState):
         improvements: Descriptions of approved changes.
         approved: Ids, descriptions and implementation notes of the changes that the Arena is to refine.
         adjusted_by: The factor that the Critic must apply.
+        panels: The panels that approved changes are put before, None where none is asked.
     """
 
     period: str
@@ -125,6 +129,7 @@ class ArchitectureState(CaseState):
     improvements: tuple[str, ...] = ()
     approved: tuple[tuple[str, str, str], ...] = ()
     adjusted_by: float = 1.0
+    panels: Panels | None = None
 
 
 def open_architecture(env: Envelope, body: CycleTrigger) -> ArchitectureState:
@@ -163,6 +168,29 @@ def _enter(state: ArchitectureState, phase: str, env: Envelope, **changes: Any) 
     owed = DUTIES[phase].owed(state.case_id, env)
     budget = (state.owed[-1],) if phase in DEBATED else ()
     return evolve(state, phase=phase, owed=(owed, *budget), **changes)
+
+
+def _convene(state: ArchitectureState, say: str, env: Envelope) -> ArchitectureState:
+    """Put every approved change before a panel, all at once."""
+    panels = Panels(state.case_id, say, tuple(Asked(change_id) for change_id, _, _ in state.approved))
+    return evolve(state, phase=PANELLING, panels=panels, owed=panels.convene(env))
+
+
+def _panelled(state: ArchitectureState, found: tuple[Panels, Owed], env: Envelope) -> ArchitectureState:
+    """Go on with the other panels; when none is awaited, refine what passed."""
+    panels, owed = found
+    if owed:
+        return evolve(state, panels=panels, owed=owed)
+    approved = tuple(change for change in state.approved if panels.passes(change[0]))
+    return _refine(evolve(state, panels=panels), env, approved=approved)
+
+
+def child_ended(state: ArchitectureState, child: CaseState, env: Envelope, house: House) -> ArchitectureState:
+    """Take in how a panel ended; the runs of the Arena change nothing here."""
+    if state.phase != PANELLING or state.panels is None:
+        return state
+    found = state.panels.ended(child, state.owed)
+    return state if found[0] is state.panels else _panelled(state, found, env)
 
 
 def _refine(state: ArchitectureState, env: Envelope, **changes: Any) -> ArchitectureState:
@@ -223,6 +251,8 @@ def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureS
         Violation: The phase does not allow it, its content breaks R-D16, or a figure differs from the log.
     """
     body = env.body
+    if state.phase == PANELLING and state.panels is not None and body.type == OPENER:
+        return _panelled(state, state.panels.opened(env, state.owed), env)
     duty = DUTIES.get(state.phase)
     if duty is None or body.type not in duty.expects:
         raise illegal(state, env, "3.1")
@@ -244,6 +274,9 @@ def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureS
     if isinstance(body, ArchitectureVerdict):
         improvements = _check_verdict(state, body)
         approved = _for_the_arena(body, house)
+        say = say_in(house, "architecture")
+        if approved and say != OFF:
+            return _convene(evolve(state, improvements=improvements, approved=approved), say, env)
         return _enter(state, to, env, improvements=improvements, approved=approved)
     check_figures(body, figures(state, house), "R-D17")
     if isinstance(body, ThresholdsAdjusted):
@@ -339,33 +372,47 @@ def brief(state: ArchitectureState, obligation: Obligation, house: House) -> dic
 
 
 def _change(state: ArchitectureState, obligation: Obligation, house: House) -> dict[str, Any]:
-    """Return the change that an obligation wants refined, and the notebook at hand."""
+    """Return the change that an obligation wants judged or refined, what a panel says of it, the notebook at hand."""
+    panels = state.panels
+    if state.phase == PANELLING and panels is not None:
+        asked = panels.about(obligation.id)
+        if asked is None:
+            return {}
+        change = next(one for one in state.approved if one[0] == asked.change_id)
+        return {"change": change, "panel": panels.plain(asked.change_id)}
     if state.phase != REFINING:
         return {}
     change = next(one for one in state.approved if _refining(state, one[0]) == obligation.id)
-    return {"change": change, "notebook": notebook(house)}
+    said = {"panel": panels.plain(change[0])} if panels is not None else {}
+    return {"change": change, "notebook": notebook(house), **said}
 
 
 def otherwise(state: ArchitectureState, obligation: Obligation, house: House) -> Decision:
     """Say what the referee rules when an obligation is missed."""
+    if state.phase == PANELLING:
+        return SILENT
     return MISSED[state.phase].decision
 
 
 def rule(
     state: ArchitectureState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
 ) -> ArchitectureState:
-    """Apply a ruling: a missed duty, the budget, or a human STOP."""
+    """Apply a ruling: a missed duty, the budget, a panel that takes too long, or a human STOP."""
     if decision.outcome == "stop":
         return evolve(state, phase=ENDED, owed=(), outcome="stopped")
     if decision.reason == "cycle_budget":
         return _enter(state, REVIEWING, env)
+    if state.phase == PANELLING and state.panels is not None and obligation is not None:
+        return _panelled(state, state.panels.missed(obligation, state.owed), env)
     if state.phase == REFINING and obligation is not None:
         return _without(state, obligation.id, env)
     return _enter(state, MISSED[state.phase].to, env)
 
 
 def discharge(state: ArchitectureState, obligation: Obligation, house: House) -> Message:
-    """Make the ruling that the budget asks for (R-D1)."""
+    """Make the ruling that the budget asks for (R-D1), or the time of a panel."""
+    if is_limit(obligation):
+        return late(state.case_id)
     return Ruling(
         obligation_id=None,
         case_id=state.case_id,
@@ -384,6 +431,7 @@ ARCHITECTURE: Final = CaseType(
     otherwise=otherwise,
     rule=rule,
     discharge=discharge,
+    child_ended=child_ended,
     brief=brief,
     system="A",
 )

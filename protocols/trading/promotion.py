@@ -1,4 +1,8 @@
-"""Promotion: proposal, two reviews, a decision by the table, then what follows from it (spec 4.3, R-B2, R-B3)."""
+"""Promotion: proposal, two reviews, a decision by the table, then what follows from it (spec 4.3, R-B2, R-B3).
+
+Where the society's configuration wants it, a promotion that the table would allow is put before a panel first. The
+panel may only hold a promotion up, never make one; the case knows of it no more than `kernel.opinion`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,21 @@ from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
+from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
+from protocols.kernel.officers import Ruling
+from protocols.kernel.opinion import (
+    BINDING,
+    LATE,
+    OFF,
+    OPENER,
+    PLACE,
+    Opinion,
+    check_contract,
+    opinion_of,
+    say_in,
+    wait,
+)
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, check_figures
 from protocols.trading.briefing import session_of
@@ -32,7 +50,11 @@ KIND: Final = "promotion"
 OPS, BRIDGE = "#b-ops", "#bridge"
 
 REVIEWING, DECIDING, MOVING, NOTIFYING, ENDED = "reviewing", "deciding", "moving", "notifying", "ended"
+CONVENING, AWAITING = "convening", "awaiting"
 PROMOTE, EXTEND, REJECT = "PROMOTE", "EXTEND", "REJECT"
+
+CONTRACTS: Final = "strategy"
+"""Dossiers of strategies are judged under contracts whose ids begin so (R-P6)."""
 
 SHARPE, DRAWDOWN = 0.30, -0.20
 """What reviewers are shown: a promotion wants a Sharpe ratio above, and a drawdown less deep (R-B3)."""
@@ -43,14 +65,16 @@ DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
         duty(Seat.GUARDIAN, "PROMOTION_REVIEW", OPS, "review"),
         duty(Seat.TRADER, "PROMOTION_REVIEW", OPS, "review"),
     ),
+    CONVENING: (duty(Seat.OPERATOR, OPENER, PLACE, "panel"),),
     DECIDING: (duty(Seat.OPERATOR, "PROMOTION_DECISION", OPS, "decision"),),
     MOVING: (duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "move"),),
     NOTIFYING: (duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
 }
-"""Who owes what in each phase; the reviews at once and in any order."""
+"""Who owes what in each phase; the reviews at once and in any order. While a panel sits the Referee minds the time."""
 
 MISSED: Final[Mapping[str, Decision]] = {
     REVIEWING: Decision("void", "timeout", "R-B2"),
+    CONVENING: Decision("void", "timeout", "R-B2"),
     DECIDING: Decision("void", "timeout", "R-B3"),
     MOVING: Decision("void", "timeout", "R-D20"),
     NOTIFYING: Decision("void", "timeout", "R-B12"),
@@ -120,6 +144,9 @@ class PromotionState(CaseState):
         guardian: The Guardian's review, once there is one.
         trader: The Trader's.
         decision: PROMOTE, EXTEND or REJECT, "" before.
+        say: What a panel has to say in it, as configured when both reviews were in.
+        panel_id: The panel that it waits for, "" when none was opened.
+        opinion: How that ended; None before, and where no panel is asked.
     """
 
     strategy_id: str
@@ -128,6 +155,9 @@ class PromotionState(CaseState):
     guardian: PromotionReview | None = None
     trader: PromotionReview | None = None
     decision: str = ""
+    say: str = OFF
+    panel_id: str = ""
+    opinion: Opinion | None = None
 
     @property
     def row(self) -> Row:
@@ -186,10 +216,21 @@ def _decide(state: PromotionState, decision: str, env: Envelope) -> PromotionSta
     return _end(decided, EXTENDED) if decision == EXTEND else _enter(decided, MOVING, env)
 
 
-def _reviewed(state: PromotionState, env: Envelope, obligation: Obligation | None = None) -> PromotionState:
-    """Go on with the other review, or to the decision when both are in or missed."""
+def _reviewed(
+    state: PromotionState, env: Envelope, house: House, obligation: Obligation | None = None
+) -> PromotionState:
+    """Go on with the other review; when both are in or missed, to the panel or to the decision."""
     owed = still_owed(state, env, obligation)
-    return evolve(state, owed=owed) if owed else _enter(state, DECIDING, env)
+    if owed:
+        return evolve(state, owed=owed)
+    say = say_in(house, "promotions")
+    if say == OFF or decided(state) != PROMOTE:
+        return _enter(state, DECIDING, env)
+    return _enter(evolve(state, say=say), CONVENING, env)
+
+
+def _judged(state: PromotionState, opinion: Opinion, env: Envelope) -> PromotionState:
+    return _enter(evolve(state, opinion=opinion), DECIDING, env)
 
 
 def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
@@ -203,7 +244,12 @@ def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
     if isinstance(body, PromotionReview):
         check_form(env, body, "4.3")
         is_guardian = env.author is Seat.GUARDIAN
-        return _reviewed(evolve(state, guardian=body) if is_guardian else evolve(state, trader=body), env)
+        state = evolve(state, guardian=body) if is_guardian else evolve(state, trader=body)
+        return _reviewed(state, env, house)
+    if body.type == OPENER:
+        check_contract(env, CONTRACTS)
+        owed = (wait(state.case_id, env, OPS),)
+        return evolve(state, phase=AWAITING, owed=owed, panel_id=env.case_id or "")
     if isinstance(body, PromotionDecision):
         check_figures(body, decision_figures(state), "R-B3")
         return _decide(state, body.decision, env)
@@ -214,11 +260,40 @@ def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
     return _enter(state, NOTIFYING, env)
 
 
+def child_ended(state: PromotionState, child: CaseState, env: Envelope, house: House) -> PromotionState:
+    """Take in how the panel ended that the decision waits for; one that comes too late changes nothing."""
+    if state.phase != AWAITING or child.case_id != state.panel_id:
+        return state
+    return _judged(state, opinion_of(child), env)
+
+
+def discharge(state: PromotionState, obligation: Obligation, house: House) -> Message:
+    """Make the ruling that ends the wait for a panel."""
+    return Ruling(
+        obligation_id=None, case_id=state.case_id, outcome="void", reason=LATE, rule="R-B2", of_seq=None
+    )
+
+
+def decided(state: PromotionState) -> str:
+    """Return what is to be decided: the table's word, unless a binding panel forbids a promotion (R-B2, R-B3).
+
+    A panel that rejects leads to a rejection. One that wants a revision, or that ended without a decision, leads to
+    an extension, at the third time to a rejection.
+    """
+    row, extensions = state.row, state.extensions
+    opinion = state.opinion
+    if row.decision != PROMOTE or state.say != BINDING or opinion is None or opinion.consents:
+        return decision_of(row, extensions)
+    return REJECT if opinion.rejects else decision_of(row._replace(decision=EXTEND), extensions)
+
+
 def decision_figures(state: PromotionState) -> dict[str, Any]:
-    """Return the fields of PROMOTION_DECISION that the table fixes; `extensions` counts this one too (R-B3)."""
-    row = state.row
-    decision = decision_of(row, state.extensions)
-    return {"decision": decision, "row": row.n, "extensions": state.extensions + (decision == EXTEND)}
+    """Return the fields of PROMOTION_DECISION that are fixed; `extensions` counts this one too (R-B3).
+
+    The row is the one that the reviews match, also where a panel forbids what it says.
+    """
+    decision = decided(state)
+    return {"decision": decision, "row": state.row.n, "extensions": state.extensions + (decision == EXTEND)}
 
 
 def notice_figures(state: PromotionState) -> dict[str, Any]:
@@ -235,6 +310,9 @@ def brief(state: PromotionState, obligation: Obligation, house: House) -> dict[s
         "guardian": plain(state.guardian),
         "trader": plain(state.trader),
     }
+    if state.say != OFF:
+        opinion = state.opinion
+        figures["panel"] = {"say": state.say, **(opinion.plain() if opinion is not None else {})}
     if state.phase == DECIDING:
         figures |= decision_figures(state)
     elif state.phase == MOVING:
@@ -247,7 +325,7 @@ def brief(state: PromotionState, obligation: Obligation, house: House) -> dict[s
 def otherwise(state: PromotionState, obligation: Obligation, house: House) -> Decision:
     """Say what the referee rules when an obligation is missed (R-B2, R-B3).
 
-    A missed decision extends where the table would promote; where it would reject, it rejects.
+    A missed decision extends where a promotion is to be decided; where a rejection is, it rejects.
     """
     if state.phase == DECIDING and _silent_decision(state) == REJECT:
         return Decision(REJECT, "timeout", "R-B3")
@@ -255,18 +333,24 @@ def otherwise(state: PromotionState, obligation: Obligation, house: House) -> De
 
 
 def _silent_decision(state: PromotionState) -> str:
-    row = state.row
-    return decision_of(row._replace(decision=EXTEND) if row.decision == PROMOTE else row, state.extensions)
+    decision = decided(state)
+    if decision != PROMOTE:
+        return decision
+    return decision_of(state.row._replace(decision=EXTEND), state.extensions)
 
 
 def rule(
     state: PromotionState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
 ) -> PromotionState:
-    """Apply a ruling: a missed duty, or a human STOP."""
+    """Apply a ruling: a missed duty, a panel that takes too long, or a human STOP."""
     if decision.outcome == "stop":
         return _end(state, "stopped")
     if state.phase == REVIEWING:
-        return _reviewed(state, env, obligation)
+        return _reviewed(state, env, house, obligation)
+    if state.phase == CONVENING:
+        return _judged(state, Opinion(why="no panel was opened"), env)
+    if state.phase == AWAITING:
+        return _judged(state, Opinion(state.panel_id, why="the panel took too long"), env)
     if state.phase == DECIDING:
         return _decide(state, _silent_decision(state), env)
     if state.phase == MOVING and state.decision == PROMOTE:
@@ -281,6 +365,8 @@ PROMOTION: Final = CaseType(
     step=step,
     otherwise=otherwise,
     rule=rule,
+    discharge=discharge,
+    child_ended=child_ended,
     parent_of=session_of,
     brief=brief,
     system="B",

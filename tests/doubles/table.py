@@ -15,7 +15,7 @@ from protocols.kernel.rules import Gate
 from protocols.kernel.seats import Seat
 from protocols.rulebook import VERSION, rules
 
-OPENERS = ("HYPOTHESIS", "ARENA_TASK")
+OPENERS = ("HYPOTHESIS", "ARENA_TASK", "PANEL_OPENED")
 """Openers that seats owe: their case is the new one, not the one that owes them."""
 
 START = datetime(2026, 2, 23, 10, 0, tzinfo=UTC)

@@ -20,10 +20,12 @@ DESK: Final = {
 } - {"HEALTH_CHECK"}
 """Types of a desk's log, see `test_verify_desk_tampering`."""
 
-ARENA: Final = {
-    name for name, kind in tampering.MESSAGES.items() if kind.__module__.startswith("protocols.arena.")
+APART: Final = {
+    name
+    for name, kind in tampering.MESSAGES.items()
+    if kind.__module__.startswith(("protocols.arena.", "protocols.panel."))
 }
-"""Types of a run of the Arena, see `test_verify_arena`."""
+"""Types of runs of the Arena and of panels, see `test_verify_arena` and `test_verify_panel`."""
 
 SOON = "a second later is still in order and in time"
 PROSE = "prose"
@@ -226,7 +228,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
 
 
 def test_the_log_holds_every_type_and_verifies() -> None:
-    assert sorted(FIRST) == sorted(set(tampering.MESSAGES) - DESK - ARENA)
+    assert sorted(FIRST) == sorted(set(tampering.MESSAGES) - DESK - APART)
     assert judged(LINES).ok
     assert judged(stripped(LINES)).ok
 

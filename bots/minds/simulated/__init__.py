@@ -26,6 +26,10 @@ What each seat says:
     ``reports``, ``weekly``, ``architecture``: what comes daily and weekly
     ``guardian``, ``trader``, ``operator``, ``operator_strategies``, ``live``: the desk and the bridge to it;
     ``deskfile``    what they read of a brief; ``evidence``: what the Explorer learns from the desk
+    ``arena``       Planner, Reviewer and Finalizer, by ``arena_criteria``
+    ``panel_writer``  the panel's reviewers and synthesizer: ``panel_plan`` commits, ``panel_review`` reads and holds to
+                    it, by the figures of ``panel_standards`` that ``panel_paper`` and its like measure
+    ``convening``   what is put before a panel: ``dossier`` of a strategy, ``change_work`` of a change
     ``catalogue``   ideas for the system itself, as data; ``needs``: what a week's records ask of it
     ``wording``     how sentences are chosen; ``phrases_*`` hold them, as data
 

@@ -220,4 +220,6 @@ def _prompt(turn: Turn, change_id: str, description: str, notes: str) -> str:
             said += [f"Objection of round {body.round}: {text}" for text in objections]
         elif isinstance(body, ArchitectureRebuttal):
             said += [f"Answer: {one.response}" for one in body.responses if one.change_id == change_id]
+    if (panel := turn.view.brief.get("panel")) is not None:
+        said.append(f"A panel judged it: {panel['decision'] or 'no decision'} {panel['why']}".rstrip())
     return "\n".join(said)[:MOST_PROMPT]

@@ -10,6 +10,7 @@ from bots.minds.mind import Mind, Reply, View
 from bots.minds.simulated import (
     aftermath,
     architecture,
+    convening,
     critic,
     evolver,
     explorer,
@@ -87,6 +88,7 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "DEPLOY_DECISION": operator_strategies.decide_deployment,
     "DEPLOY_NOTICE": operator_strategies.notify,
     "PROMOTION_PROPOSAL": operator_strategies.propose_promotion,
+    "PANEL_OPENED": convening.convene,
     "PROMOTION_DECISION": operator_strategies.decide_promotion,
     "FEEDBACK_RESPONSE": operator_strategies.respond,
     "RECALL_REQUEST": operator_strategies.request_recall,

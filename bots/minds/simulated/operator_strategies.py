@@ -138,13 +138,16 @@ def _why(turn: Turn, to: Stage) -> str:
 
 
 def _recommended(brief: Mapping[str, Any]) -> str:
-    """Say what both reviewers of a promotion recommended."""
+    """Say what both reviewers of a promotion recommended, and the panel when there was one."""
     said = []
     for form in ("guardian", "trader"):
         review = brief.get(form)
         word = review["recommendation"].replace("_", " ") if review is not None else "nothing"
         said.append(f"the {form.capitalize()} said {word}")
-    return " and ".join(said)
+    if "panel" in brief:
+        verdict = brief["panel"]["decision"].rpartition("=")[2].replace("_", " ")
+        said.append(f"the panel decided {verdict or 'nothing'}")
+    return listed(said)
 
 
 def _clause(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from bots.tools.strategies import StrategySpec
 from bots.tools.universe import SESSION_ENDS_AT, Universe
 from memory.errors import StoreUnavailable
 from memory.evidence import Evidence
+
+WORK: Final = "dossier"
+"""Kind of evidence: a dossier or a proposal, as a panel's Phase 2 is shown it."""
 
 
 class SimulatedTools:
@@ -88,6 +92,17 @@ class SimulatedTools:
         }
         try:
             return self._evidence.put("equity", payload)
+        except StoreUnavailable:
+            return ""
+
+    def keep_work(self, text: str) -> str:
+        """Keep a text that a panel is to judge as evidence.
+
+        Returns:
+            Its reference; "" when the disk did not take it.
+        """
+        try:
+            return self._evidence.put(WORK, {"text": text})
         except StoreUnavailable:
             return ""
 

@@ -32,10 +32,13 @@ from protocols.kernel.envelope import BOT, Actor, Envelope
 from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 from protocols.kernel.upcast import Opaque
+from protocols.panel import messages as panel
+from protocols.panel.contract import as_json
 from protocols.research import messages as research
 from protocols.trading import messages as trading
 from tests.doubles import bodies
 from tests.doubles.desk_samples import DESK_BODIES
+from tests.doubles.panel_samples import FULL, phase1, report, synthesis
 from tests.doubles.small_log import SmallLog
 
 AT = datetime(2026, 2, 23, 10, 30, tzinfo=UTC)
@@ -47,7 +50,7 @@ def _type_of(model):
 
 MODELS = {
     model.model_fields["type"].default: model
-    for module in (research, trading, officers, people, escalation, arena)
+    for module in (research, trading, officers, people, escalation, arena, panel)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, Message) and isinstance(_type_of(model), str)
 }
@@ -252,6 +255,99 @@ def test_the_arena_reads_as_sentences(body, author, reads):
     assert sentence(said(body, author)) == reads
     raw = json.loads(body.model_dump_json(by_alias=True))
     assert predicate(loose(raw)) == reads.partition(" ")[2], "as a guest reads it"
+
+
+SITS = "panel_20260223_1000"
+
+
+def linted(**over):
+    fields = {"role": "eic", "phase": 1, "attempt": 1, "is_passed": True, "findings": (), "tag": "", **over}
+    return panel.Lint(panel_id=SITS, **fields)
+
+
+def decided(**over):
+    fields = {
+        "decision": "editorial_decision=major_revision", "fired_conditions": ("F2",), "matrix": {}, "arithmetic": (),
+        "tags": ("[CONTRACT-ACKNOWLEDGED]",), "baseline_sha256": "0" * 64, **over,
+    }  # fmt: skip
+    return panel.PanelDecided(panel_id=SITS, **fields)
+
+
+@pytest.mark.parametrize(
+    ("body", "author", "reads"),
+    [
+        (
+            panel.PanelOpened(
+                panel_id=SITS, contract=as_json(FULL), title="On widgets", field="widgetry", word_count=1234,
+                content_ref="paper/1",
+            ),
+            Seat.ADMIN,
+            f"Admin puts On widgets (widgetry, 1234 words) before {SITS} under reviewer/reviewer_full/v1",
+        ),
+        (
+            panel.Phase1(panel_id=SITS, text=phase1()),
+            Seat.EIC,
+            f"EIC commits itself in {SITS} before it sees the work: plans for 5 dimensions",
+        ),
+        (
+            panel.Phase2(panel_id=SITS, text=report("da", {"D1": "block", "D4": "warn"})),
+            Seat.DA,
+            f"DA reviews the work in {SITS}: reject or major revision (1 block, 1 warn, 3 pass)",
+        ),
+        (
+            panel.Phase2(panel_id=SITS, text="editorial_decision=accept\neditorial_decision=reject"),
+            Seat.DOMAIN,
+            f"Domain reviews the work in {SITS}: several decisions",
+        ),
+        (panel.Phase2(panel_id=SITS, text="Nice."), Seat.DOMAIN, f"Domain reviews the work in {SITS}: no decision"),
+        (
+            panel.Synthesis(panel_id=SITS, text=synthesis()),
+            Seat.SYNTHESIZER,
+            f"Synthesizer concludes {SITS}: accept",
+        ),
+        (linted(), Seat.ORCHESTRATOR, f"Orchestrator passes phase 1 of the EIC in {SITS}"),
+        (
+            linted(role="methodology", phase=2, is_passed=False, findings=("line 3: D9 is not the contract's",),
+                   tag="[PROTOCOL-VIOLATION: x]"),
+            Seat.ORCHESTRATOR,
+            f"Orchestrator faults phase 2 of the Methodology in {SITS}: line 3: D9 is not the contract's "
+            "[PROTOCOL-VIOLATION: x]",
+        ),
+        (decided(), Seat.ORCHESTRATOR, f"Orchestrator decides {SITS}: major revision, by F2"),
+        (
+            decided(
+                decision="editorial_decision=accept", fired_conditions=(),
+                tags=("[CONTRACT-ACKNOWLEDGED]", "[NO-CONDITION-FIRED]"),
+            ),
+            Seat.ORCHESTRATOR,
+            f"Orchestrator decides {SITS}: accept [NO-CONDITION-FIRED]",
+        ),
+        (
+            panel.PanelAborted(
+                panel_id=SITS, tag="[PANEL-SHRUNK: usable=4, panel_size=5]", why="4 of 5 reviewers are usable", tags=()
+            ),
+            Seat.ORCHESTRATOR,
+            f"Orchestrator ends {SITS} without a decision [PANEL-SHRUNK: usable=4, panel_size=5]: "
+            "4 of 5 reviewers are usable",
+        ),
+    ],
+)  # fmt: skip
+def test_panels_read_as_sentences(body, author, reads):
+    assert sentence(said(body, author)) == reads
+    raw = json.loads(body.model_dump_json(by_alias=True))
+    assert predicate(loose(raw)) == reads.partition(" ")[2], "as a guest reads it"
+
+
+def test_a_report_of_four_million_characters_reads_in_one_short_sentence():
+    text = report("eic", {"D1": "block"}, body="word " * 790_000)
+    assert predicate(said(panel.Phase2(panel_id=SITS, text=text), Seat.EIC)) == (
+        f"reviews the work in {SITS}: reject or major revision"
+    )
+
+
+def test_quoted_decisions_and_scores_are_not_read():
+    text = "```\neditorial_decision=accept\nscore: pass\n```\neditorial_decision=reject\n"
+    assert predicate(said(panel.Phase2(panel_id=SITS, text=text), Seat.EIC)).endswith(": reject")
 
 
 @pytest.mark.parametrize("end", ["VERDICT: REVISE", "VERDICT: APPROVED", "x VERDICT: APPROVED", "no verdict"])

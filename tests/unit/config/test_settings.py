@@ -155,3 +155,12 @@ def test_a_society_has_one_notebook_at_most():
     assert load_settings(arena={"notebook": "notes"}).arena.mcp == ""
     with pytest.raises(ConfigError, match="name one notebook"):
         load_settings(arena={"notebook": "notes", "mcp_url": "http://127.0.0.1:8000/mcp"})
+
+
+@pytest.mark.parametrize("name", ["promotions", "architecture"])
+def test_decisions_go_before_panels_only_where_panels_sit(tmp_path: Path, name: str) -> None:
+    path = file(tmp_path, f'[panel]\nenabled = false\n{name} = "binding"\n')
+    assert complaint(path) == f"{path}: panel: {name} is binding, but enabled = false leaves no panel to ask"
+    path = file(tmp_path, f'[panel]\n{name} = "advisory"\n')
+    assert load_settings(path).as_log()["panel"][name] == "advisory"
+    assert load_settings(file(tmp_path, "[panel]\nenabled = false\n")).panel.promotions == "off"

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from moot import workshop
 from moot.arena import offline
 from moot.arena.offline import RunOptions, run_many, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
@@ -290,6 +291,6 @@ def test_a_fault_of_the_office_is_raised_and_hangs_nothing(monkeypatch):
         await asyncio.sleep(timedelta(minutes=1).total_seconds())
         raise RuntimeError("the office burns")
 
-    monkeypatch.setattr(offline.Office, "run", fails)
+    monkeypatch.setattr(workshop.Office, "run", fails)
     with pytest.raises(RuntimeError, match="the office burns"):
         run_offline(RunOptions(task=TASK, config=OFF, script=GOOD))

@@ -1,5 +1,7 @@
 """Scripts of `moot arena run`: what they may say, and one line for what they may not."""
 
+from pathlib import Path
+
 import pytest
 
 from moot.arena.script import ArenaScript, NotebookScript, ScriptError, read_script, script_from
@@ -87,7 +89,7 @@ def test_a_notebook_may_be_told_in_part(tmp_path):
         ('"a\\nb": 1', "a b: "),
         ("k" * 5000 + ": 1", "is no YAML: "),
         ("? " + "k" * 5000 + "\n: 1", "kkk"),
-        ("[" * 5000, "is no YAML: "),
+        ("[" * 5000, "is no script: nested too deeply"),
         ("a: &x [*x, *x]\nplanner: *x", "planner.0: "),
     ],
 )
@@ -105,3 +107,11 @@ def test_a_script_of_plain_data_needs_no_file():
     assert script_from({"planner": ["x"]}).planner == ("x",)
     with pytest.raises(ScriptError, match=r"^script: "):
         script_from([])
+
+
+@pytest.mark.parametrize("text", ["reviewer: " + "[" * 100_000, "? " * 100_000, "- " * 100_000])
+def test_a_script_nested_without_end_is_refused_and_ends_no_process(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.yaml"
+    path.write_text(text)
+    with pytest.raises(ScriptError, match="nested too deeply"):
+        read_script(path)

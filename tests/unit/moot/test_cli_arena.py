@@ -242,7 +242,17 @@ def test_a_task_or_a_config_that_is_no_object_is_one_line(files: Files, value: s
     task, odd = files.json("task.json", TASK), files.json("odd.json", value)
 
     for words in (["--task", odd], ["--task", task, "--config", odd]):
-        assert "needs a JSON object" in complaint(2, "arena", "run", *words)
+        assert complaint(2, "arena", "run", *words).rstrip().endswith("odd.json: needs a JSON object")
+
+
+def test_the_record_replaces_nothing_that_the_run_reads(files: Files) -> None:
+    task, script = files.json("task.json", TASK), files.script()
+    before = [Path(task).read_bytes(), Path(script).read_bytes()]
+    for out in (task, script):
+        words = ("--task", task, "--script", script, "--out", out)
+        assert "the run reads this file" in complaint(2, "arena", "run", *words)
+
+    assert [Path(task).read_bytes(), Path(script).read_bytes()] == before
 
 
 def test_a_record_that_is_there_is_replaced_as_a_whole(files: Files) -> None:

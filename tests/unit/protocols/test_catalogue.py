@@ -122,9 +122,10 @@ READS = {
     **dict.fromkeys(("explorer", "critic", "evolver"), A),
     **dict.fromkeys(("operator", "guardian", "trader"), B),
     **{key: {"#r-arena"} for key in ("planner", "reviewer", "finalizer")},
+    **{key: {"#r-panel"} for key in ("eic", "methodology", "domain", "perspective", "da", "synthesizer")},
     **{
         key: set(CHANNEL_NAMES)
-        for key in ("orchestrator", "synthesizer", "referee", "timekeeper", "liaison", "admin", "viewer")
+        for key in ("orchestrator", "referee", "timekeeper", "liaison", "admin", "viewer")
     },
 }
 

@@ -12,6 +12,7 @@ from protocols.kernel.envelope import OFFICER, Draft
 from protocols.kernel.errors import Late, OfficerFault
 from protocols.kernel.people import Note, Stop
 from protocols.kernel.seats import Seat
+from protocols.panel.triggers_watch import sources as panel_sources
 from protocols.research import messages as m
 from protocols.research.triggers import sources
 from protocols.rulebook import CHANNEL_OF
@@ -99,14 +100,18 @@ def ack(table, **how):
 # ---------------------------------------------------------------- the trigger table
 
 
+CONSERVATIVE = {"A": "conservative", "B": "conservative_b", "panel": "none"}
+"""What R-B8 has silence lead to; what a panel did not decide stays undecided."""
+
+
 def test_every_trigger_has_options_of_which_the_first_is_conservative():
     for code, trigger in TRIGGERS.items():
         options = options_of(code)
         assert len(options) >= 2
         assert [o.n for o in options] == list(range(1, len(options) + 1))
-        assert options[0].effect == ("conservative" if trigger.system == "A" else "conservative_b")
+        assert options[0].effect == CONSERVATIVE[trigger.system]
         assert options[-1].effect == ("reject_deployment" if code == "deployment" else "none")
-        assert trigger.source.startswith("5.1")
+        assert trigger.source.startswith("sprint contracts" if code == "panel_shrunk" else ("5.1", "R-P2"))
 
 
 def test_the_levels_are_those_of_r_e1():
@@ -119,11 +124,13 @@ def test_the_levels_are_those_of_r_e1():
         "halt": "URGENT",
         "daily_loss": "URGENT",
         "deployment": "DECISION_NEEDED",
+        "panel_shrunk": "ATTENTION",
+        "panel_undecided": "DECISION_NEEDED",
     }
 
 
 def test_every_code_that_a_source_may_raise_has_a_row():
-    assert len(sources()) + len(desk_sources()) == len(TRIGGERS)
+    assert len(sources()) + len(desk_sources()) + len(panel_sources()) == len(TRIGGERS)
 
 
 # ---------------------------------------------------------------- triggers of System A

@@ -74,6 +74,7 @@ def test_openers_lead_to_their_case_types():
         "PERFORMANCE_FEEDBACK": "feedback",
         "RECALL_FLAG": "recall",
         "ARENA_TASK": "run",
+        "PANEL_OPENED": "panel",
     }
 
 

@@ -1,0 +1,148 @@
+"""`moot panel run`: a whole panel in virtual time, and what it leaves in a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.arena_out import progress
+from moot.cli.errors import Unusable
+from moot.cli.output import write_json, write_lines
+from moot.cli.panel import MajorityOption, group
+from moot.cli.panel_input import contract_or_tag, source
+from moot.cli.place import AsJson
+
+if TYPE_CHECKING:
+    from moot.panel.offline import PanelRun
+    from protocols.panel.contract import Contract
+
+MISMATCH, UNUSABLE, SHRUNK = 1, 2, 3
+"""Exit codes of a panel that aborts, as those of verify: the synthesis, the contract, a reviewer."""
+
+
+@command(
+    "moot panel run --contract full --paper paper.md --title 'On widgets' --field widgetry",
+    "moot panel run --contract strategy --paper dossier.md --title S1 --field trading --out panel",
+    "moot panel run --contract c.json --paper p.md --title T --field F --script answers --json",
+    within=group,
+)
+def run(
+    contract: Annotated[
+        str,
+        typer.Option(
+            "--contract",
+            metavar="C",
+            help="A file, or full, methodology_focus, strategy, architecture.",
+        ),
+    ],
+    paper: Annotated[Path, typer.Option("--paper", metavar="FILE", help="The work: text or Markdown.")],
+    title: Annotated[str, typer.Option("--title", metavar="T", help="What Phase 1 knows of it.")],
+    field: Annotated[str, typer.Option("--field", metavar="F", help="What Phase 1 knows of it.")],
+    script: Annotated[
+        Path | None,
+        typer.Option("--script", metavar="DIR", help="Raw outputs: <role>.phase1.md, <role>.phase2.md."),
+    ] = None,
+    majority: MajorityOption = "spec",
+    on_none_fired: Annotated[
+        Literal["accept", "abort"],
+        typer.Option("--on-none-fired", metavar="WHAT", help="When no condition fires: accept or abort."),
+    ] = "accept",
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seeds simulated reviewers; by default 1.")
+    ] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Write contract, outputs, prompts, synthesis, record here."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Let a panel judge a work in virtual time: reviewers commit without seeing it, then review it.
+
+    Who has no script is simulated. Exit code 0: decided, 3: the panel has shrunk, 1: the synthesis does not
+    follow from the scores, 2: the contract or a file cannot be used. --out holds what verify takes.
+    """
+    from moot.log_setup import set_up_logging
+    from moot.panel.offline import PanelOptions, run_panel
+    from moot.panel.script import PanelScriptError, read_script
+    from protocols.kernel.errors import Malformed
+
+    set_up_logging(None)
+    found = contract_or_tag(contract)
+    if isinstance(found, str):
+        raise Unusable(found)
+    work = source(paper)
+    if work.text is None:
+        raise Unusable(f"{paper}: {work.problem}")
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Unusable(f"{out} is there already: name a new or an empty folder with --out")
+    try:
+        options = PanelOptions(
+            contract=found,
+            content=work.text,
+            title=title,
+            field=field,
+            texts={} if script is None else read_script(script),
+            majority=majority,
+            on_none_fired=on_none_fired,
+            seed=seed,
+        )
+        with progress("panel") as told:
+            done = run_panel(options, told)
+    except (PanelScriptError, Malformed) as error:
+        raise Unusable(str(error)) from None
+    if out is not None:
+        try:
+            _keep(done, out)
+        except OSError as error:
+            raise Unusable(f"{out}: cannot be written: {error.strerror or error}") from None
+    if as_json:
+        write_json(done.record)
+    else:
+        write_lines(_told(done, found))
+        if out is not None:
+            write_lines(["", f"kept in {out}"])
+    return _exit_code(done)
+
+
+def _exit_code(done: PanelRun) -> int:
+    aborted = done.record["aborted"]
+    if aborted is None:
+        return 0
+    tag = aborted["tag"]
+    if tag.startswith("[PANEL-SHRUNK"):
+        return SHRUNK
+    return MISMATCH if tag.startswith("[SYNTHESIS-MISMATCH") else UNUSABLE
+
+
+def _told(done: PanelRun, contract: Contract) -> list[str]:
+    from moot.panel.show import shown
+
+    return shown(done.record, contract)
+
+
+def _keep(done: PanelRun, out: Path) -> None:
+    """Write what anybody needs to judge the panel again."""
+    out.mkdir(parents=True, exist_ok=True)
+    record = done.record
+    files = {
+        "contract.json": json.dumps(record["contract"], ensure_ascii=False, indent=1) + "\n",
+        "panel.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+    }
+    for role, phases in record["outputs"].items():
+        for phase, texts in phases.items():
+            for n, text in enumerate(texts, 1):
+                files[f"{role}.{phase}{'' if n == 1 else f'.{n}'}.md"] = text
+    for n, text in enumerate(record["synthesis"], 1):
+        files[f"synthesis{'' if n == 1 else f'.{n}'}.md"] = text
+    for role, phase, n, prompt in done.prompts:
+        files[f"prompts/{role}.{phase}{'' if n == 1 else f'.{n}'}.txt"] = f"{prompt.system}\n{prompt.user}"
+    for name, text in files.items():
+        path = out / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))

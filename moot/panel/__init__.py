@@ -1,0 +1,1 @@
+"""Panels without a society around them: scripts, the run, what it leaves behind."""

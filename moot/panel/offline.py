@@ -1,0 +1,146 @@
+"""A panel in virtual time, without a society around it: its reviewers, a synthesizer, an Orchestrator (spec 2 to 8)."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from pydantic import ValidationError
+
+from bots.minds.mind import View
+from bots.minds.scripted_panel import ScriptedPanelWriter
+from bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from bots.seats.panel import PanelMind, PanelWriter
+from bots.seats.panel_prompts import Prompt
+from memory.evidence import InMemoryEvidence, text_of
+from moot.clock import VirtualClock
+from moot.panel.record import PanelRecord, panel_record
+from moot.panel.script import Texts
+from moot.workshop import RELIABLE, START, workshop
+from protocols.kernel.envelope import Actor, Draft, Envelope
+from protocols.kernel.errors import Malformed
+from protocols.kernel.seats import PANEL, Seat
+from protocols.panel.contract import Contract, as_json, prepared
+from protocols.panel.messages import PanelOpened
+from protocols.panel.rights import PLACE
+from protocols.panel.synthesis import Majority, OnNoneFired
+
+KIND: Final = "paper"
+"""Under which works are kept as evidence."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelOptions:
+    """One panel.
+
+    Attributes:
+        contract: As loaded; its `generated_at` is set when the panel opens (spec 3).
+        content: The work, which no Phase 1 is shown.
+        title, field: What Phase 1 knows of it, with its word count.
+        texts: What reviewers say; whoever has no text is simulated.
+        majority: R-P1.
+        on_none_fired: R-P2.
+        seed: Seeds simulated reviewers.
+    """
+
+    contract: Contract
+    content: str
+    title: str
+    field: str
+    texts: Texts = dataclasses.field(default_factory=dict)
+    majority: Majority = "spec"
+    on_none_fired: OnNoneFired = "accept"
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRun:
+    """What a panel leaves behind.
+
+    Attributes:
+        record: Its audit record.
+        prompts: What each output was asked with, in order: (role, phase, attempt, prompt).
+    """
+
+    record: PanelRecord
+    prompts: tuple[tuple[str, str, int, Prompt], ...]
+
+
+class _Listening(PanelWriter):
+    """Notes what is asked of another writer."""
+
+    def __init__(self, writer: PanelWriter, asked: list[tuple[str, str, int, Prompt]]) -> None:
+        self._writer = writer
+        self._asked = asked
+
+    def delay(self, view: View) -> timedelta | None:
+        return self._writer.delay(view)
+
+    async def write(self, view: View, prompt: Prompt) -> str:
+        role, phase = view.seat.value, view.obligation.expects[0].lower()
+        attempt = 1 + sum(one[:2] == (role, phase) for one in self._asked)
+        self._asked.append((role, phase, attempt, prompt))
+        return await self._writer.write(view, prompt)
+
+
+def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelRun:
+    """Hold one panel.
+
+    Args:
+        options: The panel.
+        progress: Called with a sentence whenever somebody has spoken.
+
+    Raises:
+        Malformed: Title or field are longer than a message may be.
+    """
+    evidence = InMemoryEvidence()
+    ref = evidence.put(KIND, {"text": options.content})
+    asked: list[tuple[str, str, int, Prompt]] = []
+    log: list[Envelope] = []
+
+    async def main(clock: VirtualClock) -> None:
+        simulated = SimulatedPanelWriter(options.seed, RELIABLE)
+        writer = _Listening(
+            ScriptedPanelWriter(options.texts, simulated) if options.texts else simulated, asked
+        )
+        minds = {seat: PanelMind(writer) for seat in PANEL}
+        contents = partial(text_of, evidence)
+        async with workshop(clock, minds, seed=options.seed, contents=contents) as shop:
+            if progress is not None:
+                shop.host.listeners.append(lambda env, _fx: progress(f"{env.author.value}: {env.body.type}"))
+            await shop.hold([_opener(options, ref)])
+            log.extend(shop.log)
+
+    VirtualClock(START).run(main)
+    case_id = next(env.case_id for env in log if env.body.type == "PANEL_OPENED")
+    record = panel_record([env for env in log if env.case_id == case_id], _sha256(options.content))
+    return PanelRun(record, tuple(asked))
+
+
+def _opener(options: PanelOptions, ref: str) -> Draft:
+    try:
+        body = PanelOpened(
+            contract=as_json(prepared(options.contract, START)),
+            title=options.title,
+            field=options.field,
+            word_count=len(options.content.split()),
+            content_ref=ref,
+            majority=options.majority,
+            on_none_fired=options.on_none_fired,
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise Malformed("2", first["msg"], field=".".join(map(str, first["loc"]))) from None
+    actor = Actor("human", "cli", "panel")
+    return Draft(channel=PLACE, author=Seat.ADMIN, body=body, actor=actor, key="panel-1")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,66 @@
+"""A panel as lines of text: who judged, the matrix, the arithmetic of the conditions, the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from protocols.panel.contract import ROLES, Contract
+from protocols.panel.lint_phase1 import lint_phase1
+from protocols.panel.render import render
+from protocols.panel.reports import Report, ReportError, parse_report
+from protocols.panel.synthesis import SynthesisAborted, matrix_of, synthesize
+
+
+def shown(record: Mapping[str, Any], contract: Contract, *, width: int = 100) -> list[str]:
+    """Show a panel's record.
+
+    Args:
+        record: As `moot.panel.record` makes it.
+        contract: What it judged by.
+        width: Columns that prose is broken to.
+    """
+    lines = [f"{record['title']}  {record['field']}, {record['word_count']:,} words"]
+    lines += [f"  {one}" for one in _reviewers(record, contract)]
+    reports = _reports(record, contract)
+    if record["aborted"] is None:
+        plans = {role: lint_phase1(_last(record, role, "phase1"), contract).plan for role in reports}
+        matrix = matrix_of(contract, {role: report.scores for role, report in reports.items()})
+        try:
+            found = synthesize(
+                contract, matrix, majority=record["majority"], on_none_fired=record["on_none_fired"]
+            )
+        except SynthesisAborted as aborted:
+            return [*lines, str(aborted)]
+        lines += ["", *render(contract, found, reports, plans, width=width)]
+    else:
+        lines += ["", f"no decision: {record['aborted']['why']}", record["aborted"]["tag"]]
+    return [*lines, *(tag for tag in record["tags"] if tag not in lines and tag != "[CONTRACT-ACKNOWLEDGED]")]
+
+
+def _reviewers(record: Mapping[str, Any], contract: Contract) -> list[str]:
+    """Say of each reviewer how its outputs fared."""
+    told = []
+    for role in ROLES.get(contract.mode, ()):
+        lints = [one for one in record["events"] if one["type"] == "LINT" and one["role"] == role]
+        said = [
+            f"phase {one['phase']} {'passes' if one['is_passed'] else 'fails: ' + '; '.join(one['findings'][:2])}"
+            for one in lints
+        ]
+        told.append(f"{role}: {', '.join(said) or 'was silent'}")
+    return told
+
+
+def _reports(record: Mapping[str, Any], contract: Contract) -> dict[str, Report]:
+    found = {}
+    for role in ROLES.get(contract.mode, ()):
+        try:
+            found[role] = parse_report(_last(record, role, "phase2"), contract)
+        except ReportError:
+            continue
+    return found
+
+
+def _last(record: Mapping[str, Any], role: str, phase: str) -> str:
+    texts = record["outputs"].get(role, {}).get(phase, [])
+    return texts[-1] if texts else ""

@@ -1,0 +1,146 @@
+"""A small society in virtual time, for cases that need no calendar, no market and no disk: Arena runs, panels."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from bots.bot import Bot
+from bots.minds.mind import Mind
+from bots.minds.simulated.temper import Temper
+from bots.officers import timekeeper
+from bots.officers.office import Office
+from channels.inmemory import InMemoryBus
+from memory.inmemory import InMemoryStore
+from moot.clock import Clock
+from moot.host import Contents, Host
+from moot.version import MOOT_VERSION
+from protocols.kernel.docket import Effects
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.rules import Gate
+from protocols.kernel.seats import Seat
+from protocols.rulebook import VERSION, rules
+
+START: Final = datetime(2026, 2, 23, tzinfo=UTC)
+"""Where virtual time begins: fixed, so that equal options give equal bytes."""
+
+RELIABLE: Final = Temper(silence=0.0, spell_chance=0.0, delay_cap=0.9)
+"""Minds without a society around them are never silent: nobody experiments with one case to wait for a seat."""
+
+
+class Workshop:
+    """Holds cases of one kind.
+
+    Attributes:
+        host: The host, with its bots seated.
+        log: Everything logged so far.
+    """
+
+    def __init__(self, host: Host) -> None:
+        """Take a host that is attached."""
+        self.host = host
+        self.log: list[Envelope] = []
+        self._fault: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        host.listeners.append(lambda env, _fx: self.log.append(env))
+        host.on_fault = self.fail
+
+    def fail(self, fault: BaseException) -> None:
+        """Note what has broken; whoever waits is told."""
+        if not self._fault.done():
+            self._fault.set_exception(fault if isinstance(fault, Exception) else RuntimeError(repr(fault)))
+
+    async def hold(self, openers: Sequence[Draft]) -> None:
+        """Open cases and wait until as many have ended.
+
+        Raises:
+            Exception: Whatever stopped the host.
+        """
+        opened: set[str] = set()
+        done = asyncio.Event()
+        left = len(openers)
+
+        def count(_env: Envelope, fx: Effects) -> None:
+            nonlocal left
+            opened.update(state.case_id for state in fx.started)
+            left -= sum(state.case_id in opened for state in fx.ended)
+            if left <= 0:
+                done.set()
+
+        self.host.listeners.append(count)
+        for draft in openers:
+            await self.host.publish(draft)
+        waits = asyncio.create_task(done.wait(), name="cases")
+        both: list[asyncio.Future[Any]] = [waits, self._fault]
+        try:
+            if openers:
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waits.cancel()
+            self.host.listeners.remove(count)
+        if self._fault.done():
+            self._fault.result()
+
+    def close(self) -> None:
+        """Forget a fault that nobody waited for."""
+        if self._fault.done() and not self._fault.cancelled():
+            self._fault.exception()
+        self._fault.cancel()
+
+
+@asynccontextmanager
+async def workshop(
+    clock: Clock, minds: Mapping[Seat, Mind], *, seed: int, contents: Contents | None = None
+) -> AsyncIterator[Workshop]:
+    """Seat minds in a society on an in-memory bus, and end all of it afterwards.
+
+    Args:
+        clock: The running clock.
+        minds: Who sits where.
+        seed: As the log says it.
+        contents: Reads works that obligations may see.
+    """
+    rulebook = rules()
+    gate = Gate(rulebook)
+    bus = InMemoryBus(admission=gate, now=clock.now)
+    host = Host(rules=rulebook, gate=gate, bus=bus, store=InMemoryStore(), clock=clock)
+    if contents is not None:
+        host.contents = contents
+    host.attach()
+    shop = Workshop(host)
+
+    def ended(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            shop.fail(fault)
+
+    await host.publish(
+        timekeeper.started(
+            config={"schedules": {}},
+            rules_version=VERSION,
+            moot_version=MOOT_VERSION,
+            seed=seed,
+            data={},
+            speed=1.0,
+            paused=False,
+            clock="virtual",
+            durability="none",
+            warm_up=False,
+            after_seq=0,
+        )
+    )
+    office = Office(host, clock)
+    host.office = office
+    task = asyncio.create_task(office.run(), name="office")
+    task.add_done_callback(ended)
+    try:
+        for seat, mind in sorted(minds.items()):
+            host.seat_bot(Bot(seat, mind, host, clock))
+        yield shop
+    finally:
+        await host.close_bots()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await bus.close()
+        shop.close()

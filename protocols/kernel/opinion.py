@@ -1,0 +1,101 @@
+"""What a panel says of a decision that was put before it, as the case that waits for it sees it (R-B2, R-D16).
+
+Cases above know of panels only what is here: which of their decisions go before one, the opener's type, and the
+ended child's outcome and verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from protocols.kernel.case import CaseState
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.errors import Violation
+from protocols.kernel.house import House
+from protocols.kernel.obligation import NO_GRACE, Obligation
+from protocols.kernel.seats import Seat
+from protocols.kernel.times import minutes
+
+OPENER: Final = "PANEL_OPENED"
+PLACE: Final = "#r-panel"
+
+OFF, ADVISORY, BINDING = "off", "advisory", "binding"
+"""What a panel has to say in a decision: nothing, an opinion, or a veto."""
+
+WAIT: Final = minutes(130)
+"""How long a decision waits for its panel: two hours and ten minutes of grace."""
+LATE: Final = "panel_late"
+"""Reason of the RULING that ends the wait."""
+
+CONSENTS: Final = frozenset({"editorial_decision=accept", "editorial_decision=minor_revision"})
+REJECTIONS: Final = frozenset({"editorial_decision=reject", "editorial_decision=reject_or_major_revision"})
+"""Decisions of a panel; any other one sends the work back to be revised."""
+
+_DECIDED: Final = "decided"
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """How a panel ended, or why there was none.
+
+    Attributes:
+        panel_id: The panel, "" when none was opened.
+        decision: The action of its contract, "" when it decided nothing.
+        why: Its audit tag, or in words why nothing was decided; "" for a decision.
+    """
+
+    panel_id: str = ""
+    decision: str = ""
+    why: str = ""
+
+    @property
+    def consents(self) -> bool:
+        """Say whether it lets the decision pass; a panel that ended without a decision is no consent (R-B2)."""
+        return self.decision in CONSENTS
+
+    @property
+    def rejects(self) -> bool:
+        """Say whether it turns the work down for good."""
+        return self.decision in REJECTIONS
+
+    def plain(self) -> dict[str, str]:
+        """Return it as JSON data, for a brief."""
+        return {"panel_id": self.panel_id, "decision": self.decision, "why": self.why}
+
+
+def say_in(house: House, what: str) -> str:
+    """Return what panels have to say in a kind of decision, `promotions` or `architecture`, as the log has it (K4)."""
+    panel = house.config.get("panel") or {}
+    said = panel.get(what)
+    return said if said in (ADVISORY, BINDING) else OFF
+
+
+def opinion_of(panel: CaseState) -> Opinion:
+    """Return how a panel that has ended judged."""
+    verdict = str(getattr(panel, "verdict", ""))
+    if panel.outcome == _DECIDED:
+        return Opinion(panel.case_id, verdict)
+    return Opinion(panel.case_id, why=verdict or str(panel.outcome))
+
+
+def check_contract(env: Envelope, subject: str) -> None:
+    """Check that a panel is opened under a contract for what is to be judged; its ids begin so (R-P6).
+
+    Raises:
+        Violation: It is a contract for something else.
+    """
+    contract: Any = getattr(env.body, "contract", {})
+    contract_id = str(contract.get("contract_id", ""))
+    if not contract_id.startswith(f"{subject}/"):
+        why = f"this is judged under a contract {subject}/…, not {contract_id or 'one without an id'}"
+        raise Violation("R-P6", why, field="contract.contract_id")
+
+
+def wait(case_id: str, env: Envelope, channel: str, name: str = "panel-limit") -> Obligation:
+    """Let the Referee end the wait for a panel when it takes too long."""
+    seat = Seat.REFEREE
+    due = env.sent_at + WAIT
+    return Obligation(
+        f"{case_id}/{name}/{seat.value}", case_id, seat, ("RULING",), channel, env.sent_at, due, NO_GRACE
+    )

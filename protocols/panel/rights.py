@@ -1,0 +1,22 @@
+"""Who posts the messages of a panel: one row a type, all in `#r-panel`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from protocols.kernel.catalogue import Right
+from protocols.kernel.seats import PANELISTS, Seat
+
+PLACE: Final = "#r-panel"
+_HERE: Final = frozenset({PLACE})
+_ORCHESTRATOR: Final = frozenset({Seat.ORCHESTRATOR})
+
+RIGHTS: Final = (
+    Right("PANEL_OPENED", frozenset({Seat.ADMIN, Seat.OPERATOR, Seat.EVOLVER}), _HERE),
+    Right("PHASE1", PANELISTS, _HERE),
+    Right("PHASE2", PANELISTS, _HERE),
+    Right("LINT", _ORCHESTRATOR, _HERE),
+    Right("SYNTHESIS", frozenset({Seat.SYNTHESIZER}), _HERE),
+    Right("PANEL_DECIDED", _ORCHESTRATOR, _HERE),
+    Right("PANEL_ABORTED", _ORCHESTRATOR, _HERE),
+)

@@ -1,0 +1,201 @@
+"""What follows from a panel's outputs: lints, the next phase, the synthesis and its recomputation (spec 4 to 8)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from protocols.kernel.case import evolve
+from protocols.kernel.envelope import Envelope
+from protocols.panel import audit
+from protocols.panel.contract import Contract, baseline_sha256
+from protocols.panel.duties import commit, conclude, review, said
+from protocols.panel.findings import Finding, cut, told
+from protocols.panel.grammar import one_line
+from protocols.panel.layer1 import inconsistencies
+from protocols.panel.lint_phase1 import lint_phase1
+from protocols.panel.lint_phase2 import MULTI_DISSENT, lint_phase2
+from protocols.panel.messages import Lint, Phase1, Phase2, Synthesis
+from protocols.panel.recompute import RecomputationError, disagreement, recompute
+from protocols.panel.reports import ReportError, parse_report
+from protocols.panel.state import (
+    ABORTED,
+    ATTEMPTS,
+    COMMITTING,
+    CYCLES,
+    DECIDED,
+    REVIEWING,
+    SYNTHESIZING,
+    UNUSABLE,
+    USABLE,
+    LintVerdict,
+    PanelState,
+    Reviewer,
+)
+from protocols.panel.synthesis import NONE_FIRED, SynthesisAborted, matrix_of, predicates, synthesize
+from protocols.panel.synthesis_text import SynthesisError, parse_synthesis
+
+RESTART: Final = "restart"
+
+
+def committed(state: PanelState, env: Envelope, body: Phase1) -> PanelState:
+    """Lint a Phase 1; a first failure is retried with the gaps named, a second ends that reviewer (spec 4)."""
+    one = state.reviewer(env.author.value)
+    contract = contract_of(state)
+    found = lint_phase1(body.text, contract)
+    findings = tuple(told(found.findings))
+    tag, following = audit.ACKNOWLEDGED, REVIEWING
+    if findings:
+        is_last = one.attempt == ATTEMPTS
+        tag = audit.phase1_failed(one.role, contract.contract_id) if is_last else ""
+        following = UNUSABLE if is_last else COMMITTING
+    said = one.commitments + 1
+    verdict = LintVerdict(1, said, findings, tag, following)
+    kept = "" if findings else body.text
+    return _await_lint(
+        state, env, replace(one, commitments=said, commitment=kept, plan=found.plan, verdict=verdict)
+    )
+
+
+def reviewed(state: PanelState, env: Envelope, body: Phase2) -> PanelState:
+    """Lint a Phase 2; only a dissent about several dimensions is retried, from Phase 1, once (spec 5)."""
+    one = state.reviewer(env.author.value)
+    contract = contract_of(state)
+    found = lint_phase2(body.text, contract, one.plan)
+    report = found.reading
+    check, noted = found.check, found.findings
+    if report.role is not None and report.role != one.role:
+        why = f"contract_role is {one_line(report.role, 60)}, and this is the seat of {one.role}"
+        # As for a role that does not sit here at all: nothing else counts before it.
+        check, noted = "role", (Finding("role", 0, why), *noted)
+    findings = tuple(told(noted))
+    if check is None and (why := _contradiction(body.text, contract)):
+        check, findings = "layer1", (why,)
+    tag, following = "", USABLE
+    if check == MULTI_DISSENT:
+        following = RESTART if one.cycle < CYCLES else UNUSABLE
+        tag = "" if following == RESTART else audit.multi_dissent(one.role, contract.contract_id)
+    elif check is not None:
+        following, tag = UNUSABLE, audit.phase2_failed(one.role, contract.contract_id, check)
+    kept = replace(
+        one,
+        verdict=LintVerdict(2, one.cycle, findings, tag, following),
+        scores=dict(report.scores) if following == USABLE else {},
+        dissent=tuple(report.dissent),
+        decision=report.decision,
+    )
+    return _await_lint(state, env, kept)
+
+
+def _contradiction(text: str, contract: Contract) -> str:
+    """Say where a clean report contradicts itself, "" where it does not (facts-panel 6, layer 1)."""
+    try:
+        report = parse_report(text, contract)
+        known = predicates(contract)
+    except (ReportError, SynthesisAborted):
+        # What cannot be read was found by the lint; a condition that cannot ends the synthesis.
+        return ""
+    found = next(inconsistencies(report, contract, known), None)
+    if found is None:
+        return ""
+    what = f"{found.condition} fired: " if found.condition is not None else ""
+    return f"{what}{found.declared} is declared, and {found.recomputed} follows from the rest of the report"
+
+
+def _await_lint(state: PanelState, env: Envelope, one: Reviewer) -> PanelState:
+    owed = tuple([o for o in state.owed if o.seat.value != one.role])
+    assert one.verdict is not None
+    name = f"lint-{one.role}-{one.verdict.phase}-{one.cycle}-{one.verdict.attempt}"
+    return evolve(state, reviewers=with_reviewer(state, one), owed=(*owed, said(state, env, "LINT", name)))
+
+
+def linted(state: PanelState, env: Envelope, body: Lint) -> PanelState:
+    """Let a reviewer go where its lint leads."""
+    one = state.reviewer(body.role)
+    verdict = one.verdict
+    assert verdict is not None
+    owed = tuple([o for o in state.owed if o.id != env.obligation_id])
+    tags = (*state.tags, verdict.tag) if verdict.tag else state.tags
+    if verdict.next == RESTART:
+        one = Reviewer(one.role, cycle=one.cycle + 1, commitments=one.commitments, gaps=verdict.findings)
+    elif verdict.next == COMMITTING:
+        one = replace(one, attempt=one.attempt + 1, gaps=verdict.findings, verdict=None)
+    else:
+        one = replace(one, stage=verdict.next, gaps=(), verdict=None)
+    state = evolve(state, reviewers=with_reviewer(state, one), owed=owed, tags=tags)
+    if one.stage == COMMITTING:
+        return evolve(state, owed=(*owed, commit(state, one, env)))
+    if one.stage == REVIEWING:
+        return evolve(state, owed=(*owed, review(state, one, env)))
+    return when_all_done(state, env)
+
+
+def when_all_done(state: PanelState, env: Envelope) -> PanelState:
+    """Go on once nothing more is to come: synthesize, or abort a panel that has shrunk (spec 6)."""
+    if not all(one.is_done for one in state.reviewers):
+        return state
+    contract = contract_of(state)
+    usable = len(state.scores)
+    if usable < contract.panel_size:
+        why = f"{usable} of {contract.panel_size} reviewers are usable"
+        return abort(state, env, audit.panel_shrunk(usable, contract.panel_size), why)
+    try:
+        found = synthesize(
+            contract,
+            matrix_of(contract, state.scores),
+            majority=state.majority,
+            on_none_fired=state.on_none_fired,
+        )
+    except SynthesisAborted as aborted:
+        return abort(state, env, aborted.tag, aborted.why)
+    if found.editorial_decision is None:
+        return abort(state, env, NONE_FIRED, "no condition fired, and this panel does not decide then")
+    state = evolve(state, phase=SYNTHESIZING, tags=(*state.tags, *found.tags))
+    return evolve(state, owed=(conclude(state, env),))
+
+
+def synthesized(state: PanelState, env: Envelope, body: Synthesis) -> PanelState:
+    """Recompute a synthesis; one that differs is asked for once more, with what was wrong (spec 8)."""
+    if baseline_sha256(contract_of(state)) != state.baseline:
+        why = "the contract's baseline fields changed while the panel sat"
+        return abort(state, env, audit.contract_invalid(why), why)
+    problem = _difference(state, body.text)
+    if problem is None:
+        contract = contract_of(state)
+        decision = recompute(
+            contract, state.scores, majority=state.majority, on_none_fired=state.on_none_fired
+        ).decision
+        end = evolve(state, phase=DECIDED, verdict=decision or "")
+        return evolve(end, owed=(said(state, env, "PANEL_DECIDED", "decided"),))
+    if state.attempt == ATTEMPTS:
+        return abort(state, env, audit.SYNTHESIS_MISMATCH, problem)
+    again = evolve(state, attempt=state.attempt + 1, diagnostics=problem)
+    return evolve(again, owed=(conclude(again, env),))
+
+
+def _difference(state: PanelState, text: str) -> str | None:
+    """Say how a synthesis differs from what the scores say; None when it does not."""
+    contract = contract_of(state)
+    try:
+        said = parse_synthesis(text, contract)
+        found = recompute(contract, state.scores, majority=state.majority, on_none_fired=state.on_none_fired)
+    except (SynthesisError, RecomputationError) as error:
+        return str(error)
+    return disagreement(found, said.fired, said.decision)
+
+
+def abort(state: PanelState, env: Envelope, tag: str, why: str) -> PanelState:
+    """End without a decision; the tag says why (spec 11)."""
+    end = evolve(state, phase=ABORTED, verdict=tag, why=cut(why), tags=(*state.tags, tag))
+    return evolve(end, owed=(said(state, env, "PANEL_ABORTED", "aborted"),))
+
+
+def with_reviewer(state: PanelState, one: Reviewer) -> tuple[Reviewer, ...]:
+    """Return the reviewers with one of them changed."""
+    return tuple([one if other.role == one.role else other for other in state.reviewers])
+
+
+def contract_of(state: PanelState) -> Contract:
+    """Return the contract of a panel that was not refused."""
+    assert state.contract is not None
+    return state.contract

@@ -1,0 +1,43 @@
+"""Who posts what of a panel, and where: all in `#r-panel`, by hand from the Protocol's roles."""
+
+import pytest
+
+from protocols.kernel.catalogue import CHANNELS
+from protocols.kernel.seats import BOTS, OFFICERS, PANELISTS, PEOPLE, Seat
+from protocols.panel.contract import ROLES
+from protocols.rulebook import MESSAGES, rules
+
+REVIEWERS = {"eic", "methodology", "domain", "perspective", "da"}
+WHO = {
+    "PANEL_OPENED": {"admin", "operator", "evolver"},
+    "PHASE1": REVIEWERS,
+    "PHASE2": REVIEWERS,
+    "LINT": {"orchestrator"},
+    "SYNTHESIS": {"synthesizer"},
+    "PANEL_DECIDED": {"orchestrator"},
+    "PANEL_ABORTED": {"orchestrator"},
+}
+
+
+def test_the_types_of_a_panel_are_these_seven():
+    assert {name for name, kind in MESSAGES.items() if kind.__module__ == "protocols.panel.messages"} == set(
+        WHO
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(WHO))
+def test_each_is_posted_by_its_seats_in_r_panel_and_nowhere_else(kind):
+    matrix = rules().matrix
+    may = {(seat.value, c.name) for seat in Seat for c in CHANNELS if matrix.may_write(seat, c.name, kind)}
+    assert may == {(seat, "#r-panel") for seat in WHO[kind]}
+
+
+def test_the_roles_of_all_contracts_are_seats_that_a_mind_fills():
+    assert {role for roles in ROLES.values() for role in roles} == {seat.value for seat in PANELISTS}
+    assert {*PANELISTS, Seat.SYNTHESIZER} <= BOTS
+    assert not (PANELISTS | {Seat.SYNTHESIZER}) & (OFFICERS | PEOPLE)
+
+
+def test_2_a_panels_seats_read_no_other_channel():
+    matrix = rules().matrix
+    assert {name for seat in (*PANELISTS, Seat.SYNTHESIZER) for name in matrix.readable(seat)} == {"#r-panel"}
