@@ -32,9 +32,15 @@ def console(stream: TextIO | None = None) -> Console:
     """Return a console on a stream, standard output by default; text is never markup."""
     from rich.console import Console
 
+    class Piped(Console):
+        """A console that leaves a closed pipe to the program, whose exit code says so."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     stream = stream or sys.stdout
     is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
-    return Console(
+    return Piped(
         file=stream,
         color_system="auto" if has_colour(stream) else None,
         force_terminal=True if has_colour(stream) else None,

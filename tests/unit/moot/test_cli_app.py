@@ -16,6 +16,8 @@ from moot.cli import app as program
 from moot.cli.app import PANELS
 from moot.cli.commands import app
 from moot.cli.errors import CheckFailed, CliError, Refused, Unusable
+from protocols.kernel.people import Note
+from protocols.kernel.seats import Seat
 from tests.doubles.command_line import complaint, done, moot
 from tests.doubles.data_dir import a_debate, write_log
 
@@ -238,9 +240,17 @@ def test_every_error_that_is_told_exists() -> None:
         assert issubclass(getattr(importlib.import_module(module), name), Exception), dotted
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+@pytest.mark.parametrize("words", [["schema"], ["log", "LOG"]])
+def test_a_reader_that_goes_away_is_no_error(words: list[str], tmp_path: Path) -> None:
+    table = a_debate()
+    for n in range(2_000):
+        table.post(Seat.ADMIN, Note(text=f"note {n} " + "x" * 60), channel="#a-arena", key=f"n{n}")
+    log = write_log(tmp_path / "d", table.log)
     with subprocess.Popen(
-        [sys.executable, "-m", "moot", "schema"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "moot", *(str(log) if word == "LOG" else word for word in words)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.read(10)
