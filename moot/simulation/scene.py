@@ -135,7 +135,7 @@ def load_scene(path: Path | str) -> Scene:
         raise SceneError(f"{path}: cannot be read: {exc}") from None
     try:
         raw = yaml.safe_load(text)
-    except yaml.YAMLError as exc:
+    except (yaml.YAMLError, RecursionError) as exc:
         mark = getattr(exc, "problem_mark", None)
         place = f" line {mark.line + 1}" if mark is not None else ""
         raise SceneError(f"{path}:{place} is not YAML: {getattr(exc, 'problem', exc)}") from None
