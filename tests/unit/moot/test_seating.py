@@ -7,14 +7,19 @@ from bots.minds.human import HumanMind
 from bots.minds.scripted import ScriptedMind
 from bots.minds.simulated.mind import SimulatedMind
 from bots.seats.arena import ArenaMind
-from config.settings import ArenaSettings, DeskSettings, Settings
+from bots.seats.panel import PanelMind
+from config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
 from moot.arena.source import NotebookSource
 from moot.seating import Script, Seating, seats_of, source_of
-from protocols.kernel.seats import ARENA, SYSTEM_A, SYSTEM_B, Seat
+from protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 
 
-def settings(*, minds=None, arena=None, desk=True):
-    whole = Settings(arena=ArenaSettings(**(arena or {})), desk=DeskSettings(enabled=desk))
+def settings(*, minds=None, arena=None, panel=None, desk=True):
+    whole = Settings(
+        arena=ArenaSettings(**(arena or {})),
+        panel=PanelSettings(**(panel or {})),
+        desk=DeskSettings(enabled=desk),
+    )
     return whole.model_copy(update={"minds": minds}) if minds is not None else whole
 
 
@@ -28,10 +33,11 @@ def seating(scripts=None, **how):
 @pytest.mark.parametrize(
     ("how", "seats"),
     [
-        ({}, SYSTEM_A | SYSTEM_B | ARENA),
-        ({"desk": False}, SYSTEM_A | ARENA),
-        ({"arena": {"enabled": False}}, SYSTEM_A | SYSTEM_B),
-        ({"arena": {"enabled": False}, "desk": False}, SYSTEM_A),
+        ({}, SYSTEM_A | SYSTEM_B | ARENA | PANEL),
+        ({"desk": False}, SYSTEM_A | ARENA | PANEL),
+        ({"arena": {"enabled": False}}, SYSTEM_A | SYSTEM_B | PANEL),
+        ({"panel": {"enabled": False}}, SYSTEM_A | SYSTEM_B | ARENA),
+        ({"arena": {"enabled": False}, "panel": {"enabled": False}, "desk": False}, SYSTEM_A),
     ],
 )
 def test_the_seats_are_those_of_the_systems_that_are_on(how, seats):
@@ -55,8 +61,9 @@ def test_the_notebook_is_the_one_that_is_named(arena, source):
 
 def test_every_seat_has_its_kind_of_mind():
     minds = seating().minds(is_admin_simulated=True)
-    assert set(minds) == SYSTEM_A | SYSTEM_B | ARENA | {Seat.ADMIN}
+    assert set(minds) == SYSTEM_A | SYSTEM_B | ARENA | PANEL | {Seat.ADMIN}
     assert {type(minds[seat]) for seat in ARENA} == {ArenaMind}
+    assert {type(minds[seat]) for seat in PANEL} == {PanelMind}
     assert {type(minds[seat]) for seat in SYSTEM_A | SYSTEM_B} == {SimulatedMind}
     assert type(minds[Seat.ADMIN]) is SimulatedAdmin
     assert Seat.ADMIN not in seating().minds(is_admin_simulated=False)
