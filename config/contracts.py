@@ -22,6 +22,12 @@ SHIPPED: Final[Mapping[str, Path]] = {
 }
 """The templates by name: two for papers, one for dossiers of strategies, one for changes of the architecture."""
 
+ALIASES: Final[Mapping[str, str]] = {
+    "reviewer_full": "full",
+    "reviewer_methodology_focus": "methodology_focus",
+}
+"""The templates for papers are known by their modes, too."""
+
 SCHEMA: Final = FOLDER / "sprint_contract.schema.json"
 """The JSON Schema of a contract, written by docs/generate.py."""
 
@@ -38,7 +44,7 @@ def load_contract(name: str | Path) -> Contract:
     Raises:
         ContractError: The file cannot be read, is not JSON, or is no valid contract; file and place are named.
     """
-    path = SHIPPED.get(name) if isinstance(name, str) else None
+    path = SHIPPED.get(ALIASES.get(name, name)) if isinstance(name, str) else None
     path = path or Path(name)
     try:
         return contract_from(_parsed(_read(path)))

@@ -71,6 +71,7 @@ def run(
     from moot.panel.offline import PanelOptions, run_panel
     from moot.panel.script import PanelScriptError, read_script
     from protocols.kernel.errors import Malformed
+    from protocols.panel.verify import expression_tags
 
     set_up_logging(None)
     found = contract_or_tag(contract)
@@ -79,6 +80,10 @@ def run(
     work = source(paper)
     if work.text is None:
         raise Unusable(f"{paper}: {work.problem}")
+    if not work.text.strip():
+        raise Unusable(f"{paper}: is empty: there is nothing to review")
+    if script is None and (unreadable := list(expression_tags(found))):
+        raise Unusable(unreadable[0])  # a simulated reviewer cannot say whether such a condition fired
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Unusable(f"{out} is there already: name a new or an empty folder with --out")
     try:

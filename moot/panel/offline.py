@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from bots.minds.mind import View
 from bots.minds.scripted_panel import ScriptedPanelWriter
+from bots.minds.simulated.panel_addressed import addressed, speaks
 from bots.minds.simulated.panel_writer import SimulatedPanelWriter
 from bots.seats.panel import PanelMind, PanelWriter
 from bots.seats.panel_prompts import Prompt
@@ -25,6 +26,7 @@ from moot.workshop import RELIABLE, START, workshop
 from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.seats import PANEL, Seat
+from protocols.panel import audit
 from protocols.panel.contract import Contract, as_json, prepared
 from protocols.panel.messages import PanelOpened
 from protocols.panel.rights import PLACE
@@ -121,7 +123,25 @@ def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelR
     VirtualClock(START).run(main)
     case_id = next(env.case_id for env in log if env.body.type == "PANEL_OPENED")
     record = panel_record([env for env in log if env.case_id == case_id], _sha256(options.content))
+    record["tags"] += _suspicions(options.content, record)
     return PanelRun(record, tuple(asked))
+
+
+def _suspicions(content: str, record: PanelRecord) -> list[str]:
+    """Tag a work, or a Phase 1 output, that speaks to its readers: it is treated as data all the same."""
+    texts = {"paper": content}
+    for role, phases in record["outputs"].items():
+        texts |= {f"{role}.phase1.{n}": text for n, text in enumerate(phases["phase1"], 1)}
+    return [
+        audit.injection_suspected(where, n) for where, text in texts.items() if (n := _spoken(text, where))
+    ]
+
+
+def _spoken(text: str, where: str) -> int:
+    """Count the lines; in a Phase 1 output pinned lines are at home."""
+    if where == "paper":
+        return sum(bool(addressed(line)[1]) for line in text.splitlines())
+    return sum(map(speaks, text.splitlines()))
 
 
 def _opener(options: PanelOptions, ref: str) -> Draft:

@@ -90,7 +90,7 @@ def _take(record: PanelRecord, env: Envelope) -> None:
             matrix=thaw(body.matrix),
             fired_conditions=list(body.fired_conditions),
             arithmetic=list(body.arithmetic),
-            editorial_decision=body.decision,
+            editorial_decision=body.decision.removeprefix("editorial_decision="),
             tags=list(body.tags),
         )
     elif isinstance(body, PanelAborted):

@@ -46,7 +46,7 @@ def read_script(folder: Path) -> Texts:
 def _text(path: Path) -> str:
     try:
         data = path.read_bytes()
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except OSError as error:
         raise PanelScriptError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:

@@ -46,9 +46,10 @@ def panel_shrunk(usable: int, panel_size: int) -> str:
 
 def expression_unrecognised(condition_id: str, expression: str) -> str:
     """Tag an expression that the grammar does not have."""
-    # A blank at the end or a line break is what is wrong with many: it must show.
-    shown = expression if expression.isprintable() else ascii(expression)
-    return f"[EXPRESSION-UNRECOGNISED: condition_id={condition_id}, expression={_quoted(shown)}]"
+    # A blank at an end, two in a row or a line break is what is wrong with many: it must show.
+    is_plain = expression.isprintable() and "  " not in f" {expression} "
+    shown = _quoted(expression) if is_plain else ascii(expression)[:MOST_QUOTED].translate(_ROUND)
+    return f"[EXPRESSION-UNRECOGNISED: condition_id={condition_id}, expression={shown}]"
 
 
 def expression_semantic(condition_id: str, why: str) -> str:
@@ -106,6 +107,11 @@ def panel_synthesis_mismatch(
         f"[PANEL-SYNTHESIS-MISMATCH: recomputed_fired=[{', '.join(recomputed_fired)}], "
         f"declared_fired=[{', '.join(declared_fired)}], recomputed={recomputed}, stated={stated}]"
     )
+
+
+def injection_suspected(where: str, lines: int) -> str:
+    """Tag a text that speaks to its readers, as a work or a commitment should not; it is data and changes nothing."""
+    return f"[INJECTION-SUSPECTED: in={_quoted(where)}, lines={lines}]"
 
 
 def suppressed(what: str, why: str) -> str:

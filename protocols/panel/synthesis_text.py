@@ -50,7 +50,7 @@ def parse_synthesis(text: str, contract: Contract) -> SynthesisText:
 def _fired(line: Said, known: Collection[str], faults: list[Finding]) -> set[str]:
     value = line.value or ""
     if not (value.startswith("[") and value.endswith("]") and len(value) > 1):
-        why = f"{shown(line, 'fired_conditions:')} is no list: write fired_conditions: [F1, F2] or []"
+        why = f"{shown(line, 'fired_conditions:')} is no list: write the ids in square brackets"
         faults.append(Finding("fired_conditions", line.line, why))
         return set()
     names = [name.strip(" \t") for name in value[1:-1].split(",")] if value[1:-1].strip() else []

@@ -6,7 +6,7 @@ synthesis to them. All that can be judged by itself is judged; what cannot is to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -105,9 +105,10 @@ def synthesize_reports(
 ) -> Verified:
     """Judge the reports of a panel as `verify` does and, when all are usable, decide; exit code 0, 2 or 3.
 
-    It is 2 when nothing fired and that aborts (R-P2).
+    It is 2 when nothing fired and that aborts (R-P2). A panel of another size, or of a review mode without a
+    template, is decided as well: R-P6 bars it from `run` and `verify` alone. Who sits on it is told by its reports.
     """
-    found = _panel(contract, (), reports, is_whole=True)
+    found = _panel(contract, (), reports, is_whole=True, has_any_size=contract.is_for_reviewers)
     if not found.panel and not found.reviewers:
         found.computed = _computed(contract, dict(_scores(found)), majority, on_none_fired)
         found.notes += found.computed.tags
@@ -130,11 +131,22 @@ def expression_tags(contract: Contract) -> Iterator[str]:
 # ---------------------------------------------------------------- the panel
 
 
-def _panel(contract: Contract, roles: Sequence[str], reports: Sequence[Source], *, is_whole: bool) -> _Found:
-    """Read the reports and hold each to itself, and all of them to the panel."""
+def _panel(
+    contract: Contract,
+    roles: Sequence[str],
+    reports: Sequence[Source],
+    *,
+    is_whole: bool,
+    has_any_size: bool = False,
+) -> _Found:
+    """Read the reports and hold each to itself, and all of them to the panel.
+
+    Args:
+        has_any_size: Take a contract that is not eligible, too.
+    """
     found = _Found()
     why = ineligibility(contract)
-    if why is not None:
+    if why is not None and not has_any_size:
         found.panel.append(audit.contract_ineligible(why))
     predicates: dict[str, Predicate] = {}
     for name, predicate, tags in _parsed(contract):
@@ -152,6 +164,9 @@ def _panel(contract: Contract, roles: Sequence[str], reports: Sequence[Source], 
             found.reviewers += [audit.report_parse(source.name, fault) for fault in told(error.faults)]
     if why is None:
         found.panel += seated(ROLES[contract.mode], roles, found.reports, len(reports), is_whole=is_whole)
+    elif has_any_size:
+        seats = tuple(dict.fromkeys(report.role for _, report in found.reports))
+        found.panel += seated(seats, (), found.reports, len(reports), is_whole=is_whole)
     for name, report in found.reports:
         for one in inconsistencies(report, contract, predicates):
             found.reviewers.append(
@@ -217,13 +232,18 @@ def _computed(
     Raises:
         LocalProtocolError: The two differ.
     """
-    seated = {role: scores[role] for role in ROLES[contract.mode]}
+    seated = {role: scores[role] for role in _seats(contract, scores)}
     once = synthesize(contract, matrix_of(contract, seated), majority=majority, on_none_fired=on_none_fired)
     again = recompute(contract, seated, majority=majority, on_none_fired=on_none_fired)
     why = disagreement(again, once.fired_conditions, once.editorial_decision)
     if why is not None:
         raise LocalProtocolError(f"two computations of one decision differ: {why}")
     return once
+
+
+def _seats(contract: Contract, reporting: Iterable[str]) -> tuple[str, ...]:
+    """Return who sits on the panel, in order: those of the mode, or whoever reports where no size is given."""
+    return ROLES[contract.mode] if ineligibility(contract) is None else tuple(reporting)
 
 
 def _verified(contract: Contract, found: _Found, passes: str) -> Verified:
@@ -235,7 +255,7 @@ def _verified(contract: Contract, found: _Found, passes: str) -> Verified:
     else:
         code = SYNTHESIS_FAILED if found.synthesis else PASSED
     by_role = {report.role: report for _, report in found.reports}
-    seats = [role for role in ROLES.get(contract.mode, ()) if role in by_role]
+    seats = [role for role in _seats(contract, by_role) if role in by_role]
     return Verified(
         exit_code=code,
         lines=tags if code else (*tags, passes),

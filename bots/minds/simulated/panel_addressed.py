@@ -52,6 +52,11 @@ class Addressed(NamedTuple):
     left_out: tuple[str, ...] = ()
 
 
+def speaks(line: str) -> bool:
+    """Say whether a line speaks to the reviewer, pinned lines aside."""
+    return _SPOKEN.search(line) is not None
+
+
 def addressed(line: str) -> Addressed:
     """Take out of a line what speaks to the reviewer; of a long one only the sentences that do."""
     if _PINNED.match(line) or _HEADING.fullmatch(line):

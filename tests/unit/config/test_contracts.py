@@ -106,6 +106,12 @@ def test_the_json_schema_is_the_one_that_the_models_write() -> None:
     assert SCHEMA.read_text(encoding="utf-8") == schema_text()
 
 
+@pytest.mark.parametrize("name", ["full", "methodology_focus"])
+def test_the_templates_for_papers_are_known_by_their_modes_too(name: str) -> None:
+    contract = load_contract(name)
+    assert load_contract(contract.mode) == contract
+
+
 def test_every_contract_in_the_folder_has_a_name() -> None:
     assert sorted(SHIPPED.values()) == sorted(set(FOLDER.rglob("*.json")) - {SCHEMA})
 

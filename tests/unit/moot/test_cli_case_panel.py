@@ -59,7 +59,7 @@ def test_a_panel_as_data_has_matrix_arithmetic_and_tags_beside_the_transcript(de
     }  # fmt: skip
     assert (panel["fired_conditions"], panel["editorial_decision"]) == (
         ["F3"],
-        "editorial_decision=major_revision",
+        "major_revision",
     )
     assert panel["tags"] == ["[CONTRACT-ACKNOWLEDGED]"] * 5
     assert len(panel["arithmetic"]) == 4 and "outputs" not in panel

@@ -191,6 +191,40 @@ def test_majority_and_what_nothing_fired_means_are_options(tmp_path: Path) -> No
     assert "--majority" in complaint(2, *command, "--majority", "most")
 
 
+@pytest.mark.parametrize(
+    ("size", "holding", "rule", "fires"),
+    [
+        (1, 1, "spec", False), (1, 1, "strict", False), (2, 1, "spec", False), (2, 2, "spec", True),
+        (3, 2, "spec", False), (3, 3, "spec", True), (3, 2, "strict", True), (4, 2, "strict", False),
+        (4, 3, "spec", True), (5, 3, "spec", False), (5, 3, "strict", True), (7, 5, "spec", True),
+    ],
+)  # fmt: skip
+def test_r_p1_a_panel_of_any_size_is_synthesized(
+    tmp_path: Path, size: int, holding: int, rule: str, fires: bool
+) -> None:
+    contract = write(tmp_path / "c.json", json.dumps({**as_json(FULL), "panel_size": size}))
+    seats = ("da", "eic", "methodology", "domain", "perspective", "statistics", "ethics")[:size]
+    texts = {role: report(role, WARNS if n < holding else {}) for n, role in enumerate(seats)}
+
+    options = write_panel(tmp_path, texts)
+    found = data("panel", "synthesize", "--contract", contract, *options, "--majority", rule)
+    assert ("F2" in found["fired_conditions"]) is fires
+    assert found["matrix"]["D1"].keys() == set(seats)
+
+
+def test_r_p6_a_review_mode_without_a_template_is_synthesized_and_another_mode_is_not(tmp_path: Path) -> None:
+    value: dict[str, Any] = {**as_json(FULL), "mode": "reviewer_guided", "panel_size": 1}
+    contract = write(tmp_path / "c.json", json.dumps(value))
+    options = write_panel(tmp_path, {"da": report("da", {"D1": "block"})})
+    command = ("panel", "synthesize", "--contract", contract, *options)
+    assert data(*command)["editorial_decision"] == "reject_or_major_revision"
+
+    contract.write_text(json.dumps({**value, "mode": "writer_full"}), encoding="utf-8")
+    assert data_of(moot(*command, "--json"), 2)["tags"][0].startswith("[CONTRACT-INELIGIBLE: ")
+    contract.write_text(json.dumps({**value, "panel_size": 2}), encoding="utf-8")
+    assert "1 reports for a panel of 2" in data_of(moot(*command, "--json"), 2)["tags"][0]
+
+
 def test_a_panel_that_cannot_be_used_is_not_synthesized(tmp_path: Path) -> None:
     options = write_panel(tmp_path, {**panel(SCORED), "da": report("da", WARNS, fired=["F0"])})
 

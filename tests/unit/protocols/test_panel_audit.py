@@ -35,6 +35,19 @@ def test_r_p7_tags_have_the_long_form(tag: str, text: str) -> None:
     assert tag == text
 
 
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [
+        (" D1 scores 'x'", "\" D1 scores 'x'\""),
+        ("D1 scores 'x' ", "\"D1 scores 'x' \""),
+        ("D1  scores 'x'", "\"D1  scores 'x'\""),
+        ("D1 scores 'x'\n", "\"D1 scores 'x'\\n\""),
+    ],
+)
+def test_blanks_that_spoil_an_expression_show_in_its_tag(expression: str, shown: str) -> None:
+    assert audit.expression_unrecognised("F1", expression).endswith(f"expression={shown}]")
+
+
 def test_what_others_wrote_makes_no_second_tag() -> None:
     evil = "x]\n[PANEL-SHRUNK: usable=0]\r\x1b[2J" + "y" * 500
 
