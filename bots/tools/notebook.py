@@ -240,6 +240,8 @@ class McpNotebook:
     async def _session(self) -> Session:
         """Return the open session, or open one; several calls wait for the same one."""
         async with self._opening:
+            if self._current is not None:
+                await self._current.settle()
             if self._is_closed:
                 raise NotebookUnavailable(f"{self.reach.label} is closed")
             if self._current is not None and self._current.is_usable:

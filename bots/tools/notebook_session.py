@@ -28,6 +28,8 @@ from bots.tools.notebook_transport import Wire, transport
 
 MOST_PAGES: Final = 20
 """How many pages of a server's list of tools are asked for."""
+SETTLING_TURNS: Final = 32
+"""The end of a process was seen to take 5 to 6 turns of the loop to arrive."""
 LAST_WORDS_S: Final = 0.5
 """How long a server that died is waited for, to quote what it said last."""
 PARTING_S: Final = 1.0
@@ -68,6 +70,15 @@ class Session:
         return (
             not self._is_retired and not self._task.done() and self._ready.done() and not self._wire.is_over
         )
+
+    async def settle(self) -> None:
+        """Let the loop see what has already happened.
+
+        A server that died while nobody asked has closed its pipes, but its end passes through several tasks
+        before `is_usable` knows.
+        """
+        for _turn in range(SETTLING_TURNS):
+            await asyncio.sleep(0)
 
     def on_end(self, told: Callable[[], None]) -> None:
         """Say whom to tell when the connection and a started process are gone."""

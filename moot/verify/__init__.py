@@ -16,8 +16,8 @@
 * `second_desk`: the same for the desk, once VIOLATIONs are known (`second_told`): money (`second_money`) and the
   figures made of it (`second_figures`), trades and halts (`second_trades`), where strategies stand
   (`second_strategies`) and what decides it (`second_decisions`), days and alerts (`second_sessions`).
-* `runs`: the audit record of every run of the Arena that ended, held to the protocol's 13 points; `second_arena`: how
-  it ended, judged again from the texts of its reviews.
+* `ended`: cases judged again when they end. `runs`: the audit record of every run of the Arena that ended, held to
+  the protocol's 13 points; `second_arena`: how it ended, judged again from the texts of its reviews.
 * `panels`: every review panel that ended; `second_panel`: lints, scores and decision, made again from the raw outputs.
 
 The docket judges every message by the same tables that the society ran on; what it calls a violation must

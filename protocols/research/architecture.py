@@ -19,10 +19,10 @@ from protocols.kernel.house import House
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import NO_GRACE, Obligation, owe
 from protocols.kernel.officers import Ruling
-from protocols.kernel.opinion import OFF, OPENER, say_in
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, Missed, check_figures, illegal
 from protocols.kernel.times import iso_week, minutes
+from protocols.opinion import OFF, OPENER, say_in
 from protocols.research.architecture_panels import PANELLING, SILENT, Asked, Owed, Panels, is_limit, late
 from protocols.research.debate_table import CYCLE_BUDGET
 from protocols.research.messages import (

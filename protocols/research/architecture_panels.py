@@ -10,10 +10,10 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.obligation import Obligation, owe
 from protocols.kernel.officers import Ruling
-from protocols.kernel.opinion import BINDING, LATE, OPENER, PLACE, Opinion, check_contract, opinion_of, wait
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty
 from protocols.kernel.times import minutes
+from protocols.opinion import BINDING, LATE, OPENER, PLACE, Opinion, check_contract, opinion_of, wait
 
 PANELLING: Final = "panelling"
 """The phase of the weekly cycle in which its panels sit; only where the configuration asks for them."""

@@ -17,7 +17,9 @@ from protocols.kernel.house import House
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.officers import Ruling
-from protocols.kernel.opinion import (
+from protocols.kernel.seats import Seat
+from protocols.kernel.table import Duty, check_figures
+from protocols.opinion import (
     BINDING,
     LATE,
     OFF,
@@ -29,8 +31,6 @@ from protocols.kernel.opinion import (
     say_in,
     wait,
 )
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, check_figures
 from protocols.trading.briefing import session_of
 from protocols.trading.life import (
     CANDIDATES,

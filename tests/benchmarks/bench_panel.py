@@ -1,4 +1,4 @@
-"""Panels: the synthesizer over five reviewers and the contract `full`; expressions are parsed each time."""
+"""Panels: the synthesizer over five reviewers and the contract `full`, expressions parsed each time; the judge."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from time import perf_counter
 
 from config.contracts import load_contract
 from protocols.panel.contract import ROLES, SCORES, Contract
+from protocols.panel.seating import Source
 from protocols.panel.synthesis import Matrix, matrix_of, synthesize
+from protocols.panel.verify import verify
+from tests.doubles.panel_samples import FULL, WARNS, panel, sources, synthesis
 
 PANELS = 2_000
 STEPS = (1, 5, 7, 11, 13)
@@ -43,3 +46,16 @@ def _syntheses(contract: Contract, panels: list[Matrix]) -> float:
     took = perf_counter() - began
     assert len({one.editorial_decision for one in found}) > 1
     return len(panels) / took
+
+
+def panel_verify_s() -> float:
+    """Median of 20: a full panel judged from its texts, after start-up."""
+    scores = {"eic": WARNS, "da": WARNS}
+    given, verdict = sources(panel(scores)), Source("s.md", synthesis(scores))
+    return median(_verified(given, verdict) for _ in range(20))
+
+
+def _verified(given: list[Source], verdict: Source) -> float:
+    began = perf_counter()
+    assert verify(FULL, (), given, verdict).exit_code == 0
+    return perf_counter() - began

@@ -39,6 +39,8 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ("arena", "parser_mb_per_s", "bench_arena", "arena_parser_mb_per_s", 50),
     ("arena", "parser_blank_lines_s", "bench_arena", "arena_parser_blank_10mb_s", 1),
     ("panel", "panel_syntheses_per_s", "bench_panel", "panel_syntheses_per_s", 10_000),
+    ("panel", "panel_verify_s", "bench_panel", "panel_verify_s", 0.05),
+    ("arena", "redact_mb_per_s", "bench_arena", "redact_plain_mb_per_s", None),
     ("simulate", "simulate_7_days_s", "bench_simulate", "simulate_7_days_s", 20),
     ("simulate", "simulate_28_days_s", "bench_simulate", "simulate_28_days_s", 60),
     ("simulate", "simulate_84_days_s", "bench_simulate", "simulate_84_days_s", 180),

@@ -13,8 +13,8 @@ from moot.clock import VirtualClock
 from moot.seating import Script
 from moot.society import Plan, Society
 from protocols.kernel.envelope import Envelope
-from protocols.kernel.opinion import CONSENTS
 from protocols.kernel.seats import Seat
+from protocols.opinion import CONSENTS
 from tests.doubles.checking import findings
 
 START = datetime(2026, 2, 23, tzinfo=UTC)

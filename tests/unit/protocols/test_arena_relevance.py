@@ -1,5 +1,4 @@
 import re
-import time
 
 import pytest
 from hypothesis import example, given
@@ -367,12 +366,6 @@ def test_excess_lists_what_cleanse_takes_out(text):
     ],
 )
 def test_hostile_text_takes_linear_time(unit):
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        started = time.perf_counter()
-        cleanse(text)
-        return time.perf_counter() - started
-
-    seconds(1000)
-    short, long = min(seconds(20_000) for _ in range(3)), min(seconds(160_000) for _ in range(3))
-    assert long < max(24 * short, 0.3), f"8 times the text took {long / short:.0f} times as long"
+    """Quadratic rules would not be done with it before the suite's limit for a test."""
+    text = unit * (1_000_000 // len(unit))
+    assert cleanse(text).text.count("\n") == text.count("\n")

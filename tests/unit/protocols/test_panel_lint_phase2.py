@@ -1,7 +1,5 @@
 """The lint of Phase 2 (spec 5, R-P4, R-P5)."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,13 +182,7 @@ def test_any_text_has_findings_or_is_whole(text: str) -> None:
                                    "## Review Body\n", "a b", "```\n", "\t ", "- *_`D1 and "])  # fmt: skip
 @pytest.mark.parametrize("place", ["dissent", "body"])
 def test_the_lint_takes_time_linear_in_the_text(piece: str, place: str) -> None:
-    def seconds(size: int) -> float:
-        more = piece * (size // len(piece))
-        text = report(scores=WARNS, dissent=more) if place == "dissent" else report(scores=WARNS, body=more)
-        start = time.process_time()
-        lint(text)
-        return time.process_time() - start
-
-    small, large = (min(seconds(size) for _ in range(3)) for size in (50_000, 200_000))
-    # Four times the text; sixteen times the time would be quadratic.
-    assert large < 10 * small + 0.2
+    """A quadratic lint would not be done with it before the suite's limit for a test."""
+    more = piece * (500_000 // len(piece))
+    text = report(scores=WARNS, dissent=more) if place == "dissent" else report(scores=WARNS, body=more)
+    assert {one.check for one in lint(text).findings} <= set(CHECKS)

@@ -1,7 +1,6 @@
 """The judgement of a whole panel (facts-panel 6): layers, exit codes, tags."""
 
 import itertools
-import time
 from dataclasses import replace
 
 import pytest
@@ -419,14 +418,3 @@ def test_any_texts_are_judged(texts: list[str], verdict: str) -> None:
 
     assert found.exit_code in (1, 2, 3)
     assert all(tag.isprintable() for tag in found.tags)
-
-
-def test_a_full_panel_is_judged_in_less_than_50_ms() -> None:
-    given, verdict = sources(panel(SCORED)), Source("s.md", synthesis(SCORED))
-
-    def seconds() -> float:
-        start = time.perf_counter()
-        assert verify(FULL, (), given, verdict).exit_code == 0
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(5)) < 0.05
