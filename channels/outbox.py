@@ -161,7 +161,10 @@ class Outbox:
                 delivery.failures += 1
                 delivery.is_in_doubt |= exc.maybe_posted
                 self._log.warning("surface down", channel=channel, why=str(exc), failures=delivery.failures)
-                self._hold(self._backoff.delay_s(delivery.failures))
+                if exc.everywhere:
+                    self._hold(self._backoff.delay_s(delivery.failures))
+                else:
+                    await asyncio.sleep(self._backoff.delay_s(delivery.failures))
             except PostRefused as exc:
                 return await self._skip(channel, seqs, str(exc))
             except Exception as exc:
@@ -175,7 +178,7 @@ class Outbox:
         try:
             async with asyncio.timeout(self._post_timeout_s):
                 if delivery.is_in_doubt and self._surface.capabilities.supports_nonce:
-                    platform_id = await self._surface.find(delivery.posting.nonce)
+                    platform_id = await self._surface.find(delivery.posting)
                     delivery.is_in_doubt = False
                 if platform_id is None:
                     platform_id = await self._surface.post(delivery.posting)

@@ -37,6 +37,7 @@ CREATE INDEX IF NOT EXISTS posts_case ON posts (log, case_id, seq) WHERE case_id
 CREATE INDEX IF NOT EXISTS posts_envelope ON posts (log, envelope_id);
 CREATE INDEX IF NOT EXISTS posts_platform ON posts (platform_id) WHERE platform_id IS NOT NULL;
 CREATE TABLE IF NOT EXISTS acts (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, draft TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS memory (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 
 
@@ -195,6 +196,15 @@ class OutboxStore:
     async def channel_of(self, case_id: str) -> str | None:
         """Return the channel a case was opened in, as far as this surface mirrors it."""
         return await self._one("channel", "case_id = ? ORDER BY seq", case_id)
+
+    async def get(self, key: str) -> str | None:
+        """Return what the surface put under a key (`channels.surface.Memory`)."""
+        rows = await self._file.query("SELECT value FROM memory WHERE key = ?", key)
+        return rows[0][0] if rows else None
+
+    async def put(self, key: str, value: str) -> None:
+        """Keep a text of the surface."""
+        await self._file.query("INSERT OR REPLACE INTO memory (key, value) VALUES (?, ?)", key, value)
 
     async def keep_act(self, key: str, draft: str) -> None:
         """Keep a person's act until the log has it; the first one of a key counts."""

@@ -6,7 +6,7 @@ outbox gives it one `Posting` at a time per channel, and it hands in what people
 Errors that a surface raises::
 
     SurfaceError
-    ├── SurfaceDown      the platform cannot be reached; tried again with backoff
+    ├── SurfaceDown      the platform, or one channel of it, cannot be reached; tried again with backoff
     ├── RateLimited      the platform said when to come again
     ├── PostRefused      the platform will never take this message; recorded and skipped
     └── SurfaceConfigError   a surface's configuration names nothing that can be built
@@ -19,9 +19,10 @@ from abc import ABC, abstractmethod
 from asyncio import Event
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NewType
+from typing import Literal, NewType, Protocol
 
 from channels.errors import ChannelError
+from channels.pacing import UNPACED, Pace
 from channels.rendering import Card
 from protocols.kernel.envelope import Envelope
 
@@ -39,16 +40,18 @@ class SurfaceError(ChannelError):
 
 
 class SurfaceDown(SurfaceError):
-    """Say that the platform cannot be reached now.
+    """Say that the platform cannot be reached now, in one line that also says what to do where somebody must.
 
     Attributes:
         maybe_posted: Whether the message may have arrived all the same; False only when it surely did not.
+        everywhere: Whether nothing can be posted now; False: this channel alone is affected.
     """
 
-    def __init__(self, why: str, *, maybe_posted: bool = True) -> None:
+    def __init__(self, why: str, *, maybe_posted: bool = True, everywhere: bool = True) -> None:
         """Keep the sentence and the doubt."""
         super().__init__(why)
         self.maybe_posted = maybe_posted
+        self.everywhere = everywhere
 
 
 class RateLimited(SurfaceError):
@@ -105,6 +108,7 @@ class Posting:
         nonce: `<log id>:<seq>`, the same at every attempt; platforms that can, refuse or find a second one.
         rendering: The human sentence, the fields and the buttons.
         folded: Further envelopes that this post stands for when a backlog is folded into one summary.
+        link: Where the whole message can be read, `<public address>/m/<seq>`; None where no address is configured.
     """
 
     seq: int
@@ -116,6 +120,7 @@ class Posting:
     nonce: str
     rendering: Card
     folded: tuple[Envelope, ...] = ()
+    link: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +168,21 @@ TakeAct = Callable[[InboundAct], Awaitable[ActReply]]
 order, as often as the platform redelivers: one draft per `platform_message_id` results."""
 
 
+class Memory(Protocol):
+    """What a surface remembers across crashes of its process: small texts by key, such as the last message seen.
+
+    What is put is there at the next start, but for a power cut.
+    """
+
+    async def get(self, key: str) -> str | None:
+        """Return what was put; None when nothing was."""
+        ...
+
+    async def put(self, key: str, value: str) -> None:
+        """Keep a text, in place of what the key had."""
+        ...
+
+
 class Surface(ABC):
     """A chat platform.
 
@@ -171,6 +191,7 @@ class Surface(ABC):
     * `post` returns only when the platform took the message; it is called for one message at a time per
       channel, and for several channels at once.
     * `find` sees what any process posted with that nonce, also before a crash.
+    * What people did while nobody was connected is handed in after the next start, where the platform keeps it.
     * Text from people and bots is never markup and never mentions anybody.
     * It may be built anew and started again after `close` or after a crash of its process.
     """
@@ -180,12 +201,20 @@ class Surface(ABC):
 
     capabilities: Capabilities = Capabilities()
 
+    pace: Pace = UNPACED
+    """How fast it may be posted to, and what goes first when much waits."""
+
     @abstractmethod
-    async def start(self, inbound: TakeAct) -> None:
+    async def start(self, inbound: TakeAct, memory: Memory) -> None:
         """Connect, and hand in what people do from now on; returns when it can post.
+
+        Args:
+            inbound: Takes acts.
+            memory: Keeps what must survive a crash.
 
         Raises:
             SurfaceDown: Not reachable now; the gateway tries again.
+            SurfaceConfigError: It will not work until somebody changes something; says what.
         """
 
     @abstractmethod
@@ -196,8 +225,12 @@ class Surface(ABC):
             SurfaceDown, RateLimited, PostRefused: As they say.
         """
 
-    async def find(self, nonce: str) -> PlatformMessageId | None:
-        """Look up whether a nonce was posted; None when not, and where the platform cannot say."""
+    async def find(self, item: Posting) -> PlatformMessageId | None:
+        """Look up whether this was posted, by its nonce; None when not, and where the platform cannot say.
+
+        Raises:
+            SurfaceDown, RateLimited: It cannot be looked up now.
+        """
         return None
 
     async def watch(self) -> None:

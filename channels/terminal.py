@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from channels.rendering import colour, predicate, sentence, speaker
-from channels.surface import Capabilities, PlatformMessageId, Posting, Surface, SurfaceDown, TakeAct
+from channels.surface import Capabilities, Memory, PlatformMessageId, Posting, Surface, SurfaceDown, TakeAct
 from channels.wording import clean, seat_name
 from protocols.kernel.envelope import Envelope
 
@@ -44,7 +44,7 @@ class TerminalSurface(Surface):
         self.console = console or Console(file=file, highlight=False, emoji=False, markup=False)
         self._n = 0
 
-    async def start(self, inbound: TakeAct) -> None:
+    async def start(self, inbound: TakeAct, memory: Memory) -> None:
         """Nothing comes in from here."""
 
     async def post(self, item: Posting) -> PlatformMessageId:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -112,6 +113,23 @@ class PanelSettings(_Section):
         return self
 
 
+class ConsoleSettings(_Section):
+    """The web page, as far as others link to it.
+
+    Attributes:
+        public_url: Where people reach it; a message that a platform cuts links to `<public_url>/m/<seq>`.
+    """
+
+    public_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$", max_length=300)] = ""
+
+
+PLATFORMS: Final[Mapping[str, str]] = {
+    "discord": "channels.discord:DiscordSurface",
+    "slack": "channels.slack:SlackSurface",
+}
+"""Surfaces that need not name their module."""
+
+
 class SurfaceSettings(BaseModel):
     """A platform that mirrors the society; `module` names its class, the rest are its options."""
 
@@ -141,6 +159,7 @@ class Settings(BaseSettings):
     desk: DeskSettings = DeskSettings()
     arena: ArenaSettings = ArenaSettings()
     panel: PanelSettings = PanelSettings()
+    console: ConsoleSettings = ConsoleSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 
     @field_validator("schedules")
@@ -162,6 +181,18 @@ class Settings(BaseSettings):
             if name not in {seat.value for seat in BOTS}:
                 raise ValueError(f"there is no seat {name!r} for a mind")
         return value
+
+    @field_validator("surfaces", mode="before")
+    @classmethod
+    def _known_platforms(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        return {
+            name: {"module": PLATFORMS[name], **how}
+            if name in PLATFORMS and isinstance(how, Mapping)
+            else how
+            for name, how in value.items()
+        }
 
     @field_validator("viewers")
     @classmethod

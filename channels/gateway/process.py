@@ -161,7 +161,7 @@ class _Keeper:
             on_refused=self._refused,
             backoff=self.backoff,
         )
-        await surface.start(intake)
+        await surface.start(intake, store)
         stream = LogStream(self.find, store.log_id, backoff=self.backoff)
         await _first_to_fail(outbox.run(stream), intake.run(), surface.watch())
 

@@ -21,6 +21,7 @@ from channels.surface import (
 from channels.terminal import TerminalSurface
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
 from tests.doubles.small_log import SmallLog
+from tests.doubles.surface_memory import SurfaceMemory
 from tests.doubles.waiting import until
 
 
@@ -78,7 +79,7 @@ def on(platform, use, inbound=nobody):
     async def main():
         surface = platform.build()
         try:
-            await surface.start(inbound)
+            await surface.start(inbound, SurfaceMemory())
             return await use(surface)
         finally:
             await surface.close()
@@ -121,14 +122,15 @@ def test_several_channels_are_posted_to_at_once(platform):
 
 def test_find_knows_every_post_also_after_a_new_start_or_says_nothing(platform):
     log = SmallLog()
+    here, elsewhere = posting(log, "here"), posting(log, "never posted")
 
     async def post(surface):
-        return await surface.post(posting(log, "here")), surface.capabilities.supports_nonce
+        return await surface.post(here), surface.capabilities.supports_nonce
 
     id_, can_find = on(platform, post)
-    found = on(platform, lambda surface: surface.find("log:1"))
+    found = on(platform, lambda surface: surface.find(here))
     assert found == (id_ if can_find else None)
-    assert on(platform, lambda surface: surface.find("log:2")) is None
+    assert on(platform, lambda surface: surface.find(elsewhere)) is None
 
 
 def test_watch_does_not_return_while_the_surface_works(platform):

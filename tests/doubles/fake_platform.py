@@ -20,6 +20,7 @@ from channels.surface import (
     ActReply,
     Capabilities,
     InboundAct,
+    Memory,
     PlatformMessageId,
     Posting,
     PostRefused,
@@ -141,7 +142,7 @@ class FakePlatform(Surface):
         self._delivering: asyncio.Task[None] | None = None
         self._handlers: set[asyncio.Task[None]] = set()
 
-    async def start(self, inbound: TakeAct) -> None:
+    async def start(self, inbound: TakeAct, memory: Memory) -> None:
         if self.file.is_on("down"):
             raise SurfaceDown("the platform is down", maybe_posted=False)
         self._delivering = asyncio.create_task(self._deliver(inbound))
@@ -168,11 +169,11 @@ class FakePlatform(Surface):
             raise SurfaceDown("the connection broke after the post")
         return PlatformMessageId(str(row.lastrowid))
 
-    async def find(self, nonce: str) -> PlatformMessageId | None:
+    async def find(self, item: Posting) -> PlatformMessageId | None:
         if not self.capabilities.supports_nonce:
             return None
         self._mishap(self._chance())
-        row = self.file.db.execute("SELECT id FROM posts WHERE nonce = ? LIMIT 1", (nonce,)).fetchone()
+        row = self.file.db.execute("SELECT id FROM posts WHERE nonce = ? LIMIT 1", (item.nonce,)).fetchone()
         return None if row is None else PlatformMessageId(str(row[0]))
 
     async def watch(self) -> None:

@@ -61,7 +61,7 @@ class Scripted(Surface):
         self.asked = []
         self.found = []
 
-    async def start(self, inbound):
+    async def start(self, inbound, memory):
         pass
 
     async def post(self, item):
@@ -74,7 +74,8 @@ class Scripted(Surface):
         self.posted.append(item)
         return PlatformMessageId(f"p{item.seq}")
 
-    async def find(self, nonce):
+    async def find(self, item):
+        nonce = item.nonce
         self.found.append(nonce)
         step = self.finds.pop(0) if self.finds else None
         if isinstance(step, Exception):

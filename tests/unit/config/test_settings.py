@@ -92,7 +92,7 @@ def test_the_variable_that_names_the_file_is_no_setting(
         ("[desk]\ncapital = 10", "desk.capital", "greater than or equal to 1000"),
         ('[desk]\nenabled = "perhaps"', "desk.enabled", "boolean"),
         ("[admins]\ndiscord = [1234]", "admins.discord.0", "string"),
-        ('[surfaces]\ndiscord = { token = "x" }', "surfaces.discord.module", "required"),
+        ('[surfaces]\nchat = { token = "x" }', "surfaces.chat.module", "required"),
         ('[surfaces]\ndiscord = { module = "no class" }', "surfaces.discord.module", "pattern"),
     ],
 )

@@ -1,0 +1,16 @@
+"""What a surface remembers, in a dictionary that outlives it."""
+
+from __future__ import annotations
+
+
+class SurfaceMemory:
+    """A `channels.surface.Memory`."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    async def get(self, key: str) -> str | None:
+        return self.texts.get(key)
+
+    async def put(self, key: str, value: str) -> None:
+        self.texts[key] = value
