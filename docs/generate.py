@@ -27,7 +27,7 @@ from protocols.escalation.triggers import TRIGGERS
 from protocols.kernel.catalogue import ANY, CHANNELS, READING
 from protocols.kernel.table import Duty, Missed
 from protocols.panel.contract_schema import schema_text
-from protocols.research import architecture, cycle, daily, debate_table
+from protocols.research import architecture_table, cycle, daily, debate_table
 from protocols.rulebook import MESSAGES, ROWS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -115,7 +115,7 @@ def states() -> Iterator[str]:
         for to in BRANCHES.get((str(phase), kind), (move.to,)):
             yield f"    {phase} --> {'[*]' if to == 'ended' else to}: {kind}"
     yield "```\n"
-    for title, module in (("Micro-cycle", cycle), ("Daily cycle", daily), ("Weekly cycle", architecture)):
+    for title, module in (("Micro-cycle", cycle), ("Daily cycle", daily), ("Weekly cycle", architecture_table)):
         yield f"## {title}\n"
         yield from _duties(module.DUTIES, module.MISSED)
 

@@ -7,7 +7,6 @@ configuration wants it, each approved change is put before a panel first (`archi
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -20,10 +19,27 @@ from protocols.kernel.message import Message
 from protocols.kernel.obligation import NO_GRACE, Obligation, owe
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, Missed, check_figures, illegal
-from protocols.kernel.times import iso_week, minutes
+from protocols.kernel.table import check_figures, illegal
+from protocols.kernel.times import iso_week
 from protocols.opinion import OFF, OPENER, say_in
 from protocols.research.architecture_panels import PANELLING, SILENT, Asked, Owed, Panels, is_limit, late
+from protocols.research.architecture_table import (
+    ADJUSTING,
+    ARENA,
+    CRITIQUING_1,
+    DEBATED,
+    DUTIES,
+    ENDED,
+    KIND,
+    MISSED,
+    NEXT,
+    PARAMETER_TALK,
+    PROPOSING,
+    REFINING,
+    REFLECTING,
+    REPORTING,
+    REVIEWING,
+)
 from protocols.research.debate_table import CYCLE_BUDGET
 from protocols.research.messages import (
     ArchitectureCritique,
@@ -33,76 +49,6 @@ from protocols.research.messages import (
     CycleTrigger,
     ThresholdsAdjusted,
 )
-
-KIND: Final = "architecture"
-ARENA, REPORTS, RUNS = "#a-arena", "#a-report", "#r-arena"
-
-PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2 = "proposing", "critiquing_1", "rebutting", "critiquing_2"
-JUDGING, REVIEWING, ADJUSTING, REFLECTING = "judging", "reviewing", "adjusting", "reflecting"
-REFINING = "refining"
-REPORTING, ENDED = "reporting", "ended"
-
-
-def _duty(seat: Seat, expects: str, channel: str, step: str, within: int = 20) -> Duty:
-    return Duty(seat, (expects,), channel, minutes(within), minutes(10), step)
-
-
-DUTIES: Final[dict[str, Duty]] = {
-    PROPOSING: _duty(Seat.EXPLORER, "ARCHITECTURE_PROPOSAL", ARENA, "proposal", 30),
-    CRITIQUING_1: _duty(Seat.CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-1"),
-    REBUTTING: _duty(Seat.EXPLORER, "ARCHITECTURE_REBUTTAL", ARENA, "rebuttal"),
-    CRITIQUING_2: _duty(Seat.CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-2"),
-    JUDGING: _duty(Seat.EVOLVER, "ARCHITECTURE_VERDICT", ARENA, "verdict"),
-    REFINING: _duty(Seat.EVOLVER, "ARENA_TASK", RUNS, "refine", 10),
-    REVIEWING: _duty(Seat.EVOLVER, "THRESHOLD_REVIEW", ARENA, "threshold-review"),
-    ADJUSTING: _duty(Seat.CRITIC, "THRESHOLDS_ADJUSTED", ARENA, "thresholds"),
-    REFLECTING: _duty(Seat.EVOLVER, "META_REFLECTION", REPORTS, "meta-reflection"),
-    REPORTING: _duty(Seat.EVOLVER, "WEEKLY_REPORT", REPORTS, "weekly-report"),
-}
-"""Who owes what, in this order; the time limits of a debate (R-D16, R-D17)."""
-
-NEXT: Final[dict[str, str]] = {
-    PROPOSING: CRITIQUING_1,
-    CRITIQUING_1: REBUTTING,
-    REBUTTING: CRITIQUING_2,
-    CRITIQUING_2: JUDGING,
-    JUDGING: REFINING,
-    REFINING: REVIEWING,
-    REVIEWING: ADJUSTING,
-    ADJUSTING: REFLECTING,
-    REFLECTING: REPORTING,
-    REPORTING: ENDED,
-}
-"""The two rounds, the verdict, the runs of approved changes, then the weekly duties (spec 3.1, R-D17)."""
-
-MISSED: Final[dict[str, Missed]] = {
-    PROPOSING: Missed(Decision("skip", "timeout", "R-D16"), REVIEWING),
-    CRITIQUING_1: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
-    REBUTTING: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
-    CRITIQUING_2: Missed(Decision("void", "timeout", "R-D16"), JUDGING),
-    JUDGING: Missed(Decision("REJECT", "timeout", "R-D16"), REVIEWING),
-    REFINING: Missed(Decision("skip", "timeout", "R-D17"), REVIEWING),
-    REVIEWING: Missed(Decision("skip", "timeout", "R-D17"), REFLECTING),
-    ADJUSTING: Missed(Decision("skip", "timeout", "R-D17"), REFLECTING),
-    REFLECTING: Missed(Decision("skip", "timeout", "R-D17"), REPORTING),
-    REPORTING: Missed(Decision("skip", "timeout", "R-D17"), ENDED),
-}
-"""What silence leads to: what is there goes to the Evolver; a missing verdict rejects (R-D10, R-D16)."""
-
-DEBATED: Final = frozenset({PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2, JUDGING})
-"""Phases that the cycle's budget runs over."""
-
-PARAMETER_TALK: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(hyp|strat|strategy|lin)_\d",
-        r"\bparameters? (of|for|in) (the |a |one )?(single |individual |\w+ )?strateg",
-        r"\b(single|individual) strateg\w+('s)? param",
-        r"\bstrategy('s)?[ _-]param",
-        r"\b(fast|slow|lookback|entry_z|exit_z|stop[_ -]loss|take[_ -]profit|channel)\b\s*(=|:|to|from|at)\s*-?\d",
-    )
-)
-"""How a proposal names a single strategy's parameter, which is out of scope (spec 3.1, R-D16)."""
 
 
 @dataclass(frozen=True, kw_only=True)

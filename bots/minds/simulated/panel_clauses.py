@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from bots.minds.simulated.panel_found import Found
+from bots.minds.simulated.panel_measures import MEASURES, Measure
 from bots.minds.simulated.panel_paper import Paper
-from bots.minds.simulated.panel_standards import MEASURES, Measure, Relation
+from bots.minds.simulated.panel_standards import Relation
 
 OR: Final = " or "
 AND: Final = " and "

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from bots.minds.simulated.panel_clauses import Clause, Trigger, written
-from bots.minds.simulated.panel_standards import MEASURES, ROLES, TOPICS, Bound, Either, Emphasis, Test, Topic
+from bots.minds.simulated.panel_measures import MEASURES
+from bots.minds.simulated.panel_standards import ROLES, TOPICS, Bound, Either, Emphasis, Test, Topic
 from bots.minds.simulated.panel_words import AGAIN, NOTED, OPENINGS, PARAPHRASES
 from bots.minds.simulated.wording import Voice, quoted
 from bots.tools.seeding import generator

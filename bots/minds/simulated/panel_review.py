@@ -11,9 +11,10 @@ import numpy as np
 
 from bots.minds.simulated.panel_clauses import Clause, Trigger, firing, read
 from bots.minds.simulated.panel_found import Found
+from bots.minds.simulated.panel_measures import MEASURES
 from bots.minds.simulated.panel_paper import Paper, read_paper
 from bots.minds.simulated.panel_plan import NOBODY, cut, shown
-from bots.minds.simulated.panel_standards import MEASURES, ROLES
+from bots.minds.simulated.panel_standards import ROLES
 from bots.minds.simulated.panel_words import (
     ADDRESSED,
     CLOSINGS,

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bots.minds.simulated.panel_clauses import AND, OR, Clause, firing, read, written
+from bots.minds.simulated.panel_measures import MEASURES, PASSAGES, STANDS_NEGATED
 from bots.minds.simulated.panel_paper import read_paper
-from bots.minds.simulated.panel_standards import MEASURES, PASSAGES, ROLES, STANDS_NEGATED, TOPICS
+from bots.minds.simulated.panel_standards import ROLES, TOPICS
 from protocols.panel.contract import ROLES as SEATS
 from protocols.panel.triggers import tokens
 

@@ -13,7 +13,7 @@ from memory.evidence import InMemoryEvidence
 from protocols.arena.contracts import NotebookContext, ProtocolConfig, TaskContext
 from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.research import messages as m
-from protocols.research.architecture import PARAMETER_TALK
+from protocols.research.architecture_table import PARAMETER_TALK
 from tests.doubles.views import START, Society
 
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)

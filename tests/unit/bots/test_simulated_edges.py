@@ -14,7 +14,7 @@ from memory.errors import StoreUnavailable
 from memory.evidence import InMemoryEvidence
 from protocols.kernel.people import Override
 from protocols.kernel.seats import SYSTEM_A, Seat
-from protocols.research.architecture import DUTIES as WEEKLY
+from protocols.research.architecture_table import DUTIES as WEEKLY
 from protocols.research.cycle import DUTIES as CYCLE
 from protocols.research.daily import DUTIES as DAILY
 from protocols.research.debate_table import DUTIES as DEBATE

@@ -12,7 +12,7 @@ from bots.minds.simulated.tools import SimulatedTools
 from bots.tools.prices import load_universe
 from memory.evidence import InMemoryEvidence
 from protocols.kernel.seats import SYSTEM_A
-from protocols.research.architecture import PARAMETER_TALK
+from protocols.research.architecture_table import PARAMETER_TALK
 from tests.doubles.views import Society
 
 START = datetime(2026, 2, 23, tzinfo=UTC)

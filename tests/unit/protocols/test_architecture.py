@@ -11,9 +11,10 @@ from protocols.arena.messages import ArenaTask, Draft
 from protocols.kernel.errors import Violation
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
-from protocols.research import architecture as arch
+from protocols.research import architecture_table as arch
 from protocols.research import messages as m
-from protocols.research.architecture import DEBATED, DUTIES, ENDED, MISSED, NEXT, step
+from protocols.research.architecture import step
+from protocols.research.architecture_table import DEBATED, DUTIES, ENDED, MISSED, NEXT
 from protocols.rulebook import CHANNEL_OF
 from tests.doubles.answers import Answers
 from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, beside, cycle_of, ruling

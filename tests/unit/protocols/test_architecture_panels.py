@@ -9,7 +9,8 @@ import pytest
 from protocols.kernel.seats import Seat
 from protocols.panel.contract import ROLES, as_json, contract_from
 from protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
-from protocols.research import architecture as arch
+from protocols.research import architecture_table as arch
+from protocols.research.architecture import brief
 from protocols.research.architecture_panels import PANELLING
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis
 from tests.doubles.table import Table
@@ -72,7 +73,7 @@ def owed_of(table: Table) -> list[str]:
 def shown(table: Table, change_id: str) -> dict[str, Any]:
     state = weekly(table)
     obligation = next(o for o in state.owed if change_id in o.id)
-    found: dict[str, Any] = arch.brief(state, obligation, table.docket.house)
+    found: dict[str, Any] = brief(state, obligation, table.docket.house)
     return found
 
 
