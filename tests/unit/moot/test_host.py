@@ -14,6 +14,7 @@ import pytest
 from bots.minds.mind import Mind, Reply, View
 from channels.errors import BusClosed, Refused
 from protocols.escalation.messages import EscalationAnswer
+from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from protocols.kernel.errors import OfficerFault
 from protocols.kernel.message import Message
@@ -253,6 +254,35 @@ def test_k5_the_host_stops_with_a_clear_message_when_an_officer_says_what_no_tab
     play(trio(CannedMind()), script)
     (fault,) = faults
     assert "\n" not in str(fault) and "seq" in str(fault)
+
+
+def test_k5_whatever_breaks_in_the_fold_stops_the_host() -> None:
+    """Docket and log differ from the message on that was not folded, whether an officer or a bug is to blame."""
+
+    class Broken(Docket):
+        def fold(self, env: Envelope) -> Effects:
+            if isinstance(env.body, Note):
+                raise ZeroDivisionError("a bug in a rule")
+            return super().fold(env)
+
+    faults: list[Exception] = []
+
+    async def script(stage: Stage) -> None:
+        stage.host.on_fault = faults.append
+        broken = Broken(stage.host.rules)
+        for env in stage.log:
+            broken.fold(env)
+        stage.host.docket = broken
+        with pytest.raises(ZeroDivisionError):
+            await stage.post(person(Note(text="one"), "#a-arena"))
+        seq = stage.bus.head.seq
+        with pytest.raises(BusClosed):
+            await stage.post(person(Note(text="two"), "#a-arena"))
+        await stage.wait(hours=2)
+        assert stage.bus.head.seq == seq and stage.host.fault is faults[0]
+
+    play(trio(CannedMind()), script)
+    assert [type(fault) for fault in faults] == [ZeroDivisionError]
 
 
 # ---------------------------------------------------------------- K10: violations
