@@ -6,6 +6,8 @@
   `logpages` reads it, `headfile` notes its end, `logwriter` writes it behind a bus in memory.
 * `lease`, `inbox`, `pump`, `draft_codec`: one host per data directory, guests beside it (K3).
 * `surface`, `outbox`, `gateway`: chat platforms mirror the log; they run in a process of their own (K22).
+  `outbox_store` is the outbox's file, `outbox_queue` what goes next, `pacing` and `buckets` how fast.
+* `tokens` and `seen` serve every platform: secrets, and what was heard already.
 
 Data flows draft -> sequencer -> writer -> disk -> `on_append` -> feed -> subscribers and publisher.
 

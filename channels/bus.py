@@ -26,11 +26,13 @@ class Receipt(NamedTuple):
         id: Its envelope id.
         status: `accepted`; `duplicate` (same id, same draft: nothing happened); `superseded` (same id,
             other draft: the first one counts, K1).
+        note: What its author should hear beside, from whoever stands before the bus: why it changes nothing (R-E4).
     """
 
     seq: int
     id: str
     status: Literal["accepted", "duplicate", "superseded"] = "accepted"
+    note: str = ""
 
 
 class Admission(Protocol):

@@ -20,6 +20,9 @@ from protocols.kernel.seats import BOTS
 Question = Literal["status", "escalations", "positions", "strategies", "help"]
 """What can be asked; the society answers, nothing is logged."""
 
+ESCALATION: Final = "esc_"
+"""How the id of an escalation begins (R-D12)."""
+
 
 class CommandError(ChannelError):
     """Say in one line what is wrong with a command and how to write it."""
@@ -66,7 +69,7 @@ class Command:
 
 def _answer(words: Mapping[str, str]) -> Mapping[str, object]:
     said = words["option_or_text"]
-    is_option = said.isascii() and said.isdigit() and len(said) <= 4
+    is_option = _is_option(said)
     return {
         "escalation_id": words["id"],
         "option": int(said) if is_option else None,
@@ -146,8 +149,13 @@ _BY_NAME: Final = {command.name: command for command in COMMANDS}
 _QUESTIONS: Final[Mapping[str, Question]] = {name: name for name in get_args(Question)}
 
 
-def parse(text: str) -> Said | Asked:
+def parse(text: str, escalation_id: str | None = None) -> Said | Asked:
     """Read a line; one without a slash is a note.
+
+    Args:
+        text: What the person wrote.
+        escalation_id: The escalation under which it was written. There `/ack` and `/reply` may leave out the id,
+            an option's bare number answers it and a bare `ack` acknowledges it. Nothing else said there is consent.
 
     Raises:
         CommandError: Not a command, or not written as its usage says; the text is for the person.
@@ -155,6 +163,8 @@ def parse(text: str) -> Said | Asked:
     line = text.strip()
     if not line:
         raise CommandError("nothing was said")
+    if escalation_id is not None:
+        line = _with_id(line, escalation_id)
     if not line.startswith("/"):
         return Said("note", {"text": line})
     name, _, rest = line[1:].partition(" ") if "\n" not in line.split(" ", 1)[0] else line[1:].partition("\n")
@@ -168,6 +178,22 @@ def parse(text: str) -> Said | Asked:
     if command.kind is None:
         return Asked(_QUESTIONS[command.name])
     return Said(command.kind, _fields(command, rest.strip()))
+
+
+def _with_id(line: str, escalation_id: str) -> str:
+    """Write out what is short for something under an escalation."""
+    if _is_option(line):
+        return f"/reply {escalation_id} {line}"
+    name, *rest = line.split(None, 1)
+    if line.lower() == "ack" or (name.lower() == "/ack" and not rest):
+        return f"/ack {escalation_id}"
+    if name.lower() == "/reply" and rest and not rest[0].startswith(ESCALATION):
+        return f"/reply {escalation_id} {rest[0]}"
+    return line
+
+
+def _is_option(said: str) -> bool:
+    return said.isascii() and said.isdigit() and len(said) <= 4
 
 
 def usage() -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from channels.surface import InboundAct
 from protocols.arena.messages import ArenaTask
@@ -136,7 +137,14 @@ def _body(model: type[Message], fields: Mapping[str, Any]) -> Message:
     except ValidationError as exc:
         first = exc.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or None
-        raise Malformed("K1", first["msg"], field=field) from exc
+        raise Malformed("K1", _why(first), field=field) from exc
+
+
+def _why(error: ErrorDetails) -> str:
+    if error["type"] == "string_too_long":
+        most, has = error["ctx"]["max_length"], len(error["input"])
+        return f"at most {most:,} characters, this has {has:,}: say it in parts"
+    return error["msg"]
 
 
 def _case_id(kind: str, fields: Mapping[str, object]) -> str | None:

@@ -46,7 +46,7 @@ _ANSWER_ID: Final = re.compile(rf"/({'|'.join(Seat)})/\d+$")
 
 
 class InboxReceipt(TypedDict):
-    """What a guest learns: where its message stands, or which rule it breaks."""
+    """What a guest learns: where its message stands, with a note when it changes nothing, or which rule it breaks."""
 
     status: Literal["accepted", "duplicate", "superseded", "refused"]
     id: str
@@ -54,6 +54,7 @@ class InboxReceipt(TypedDict):
     rule: NotRequired[str]
     why: NotRequired[str]
     field: NotRequired[str | None]
+    note: NotRequired[str]
 
 
 def post(
@@ -122,7 +123,8 @@ def read_draft(text: str, key: str, decode_body: DecodeBody) -> Draft:
 
 def accepted(receipt: Receipt) -> InboxReceipt:
     """Return what the guest is told of a receipt of the bus."""
-    return {"status": receipt.status, "id": receipt.id, "seq": receipt.seq}
+    told: InboxReceipt = {"status": receipt.status, "id": receipt.id, "seq": receipt.seq}
+    return {**told, "note": receipt.note} if receipt.note else told
 
 
 def refused(key: str, violation: Violation) -> InboxReceipt:

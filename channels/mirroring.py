@@ -1,11 +1,10 @@
-"""What a surface shows of the log, and in which order when much waits: policies of an outbox."""
+"""What a surface shows of the log, and what an outbox tells of it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
-from channels.outbox_store import Waiting
 from protocols.kernel.envelope import Envelope
 
 Stream = Callable[[int], AsyncGenerator[Sequence[str], None]]
@@ -13,10 +12,6 @@ Stream = Callable[[int], AsyncGenerator[Sequence[str], None]]
 
 Mirrors = Callable[[Envelope], bool]
 """Whether a surface shows an envelope."""
-
-Pacing = Callable[[Sequence[Waiting]], Sequence[int]]
-"""From what waits in a channel (oldest first, never empty) to the positions that one post stands for: the
-first of them is the message, the others are folded into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +27,21 @@ class Refusal:
 
     surface: str
     seq: int
+    channel: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A channel in which nothing can be posted for now, while others go on.
+
+    Attributes:
+        surface: Name of the surface.
+        channel: Which channel of the log; its messages wait.
+        why: What the platform said, and what to do; "" once something was posted there again.
+    """
+
+    surface: str
     channel: str
     why: str
 
@@ -53,8 +63,3 @@ def all_but_own_notes(platform: str) -> Mirrors:
 def only(channels: frozenset[str], of: Mirrors = everything) -> Mirrors:
     """Mirror some channels only."""
     return lambda envelope: envelope.channel in channels and of(envelope)
-
-
-def in_order(_waiting: Sequence[Waiting]) -> Sequence[int]:
-    """Post in log order, one by one."""
-    return (0,)

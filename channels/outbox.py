@@ -4,6 +4,9 @@ The log is taken over into the outbox's own file first, so a platform that is do
 the log nor other channels; then one lane per channel posts what waits there. Nothing is lost: after any
 interruption it goes on from the cursor and from what waits.
 
+It posts at the surface's pace (`channels.pacing`): a post waits for its channel's budget, then for that of the
+whole platform, where urgent ones go first. In a backlog, routine messages of one case become one post.
+
 Exactly once, as far as the platform allows: before a post its intent is written down, after it the platform's
 id. Where a crash or a broken connection leaves an intent open, `Surface.find` is asked first. On a platform
 without such a look-up, that one message is posted at least once.
@@ -14,23 +17,39 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
 import structlog
 
 from channels.backoff import PATIENT, Backoff
+from channels.buckets import Bucket, Turnstile
 from channels.lines import open_line
-from channels.mirroring import Mirrors, Pacing, Refusal, Stream, everything, in_order
-from channels.outbox_store import Mirrored, OutboxStore, Waiting
-from channels.rendering import card
-from channels.surface import Posting, PostRefused, RateLimited, Surface, SurfaceDown
-
-PEEK_LIMIT: Final = 50
-"""How many waiting messages a pacing sees."""
+from channels.mirroring import Mirrors, Refusal, Stream, Trouble, everything
+from channels.outbox_queue import Waiting
+from channels.outbox_store import Mirrored, OutboxStore
+from channels.pacing import URGENT, Pace
+from channels.rendering import NAMELESS, Names, card
+from channels.surface import Posting, PostRefused, RateLimited, Surface, SurfaceConfigError, SurfaceDown
 
 CRASH_LIMIT: Final = 5
 """A message over which the surface broke this often is refused, so that it blocks its channel no longer."""
+
+
+@dataclass(slots=True)
+class _Lane:
+    """One channel.
+
+    Attributes:
+        has_urgent: Whether something urgent waits there, as far as is known.
+        trouble: What is told of already.
+    """
+
+    channel: str
+    bucket: Bucket
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+    has_urgent: bool = False
+    trouble: str = ""
 
 
 @dataclass(slots=True)
@@ -50,8 +69,11 @@ class Outbox:
         store: OutboxStore,
         *,
         mirrors: Mirrors = everything,
-        pacing: Pacing = in_order,
+        pace: Pace | None = None,
+        public_url: str = "",
+        names: Names = NAMELESS,
         on_refused: Callable[[Refusal], None] = lambda _refusal: None,
+        on_trouble: Callable[[Trouble], None] = lambda _trouble: None,
         backoff: Backoff = PATIENT,
         post_timeout_s: float = 60.0,
         grace_s: float = 5.0,
@@ -62,8 +84,11 @@ class Outbox:
             surface: A started surface.
             store: An open store.
             mirrors: What of the log is shown here.
-            pacing: What goes next when much waits.
+            pace: How fast it posts, and what goes first when much waits; None: as the surface says.
+            public_url: Where the web page is reached, for links to whole messages; "": nowhere.
+            names: What people are called, by their ids; may change meanwhile.
             on_refused: Hears of every message that is skipped.
+            on_trouble: Hears when a channel fails alone, once while that lasts, and when it is well again.
             backoff: The pauses after failures.
             post_timeout_s: Wall time after which a post that does not return counts as `SurfaceDown`.
             grace_s: Wall time that a post under way has to end when the outbox is stopped.
@@ -71,12 +96,17 @@ class Outbox:
         self._surface = surface
         self._store = store
         self._mirrors = mirrors
-        self._pacing = pacing
+        self._pace = surface.pace if pace is None else pace
+        self._public_url = public_url.rstrip("/")
+        self._names = names
         self._on_refused = on_refused
+        self._on_trouble = on_trouble
         self._backoff = backoff
         self._post_timeout_s = post_timeout_s
         self._grace_s = grace_s
-        self._lanes: dict[str, asyncio.Event] = {}
+        self._lanes: dict[str, _Lane] = {}
+        self._clock = asyncio.get_running_loop().time
+        self._turnstile = Turnstile(self._pace.everywhere, self._clock)
         self._paused_until = 0.0
         self._log = structlog.get_logger().bind(surface=surface.name)
 
@@ -108,70 +138,86 @@ class Outbox:
                     Mirrored(seq, envelope.channel, envelope.case_id, envelope.id, envelope.body.type, line)
                 )
         await self._store.take(found, seq)
-        for channel in {item.channel for item in found}:
-            self._wake(channel, lanes)
+        for item in found:
+            lane = self._wake(item.channel, lanes)
+            lane.has_urgent |= item.type in URGENT
 
-    def _wake(self, channel: str, lanes: asyncio.TaskGroup) -> None:
-        news = self._lanes.get(channel)
-        if news is None:
-            news = self._lanes[channel] = asyncio.Event()
-            lanes.create_task(self._lane(channel, news), name=f"lane {channel}")
-        news.set()
+    def _wake(self, channel: str, lanes: asyncio.TaskGroup) -> _Lane:
+        lane = self._lanes.get(channel)
+        if lane is None:
+            lane = self._lanes[channel] = _Lane(channel, Bucket(self._pace.channel, self._clock))
+            lanes.create_task(self._drain(lane), name=f"lane {channel}")
+        lane.news.set()
+        return lane
 
-    async def _lane(self, channel: str, news: asyncio.Event) -> None:
-        while True:
-            news.clear()
-            while waiting := await self._store.waiting(channel, PEEK_LIMIT):
-                await self._deliver(channel, self._next(waiting))
-            await news.wait()
-
-    def _next(self, waiting: Sequence[Waiting]) -> list[Waiting]:
+    async def _drain(self, lane: _Lane) -> None:
         # What was about to be posted when a crash came goes first, folded as it was then.
-        for item in waiting:
-            if item.nonce is not None:
-                group = [other for other in waiting if other.nonce == item.nonce]
-                return sorted(group, key=lambda other: self._store.nonce(other.seq) != item.nonce)
-        return [waiting[n] for n in self._pacing(waiting)]
+        for items in await self._store.interrupted(lane.channel):
+            await self._turn(lane)
+            await self._deliver(lane, items)
+        _, lane.has_urgent = await self._store.next_up(lane.channel, self._pace)
+        while True:
+            lane.news.clear()
+            while not await self._store.is_empty(lane.channel):
+                # Chosen when it may go and not before, so that what came meanwhile counts.
+                await self._turn(lane)
+                items, lane.has_urgent = await self._store.next_up(lane.channel, self._pace)
+                await self._deliver(lane, items)
+            await lane.news.wait()
 
-    async def _deliver(self, channel: str, items: Sequence[Waiting]) -> None:
+    async def _turn(self, lane: _Lane) -> None:
+        """Wait until this channel may post: for the platform, for the channel's budget, for everybody's."""
+        await self._pause()
+        while (delay := lane.bucket.delay_s()) > 0:  # noqa: ASYNC110  # time alone fills it
+            await asyncio.sleep(delay)
+        lane.bucket.take()
+        await self._turnstile.wait(lambda: lane.has_urgent)
+        await self._pause()
+
+    async def _deliver(self, lane: _Lane, items: Sequence[Waiting]) -> None:
+        """Post some messages as one, until the platform has taken or refused them; it is the lane's turn."""
         seqs = [item.seq for item in items]
         nonce = items[0].nonce
         is_in_doubt = any(item.is_doubtful for item in items)
         if nonce is None:
             nonce = self._store.nonce(seqs[0])
-            await self._pause()
             await self._store.intend(seqs, nonce)
-        delivery = _Delivery(await self._posting(channel, items, nonce), seqs, is_in_doubt)
+        delivery = _Delivery(await self._posting(lane.channel, items, nonce), seqs, is_in_doubt)
         while True:
-            await self._pause()
             # Shielded, so that stopping the gateway leaves no post without its record.
             work = asyncio.ensure_future(self._attempt(delivery))
             try:
-                return await asyncio.shield(work)
+                await asyncio.shield(work)
+                return self._tell(lane, "")
             except asyncio.CancelledError:
                 await _finish(work, self._grace_s)
                 raise
             except RateLimited as exc:
-                self._log.info("rate limited", channel=channel, retry_after_s=exc.retry_after_s)
-                if exc.everywhere:
-                    self._hold(exc.retry_after_s)
-                else:
-                    await asyncio.sleep(exc.retry_after_s)
+                self._log.info("rate limited", channel=lane.channel, retry_after_s=exc.retry_after_s)
+                await self._hold(exc.retry_after_s, everywhere=exc.everywhere)
             except SurfaceDown as exc:
                 delivery.failures += 1
                 delivery.is_in_doubt |= exc.maybe_posted
-                self._log.warning("surface down", channel=channel, why=str(exc), failures=delivery.failures)
-                if exc.everywhere:
-                    self._hold(self._backoff.delay_s(delivery.failures))
-                else:
-                    await asyncio.sleep(self._backoff.delay_s(delivery.failures))
+                why, failures = str(exc), delivery.failures
+                self._log.warning("surface down", channel=lane.channel, why=why, failures=failures)
+                if not exc.everywhere:
+                    self._tell(lane, why)
+                await self._hold(self._backoff.delay_s(delivery.failures), everywhere=exc.everywhere)
             except PostRefused as exc:
-                return await self._skip(channel, seqs, str(exc))
+                return await self._refused(lane, items, str(exc))
+            except SurfaceConfigError:
+                raise  # it says nothing of the message
             except Exception as exc:
                 await self._store.crashed(seqs)
                 if max(item.crashes for item in items) + 1 < CRASH_LIMIT:
                     raise
-                return await self._skip(channel, seqs, f"{type(exc).__name__}: {exc}")
+                return await self._refused(lane, items, f"{type(exc).__name__}: {exc}")
+            await self._turn(lane)
+
+    def _tell(self, lane: _Lane, why: str) -> None:
+        if why != lane.trouble:
+            lane.trouble = why
+            self._on_trouble(Trouble(self._surface.name, lane.channel, why))
 
     async def _attempt(self, delivery: _Delivery) -> None:
         platform_id = None
@@ -198,23 +244,34 @@ class Outbox:
             root=None if thread is None else await self._store.root_of(channel, thread),
             in_reply_to=None if answered is None else await self._store.post_of(channel, answered),
             nonce=nonce,
-            rendering=card(first),
+            rendering=card(first, self._names),
             folded=tuple(rest),
+            names=self._names,
+            link=f"{self._public_url}/m/{first.seq}" if self._public_url else None,
         )
 
-    async def _skip(self, channel: str, seqs: Sequence[int], why: str) -> None:
-        await self._store.refused(seqs, why)
-        for seq in seqs:
-            self._log.warning("post refused", channel=channel, seq=seq, why=why)
-            self._on_refused(Refusal(self._surface.name, seq, channel, why))
+    async def _refused(self, lane: _Lane, items: Sequence[Waiting], why: str) -> None:
+        """Skip a message that the platform does not take; of several only the one that it is about."""
+        if len(items) > 1:
+            await self._store.break_up([item.seq for item in items])
+            for group in await self._store.interrupted(lane.channel):
+                await self._turn(lane)
+                await self._deliver(lane, group)
+            return
+        seq = items[0].seq
+        await self._store.refused([seq], why)
+        self._log.warning("post refused", channel=lane.channel, seq=seq, why=why)
+        self._on_refused(Refusal(self._surface.name, seq, lane.channel, why))
 
-    def _hold(self, seconds: float) -> None:
-        until = asyncio.get_running_loop().time() + seconds
-        self._paused_until = max(self._paused_until, until)
+    async def _hold(self, seconds: float, *, everywhere: bool) -> None:
+        if everywhere:
+            self._paused_until = max(self._paused_until, self._clock() + seconds)
+        else:
+            await asyncio.sleep(seconds)
 
     async def _pause(self) -> None:
         # A loop, because another lane may prolong the pause meanwhile.
-        while (rest := self._paused_until - asyncio.get_running_loop().time()) > 0:  # noqa: ASYNC110
+        while (rest := self._paused_until - self._clock()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(rest)
 
 

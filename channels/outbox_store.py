@@ -15,7 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from channels import outbox_queue
+from channels.outbox_queue import Lane, NextUp, Waiting
 from channels.owned_file import OwnedFile
+from channels.pacing import Pace
 from channels.surface import PlatformMessageId
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
@@ -33,12 +36,30 @@ CREATE TABLE IF NOT EXISTS posts (
     PRIMARY KEY (log, seq)
 );
 CREATE INDEX IF NOT EXISTS posts_open ON posts (log, channel, seq) WHERE state IN ('waiting', 'intent');
+CREATE INDEX IF NOT EXISTS posts_open_type ON posts (log, channel, type, seq)
+    WHERE state IN ('waiting', 'intent');
+CREATE INDEX IF NOT EXISTS posts_open_case ON posts (log, channel, case_id, seq)
+    WHERE state IN ('waiting', 'intent');
 CREATE INDEX IF NOT EXISTS posts_case ON posts (log, case_id, seq) WHERE case_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS posts_envelope ON posts (log, envelope_id);
 CREATE INDEX IF NOT EXISTS posts_platform ON posts (platform_id) WHERE platform_id IS NOT NULL;
+CREATE TABLE IF NOT EXISTS roots (
+    log INTEGER NOT NULL, channel TEXT NOT NULL, case_id TEXT NOT NULL, seq INTEGER NOT NULL,
+    platform_id TEXT NOT NULL, PRIMARY KEY (log, channel, case_id)
+);
 CREATE TABLE IF NOT EXISTS acts (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, draft TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS memory (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+
+_ROOTS_OF_OLD: Final = """
+INSERT OR IGNORE INTO roots SELECT log, channel, case_id, min(seq), platform_id FROM posts
+    WHERE state = 'done' AND case_id IS NOT NULL GROUP BY log, channel, case_id;
+PRAGMA user_version = 1;
+"""
+"""Files of before there were roots: then everything was posted in order."""
+
+
+_SETTLE: Final = "UPDATE posts SET state = ?, platform_id = ?, why = ?, line = NULL WHERE log = ? AND seq = ?"
 
 
 class Mirrored(NamedTuple):
@@ -50,24 +71,6 @@ class Mirrored(NamedTuple):
     envelope_id: str
     type: str
     line: str
-
-
-class Waiting(NamedTuple):
-    """A message that is not posted for certain.
-
-    Attributes:
-        nonce: Set once it was about to be posted.
-        crashes: How often the surface broke over it.
-        is_doubtful: Whether it may have arrived.
-    """
-
-    seq: int
-    type: str
-    case_id: str | None
-    nonce: str | None
-    crashes: int
-    line: str
-    is_doubtful: bool
 
 
 class OutboxStore:
@@ -102,6 +105,7 @@ class OutboxStore:
                 the machine had just booted.
         """
         await self._file.open(_SCHEMA)
+        await self._file.run(self._upgrade)
         boot = boot_id() if boot is None else boot
         await self._file.query("INSERT OR IGNORE INTO logs (log_id, boot) VALUES (?, ?)", self.log_id, boot)
         if not boot or boot != await self._known("boot"):
@@ -137,6 +141,7 @@ class OutboxStore:
         """Go back to the end of a log that lost its tail; what it grows anew gets new nonces."""
         await self._file.write(
             ("DELETE FROM posts WHERE log = ? AND seq > ?", [(self._log, head)]),
+            ("DELETE FROM roots WHERE log = ? AND seq > ?", [(self._log, head)]),
             ("UPDATE logs SET cursor = ?, rewinds = rewinds + 1 WHERE log = ?", [(head, self._log)]),
         )
         self.cursor = head
@@ -147,28 +152,50 @@ class OutboxStore:
         sql = "SELECT DISTINCT channel FROM posts WHERE log = ? AND state IN ('waiting', 'intent')"
         return [row[0] for row in await self._file.query(sql, self._log)]
 
-    async def waiting(self, channel: str, most: int) -> list[Waiting]:
-        """Return the next messages of a channel in log order."""
-        sql = (
-            "SELECT seq, type, case_id, nonce, crashes, line, nonce IS NOT NULL OR seq <= ? FROM posts"
-            " WHERE log = ? AND channel = ? AND state IN ('waiting', 'intent') ORDER BY seq LIMIT ?"
-        )
-        rows = await self._file.query(sql, self._doubtful_to, self._log, channel, most)
-        return [Waiting(*row) for row in rows]
+    async def is_empty(self, channel: str) -> bool:
+        """Say whether nothing waits in a channel."""
+        return not await self._file.run(lambda: outbox_queue.size(self._file.db, self._lane(channel), 1))
+
+    async def interrupted(self, channel: str) -> list[list[Waiting]]:
+        """Return what was about to be posted when the outbox stopped: as it was folded, the message itself first."""
+        return await self._file.run(lambda: outbox_queue.interrupted(self._file.db, self._lane(channel)))
+
+    async def next_up(self, channel: str, pace: Pace) -> NextUp:
+        """Choose what one post says now; takes as long whatever waits."""
+        return await self._file.run(lambda: outbox_queue.next_up(self._file.db, self._lane(channel), pace))
 
     async def intend(self, seqs: Sequence[int], nonce: str) -> None:
-        """Write down that these are about to be posted as one."""
+        """Write down that these are about to be posted as one.
+
+        Several are on the disk when this returns: after a power cut nobody else knows what was folded into what.
+        """
         sql = "UPDATE posts SET state = 'intent', nonce = ? WHERE log = ? AND seq = ?"
         rows = [(nonce, self._log, seq) for seq in seqs]
-        await self._file.write((sql, rows))
+        await self._file.write((sql, rows), through=len(rows) > 1)
+
+    async def break_up(self, seqs: Sequence[int]) -> None:
+        """Let messages that were folded go one by one, the first of them next; none of them is folded again."""
+        first, *rest = seqs
+        await self._file.write(
+            ("UPDATE posts SET crashes = 1 WHERE log = ? AND seq = ?", [(self._log, first)]),
+            (
+                "UPDATE posts SET state = 'waiting', nonce = NULL, crashes = 1 WHERE log = ? AND seq = ?",
+                [(self._log, seq) for seq in rest],
+            ),
+        )
 
     async def done(self, seqs: Sequence[int], platform_id: PlatformMessageId) -> None:
-        """Write down that the platform took them."""
-        await self._settle(seqs, "done", platform_id, None)
+        """Write down that the platform took them; what was posted first for a case is its root."""
+        root = (
+            "INSERT OR IGNORE INTO roots SELECT log, channel, case_id, seq, ? FROM posts"
+            " WHERE log = ? AND seq = ? AND case_id IS NOT NULL"
+        )
+        rows = [("done", platform_id, None, self._log, seq) for seq in seqs]
+        await self._file.write((_SETTLE, rows), (root, [(platform_id, self._log, seqs[0])]))
 
     async def refused(self, seqs: Sequence[int], why: str) -> None:
         """Write down that they will not be posted, and why."""
-        await self._settle(seqs, "refused", None, why)
+        await self._file.write((_SETTLE, [("refused", None, why, self._log, seq) for seq in seqs]))
 
     async def crashed(self, seqs: Sequence[int]) -> None:
         """Count a crash over these messages."""
@@ -182,8 +209,8 @@ class OutboxStore:
 
     async def root_of(self, channel: str, case_id: str) -> PlatformMessageId | None:
         """Return the platform's id of the first message posted for a case in a channel."""
-        where = "case_id = ? AND channel = ? AND state = 'done' ORDER BY seq"
-        return _as_id(await self._one("platform_id", where, case_id, channel))
+        where = "channel = ? AND case_id = ?"
+        return _as_id(await self._one("platform_id", where, channel, case_id, table="roots"))
 
     async def post_of(self, channel: str, envelope_id: str) -> PlatformMessageId | None:
         """Return the platform's id of an envelope."""
@@ -197,10 +224,19 @@ class OutboxStore:
         """Return the channel a case was opened in, as far as this surface mirrors it."""
         return await self._one("channel", "case_id = ? ORDER BY seq", case_id)
 
+    async def opened_by(self, case_id: str) -> str | None:
+        """Return the type of the message that a case began with, as far as this surface mirrors it."""
+        return await self._one("type", "case_id = ? ORDER BY seq", case_id)
+
     async def get(self, key: str) -> str | None:
         """Return what the surface put under a key (`channels.surface.Memory`)."""
         rows = await self._file.query("SELECT value FROM memory WHERE key = ?", key)
         return rows[0][0] if rows else None
+
+    async def under(self, prefix: str) -> dict[str, str]:
+        """Return the surface's texts whose keys begin so."""
+        sql = "SELECT key, value FROM memory WHERE substr(key, 1, length(?1)) = ?1"
+        return dict(await self._file.query(sql, prefix))
 
     async def put(self, key: str, value: str) -> None:
         """Keep a text of the surface."""
@@ -224,18 +260,19 @@ class OutboxStore:
             (key, draft) for key, draft in await self._file.query("SELECT key, draft FROM acts ORDER BY n")
         ]
 
-    async def _settle(
-        self, seqs: Sequence[int], state: str, platform_id: str | None, why: str | None
-    ) -> None:
-        sql = "UPDATE posts SET state = ?, platform_id = ?, why = ?, line = NULL WHERE log = ? AND seq = ?"
-        await self._file.write((sql, [(state, platform_id, why, self._log, seq) for seq in seqs]))
+    def _upgrade(self) -> None:
+        if self._file.db.execute("PRAGMA user_version").fetchone()[0] == 0:
+            self._file.db.executescript(_ROOTS_OF_OLD)
+
+    def _lane(self, channel: str) -> Lane:
+        return Lane(self._log, channel, self._doubtful_to)
 
     async def _known(self, column: str) -> Any:
         rows = await self._file.query(f"SELECT {column} FROM logs WHERE log_id = ?", self.log_id)
         return rows[0][0]
 
-    async def _one(self, column: str, where: str, *values: object) -> str | None:
-        sql = f"SELECT {column} FROM posts WHERE log = ? AND {where} LIMIT 1"
+    async def _one(self, column: str, where: str, *values: object, table: str = "posts") -> str | None:
+        sql = f"SELECT {column} FROM {table} WHERE log = ? AND {where} LIMIT 1"
         rows = await self._file.query(sql, self._log, *values)
         return rows[0][0] if rows else None
 

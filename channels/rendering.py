@@ -6,11 +6,11 @@ its name and its fields (K4). The wording is data, in `channels.templates`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from channels.templates import SEAT_COLOURS, TEMPLATES
+from channels.templates import SEAT_COLOURS, TEMPLATES, UNSHOWN
 from channels.wording import Template, clean, compile_template, plain, seat_name, words
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
@@ -23,6 +23,11 @@ MOST_FIELDS: Final = 25
 
 MOST_FIELD: Final = 1_000
 """Characters of one field of a card."""
+
+Names = Mapping[str, str]
+"""User id to what the person is called on their platform; for show only, the log knows ids."""
+
+NAMELESS: Final[Names] = {}
 
 _COMPILED: Final[Mapping[str, Template]] = {name: compile_template(text) for name, text in TEMPLATES.items()}
 
@@ -57,7 +62,7 @@ class Card:
     Attributes:
         title: The message type in words and its case.
         sentence: As `sentence` gives it.
-        fields: The body's contents by name, at most `MOST_FIELDS`.
+        fields: What the sentence leaves unsaid of the body, by name, at most `MOST_FIELDS`.
         buttons: What an admin may do about it.
     """
 
@@ -67,23 +72,25 @@ class Card:
     buttons: tuple[Button, ...] = ()
 
 
-def sentence(envelope: Envelope) -> str:
+def sentence(envelope: Envelope, names: Names = NAMELESS) -> str:
     """Say in one line what was said, by whom: "Critic rates hyp_… PASS, confidence 0.62"."""
-    return _sentence(envelope, envelope.body.model_dump())
+    return _sentence(envelope, _named(envelope.body.model_dump(), names), names)
 
 
-def card(envelope: Envelope) -> Card:
-    """Lay a message out for a platform."""
-    body = envelope.body.model_dump()
+def card(envelope: Envelope, names: Names = NAMELESS) -> Card:
+    """Lay a message out for a platform.
+
+    Args:
+        envelope: The message.
+        names: What people are called, by their ids.
+    """
+    body = _named(envelope.body.model_dump(), names)
     about = f" · {clean(envelope.case_id, 100)}" if envelope.case_id else ""
+    said = _sentence(envelope, body, names)
     return Card(
         title=words(envelope.body.type).capitalize() + about,
-        sentence=_sentence(envelope, body),
-        fields=tuple(
-            Field(clean(words(str(name)), 100), clean(plain(value), MOST_FIELD))
-            for name, value in sorted(body.items())
-            if name != "type" and value not in (None, "", (), [], {})
-        )[:MOST_FIELDS],
+        sentence=said,
+        fields=tuple(_fields(envelope, body, said))[:MOST_FIELDS],
         buttons=_buttons(body) if envelope.body.type == "ESCALATION" else (),
     )
 
@@ -93,12 +100,13 @@ def colour(seat: Seat) -> str:
     return SEAT_COLOURS.get(seat, "default")
 
 
-def speaker(envelope: Envelope) -> str:
+def speaker(envelope: Envelope, names: Names = NAMELESS) -> str:
     """Name who speaks: the seat, and the person where one sits in it."""
-    seat = seat_name(str(envelope.author))
+    seat = seat_name(clean(str(envelope.author), 40))
     if envelope.actor.kind != "human":
         return seat
-    return f"{seat} ({clean(envelope.actor.user_id, 60)} on {clean(envelope.actor.platform, 30)})"
+    who = names.get(envelope.actor.user_id, envelope.actor.user_id)
+    return f"{seat} ({clean(who, 60)} on {clean(envelope.actor.platform, 30)})"
 
 
 def predicate(envelope: Envelope) -> str:
@@ -106,8 +114,15 @@ def predicate(envelope: Envelope) -> str:
     return _predicate(envelope.body.type, envelope.body.model_dump())
 
 
-def _sentence(envelope: Envelope, body: Mapping[str, object]) -> str:
-    return f"{speaker(envelope)} {_predicate(envelope.body.type, body)}"
+def _sentence(envelope: Envelope, body: Mapping[str, object], names: Names) -> str:
+    return f"{speaker(envelope, names)} {_predicate(envelope.body.type, body)}"
+
+
+def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:
+    """Put names in place of ids that a body gives ("answered by …")."""
+    if not names:
+        return body
+    return {key: names.get(value, value) if isinstance(value, str) else value for key, value in body.items()}
 
 
 def _predicate(kind: str, body: Mapping[str, object]) -> str:
@@ -118,6 +133,28 @@ def _predicate(kind: str, body: Mapping[str, object]) -> str:
 def _generic(kind: str, body: Mapping[str, object]) -> str:
     rest = {name: value for name, value in body.items() if name != "type"}
     return f"says {clean(kind, 60)}" + (f": {plain(rest)}" if rest else "")
+
+
+def _fields(envelope: Envelope, body: Mapping[str, object], said: str) -> Iterator[Field]:
+    """Yield what the sentence leaves unsaid; an id that is told, an empty field and a template's own are not."""
+    kind = envelope.body.type
+    template = _COMPILED.get(kind)
+    told = (
+        {slot.path[0] for slot in template.slots() if len(slot.path) == 1} if template is not None else set()
+    )
+    for name, value in sorted(body.items()):
+        if name == "type" or name in UNSHOWN.get(kind, ()) or value in (None, "", (), [], {}):
+            continue
+        text = clean(plain(value), MOST_FIELD)
+        is_plain = isinstance(value, str | int | float)
+        if (
+            is_plain
+            and (name in told or (isinstance(value, str) and text in said))
+            and not text.endswith("…")
+        ):
+            continue
+        if value != envelope.case_id:
+            yield Field(clean(words(str(name)), 100), text)
 
 
 def _buttons(body: Mapping[str, object]) -> tuple[Button, ...]:

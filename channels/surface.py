@@ -15,15 +15,16 @@ Errors that a surface raises::
 from __future__ import annotations
 
 import importlib
+import re
 from abc import ABC, abstractmethod
 from asyncio import Event
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NewType, Protocol
+from typing import Final, Literal, NewType, Protocol
 
 from channels.errors import ChannelError
 from channels.pacing import UNPACED, Pace
-from channels.rendering import Card
+from channels.rendering import Card, Names
 from protocols.kernel.envelope import Envelope
 
 PlatformMessageId = NewType("PlatformMessageId", str)
@@ -108,6 +109,7 @@ class Posting:
         nonce: `<log id>:<seq>`, the same at every attempt; platforms that can, refuse or find a second one.
         rendering: The human sentence, the fields and the buttons.
         folded: Further envelopes that this post stands for when a backlog is folded into one summary.
+        names: What people are called, by their ids.
         link: Where the whole message can be read, `<public address>/m/<seq>`; None where no address is configured.
     """
 
@@ -121,6 +123,7 @@ class Posting:
     rendering: Card
     folded: tuple[Envelope, ...] = ()
     link: str | None = None
+    names: Names = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,13 +157,31 @@ class ActReply:
 
     Attributes:
         text: One line.
-        ok: Whether the act stands or waits; False when it was refused or not understood.
-        seq: Where it stands in the log, None when it does not (yet).
+        ok: Whether the act stands or waits; False when it was refused, not understood, or changes nothing.
+        seq: Where it stands in the log. With `ok` a mark on what the person wrote says as much as the text; None: the
+            text says more, or nothing stands there (yet).
     """
 
     text: str
     ok: bool = True
     seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a surface found when it was asked whether it could work; every text is one line without secrets.
+
+    Attributes:
+        name: What was looked at: `token`, `intents`, `scopes`, `permissions` …
+        is_ok: Whether it is as it must be.
+        found: What was found.
+        to_do: What to do, with where to click; "" when nothing is to be done.
+    """
+
+    name: str
+    is_ok: bool
+    found: str
+    to_do: str = ""
 
 
 TakeAct = Callable[[InboundAct], Awaitable[ActReply]]
@@ -180,6 +201,10 @@ class Memory(Protocol):
 
     async def put(self, key: str, value: str) -> None:
         """Keep a text, in place of what the key had."""
+        ...
+
+    async def under(self, prefix: str) -> Mapping[str, str]:
+        """Return what was put under the keys that begin so."""
         ...
 
 
@@ -237,6 +262,17 @@ class Surface(ABC):
         """Return never while the surface works; raise when it cannot go on, to be built anew."""
         await Event().wait()
 
+    async def check(self) -> Sequence[Check]:
+        """Look whether it could work, without starting: token, intents, scopes, permissions.
+
+        It posts nothing, takes nothing in and may run beside a gateway that uses the same token.
+
+        Raises:
+            SurfaceDown: The platform cannot be reached.
+            SurfaceConfigError: It will not work until somebody changes something; says what.
+        """
+        return ()
+
     @abstractmethod
     async def close(self) -> None:
         """Hand in nothing more and let go of the platform; safe to call twice, and before `start`."""
@@ -250,8 +286,9 @@ def load_surface(dotted: str, options: Mapping[str, object]) -> Surface:
         options: Keyword arguments of the class.
 
     Raises:
-        SurfaceConfigError: No such module or class, not a surface, or options it does not take.
+        SurfaceConfigError: No such module or class, not a surface, options it does not take, or a secret in them.
     """
+    _refuse_secrets(options)
     module_name, colon, attribute = dotted.partition(":")
     if not colon or not module_name or not attribute:
         raise SurfaceConfigError(f"surface {dotted!r}: write it as package.module:Class")
@@ -267,3 +304,16 @@ def load_surface(dotted: str, options: Mapping[str, object]) -> Surface:
         return factory(**options)
     except (TypeError, ValueError) as exc:
         raise SurfaceConfigError(f"surface {dotted!r}: {exc}") from exc
+
+
+_SECRETS: Final = re.compile(r"(.*_)?(token|secret|password)")
+
+
+def _refuse_secrets(options: Iterable[str]) -> None:
+    """Refuse options that hold a secret themselves: a configuration is copied, shown and committed."""
+    for option in options:
+        if _SECRETS.fullmatch(option):
+            raise SurfaceConfigError(
+                f"{option} does not belong in a configuration: put it into a file of your own (chmod 600) and"
+                f" name that in {option}_file, or set its MOOT_ variable"
+            )

@@ -194,6 +194,13 @@ TEMPLATES: Final[Mapping[str, str]] = {
 }
 """All of them by message type; a type without one reads as its name and its first fields."""
 
+UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
+    "AUDIT": frozenset({"bytes", "truncated"}),
+    "ESCALATION": frozenset({"evidence_seqs", "options", "subject", "suggested_actions", "trigger"}),
+    "VIOLATION": frozenset({"bytes", "truncated"}),
+}
+"""Fields that no card shows: they say again what stands there already, or nothing to people."""
+
 SEAT_COLOURS: Final[Mapping[Seat, str]] = {
     Seat.EXPLORER: "cyan",
     Seat.CRITIC: "red",

@@ -48,8 +48,12 @@ class TerminalSurface(Surface):
         """Nothing comes in from here."""
 
     async def post(self, item: Posting) -> PlatformMessageId:
-        try:
+        # Written in one piece: the console would keep what it could not write, and write it again.
+        with self.console.capture() as shown:
             self.show(item.envelope)
+        try:
+            self.console.file.write(shown.get())
+            self.console.file.flush()
         except OSError as exc:
             raise SurfaceDown(f"the terminal is gone: {exc}", maybe_posted=False) from exc
         self._n += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -129,6 +130,9 @@ PLATFORMS: Final[Mapping[str, str]] = {
 }
 """Surfaces that need not name their module."""
 
+SURFACE_NAME: Final = re.compile(r"[a-z0-9_-]{1,40}")
+"""A surface's name is part of its outbox's file name, and the platform of the people there."""
+
 
 class SurfaceSettings(BaseModel):
     """A platform that mirrors the society; `module` names its class, the rest are its options."""
@@ -193,6 +197,14 @@ class Settings(BaseSettings):
             else how
             for name, how in value.items()
         }
+
+    @field_validator("surfaces")
+    @classmethod
+    def _named_as_files(cls, value: dict[str, SurfaceSettings]) -> dict[str, SurfaceSettings]:
+        for name in value:
+            if not SURFACE_NAME.fullmatch(name):
+                raise ValueError(f"a surface is named with 1 to 40 of a-z, 0-9, - and _, not {name[:60]!r}")
+        return value
 
     @field_validator("viewers")
     @classmethod

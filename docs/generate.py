@@ -115,7 +115,11 @@ def states() -> Iterator[str]:
         for to in BRANCHES.get((str(phase), kind), (move.to,)):
             yield f"    {phase} --> {'[*]' if to == 'ended' else to}: {kind}"
     yield "```\n"
-    for title, module in (("Micro-cycle", cycle), ("Daily cycle", daily), ("Weekly cycle", architecture_table)):
+    for title, module in (
+        ("Micro-cycle", cycle),
+        ("Daily cycle", daily),
+        ("Weekly cycle", architecture_table),
+    ):
         yield f"## {title}\n"
         yield from _duties(module.DUTIES, module.MISSED)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from channels.bus import Receipt
 from channels.draft_codec import draft_from_json, draft_to_json
@@ -15,11 +15,16 @@ from moot.host import Host
 from protocols.arena.session import completed
 from protocols.arena.state import RunState
 from protocols.codec import decode_body
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import Forbidden, Violation
+from protocols.escalation.messages import EscalationAck, EscalationAnswer
+from protocols.kernel.docket import Effects
+from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.errors import Forbidden, Late, Violation
 from protocols.kernel.message import changed
 from protocols.kernel.seats import PEOPLE, Seat
 from protocols.trading.messages import Halt, Resume, ResumeConfirmed
+
+NOTES_KEPT: Final = 1_000
+"""Messages of people that changed nothing, whose authors may still ask about them."""
 
 
 class Door:
@@ -39,6 +44,8 @@ class Door:
         self._host = host
         self._settings = settings
         self._owner = owner
+        self._notes: dict[int, str] = {}
+        host.listeners.append(self._hear)
 
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is (R-E5)."""
@@ -47,7 +54,7 @@ class Door:
         return self._settings.seat_of(platform, user_id)
 
     async def publish(self, draft: Draft) -> Receipt:
-        """Publish a guest's draft.
+        """Publish a guest's draft; the receipt's note says why it changes nothing, where it does not (K10, R-E4).
 
         Raises:
             Refused: It is not a person's, or the person may not do that; it is in the audit.
@@ -61,7 +68,17 @@ class Door:
                 draft_to_json(draft).encode(), refused, seat=draft.author.value, channel=draft.channel
             )
             raise refused from violation
-        return await self._host.publish(draft)
+        # The fold comes before the receipt (K13), so what it found is known by now.
+        receipt = await self._host.publish(draft)
+        return receipt._replace(note=self._notes.get(receipt.seq, ""))
+
+    def _hear(self, env: Envelope, fx: Effects) -> None:
+        """Keep what the fold found wrong with what a person said."""
+        if fx.violation is None or env.actor.kind != "human":
+            return
+        self._notes[env.seq] = _note(env, fx.violation)
+        while len(self._notes) > NOTES_KEPT:
+            del self._notes[next(iter(self._notes))]
 
     def _completed(self, draft: Draft) -> Draft:
         """Fill in what a person leaves out who means what is open now: the trading day, the halt, the round of a run.
@@ -120,3 +137,15 @@ class Door:
                 raise Forbidden("K14", f"take the seat first: nobody holds {author}", field="author")
             if holder != actor.user_id:
                 raise Forbidden("K14", f"{holder} holds {author}, not {actor.user_id}", field="author")
+
+
+def _note(env: Envelope, violation: Violation) -> str:
+    """Say to a person why a message changes nothing."""
+    if isinstance(violation, Late):
+        return violation.why.removeprefix("late: ").removesuffix("; this changes nothing")
+    body = env.body
+    if isinstance(body, EscalationAck) and violation.rule == "5.2":
+        return f"{env.case_id} was acknowledged or answered before"
+    if isinstance(body, EscalationAck | EscalationAnswer) and violation.rule == "K9":
+        return f"{violation.why}: /escalations lists what waits"
+    return violation.why

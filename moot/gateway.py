@@ -4,27 +4,56 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from channels.gateway.process import Mirroring, run_gateway
-from channels.surface import SurfaceError, load_surface
+from channels.surface import Surface, SurfaceError, load_surface
 from config.settings import ConfigError, Settings, load_settings
 from moot.log_setup import set_up_logging
 
+NICE: Final = 10
+"""The society goes first where both want the same processor."""
 
-def mirrorings(settings: Settings) -> dict[str, Mirroring]:
-    """Return how each configured surface is run."""
-    return {
-        name: Mirroring(build=lambda s=surface: load_surface(s.module, s.options()))  # type: ignore[misc]
-        for name, surface in settings.surfaces.items()
+
+def surface_of(settings: Settings, name: str, folder: Path) -> Surface:
+    """Build a configured surface.
+
+    Args:
+        settings: They name it.
+        name: Which one.
+        folder: Where the configuration file is; `*_file` options count from there.
+
+    Raises:
+        SurfaceConfigError: It cannot be built; says why.
+    """
+    how = settings.surfaces[name]
+    options = {
+        key: str(folder / Path(value).expanduser())
+        if key.endswith("_file") and isinstance(value, str)
+        else value
+        for key, value in how.options().items()
     }
+    return load_surface(how.module, options)
 
 
-async def serve(directory: Path, settings: Settings) -> None:
+def mirrorings(settings: Settings, folder: Path) -> dict[str, Mirroring]:
+    """Return how each configured surface is run."""
+    return {name: Mirroring(build=partial(surface_of, settings, name, folder)) for name in settings.surfaces}
+
+
+async def serve(directory: Path, settings: Settings, folder: Path) -> None:
     """Mirror the society in a directory on all its surfaces until told to stop."""
     await run_gateway(
-        None, mirrorings(settings), data_dir=directory, authority=settings.seat_of, stop=asyncio.Event()
+        None,
+        mirrorings(settings, folder),
+        data_dir=directory,
+        authority=settings.seat_of,
+        stop=asyncio.Event(),
+        public_url=settings.console.public_url,
     )
 
 
@@ -36,7 +65,8 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     set_up_logging(options.directory / "gateway.log")
     try:
-        asyncio.run(serve(options.directory, load_settings(options.config)))
+        folder = (options.config or Path()).parent.absolute()
+        asyncio.run(serve(options.directory, load_settings(options.config), folder))
     except (ConfigError, SurfaceError) as exc:
         sys.stderr.write(f"moot gateway: {exc}\n")
         return 2
@@ -46,4 +76,5 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    os.nice(NICE)
     sys.exit(main())

@@ -33,7 +33,7 @@ class Source(Protocol):
 
 
 Publish = Callable[[Mapping[str, Any], str], Awaitable[Mapping[str, Any]]]
-"""Draft (plain data) and key to a receipt {seq, id, status}.
+"""Draft (plain data) and key to a receipt {seq, id, status}, with a `note` when it changes nothing (R-E4).
 
 Raises `Refused` or a `Violation` for "no, for good"; anything else means "try again with the same key".
 """

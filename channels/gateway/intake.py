@@ -21,10 +21,13 @@ from channels.draft_codec import draft_to_json
 from channels.gateway.client import Requests
 from channels.gateway.link import SocietyAway
 from channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
+from channels.namebook import NameBook
 from channels.outbox_store import OutboxStore
 from channels.surface import ActReply, InboundAct
+from channels.wording import clean
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Malformed
+from protocols.kernel.seats import Seat
 
 REPLY_S: Final = 2.5
 """A person hears within this time, also that the society is away; platforms give three seconds."""
@@ -36,6 +39,14 @@ MOST_TOLD: Final = 1_000
 """Acts whose answers are remembered for platforms that deliver them again."""
 
 _KEPT: Final = ActReply("Kept: the society is away and gets it when it is back.")
+_WHICH: Final = (
+    "Which escalation? That message is none that is known here: /escalations lists what waits, /reply ID OPTION or"
+    " /ack ID answers."
+)
+_NO_ANSWER: Final = (
+    "A note answers nothing: write an option's number to answer, or ack to say that you have seen it."
+)
+_REFUSED: Final = "Refused: "
 _AWAY: Final = ActReply("The society is away; ask again later.", ok=False)
 
 
@@ -49,6 +60,7 @@ class Intake:
         *,
         authority: Authority,
         bodies: Bodies = BODIES,
+        book: NameBook | None = None,
         backoff: Backoff = PATIENT,
         reply_s: float = REPLY_S,
     ) -> None:
@@ -59,6 +71,7 @@ class Intake:
             requests: The way to the society.
             authority: What a person on a platform is.
             bodies: What people can do here.
+            book: Learns what people are called.
             backoff: The pauses while the society cannot take what was kept.
             reply_s: Wall time after which a person hears that it was kept.
         """
@@ -66,6 +79,7 @@ class Intake:
         self._requests = requests
         self._authority = authority
         self._bodies = bodies
+        self._book = book or NameBook()
         self._backoff = backoff
         self._reply_s = reply_s
         self._left = asyncio.Event()
@@ -76,8 +90,10 @@ class Intake:
         """Take one act and say what became of it; never raises but for cancellation."""
         try:
             return await self._take(act)
-        except (CommandError, Malformed) as exc:
+        except CommandError as exc:
             return ActReply(str(exc), ok=False)
+        except Malformed as exc:
+            return ActReply(f"Not taken: {exc.field}: {exc.why}" if exc.field else exc.why, ok=False)
         except Exception as exc:
             self._log.error("act not taken", platform=act.platform, why=f"{type(exc).__name__}: {exc}")
             return ActReply("That could not be taken in; the gateway's log says why.", ok=False)
@@ -100,15 +116,35 @@ class Intake:
                 await asyncio.sleep(self._backoff.delay_s(failures))
 
     async def _take(self, act: InboundAct) -> ActReply:
+        await self._book.learn(act.user_id, act.user_name, self._store)
+        about = None if act.reply_to is None else await self._store.case_of(act.reply_to)
+        escalation = about if await self._is_escalation(about) else None
+        is_aside = False
         if act.kind == "command":
-            said = parse(str(act.fields.get("text", "")))
+            text = str(act.fields.get("text", ""))
+            said = parse(text, escalation)
             if isinstance(said, Asked):
                 return await self._ask(said.question, act)
+            is_aside = escalation is not None and not text.lstrip().startswith("/") and said.kind == "note"
             act = replace(act, kind=said.kind, fields=said.fields)
-        draft = await self._draft(act)
+        elif act.kind in ("ack", "answer") and not act.fields.get("escalation_id"):
+            if escalation is None:
+                return ActReply(_WHICH, ok=False)
+            act = replace(act, fields={**act.fields, "escalation_id": escalation})
+        draft = await self._draft(act, about)
         if not self._requests.is_connected and await self._store.count_acts() >= MOST_WAITING:
             return ActReply("Too much waits for the society already; try again later.", ok=False)
-        return await self._once(draft.key, draft_to_json(draft))
+        reply = await self._once(draft.key, draft_to_json(draft))
+        if is_aside and reply.ok and reply.seq is not None:
+            # Silence or chat is never consent, and nobody should think it was.
+            return ActReply(f"{reply.text} {_NO_ANSWER}")
+        if reply.text.startswith(_REFUSED) and draft.author is Seat.VIEWER and act.kind != "note":
+            who = f'{act.platform} = ["{clean(act.user_id, 60)}"]'
+            return replace(reply, text=f"{reply.text}. Who runs this society can let you: [admins] {who}")
+        return reply
+
+    async def _is_escalation(self, case_id: str | None) -> bool:
+        return case_id is not None and await self._store.opened_by(case_id) == "ESCALATION"
 
     async def _once(self, key: str, text: str) -> ActReply:
         # Platforms repeat themselves; a repeated act gets the first one's answer and bothers nobody again.
@@ -147,9 +183,8 @@ class Intake:
         except (SocietyAway, TimeoutError):
             return _AWAY
 
-    async def _draft(self, act: InboundAct) -> Draft:
+    async def _draft(self, act: InboundAct, about: str | None) -> Draft:
         key_of(act)
-        about = None if act.reply_to is None else await self._store.case_of(act.reply_to)
         case_id = act.fields.get("case_id") if act.kind == "override" else None
         channel = await self._store.channel_of(case_id) if isinstance(case_id, str) else None
         seat = self._authority(act.platform, act.user_id)
@@ -166,9 +201,11 @@ class Intake:
 def _reply_to(receipt: Mapping[str, Any]) -> ActReply:
     seq = receipt.get("seq")
     match receipt.get("status"):
+        case "accepted" | "duplicate" if note := receipt.get("note"):
+            return ActReply(f"Message {seq} is in the log and changes nothing: {note}.", ok=False, seq=seq)
         case "accepted" | "duplicate":
             return ActReply(f"Noted as message {seq}.", seq=seq)
         case "superseded":
             return ActReply(f"Message {seq} stands as it was first said.", ok=False, seq=seq)
         case _:
-            return ActReply(f"Refused: {receipt.get('why', 'no reason given')}", ok=False)
+            return ActReply(f"{_REFUSED}{receipt.get('why', 'no reason given')}", ok=False)

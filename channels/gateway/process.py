@@ -1,7 +1,8 @@
 """The gateway process: every surface with its outbox and intake, supervised, until the society's host ends.
 
 Surfaces share the connection for requests and nothing else: one that crashes is closed, built anew and
-started again after a pause, and the others do not notice. What it had not posted waits in its outbox.
+started again after a pause, and the others do not notice. What it had not posted waits in its outbox. What is
+wrong with a surface is told to the society's audit, each thing once until the surface was well again.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from channels.gateway.client import LogStream, Requests
 from channels.gateway.intake import Intake
 from channels.gateway.link import FindAddress, knock
 from channels.gateway.parent import ending_with_parent
+from channels.gateway.protocol import GatewayError
 from channels.inbound import BODIES, Authority, Bodies
-from channels.mirroring import Mirrors, Pacing, Refusal, all_but_own_notes, in_order
+from channels.mirroring import Mirrors, Refusal, Trouble, all_but_own_notes
+from channels.namebook import NameBook
 from channels.outbox import Outbox
 from channels.outbox_store import OutboxStore
+from channels.pacing import Pace
 from channels.surface import Surface, SurfaceConfigError
 
 HEALTHY_S: Final = 60.0
@@ -34,6 +38,12 @@ HEALTHY_S: Final = 60.0
 
 CLOSE_S: Final = 5.0
 """How long a surface has to close."""
+
+CONFIG_PAUSE_S: Final = 60.0
+"""What somebody must put right is looked at again this often, so that no restart is needed then."""
+
+MOST_TOLD: Final = 100
+"""Different troubles that are told of a surface that never gets well."""
 
 _NAME: Final = re.compile(r"[a-z0-9_-]{1,40}")
 
@@ -45,13 +55,13 @@ class Mirroring:
     Attributes:
         build: Makes the surface; called again after a crash.
         mirrors: What of the log it shows; None: all but notes that people wrote there themselves.
-        pacing: What goes next when much waits.
+        pace: How fast it posts, and what goes first when much waits; None: as the surface says.
         bodies: What people can do there.
     """
 
     build: Callable[[], Surface]
     mirrors: Mirrors | None = None
-    pacing: Pacing = in_order
+    pace: Pace | None = None
     bodies: Bodies = field(default_factory=lambda: BODIES)
 
 
@@ -62,7 +72,9 @@ async def run_gateway(
     data_dir: Path,
     authority: Authority,
     stop: asyncio.Event,
+    public_url: str = "",
     backoff: Backoff = PATIENT,
+    config_pause_s: float = CONFIG_PAUSE_S,
     lifeline: int | None = 0,
 ) -> None:
     """Mirror a society on surfaces until `stop` is set, the parent ends, or a signal comes.
@@ -73,7 +85,9 @@ async def run_gateway(
         data_dir: Where the outboxes are kept.
         authority: What a person on a platform is.
         stop: Ends the gateway; posts under way are finished first.
+        public_url: Where the web page is reached, for links to whole messages; "": nowhere.
         backoff: The pauses after failures of any kind.
+        config_pause_s: The least pause after a `SurfaceConfigError`.
         lifeline: The file descriptor that ends with the parent; None: outlive it.
 
     Raises:
@@ -84,10 +98,13 @@ async def run_gateway(
             raise SurfaceConfigError(f"surface {name!r}: a name is 1 to 40 of a-z, 0-9, - and _")
     find: FindAddress = (lambda: addresses.find(data_dir)) if address is None else (lambda: address)
     requests = Requests(find, backoff=backoff)
+    book = NameBook()
     with ending_with_parent(stop, lifeline=lifeline):
         tasks = [asyncio.create_task(requests.run(), name="requests")]
         for name, how in surfaces.items():
-            keeper = _Keeper(name, how, find, requests, data_dir, authority, backoff)
+            keeper = _Keeper(
+                name, how, find, requests, data_dir, authority, book, public_url, backoff, config_pause_s
+            )
             tasks.append(asyncio.create_task(keeper.keep(), name=f"surface {name}"))
         try:
             await stop.wait()
@@ -109,24 +126,45 @@ class _Keeper:
     requests: Requests
     data_dir: Path
     authority: Authority
+    book: NameBook
+    public_url: str
     backoff: Backoff
+    config_pause_s: float
+    told: set[tuple[str, str]] = field(default_factory=set)
     reports: set[asyncio.Task[None]] = field(default_factory=set)
+    well_since: float | None = None
 
     async def keep(self) -> None:
-        log = structlog.get_logger().bind(surface=self.name)
         failures = 0
         while True:
-            began = asyncio.get_running_loop().time()
-            try:
-                await self._live()
-            except ChannelError as exc:
-                log.warning("surface stopped", why=str(exc))
-            except Exception as exc:
-                log.exception("surface crashed", why=f"{type(exc).__name__}: {exc}")
-            if asyncio.get_running_loop().time() - began > HEALTHY_S:
+            self.well_since = None
+            exc = await self._end()
+            if self._was_well():
                 failures = 0
+                self.told.clear()
+            self._log(exc)
+            if not isinstance(exc, GatewayError):  # then the society is away, and nothing is wrong here
+                self._tell(Trouble(self.name, "", _text(exc)))
             failures += 1
-            await asyncio.sleep(self.backoff.delay_s(failures))
+            least = self.config_pause_s if isinstance(exc, SurfaceConfigError) else 0.0
+            await asyncio.sleep(max(least, self.backoff.delay_s(failures)))
+
+    async def _end(self) -> Exception:
+        try:
+            await self._live()
+        except Exception as exc:
+            return exc
+        return ChannelError("it ended by itself")
+
+    def _was_well(self) -> bool:
+        return self.well_since is not None and _now() - self.well_since > HEALTHY_S
+
+    def _log(self, exc: Exception) -> None:
+        log = structlog.get_logger().bind(surface=self.name)
+        if isinstance(exc, ChannelError):
+            log.warning("surface stopped", why=_text(exc))
+        else:
+            log.error("surface crashed", why=_text(exc), exc_info=exc)
 
     async def _live(self) -> None:
         link = await knock(self.find, backoff=self.backoff)
@@ -137,6 +175,7 @@ class _Keeper:
             await store.open(head=link.welcome.head)
             if store.cursor > link.welcome.head:
                 await self._rewind(store, link.welcome.head)
+            await self.book.recall(store)
             surface = self.how.build()
             surface.name = self.name
             await self._run(surface, store)
@@ -151,17 +190,22 @@ class _Keeper:
             self.requests,
             authority=self.authority,
             bodies=self.how.bodies,
+            book=self.book,
             backoff=self.backoff,
         )
         outbox = Outbox(
             surface,
             store,
             mirrors=self.how.mirrors or all_but_own_notes(self.name),
-            pacing=self.how.pacing,
+            pace=self.how.pace,
+            public_url=self.public_url,
+            names=self.book.names,
             on_refused=self._refused,
+            on_trouble=self._tell,
             backoff=self.backoff,
         )
         await surface.start(intake, store)
+        self.well_since = _now()
         stream = LogStream(self.find, store.log_id, backoff=self.backoff)
         await _first_to_fail(outbox.run(stream), intake.run(), surface.watch())
 
@@ -181,10 +225,30 @@ class _Keeper:
             )
         )
 
+    def _tell(self, trouble: Trouble) -> None:
+        channel, why = trouble.channel, trouble.why
+        if not why:
+            self.told = {known for known in self.told if known[0] != channel}
+        elif (channel, why) not in self.told and len(self.told) < MOST_TOLD:
+            self.told.add((channel, why))
+            self._report(self._report_trouble(channel, why))
+
+    async def _report_trouble(self, channel: str, why: str) -> None:
+        await self.requests.connected()
+        await self.requests.report("surface_trouble", surface=self.name, channel=channel, why=why)
+
     def _report(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self.reports.add(task)
         task.add_done_callback(self.reports.discard)
+
+
+def _text(exc: Exception) -> str:
+    return str(exc) if isinstance(exc, ChannelError) else f"{type(exc).__name__}: {exc}"
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 async def _first_to_fail(*works: Awaitable[object]) -> None:

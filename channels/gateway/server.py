@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -77,9 +76,19 @@ class GatewayServer:
         except Exception as exc:
             self._log.error("guest dropped", why=f"{type(exc).__name__}: {exc}")
         finally:
-            writer.close()
-            with suppress(OSError, TimeoutError):
-                async with asyncio.timeout(FAREWELL_S):
-                    await writer.wait_closed()
-            # A guest that does not read would keep the connection open for ever.
+            await _hang_up(writer)
+
+
+async def _hang_up(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    is_closed = False
+    try:
+        async with asyncio.timeout(FAREWELL_S):
+            await writer.wait_closed()
+        is_closed = True
+    except OSError:
+        pass
+    finally:
+        # A guest that does not read would keep the connection open for ever; a closed one cannot be aborted.
+        if not is_closed:
             writer.transport.abort()

@@ -10,13 +10,17 @@ import sqlite3
 import statistics
 import sys
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from moot.cli.doctor import Finding
 from moot.cli.place import LOG_NAME
+
+if TYPE_CHECKING:
+    from config.settings import Settings
 
 LEAST_PYTHON: Final = (3, 11)
 LEAST_SQLITE: Final = (3, 35, 0)
@@ -24,6 +28,8 @@ SLOW_SYNC_MS: Final = 20.0
 LITTLE_ROOM: Final = 1 << 30
 NO_ROOM: Final = 50 << 20
 SYNCS: Final = 9
+ASKED_S: Final = 10.0
+"""How long a chat platform has to answer."""
 
 
 def python() -> Finding:
@@ -208,3 +214,51 @@ def data(directory: Path) -> Finding:
     except (ChannelError, CliError) as exc:
         return Finding("data", "failure", str(exc), f"moot verify {directory} says more")
     return Finding("data", "ok", said)
+
+
+def surfaces() -> Iterator[Finding]:
+    """Ask each configured chat platform whether the gateway could work there; without any, nothing is asked."""
+    import asyncio
+
+    from config.settings import ConfigError
+    from moot.cli.config import config_file
+    from moot.cli.config import settings as load
+
+    try:
+        chosen = load(None)
+    except ConfigError:
+        return  # `settings` tells
+    folder = (config_file(None) or Path()).parent.absolute()
+    for name in chosen.surfaces:
+        yield from asyncio.run(_surface(chosen, name, folder))
+
+
+async def _surface(chosen: Settings, name: str, folder: Path) -> list[Finding]:
+    import asyncio
+
+    from channels.surface import SurfaceDown, SurfaceError
+    from moot.gateway import surface_of
+
+    surface = None
+    try:
+        surface = surface_of(chosen, name, folder)
+        async with asyncio.timeout(ASKED_S):
+            checks = await surface.check()
+    except (SurfaceDown, TimeoutError) as exc:
+        why = str(exc) or f"no answer in {ASKED_S:g} s"
+        return [Finding(name, "warning", why, "what is posted there waits until it can be reached")]
+    except SurfaceError as exc:
+        return [Finding(name, "failure", str(exc))]
+    except Exception as exc:
+        return [Finding(name, "failure", f"{type(exc).__name__}: {exc}")]
+    finally:
+        if surface is not None:
+            with suppress(Exception):
+                async with asyncio.timeout(ASKED_S):
+                    await surface.close()
+    if not checks:
+        return [Finding(name, "ok", "configured; it checks nothing by itself")]
+    return [
+        Finding(f"{name} {one.name}", "ok" if one.is_ok else "failure", one.found, one.to_do)
+        for one in checks
+    ]

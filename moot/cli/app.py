@@ -31,7 +31,7 @@ PANELS: Final = {
         "stop",
     ),
     "Check and keep": ("verify", "rebuild", "export", "backup"),
-    "Set up": ("doctor", "config", "schema"),
+    "Set up": ("doctor", "discord", "slack", "config", "schema"),
 }  # fmt: skip
 """The commands by what they are for, in the order in which help lists them."""
 

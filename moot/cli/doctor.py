@@ -89,6 +89,7 @@ def examine(directory: Path) -> Iterator[Finding]:
             yield check()
         except Exception as exc:
             yield Finding(name, "failure", f"{type(exc).__name__}: {exc}")
+    yield from ailments.surfaces()
 
 
 def terminal() -> Finding:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from channels.pacing import Budget, Pace
 from channels.surface import (
     ActReply,
     Capabilities,
@@ -134,8 +135,15 @@ class FakePlatform(Surface):
         name: str = "fake",
         supports_nonce: bool = True,
         plan: dict[str, Any] | None = None,
+        pace: dict[str, Any] | None = None,
     ) -> None:
+        """`pace` as `Pace` takes it, budgets as [per_s, burst]."""
         self.name = name
+        if pace is not None:
+            budgets = {
+                key: Budget(*pace[key]) for key in ("channel", "everywhere") if pace.get(key) is not None
+            }
+            self.pace = Pace(**{**pace, **budgets})
         self.capabilities = Capabilities(supports_nonce=supports_nonce, threads=True, buttons=True)
         self.plan = Plan(**(plan or {}))
         self.file = PlatformFile(path)

@@ -1,12 +1,13 @@
 """A gateway process for tests: `python -m tests.doubles.gateway_process OPTIONS`, OPTIONS as JSON.
 
-{"data_dir": …, "surfaces": {name: [dotted, options]}, "admins": [user id, …], "first_s": 0.005}
+{"data_dir": …, "surfaces": {name: [dotted, options]}, "admins": [user id, …], "first_s": 0.005, "nice": 0}
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -37,4 +38,6 @@ async def main(options: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
-    asyncio.run(main(json.loads(sys.argv[1])))
+    given = json.loads(sys.argv[1])
+    os.nice(given.get("nice", 0))
+    asyncio.run(main(given))

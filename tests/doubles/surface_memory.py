@@ -12,5 +12,8 @@ class SurfaceMemory:
     async def get(self, key: str) -> str | None:
         return self.texts.get(key)
 
+    async def under(self, prefix: str) -> dict[str, str]:
+        return {key: text for key, text in self.texts.items() if key.startswith(prefix)}
+
     async def put(self, key: str, value: str) -> None:
         self.texts[key] = value

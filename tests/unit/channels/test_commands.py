@@ -114,3 +114,51 @@ def test_any_line_is_an_act_a_question_or_one_line_of_advice(line):
             assert isinstance(parse(text), Said | Asked)
         except CommandError as exc:
             assert len(str(exc).splitlines()) == 1
+
+
+UNDER = "esc_20260223_1030"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "fields"),
+    [
+        ("2", "answer", {"escalation_id": UNDER, "option": 2, "text": None}),
+        (" 2\n", "answer", {"escalation_id": UNDER, "option": 2, "text": None}),
+        ("/reply 2", "answer", {"escalation_id": UNDER, "option": 2, "text": None}),
+        ("/reply wait for me", "answer", {"escalation_id": UNDER, "option": None, "text": "wait for me"}),
+        ("/REPLY 2 days", "answer", {"escalation_id": UNDER, "option": None, "text": "2 days"}),
+        ("/reply esc_7 2", "answer", {"escalation_id": "esc_7", "option": 2, "text": None}),
+        ("ack", "ack", {"escalation_id": UNDER}),
+        ("Ack", "ack", {"escalation_id": UNDER}),
+        ("/ack", "ack", {"escalation_id": UNDER}),
+        ("/ack esc_7", "ack", {"escalation_id": "esc_7"}),
+        ("2 it is", "note", {"text": "2 it is"}),
+        ("ack that", "note", {"text": "ack that"}),
+        ("ok", "note", {"text": "ok"}),
+        ("-1", "note", {"text": "-1"}),
+        ("\uff11", "note", {"text": "\uff11"}),
+        ("20000", "note", {"text": "20000"}),
+        ("/note 2", "note", {"text": "2"}),
+        ("/halt flash crash", "halt", {"reason": "flash crash"}),
+    ],
+)
+def test_under_an_escalation_short_answers_are_understood_and_chat_is_never_consent(text, kind, fields):
+    assert parse(text, UNDER) == Said(kind, fields)
+
+
+@pytest.mark.parametrize("text", ["2", "ack", "\uff11"])
+def test_elsewhere_a_number_and_an_ack_are_notes(text):
+    assert parse(text) == Said("note", {"text": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("/reply", "/reply: the id is missing; write /reply ID OPTION_OR_TEXT"),
+        ("/reply esc_7", "/reply: the option or text is missing; write /reply ID OPTION_OR_TEXT"),
+    ],
+)
+def test_under_an_escalation_an_answer_without_words_is_none(text, says):
+    with pytest.raises(CommandError) as caught:
+        parse(text, UNDER)
+    assert str(caught.value) == says

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import json
 import os
 import socket
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from channels.backoff import Backoff
+from channels.bus import Receipt
 from channels.errors import Refused
 from channels.gateway import address
 from channels.gateway.client import LogStream, Requests
@@ -18,6 +20,7 @@ from channels.gateway.link import Link, LogReplaced, SocietyAway
 from channels.gateway.process import Mirroring, run_gateway
 from channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
 from channels.gateway.server import GatewayServer
+from channels.inbox import accepted
 from channels.outbox_store import Mirrored, OutboxStore
 from channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
 from channels.terminal import TerminalSurface
@@ -135,6 +138,28 @@ def test_a_slow_guest_holds_up_neither_the_society_nor_other_guests(tmp_path):
     asyncio.run(main())
 
 
+def test_a_guest_that_says_goodbye_and_then_reads_what_is_left_gets_it_without_a_fuss(tmp_path):
+    troubles = []
+
+    async def main():
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: troubles.append(context))
+        log = SmallLog(batch=100)
+        for _ in range(600):
+            log.say("x" * 10_000)
+        async with hosting(tmp_path, log):
+            reader, writer = await asyncio.open_unix_connection(str(address.find(tmp_path)), limit=1_000)
+            writer.write(encode("hello", version=1) + encode("subscribe", cursor=0))
+            await until(lambda: reader._paused)
+            writer.write_eof()
+            assert len(await reader.read()) > 100_000
+            writer.close()
+            await writer.wait_closed()
+            gc.collect()
+
+    asyncio.run(main())
+    assert troubles == []
+
+
 def test_requests_are_answered_and_drafts_get_their_receipts(tmp_path):
     asked = []
     reported = []
@@ -163,6 +188,19 @@ def test_requests_are_answered_and_drafts_get_their_receipts(tmp_path):
     asyncio.run(main())
     assert asked == [("status", {"user_id": "ana"})]
     assert reported == [{"event": "post_refused", "seq": 3}]
+
+
+def test_a_note_on_a_receipt_reaches_the_guest(tmp_path):
+    async def publish(_draft, key):
+        return accepted(Receipt(4, key, note="esc_1 was answered before"))
+
+    async def main():
+        async with hosting(tmp_path, publish=publish), asking(tmp_path) as requests:
+            await requests.connected()
+            receipt = await requests.publish(draft_json("hi"), "fake/1")
+            assert (receipt["seq"], receipt["note"]) == (4, "esc_1 was answered before")
+
+    asyncio.run(main())
 
 
 def draft_json(text):
@@ -391,6 +429,12 @@ def taking_in(tmp_path, requests, use, authority=lambda _platform, _user: Seat.A
             ActReply("Message 3 stands as it was first said.", ok=False, seq=3),
         ),
         ({"status": "refused", "why": "viewers may not"}, ActReply("Refused: viewers may not", ok=False)),
+        (
+            {"seq": 3, "status": "accepted", "note": "esc_1 was answered before"},
+            ActReply(
+                "Message 3 is in the log and changes nothing: esc_1 was answered before.", ok=False, seq=3
+            ),
+        ),
     ],
 )
 def test_a_person_hears_what_became_of_an_act(tmp_path, receipt, reply):
@@ -518,3 +562,120 @@ def test_a_broken_authority_is_a_calm_reply(tmp_path):
         raise KeyError("config")
 
     taking_in(tmp_path, Answering(), use, authority)
+
+
+async def with_an_escalation(store):
+    """Put an escalation and a debate into the outbox as they were mirrored."""
+    line = SmallLog().say("x").line
+    await store.take(
+        [
+            Mirrored(1, "#admin", "esc_1", "m1", "ESCALATION", line),
+            Mirrored(2, "#admin", "esc_1", "m2", "NOTE", line),
+            Mirrored(3, "#a-arena", "hyp_1", "m3", "HYPOTHESIS", line),
+        ],
+        3,
+    )
+    for seq in (1, 2, 3):
+        await store.done([seq], PlatformMessageId(f"p{seq}"))
+
+
+@pytest.mark.parametrize("post", ["p1", "p2"])
+@pytest.mark.parametrize(
+    ("made", "type"),
+    [
+        (lambda to: act("ack", reply_to=to), "ESCALATION_ACK"),
+        (lambda to: act("ack", escalation_id="", reply_to=to), "ESCALATION_ACK"),
+        (
+            lambda to: act("answer", escalation_id=None, option=2, text=None, reply_to=to),
+            "ESCALATION_ANSWER",
+        ),
+        (lambda to: act("command", text="2", reply_to=to), "ESCALATION_ANSWER"),
+        (lambda to: act("command", text="/reply 2", reply_to=to), "ESCALATION_ANSWER"),
+        (lambda to: act("command", text="ack", reply_to=to), "ESCALATION_ACK"),
+    ],
+)
+def test_an_answer_under_an_escalation_needs_no_id(tmp_path, made, type, post):
+    requests = Answering()
+
+    async def use(intake, store):
+        await with_an_escalation(store)
+        assert await intake(made(PlatformMessageId(post))) == ActReply("Noted as message 9.", seq=9)
+
+    taking_in(tmp_path, requests, use)
+    ((_, draft),) = requests.published
+    assert (draft["body"]["type"], draft["case_id"]) == (type, "esc_1")
+    assert draft["body"]["escalation_id"] == "esc_1"
+    assert draft["body"].get("option", 2) == 2
+
+
+@pytest.mark.parametrize("post", ["p3", "p99", None])
+@pytest.mark.parametrize("kind", ["ack", "answer"])
+def test_a_button_of_an_unknown_message_is_told_how_to_answer(tmp_path, kind, post):
+    requests = Answering()
+
+    async def use(intake, store):
+        await with_an_escalation(store)
+        to = None if post is None else PlatformMessageId(post)
+        reply = await intake(act(kind, option=1, reply_to=to))
+        assert not reply.ok
+        assert reply.text.startswith("Which escalation? That message is none that is known here:")
+        assert "/reply ID OPTION" in reply.text
+
+    taking_in(tmp_path, requests, use)
+    assert requests.published == []
+
+
+def test_chat_under_an_escalation_is_a_note_and_its_author_hears_how_to_answer(tmp_path):
+    requests = Answering()
+
+    async def use(intake, store):
+        await with_an_escalation(store)
+        reply = await intake(act("command", text="let us wait", reply_to=PlatformMessageId("p1")))
+        assert reply.ok
+        assert reply.seq is None
+        assert reply.text.startswith("Noted as message 9. A note answers nothing: write an option's number")
+        meant = await intake(act("command", 2, text="/note let us wait", reply_to=PlatformMessageId("p1")))
+        elsewhere = await intake(act("command", 3, text="2", reply_to=PlatformMessageId("p3")))
+        assert meant.text == elsewhere.text == "Noted as message 9."
+
+    taking_in(tmp_path, requests, use)
+    bodies = [draft["body"] for _, draft in requests.published]
+    assert [body["type"] for body in bodies] == ["NOTE"] * 3
+    assert [body["about_case_id"] for body in bodies] == ["esc_1", "esc_1", "hyp_1"]
+
+
+def test_a_text_that_is_too_long_is_told_the_limit(tmp_path):
+    requests = Answering()
+
+    async def use(intake, _store):
+        for kind in ("note", "command"):
+            reply = await intake(act(kind, text="x" * 40_000))
+            assert reply == ActReply(
+                "Not taken: text: at most 20,000 characters, this has 40,000: say it in parts", ok=False
+            )
+        assert (await intake(act("command", text="x" * 20_000))).ok
+
+    taking_in(tmp_path, requests, use)
+    assert len(requests.published) == 1
+
+
+def test_a_stranger_who_is_refused_hears_who_can_let_them(tmp_path):
+    requests = Answering({"status": "refused", "why": "only admins may"})
+
+    async def use(intake, _store):
+        reply = await intake(act("command", text="/halt now"))
+        assert not reply.ok
+        assert reply.text == (
+            'Refused: only admins may. Who runs this society can let you: [admins] fake = ["ana"]'
+        )
+
+    taking_in(tmp_path, requests, use, lambda _platform, _user: Seat.VIEWER)
+
+
+@pytest.mark.parametrize("text", ["🎉", "👍🏽", "\u200d", "a\u0000b"])
+def test_emoji_and_odd_characters_are_notes_or_one_calm_line(tmp_path, text):
+    async def use(intake, _store):
+        reply = await intake(act("command", text=text))
+        assert reply.text == "Noted as message 9."
+
+    taking_in(tmp_path, Answering(), use)

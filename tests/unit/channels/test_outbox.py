@@ -11,8 +11,18 @@ from channels.mirroring import all_but_own_notes, only
 from channels.outbox import CRASH_LIMIT, Outbox
 from channels.outbox_store import OutboxStore
 from channels.owned_file import FileBusy
-from channels.surface import Capabilities, PlatformMessageId, RateLimited, Surface, SurfaceDown
+from channels.pacing import Budget, Pace
+from channels.surface import (
+    Capabilities,
+    PlatformMessageId,
+    PostRefused,
+    RateLimited,
+    Surface,
+    SurfaceConfigError,
+    SurfaceDown,
+)
 from protocols.kernel.envelope import Actor
+from protocols.kernel.people import Stop
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
@@ -442,34 +452,86 @@ def test_a_posting_knows_its_thread_and_what_it_answers(tmp_path):
     asyncio.run(main())
 
 
-def test_a_backlog_can_be_folded_into_one_post(tmp_path):
+FOLDING = Pace(backlog=3, fold_most=4)
+
+
+def shown(surface):
+    return [(item.seq, [env.seq for env in item.folded]) for item in surface.posted]
+
+
+def test_a_backlog_is_folded_by_case_and_urgent_ones_go_first(tmp_path):
     async def main():
-        log = SmallLog()
+        log = SmallLog(batch=100)
+        for n in range(9):
+            log.say(str(n), case_id=("hyp_1", "hyp_2", None)[n % 3])
+        log.append(Stop(scope="A", why="fire"), channel="#a-arena", case_id="hyp_1")
+        surface = Scripted()
+        async with mirroring(log, surface, tmp_path, pace=FOLDING) as (store, _):
+            await until(lambda: store.cursor == 10)
+            await settled(store, 10)
+            assert await store.post_of("#a-arena", "m4") == "p1"
+            assert await store.case_of(PlatformMessageId("p1")) == "hyp_1"
+        assert shown(surface) == [(10, []), (1, [4, 7]), (2, [5, 8]), (3, []), (6, []), (9, [])]
+        assert [item.root for item in surface.posted] == [None, "p10", None, None, None, None]
+        assert surface.posted[1].nonce == "log:1"
+
+    asyncio.run(main())
+
+
+def test_the_surface_says_how_it_is_paced_unless_told_otherwise(tmp_path):
+    async def main():
+        log = SmallLog(batch=100)
         for n in range(6):
-            log.say(str(n))
-        surface = Scripted(SurfaceDown("maybe"))
-
-        def urgent_first(waiting):
-            return (len(waiting) - 1,) if len(waiting) == 6 else range(len(waiting))
-
-        async with mirroring(log, surface, tmp_path, pacing=urgent_first) as (store, _):
+            log.say(str(n), case_id="hyp_1")
+        surface = Scripted()
+        surface.pace = Pace(backlog=1, fold_most=6)
+        async with mirroring(log, surface, tmp_path) as (store, _):
             await settled(store, 6)
-            assert await store.post_of("#a-arena", "m5") == "p1"
-        assert [(item.seq, [e.seq for e in item.folded]) for item in surface.posted] == [
-            (6, []),
-            (1, [2, 3, 4, 5]),
-        ]
+        assert shown(surface) == [(1, [2, 3, 4, 5, 6])]
+
+    asyncio.run(main())
+
+
+def test_an_escalation_deep_in_a_backlog_goes_first(tmp_path):
+    deep = 9_000
+
+    async def main():
+        log = SmallLog(batch=3_000)
+        for n in range(deep):
+            log.say("x", case_id=f"hyp_{n % 300}")
+        going, gate = asyncio.Event(), asyncio.Event()
+
+        async def hold(_surface, _item):
+            going.set()
+            await gate.wait()
+
+        surface = Scripted(hold)
+        async with mirroring(log, surface, tmp_path, pace=Pace(backlog=10, fold_most=25)) as (store, _):
+            await going.wait()
+            log.append(Stop(scope="A", why="fire"), channel="#a-arena")
+            await until(lambda: store.cursor == deep + 1)
+            gate.set()
+            await settled(store, deep + 1)
+        assert [item.seq for item in surface.posted[:2]] == [1, deep + 1]
+        assert surface.posted[1].folded == ()
+        firsts = [item.seq for item in surface.posted if item.seq != deep + 1]
+        assert firsts == sorted(firsts)
+        folded = [env.seq for item in surface.posted for env in (item.envelope, *item.folded)]
+        assert sorted(folded) == list(range(1, deep + 2))
+        for item in surface.posted:
+            assert {env.case_id for env in item.folded} <= {item.thread}
+            assert [env.seq for env in item.folded] == sorted(env.seq for env in item.folded)
 
     asyncio.run(main())
 
 
 def test_a_fold_that_a_crash_interrupted_is_posted_as_it_was(tmp_path):
     async def main():
-        log = SmallLog()
+        log = SmallLog(batch=100)
         for n in range(4):
-            log.say(str(n))
+            log.say(str(n), case_id="hyp_1")
         surface = Scripted(stuck)
-        async with mirroring(log, surface, tmp_path, pacing=lambda _waiting: (3, 1), grace_s=0.0) as (
+        async with mirroring(log, surface, tmp_path, pace=Pace(backlog=3, fold_most=2), grace_s=0.0) as (
             store,
             _,
         ):
@@ -478,12 +540,226 @@ def test_a_fold_that_a_crash_interrupted_is_posted_as_it_was(tmp_path):
         surface = Scripted()
         async with mirroring(log, surface, tmp_path) as (store, _):
             await settled(store, 4)
-        assert surface.found == ["log:4"]
-        assert [(item.seq, item.nonce, len(item.folded)) for item in surface.posted] == [
-            (4, "log:4", 1),
-            (1, "log:1", 0),
-            (3, "log:3", 0),
+        assert surface.found == ["log:1"]
+        assert shown(surface) == [(1, [2]), (3, []), (4, [])]
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("bad", [1, 2, 4])
+def test_of_a_fold_that_is_refused_only_the_message_that_it_is_about_is_skipped(tmp_path, bad):
+    class Picky(Scripted):
+        async def post(self, item):
+            if bad in (item.seq, *(env.seq for env in item.folded)):
+                raise PostRefused("banned words")
+            return await super().post(item)
+
+    async def main():
+        log = SmallLog(batch=100)
+        for n in range(4):
+            log.say(str(n), case_id="hyp_1")
+        refusals = []
+        surface = Picky()
+        async with mirroring(log, surface, tmp_path, pace=FOLDING, on_refused=refusals.append) as (store, _):
+            await settled(store, 4)
+        assert [(refusal.seq, refusal.why) for refusal in refusals] == [(bad, "banned words")]
+        assert shown(surface) == [(n, []) for n in range(1, 5) if n != bad]
+
+    asyncio.run(main())
+
+
+def test_a_fold_that_breaks_the_surface_costs_no_message_but_the_bad_one(tmp_path):
+    class Fragile(Scripted):
+        async def post(self, item):
+            if 3 in (item.seq, *(env.seq for env in item.folded)):
+                raise LookupError("a bug in the surface")
+            return await super().post(item)
+
+    async def main():
+        log = SmallLog(batch=100)
+        for n in range(4):
+            log.say(str(n), case_id="hyp_1")
+        refusals, posted = [], []
+        for _ in range(4 * CRASH_LIMIT):
+            surface = Fragile()
+            how = {"pace": FOLDING, "on_refused": refusals.append}
+            async with mirroring(log, surface, tmp_path, **how) as (store, task):
+                while not task.done() and (store.cursor < 4 or await left(store)):
+                    await asyncio.sleep(0.001)
+                posted += shown(surface)
+                is_done = not task.done()
+            if is_done:
+                break
+        assert posted == [(1, []), (2, []), (4, [])]
+        assert [refusal.seq for refusal in refusals] == [3]
+
+    asyncio.run(main())
+
+
+async def left(store):
+    return {"waiting", "intent"} & set(await store.counts())
+
+
+def test_a_channel_is_posted_to_no_faster_than_its_budget(tmp_path):
+    async def main():
+        log = SmallLog(batch=100)
+        for n in range(8):
+            log.say(str(n), ("#a-arena", "#admin")[n % 2])
+        surface = Scripted()
+        began = asyncio.get_running_loop().time()
+        async with mirroring(log, surface, tmp_path, pace=Pace(channel=Budget(50.0, 2))) as (store, _):
+            await settled(store, 8)
+        for channel in ("#a-arena", "#admin"):
+            seqs = {env.seq for env in log.envelopes if env.channel == channel}
+            times = [at - began for seq, at in surface.asked if seq in seqs]
+            assert all(at >= max(0, n - 1) / 50 for n, at in enumerate(times))
+
+    asyncio.run(main())
+
+
+def test_a_budget_for_the_platform_holds_for_all_channels_and_for_every_attempt(tmp_path):
+    async def main():
+        log = SmallLog(batch=100)
+        for n in range(6):
+            log.say(str(n), ("#a-arena", "#admin", "#bridge")[n % 3])
+        down = [SurfaceDown("down", maybe_posted=False, everywhere=False) for _ in range(3)]
+        surface = Scripted(*down)
+        began = asyncio.get_running_loop().time()
+        async with mirroring(log, surface, tmp_path, pace=Pace(everywhere=Budget(100.0))) as (store, _):
+            await settled(store, 6)
+        assert len(surface.asked) == 9
+        times = [at - began for _, at in surface.asked]
+        assert all(at >= n / 100 - 1e-6 for n, at in enumerate(times))
+
+    asyncio.run(main())
+
+
+def test_a_channel_with_something_urgent_goes_before_others_that_wait_for_the_platform(tmp_path):
+    async def main():
+        log = SmallLog(batch=1)
+        going = asyncio.Event()
+
+        async def first(_surface, _item):
+            going.set()
+
+        surface = Scripted(first)
+        for channel in ("#a-arena", "#admin", "#bridge", "#b-ops"):
+            log.say("routine", channel)
+        async with mirroring(log, surface, tmp_path, pace=Pace(everywhere=Budget(4.0))) as (store, _):
+            await going.wait()
+            await until(lambda: store.cursor == 4)
+            log.append(Stop(scope="A", why="fire"), channel="#b-risk")
+            await until(lambda: len(surface.posted) == 3)
+        assert 5 in [item.seq for item in surface.posted[1:3]]
+
+    asyncio.run(main())
+
+
+def test_one_channel_that_is_down_holds_up_no_other_and_is_told_once(tmp_path):
+    async def main():
+        log = SmallLog()
+        troubles = []
+        is_back = False
+
+        class Deleted(Scripted):
+            async def post(self, item):
+                if item.channel == "#admin" and not is_back:
+                    self.asked.append((item.seq, 0.0))
+                    raise SurfaceDown("#admin is gone; run: moot fake setup", everywhere=False)
+                return await super().post(item)
+
+        surface = Deleted()
+        log.say("waits", "#admin")
+        log.say("waits too", "#admin")
+        async with mirroring(log, surface, tmp_path, on_trouble=troubles.append) as (store, _):
+            await until(lambda: len(surface.asked) >= 3)
+            for n in range(20):
+                log.say(str(n), ("#a-arena", "#bridge")[n % 2])
+            await until(lambda: len(surface.posted) == 20)
+            assert (await store.counts())["done"] <= 20
+            is_back = True
+            await settled(store, 22)
+        assert [item.seq for item in surface.posted if item.channel == "#admin"] == [1, 2]
+        assert [(t.surface, t.channel, t.why) for t in troubles] == [
+            ("scripted", "#admin", "#admin is gone; run: moot fake setup"),
+            ("scripted", "#admin", ""),
         ]
+
+    asyncio.run(main())
+
+
+def test_a_channel_that_fails_again_after_it_was_well_is_told_again(tmp_path):
+    async def main():
+        log = SmallLog()
+        troubles = []
+        gone = SurfaceDown("gone", everywhere=False)
+        surface = Scripted(gone, gone, None, gone, SurfaceDown("no permission", everywhere=False))
+        log.say("1")
+        log.say("2")
+        async with mirroring(log, surface, tmp_path, on_trouble=troubles.append) as (store, _):
+            await settled(store, 2)
+        assert [trouble.why for trouble in troubles] == ["gone", "", "gone", "no permission", ""]
+
+    asyncio.run(main())
+
+
+def test_a_surface_whose_token_is_revoked_loses_no_message_over_it(tmp_path):
+    async def main():
+        log = SmallLog()
+        log.say("1")
+        refusals = []
+        for _ in range(CRASH_LIMIT + 1):
+            surface = Scripted(SurfaceConfigError("the token was revoked"))
+            async with mirroring(log, surface, tmp_path, on_refused=refusals.append) as (_, task):
+                with pytest.raises(SurfaceConfigError):
+                    await task
+        async with mirroring(log, Scripted(), tmp_path) as (store, _):
+            await settled(store, 1)
+            assert await store.counts() == {"done": 1}
+        assert refusals == []
+
+    asyncio.run(main())
+
+
+def test_an_outage_of_the_whole_platform_is_no_trouble_of_a_channel(tmp_path):
+    async def main():
+        log = SmallLog()
+        troubles = []
+        log.say("1")
+        surface = Scripted(SurfaceDown("down"))
+        async with mirroring(log, surface, tmp_path, on_trouble=troubles.append) as (store, _):
+            await settled(store, 1)
+        assert troubles == []
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("public_url", "link"),
+    [("", None), ("https://moot.example", "https://moot.example/m/1"), ("http://x/y/", "http://x/y/m/1")],
+)
+def test_a_posting_links_to_the_whole_message_where_there_is_a_page(tmp_path, public_url, link):
+    async def main():
+        log = SmallLog()
+        log.say("1")
+        surface = Scripted()
+        async with mirroring(log, surface, tmp_path, public_url=public_url) as (store, _):
+            await settled(store, 1)
+        assert surface.posted[0].link == link
+
+    asyncio.run(main())
+
+
+def test_what_a_surface_remembers_is_there_after_a_restart(tmp_path):
+    async def main():
+        for before, now in ((None, "17"), ("17", "18 ü\n"), ("18 ü\n", "")):
+            store = OutboxStore(tmp_path, "fake", "log")
+            await store.open()
+            assert await store.get("seen/#a") == before
+            await store.put("seen/#a", "x")
+            await store.put("seen/#a", now)
+            assert await store.get("seen/#b") is None
+            await store.close()
 
     asyncio.run(main())
 

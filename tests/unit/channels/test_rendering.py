@@ -14,7 +14,6 @@ from channels.rendering import (
     MOST_SENTENCE,
     Button,
     Card,
-    Field,
     card,
     colour,
     predicate,
@@ -407,7 +406,9 @@ def test_an_escalation_carries_its_buttons():
     assert laid_out.sentence.startswith(
         "Referee escalates esc_1, urgent: 3 timeouts (critic); options: go on"
     )
-    assert Field("trigger code", "timeouts") in laid_out.fields
+    shown = {field.name for field in laid_out.fields}
+    assert "auto resolution timeout" in shown
+    assert not shown & {"escalation id", "options", "level", "trigger"}, "the sentence says so already"
 
 
 def test_a_type_from_the_future_reads_as_its_name_and_fields():

@@ -164,3 +164,20 @@ def test_decisions_go_before_panels_only_where_panels_sit(tmp_path: Path, name: 
     path = file(tmp_path, f'[panel]\n{name} = "advisory"\n')
     assert load_settings(path).as_log()["panel"][name] == "advisory"
     assert load_settings(file(tmp_path, "[panel]\nenabled = false\n")).panel.promotions == "off"
+
+
+def test_a_known_platform_needs_no_module_and_every_surface_a_name_that_can_be_a_files(
+    tmp_path: Path,
+) -> None:
+    settings = load_settings(file(tmp_path, '[surfaces]\nslack = { prefix = "moot-" }\n'))
+    assert settings.surfaces["slack"].module == "channels.slack:SlackSurface"
+    assert settings.surfaces["slack"].options() == {"prefix": "moot-"}
+    for name in ("Up", "../x", "a b", "x" * 41):
+        said = complaint(file(tmp_path, f'[surfaces."{name}"]\nmodule = "a:B"\n'))
+        assert "a surface is named with 1 to 40 of a-z, 0-9, - and _" in said
+
+
+def test_a_token_in_a_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MOOT_DISCORD_TOKEN", "MOOT_SLACK_BOT_TOKEN", "MOOT_SLACK_SIGNING_SECRET"):
+        monkeypatch.setenv(name, "made-up")
+    assert "made-up" not in str(load_settings().as_log())

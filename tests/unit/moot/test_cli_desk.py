@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from channels.bus import Receipt
 from channels.errors import Refused
 from config.settings import load_settings
 from moot.cli import acts
@@ -401,9 +402,11 @@ def test_a_halt_belongs_to_the_trading_day_that_is_open(table: MoneyTable) -> No
 
     class Host:
         docket = table.docket
+        listeners: ClassVar[list[object]] = []
 
-        async def publish(self, draft: Draft) -> None:
+        async def publish(self, draft: Draft) -> Receipt:
             handed_on.append(draft)
+            return Receipt(len(handed_on), draft.key)
 
     door = Door(Host(), load_settings(admins={"discord": ["ann"]}), "owner")  # type: ignore[arg-type]
     asyncio.run(door.publish(admins_draft(Halt(reason="crash", by="ann"), "#b-risk", "h1")))

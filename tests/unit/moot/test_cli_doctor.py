@@ -118,3 +118,46 @@ def test_a_cut_log_is_a_failure(tmp_path: Path) -> None:
 
 def test_no_data_directory_is_well() -> None:
     assert ailments.data(Path("nowhere")).state == "ok"
+
+
+SURFACES = """
+[surfaces]
+calm = { module = "tests.doubles.checked_surface:CheckedSurface", token_file = "token" }
+down = { module = "tests.doubles.checked_surface:CheckedSurface", how = "down" }
+mute = { module = "tests.doubles.checked_surface:CheckedSurface", how = "mute" }
+bug = { module = "tests.doubles.checked_surface:CheckedSurface", how = "bug" }
+wrong = { module = "tests.doubles.checked_surface:CheckedSurface", how = "wrong" }
+odd = { module = "channels.nowhere:Odd" }
+bare = { module = "channels.terminal:TerminalSurface" }
+"""
+
+
+def test_every_configured_surface_is_asked_what_is_missing_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ailments, "ASKED_S", 0.05)
+    (tmp_path / "society.toml").write_text(SURFACES, encoding="utf-8")
+    (tmp_path / "token").write_text("in a file beside the configuration", encoding="utf-8")
+    monkeypatch.setenv("MOOT_CONFIG", str(tmp_path / "society.toml"))
+
+    found = {f.check: f for f in doctor.examine(tmp_path / "d")}
+
+    assert found["calm token"] == Finding("calm token", "ok", "in a file beside the configuration")
+    assert found["calm intents"].state == "failure"
+    assert found["calm intents"].advice == "switch it on under Bot, Message Content Intent"
+    assert (found["down"].state, found["down"].said) == ("warning", "nobody answers")
+    assert (found["mute"].state, found["mute"].said) == ("warning", "no answer in 0.05 s")
+    assert (found["bug"].state, found["bug"].said) == ("failure", "LookupError: a bug")
+    assert (found["wrong"].state, found["wrong"].said) == ("failure", "the token is wrong")
+    assert found["odd"].state == "failure"
+    assert "No module named" in found["odd"].said
+    assert found["bare"].state == "ok"
+    assert all("\n" not in f.said for f in found.values())
+
+    result = moot("doctor", tmp_path / "d", "--json")
+    assert result.exit_code == 1
+    assert '"calm intents"' in result.stdout
+
+
+def test_without_surfaces_nobody_is_asked(tmp_path: Path) -> None:
+    assert list(ailments.surfaces()) == []

@@ -6,13 +6,16 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from channels.bus import Receipt
 from channels.errors import Refused
+from channels.inbox import accepted
 from config.settings import load_settings
 from moot.door import Door
 from protocols.arena.messages import ArenaTask, Review
 from protocols.arena.messages import Draft as ArenaDraft
+from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.envelope import BOT, Actor, Draft
-from protocols.kernel.message import Message
+from protocols.kernel.message import Message, changed
 from protocols.kernel.people import Note, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies
@@ -157,3 +160,61 @@ def test_k14_a_person_in_the_reviewers_seat_only_writes_the_review() -> None:
     reviews = [env.body for env in log if env.body.type == "REVIEW"]
     assert [(one.round_index, one.attempt, one.session_id) for one in reviews] == [(1, 1, "s"), (2, 1, "s")]
     assert [one.unresolved for one in reviews] == [(), ("r1-1",)]
+
+
+def answers(*given: Message) -> list[Receipt]:
+    """Let an admin say something about the first escalation, one after the other."""
+    receipts: list[Receipt] = []
+
+    async def run(stage: Stage) -> None:
+        door = Door(stage.host, load_settings(admins={"discord": ["bob"]}), "ann")
+        await stage.wait(hours=24, minutes=1)
+        (case_id,) = [
+            state.case_id for state in stage.host.docket.cases.values() if state.kind == "escalation"
+        ]
+        for n, body in enumerate(given):
+            named = changed(body, "escalation_id", body.escalation_id or case_id)  # type: ignore[attr-defined]
+            draft = Draft(
+                channel="#admin",
+                author=Seat.ADMIN,
+                body=named,
+                actor=BOB,
+                case_id=named.escalation_id,
+                key=f"k{n}",
+            )
+            receipts.append(await door.publish(draft))
+        receipts.append(await door.publish(draft))
+        named_case.append(case_id)
+
+    named_case: list[str] = []
+    play({Seat.EVOLVER: CannedMind()}, run)
+    return [receipt._replace(note=receipt.note.replace(named_case[0], "ESC")) for receipt in receipts]
+
+
+@pytest.mark.parametrize(
+    ("given", "notes"),
+    [
+        ((EscalationAck(), EscalationAnswer(option=1)), ["", "", ""]),
+        (
+            (EscalationAnswer(option=3), EscalationAnswer(option=3)),
+            ["", "ESC was answered before", "ESC was answered before"],
+        ),
+        ((EscalationAck(), EscalationAck()), ["", *["ESC was acknowledged or answered before"] * 2]),
+        ((EscalationAnswer(option=9),), ["there is no option 9: choose 1, 2, 3"] * 2),
+        (
+            (EscalationAnswer(escalation_id="esc_x", option=1),),
+            ["there is no open case esc_x: /escalations lists what waits"] * 2,
+        ),
+    ],
+)
+def test_r_e4_an_answer_that_changes_nothing_is_told_in_the_receipt_also_when_it_is_repeated(
+    given: tuple[Message, ...], notes: list[str]
+) -> None:
+    receipts = answers(*given)
+    assert [receipt.note for receipt in receipts] == notes
+    assert receipts[-1].status == "duplicate"
+
+
+def test_a_guest_reads_the_note_and_without_one_its_receipt_is_as_it_always_was() -> None:
+    assert accepted(Receipt(3, "k")) == {"status": "accepted", "id": "k", "seq": 3}
+    assert accepted(Receipt(3, "k", note="too late"))["note"] == "too late"

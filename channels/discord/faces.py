@@ -1,0 +1,31 @@
+"""Faces: pictures of seats, which Discord shows from a public address; application emojis have one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from channels.avatars import emoji_name
+from channels.discord.connection import Connection
+from channels.discord.endpoints import CDN
+from channels.discord.troubles import renamed, strange
+from protocols.kernel.seats import Seat
+
+FACES: Final[tuple[Seat | None, ...]] = (None, *Seat)
+"""Whose pictures are uploaded; None is the society itself."""
+
+
+async def uploaded(client: Connection) -> dict[Seat | None, str]:
+    """Return the addresses of the pictures that are uploaded, by seat.
+
+    Raises:
+        SurfaceDown, RateLimited: Not now.
+    """
+    with renamed("see the application's emojis"):
+        answer: Any = await client.http.get_application_emojis(client.application_id or 0)
+    items = answer.get("items") if isinstance(answer, Mapping) else None
+    if not isinstance(items, list):
+        strange(answer)
+    ids = {item.get("name"): item.get("id") for item in items if isinstance(item, Mapping)}
+    names = {seat: emoji_name(seat) for seat in FACES}
+    return {seat: f"{CDN}/emojis/{ids[name]}.png" for seat, name in names.items() if ids.get(name)}

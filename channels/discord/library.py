@@ -1,0 +1,21 @@
+"""discord.py, imported in one place: what it warns of on the way in is about voice, which nobody uses here."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import discord
+    from discord.gateway import DiscordWebSocket
+    from discord.http import MultipartParameters, Route
+    from discord.webhook.async_ import AsyncWebhookAdapter
+
+__all__ = ["AsyncWebhookAdapter", "DiscordWebSocket", "MultipartParameters", "Route", "discord"]
+
+discord.VoiceClient.warn_nacl = False
+discord.VoiceClient.warn_dave = False
+
+# Its debugging lines name the addresses of webhooks, which are secrets.
+logging.getLogger("discord").setLevel(logging.INFO)

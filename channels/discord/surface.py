@@ -1,0 +1,205 @@
+"""`DiscordSurface`: one server of Discord that mirrors a society."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Final
+
+from channels.discord.connection import Connection
+from channels.discord.endpoints import point_at
+from channels.discord.faces import uploaded
+from channels.discord.finding import find
+from channels.discord.hearing import Hearing
+from channels.discord.library import discord
+from channels.discord.options import Options
+from channels.discord.places import Places
+from channels.discord.posting import Poster
+from channels.discord.pressing import Pressing
+from channels.pacing import DISCORD, Pace
+from channels.surface import (
+    Capabilities,
+    Check,
+    Memory,
+    PlatformMessageId,
+    Posting,
+    Surface,
+    SurfaceConfigError,
+    SurfaceDown,
+    TakeAct,
+)
+from channels.tokens import read_secret
+
+START_S: Final = 60.0
+"""How long a start may take; Discord's gateway answers within seconds or not at all."""
+
+EXAMPLE: Final = "MTA1...Yw.GkX2bR.3vH...8Qs"
+
+
+class DiscordSurface(Surface):
+    """A server of Discord. Options: `Options`."""
+
+    capabilities = Capabilities(supports_nonce=True, threads=True, buttons=True)
+    pace: Pace = DISCORD
+    heartbeat_timeout_s: float = 60.0
+    """Silence of the gateway after which a new connection is made."""
+
+    def __init__(
+        self,
+        *,
+        name: str = "discord",
+        guild: str | int = "",
+        token_file: str | None = None,
+        api: str = "",
+        gateway: str = "",
+        category: str = "Moot",
+        prefix: str = "",
+    ) -> None:
+        """Check the options; nothing is sent.
+
+        Raises:
+            ValueError: One of them is not what it must be.
+        """
+        self.name = name
+        self.options = Options(
+            guild=str(guild),
+            token_file=token_file,
+            api=api.rstrip("/"),
+            gateway=gateway,
+            category=category,
+            prefix=prefix,
+        )
+        self._client: Connection | None = None
+        self._poster: Poster | None = None
+        self._places: Places | None = None
+        self._hearing: Hearing | None = None
+        self._pressing: Pressing | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._failed: asyncio.Future[None] | None = None
+
+    async def start(self, inbound: TakeAct, memory: Memory) -> None:
+        if not self.options.guild:
+            raise SurfaceConfigError(
+                "[surfaces.discord] names no guild; run: moot discord setup, it lists the servers"
+            )
+        client = await self.log_in(with_events=True)
+        self._places = Places(client, self.options)
+        # From the first event on: a press that is not heard is lost, what is written is read from the history.
+        self._pressing = Pressing(self._places, inbound, self.name)
+        try:
+            async with asyncio.timeout(START_S):
+                await client.connect_and_wait()
+                await self._learn()
+                self._poster = Poster(client, self._places, await uploaded(client))
+                self._hearing = Hearing(client, self._places, memory, inbound, self.name)
+                await self._hearing.begin()
+        except TimeoutError:
+            raise SurfaceDown(f"Discord's gateway did not answer in {START_S:g} s") from None
+        self._failed = asyncio.get_running_loop().create_future()
+        self._listening = asyncio.create_task(self._hearing.run(), name="discord hearing")
+
+    async def log_in(self, *, with_events: bool = False) -> Connection:
+        """Read the token and log in; `close` ends it.
+
+        Raises:
+            SurfaceConfigError: No token, or one that Discord does not know.
+            SurfaceDown: Discord cannot be reached.
+        """
+        token = read_secret(self.options.token_file, "MOOT_DISCORD_TOKEN", "the bot's token", EXAMPLE)
+        point_at(self.options.api, self.options.gateway)
+        listener = self if with_events else None
+        self._client = Connection(self.options, listener, heartbeat_timeout_s=self.heartbeat_timeout_s)
+        await self._client.log_in(token)
+        return self._client
+
+    async def post(self, item: Posting) -> PlatformMessageId:
+        if self._poster is None:
+            raise SurfaceDown("not connected to Discord", maybe_posted=False)
+        try:
+            return await self._poster.post(item)
+        except SurfaceConfigError as exc:
+            raise self._given_up(exc) from None
+
+    async def find(self, item: Posting) -> PlatformMessageId | None:
+        if self._client is None or self._places is None:
+            raise SurfaceDown("not connected to Discord")
+        try:
+            return await find(self._client, self._places, item)
+        except SurfaceConfigError as exc:
+            raise self._given_up(exc) from None
+
+    async def watch(self) -> None:
+        assert self._client is not None and self._listening is not None and self._failed is not None
+        ended = asyncio.create_task(self._client.ended())
+        try:
+            done, _ = await asyncio.wait(
+                {ended, self._listening, self._failed}, return_when=asyncio.FIRST_COMPLETED
+            )
+            for one in done:
+                one.result()
+        finally:
+            ended.cancel()
+            await asyncio.gather(ended, return_exceptions=True)
+
+    async def check(self) -> Sequence[Check]:
+        from channels.discord.setup import checks
+
+        # Another one, so that a surface that runs is left alone.
+        probe = DiscordSurface(name=self.name, **asdict(self.options))
+        try:
+            return await checks(probe)
+        finally:
+            await probe.close()
+
+    async def close(self) -> None:
+        try:
+            if self._listening is not None:
+                self._listening.cancel()
+                await asyncio.gather(self._listening, return_exceptions=True)
+            if self._pressing is not None:
+                await self._pressing.close()
+            if self._failed is not None:
+                self._failed.cancel()
+        finally:
+            if self._poster is not None:
+                await self._poster.close()
+            if self._client is not None:
+                await self._client.shut()
+
+    # what the connection hears
+
+    def on_new_session(self) -> None:
+        """Have the history read: no session is as old as what was missed."""
+        if self._hearing is not None:
+            self._hearing.miss()
+
+    def on_said(self, message: discord.Message) -> None:
+        """Take a message."""
+        if self._hearing is not None:
+            self._hearing.hear(message)
+
+    def on_edited(self, message: discord.Message) -> None:
+        """Take an edit."""
+        if self._hearing is not None:
+            self._hearing.hear_edit(message)
+
+    def on_pressed(self, interaction: discord.Interaction) -> None:
+        """Take a press or a command."""
+        if self._pressing is not None:
+            self._pressing.press(interaction)
+
+    async def _learn(self) -> None:
+        assert self._places is not None
+        try:
+            await self._places.learn()
+        except SurfaceDown as exc:
+            if exc.everywhere:
+                raise
+            raise SurfaceConfigError(str(exc)) from None
+
+    def _given_up(self, exc: SurfaceConfigError) -> SurfaceDown:
+        """End the surface over what only a person can put right; the message waits."""
+        if self._failed is not None and not self._failed.done():
+            self._failed.set_exception(exc)
+        return SurfaceDown(str(exc), maybe_posted=False)

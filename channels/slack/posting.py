@@ -1,0 +1,199 @@
+"""One message out, and looking whether it is there already."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from channels.pacing import URGENT
+from channels.slack.identity import Me
+from channels.slack.rendering import Rendered, message, nonce_of
+from channels.slack.rooms import Rooms, slack_name
+from channels.slack.troubles import METADATA_REFUSED, NO_THREAD, SlackSaid, trouble
+from channels.slack.uploads import Uploads
+from channels.slack.web import Web, answer, data_of
+from channels.surface import PlatformMessageId, Posting, SurfaceDown
+
+PAGE: Final = 200
+MOST_LOOKED_AT: Final = 1_000
+"""Messages of a channel in which a post is looked for."""
+
+MOST_EARLIER: Final = 60
+"""So many of our own messages with a smaller seq end the search, but for an urgent one, which overtakes any number."""
+
+Ask = Callable[[Any, Mapping[str, Any]], Awaitable[AsyncSlackResponse]]
+"""Calls a method with what it is given."""
+
+MOST_PAGES: Final = 50
+"""Pages of a thread, which Slack reads from its beginning."""
+
+
+class Poster:
+    """Posts messages and finds them again."""
+
+    def __init__(self, web: Web, rooms: Rooms, me: Me, prefix: str) -> None:
+        """Connect."""
+        self._web = web
+        self._rooms = rooms
+        self._me = me
+        self._prefix = prefix
+        self._uploads = Uploads(web)
+
+    async def post(self, item: Posting) -> PlatformMessageId:
+        """Post a message; what it can put right by itself it does, once each.
+
+        Raises:
+            SurfaceDown, RateLimited, PostRefused, SurfaceConfigError: As `channels.surface` says.
+        """
+        rendered = message(item)
+        room = await self._rooms.id_of(item.channel)
+        thread = ts_in(item.root, room)
+        tried: set[str] = set()
+        while True:
+            if rendered.metadata is None:
+                rendered = await self._uploads.carry(rendered)
+            try:
+                return _id_of(await answer(self._send(room, thread, rendered)), room)
+            except SlackSaid as said:
+                if said.code in tried:
+                    raise self._trouble(said, item) from None
+                tried.add(said.code)
+                if said.code in NO_THREAD and thread is not None:
+                    thread = None
+                elif said.code in METADATA_REFUSED and _is_whole(rendered):
+                    rendered = await self._uploads.carry(rendered)
+                elif said.code == "not_in_channel" and await self._rooms.join(item.channel):
+                    continue
+                elif said.code == "channel_not_found" and (other := await self._elsewhere(item, room)):
+                    room, thread = other, ts_in(item.root, other)
+                else:
+                    raise self._trouble(said, item) from None
+
+    async def find(self, item: Posting) -> PlatformMessageId | None:
+        """Look a message up by its nonce: in its thread, or newest first in its channel.
+
+        Raises:
+            SurfaceDown, RateLimited, SurfaceConfigError: It cannot be looked up now.
+        """
+        room = await self._rooms.id_of(item.channel)
+        thread = ts_in(item.root, room)
+        try:
+            if thread is not None and (found := await self._in_thread(item, room, thread)):
+                return found
+            # Also where it should be in a thread: if that was gone, it went to the channel.
+            return await self._in_channel(item, room)
+        except SlackSaid as said:
+            if said.code == "channel_not_found":
+                return None
+            raise self._trouble(said, item) from None
+
+    def _send(self, room: str, thread: str | None, rendered: Rendered) -> Any:
+        return self._web.client.chat_postMessage(
+            channel=room,
+            text=rendered.text,
+            blocks=rendered.blocks,
+            username=rendered.username,
+            icon_emoji=rendered.icon_emoji,
+            metadata=rendered.metadata,
+            thread_ts=thread,
+            unfurl_links=False,
+            unfurl_media=False,
+            mrkdwn=False,
+            parse="none",
+            link_names=False,
+        )
+
+    async def _elsewhere(self, item: Posting, room: str) -> str | None:
+        # Deleted and made anew: it has another id now.
+        await self._rooms.look_again()
+        other = await self._rooms.id_of(item.channel)
+        return other if other != room else None
+
+    def _trouble(self, said: SlackSaid, item: Posting) -> Exception:
+        return trouble(said, where=f"#{slack_name(item.channel, self._prefix)}")
+
+    async def _in_channel(self, item: Posting, room: str) -> PlatformMessageId | None:
+        earlier = looked_at = 0
+        may_overtake = item.envelope.body.type in URGENT
+        async for one in pages(self._web.client.conversations_history, MOST_LOOKED_AT // PAGE, channel=room):
+            looked_at += 1
+            nonce = self._nonce(one)
+            if nonce == item.nonce:
+                return PlatformMessageId(f"{room}/{one['ts']}")
+            earlier += nonce is not None and _is_earlier(nonce, item.nonce)
+            if (earlier >= MOST_EARLIER and not may_overtake) or looked_at >= MOST_LOOKED_AT:
+                return None
+        return None
+
+    async def _in_thread(self, item: Posting, room: str, thread: str) -> PlatformMessageId | None:
+        # From what it answers on, where that is in this thread: it was posted after that.
+        since = max(thread, ts_in(item.in_reply_to, room) or thread)
+        try:
+            replies = self._web.client.conversations_replies
+            async for one in pages(replies, MOST_PAGES, channel=room, ts=thread, oldest=since):
+                if self._nonce(one) == item.nonce:
+                    return PlatformMessageId(f"{room}/{one['ts']}")
+        except SlackSaid as said:
+            if said.code not in NO_THREAD:
+                raise
+        return None
+
+    def _nonce(self, one: Mapping[str, Any]) -> str | None:
+        # Other apps can write what they like into their metadata.
+        return nonce_of(one.get("metadata")) if one.get("bot_id") == self._me.bot_id else None
+
+
+async def pages(
+    method: Any, most: int, *, ask: Ask | None = None, **how: Any
+) -> AsyncIterator[Mapping[str, Any]]:
+    """Go through the messages that a method gives page by page, in its order.
+
+    Args:
+        method: Of the client.
+        most: Pages to go through.
+        ask: Makes one call; `web.answer` by default, which is not patient.
+        how: What the method is given.
+
+    Raises:
+        SlackSaid, SurfaceDown, RateLimited: As `web.answer`.
+    """
+    cursor = ""
+    for _ in range(most):
+        asked = {"limit": PAGE, "cursor": cursor or None, "include_all_metadata": True, **how}
+        response = await (ask(method, asked) if ask is not None else answer(method(**asked)))
+        page = data_of(response)
+        found = page.get("messages")
+        for one in found if isinstance(found, list) else ():
+            if isinstance(one, Mapping) and isinstance(one.get("ts"), str):
+                yield one
+        meta = page.get("response_metadata")
+        cursor = str(meta.get("next_cursor") or "") if isinstance(meta, Mapping) else ""
+        if not cursor:
+            return
+
+
+def ts_in(platform_id: PlatformMessageId | None, room: str) -> str | None:
+    """Return the timestamp of a message if it is in this room; a channel that was made anew has none of the old."""
+    there, _, ts = (platform_id or "").partition("/")
+    return ts if ts and there == room else None
+
+
+def _id_of(response: AsyncSlackResponse, room: str) -> PlatformMessageId:
+    data = data_of(response)
+    ts = data.get("ts")
+    if not isinstance(ts, str) or not ts:
+        raise SurfaceDown("Slack did not name the message it took")
+    return PlatformMessageId(f"{data.get('channel') or room}/{ts}")
+
+
+def _is_whole(rendered: Rendered) -> bool:
+    payload = (rendered.metadata or {}).get("event_payload", {})
+    return "messages" in payload
+
+
+def _is_earlier(nonce: str, other: str) -> bool:
+    log, _, seq = nonce.rpartition(":")
+    other_log, _, other_seq = other.rpartition(":")
+    return log == other_log and seq.isdigit() and other_seq.isdigit() and int(seq) < int(other_seq)

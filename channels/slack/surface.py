@@ -1,0 +1,164 @@
+"""`SlackSurface`: the parts put together as a surface."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+
+from channels.pacing import SLACK
+from channels.slack.bolt import bolt_app
+from channels.slack.http_mode import HttpMode
+from channels.slack.identity import checked
+from channels.slack.options import SlackOptions
+from channels.slack.posting import Poster
+from channels.slack.rooms import Rooms
+from channels.slack.setting_up import examine
+from channels.slack.socket_mode import SocketMode
+from channels.slack.taking import Taking
+from channels.slack.web import Web
+from channels.surface import (
+    Capabilities,
+    Check,
+    Memory,
+    PlatformMessageId,
+    Posting,
+    Surface,
+    SurfaceConfigError,
+    SurfaceDown,
+    TakeAct,
+)
+from channels.turns import settle
+
+
+class SlackSurface(Surface):
+    """A society in a Slack workspace."""
+
+    capabilities = Capabilities(supports_nonce=True, threads=True, buttons=True)
+    pace = SLACK
+
+    def __init__(self, *, name: str = "slack", **options: Any) -> None:
+        """Remember the options; nothing is read or sent before `start`.
+
+        Args:
+            name: Name of the surface.
+            options: As `channels.slack.options.SlackOptions` lists them.
+
+        Raises:
+            SurfaceConfigError: An option cannot be meant so.
+        """
+        self.name = name
+        self._options = SlackOptions(**options)
+        self._web: Web | None = None
+        self._poster: Poster | None = None
+        self._taking: Taking | None = None
+        self._line: SocketMode | HttpMode | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._broken: asyncio.Future[None] | None = None
+
+    @property
+    def port(self) -> int | None:
+        """Return where HTTP mode listens; None in socket mode and before `start`."""
+        return self._line.port if isinstance(self._line, HttpMode) else None
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Say whether what was missed while nobody was connected has been read."""
+        return self._taking is not None and self._taking.gaps.is_caught_up
+
+    async def start(self, inbound: TakeAct, memory: Memory) -> None:
+        options = self._options
+        is_http = options.mode == "http"
+        token = options.bot_token()
+        secret = options.signing_secret() if is_http else options.app_token()
+        self._broken = asyncio.get_running_loop().create_future()
+        web = self._web = Web(options.api, token)
+        me = await checked(web.client)
+        rooms = Rooms(web.client, options.prefix, memory)
+        await rooms.find()
+        self._poster = Poster(web, rooms, me, options.prefix)
+        taking = self._taking = Taking(web, rooms, me, memory, inbound, self.name)
+        app = bolt_app(web, options.api, me, taking.take, signing_secret=secret if is_http else None)
+        if is_http:
+            self._line = HttpMode(app, options.host, options.port, secret)
+        else:
+            self._line = SocketMode(web, secret, app, taking.gaps.want)
+        await taking.gaps.begin()
+        await self._line.start()
+        await taking.resume()
+        taking.gaps.want()
+        self._reading = asyncio.create_task(taking.gaps.run(), name="slack gaps")
+        structlog.get_logger().info("slack connected", team=me.team, bot=me.user, mode=options.mode)
+
+    async def post(self, item: Posting) -> PlatformMessageId:
+        if self._poster is None or self._taking is None:
+            raise SurfaceDown("Slack is not connected", maybe_posted=False)
+        try:
+            posted = await self._poster.post(item)
+        except SurfaceConfigError as exc:
+            raise self._given_up(exc) from None
+        if item.thread is not None:
+            root = item.root or posted
+            await self._taking.marks.posted(item.channel, root.partition("/")[2])
+        return posted
+
+    async def find(self, item: Posting) -> PlatformMessageId | None:
+        if self._poster is None:
+            raise SurfaceDown("Slack is not connected", maybe_posted=False)
+        try:
+            return await self._poster.find(item)
+        except SurfaceConfigError as exc:
+            raise self._given_up(exc) from None
+
+    async def watch(self) -> None:
+        broken, reading = self._broken, self._reading
+        if broken is None or reading is None:
+            raise SurfaceDown("Slack is not connected", maybe_posted=False)
+        works: list[asyncio.Future[None]] = [broken, reading]
+        watching: asyncio.Task[None] | None = None
+        if isinstance(self._line, SocketMode):
+            watching = asyncio.create_task(self._line.watch(), name="slack connection")
+            works.append(watching)
+        try:
+            await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+            for work in works:
+                if work.done():
+                    work.result()
+        finally:
+            if watching is not None:
+                watching.cancel()
+                await asyncio.gather(watching, return_exceptions=True)
+
+    async def check(self) -> Sequence[Check]:
+        return await examine(self._options)
+
+    async def close(self) -> None:
+        line, self._line = self._line, None
+        reading, self._reading = self._reading, None
+        taking, self._taking = self._taking, None
+        web, self._web = self._web, None
+        self._poster = None
+        if self._broken is not None and not self._broken.done():
+            self._broken.cancel()
+        try:
+            if line is not None:
+                await line.close()
+            if reading is not None:
+                reading.cancel()
+                await asyncio.gather(reading, return_exceptions=True)
+            if taking is not None:
+                await taking.close()
+        finally:
+            if web is not None:
+                await web.close()
+            await settle()
+
+    def _given_up(self, exc: SurfaceConfigError) -> SurfaceDown:
+        """Let `watch` end: posting again will not help until somebody changes something."""
+        if self._broken is not None and not self._broken.done():
+            self._broken.set_exception(exc)
+            # Told by `watch`; where nobody watches, the loop is not to complain.
+            self._broken.exception()
+        return SurfaceDown(str(exc), maybe_posted=False)

@@ -1,0 +1,122 @@
+"""`moot discord setup`: a server of Discord, ready for a society."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from moot.cli.app import Group, app, command
+from moot.cli.config import ConfigFile, settings
+from moot.cli.errors import CheckFailed, Unusable
+from moot.cli.output import console, plural, print_hanging, write_json
+from moot.cli.place import AsJson
+
+if TYPE_CHECKING:
+    from channels.discord.surface import DiscordSurface
+    from channels.surface import Check
+    from config.settings import Settings
+
+group = typer.Typer(
+    cls=Group, help="Make a server of Discord ready.", rich_markup_mode=None, no_args_is_help=True
+)
+app.add_typer(group, name="discord")
+
+
+@command(
+    "MOOT_DISCORD_TOKEN=... moot discord setup --config my-society.toml",
+    "moot discord setup --config my-society.toml --check --json",
+    within=group,
+)
+def setup(
+    config: ConfigFile = None,
+    only_check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit code 1 when something is missing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Make what a server of Discord needs and lacks: channels, webhooks, slash commands, pictures.
+
+    It changes nothing that is there. What only a person can do, such as inviting the bot, it explains.
+    """
+    from channels.surface import SurfaceConfigError, SurfaceError
+
+    found = settings(config)
+    try:
+        surface = _surface(found)
+        rows = asyncio.run(_go(surface, found, only_check=only_check, is_quiet=as_json))
+    except SurfaceConfigError as exc:
+        raise Unusable(str(exc)) from None
+    except SurfaceError as exc:
+        raise CheckFailed(f"{exc}") from None
+    made = [check for check, is_made in rows if is_made]
+    left = [check for check, is_made in rows if not check.is_ok and not is_made]
+    if as_json:
+        write_json(
+            {
+                "ok": not left,
+                "made": [f"{check.name}: {check.found}" for check in made],
+                "checks": [
+                    {
+                        "name": check.name,
+                        "ok": check.is_ok or is_made,
+                        "found": check.found,
+                        "to_do": check.to_do,
+                    }
+                    for check, is_made in rows
+                ],
+            }
+        )
+    elif left:
+        console().print(f"{plural(len(left), 'thing')} missing")
+    else:
+        console().print(f"{plural(len(made), 'thing')} made" if made else "nothing to do")
+    return 1 if left else 0
+
+
+async def _go(
+    surface: DiscordSurface, found: Settings, *, only_check: bool, is_quiet: bool
+) -> list[tuple[Check, bool]]:
+    """Go through the steps, making what is missing; each is told as it is done."""
+    from contextlib import aclosing
+
+    from channels.discord.setup import steps
+
+    rows: list[tuple[Check, bool]] = []
+    try:
+        client = await surface.log_in()
+        async with aclosing(steps(client, surface.options, found.viewers.viewers())) as each:
+            async for step in each:
+                is_made = step.make is not None and not only_check
+                if step.make is not None and is_made:
+                    await step.make()
+                rows.append((step.check, is_made))
+                if not is_quiet:
+                    _show(step.check, is_made)
+    finally:
+        await surface.close()
+    return rows
+
+
+def _show(check: Check, is_made: bool) -> None:
+    from rich.text import Text
+
+    mark, style = ("+", "green") if is_made else ("✓", "green") if check.is_ok else ("✗", "bold red")
+    said = f"{check.found}: made" if is_made else check.found
+    to_do = f"; {check.to_do}" if check.to_do and not is_made else ""
+    prefix = Text.assemble((f"{mark} ", style), (f"{check.name:<12}", "dim"))
+    print_hanging(console(), prefix, Text.assemble(said, (to_do, style)), prefix.cell_len)
+
+
+def _surface(found: Settings) -> DiscordSurface:
+    """Build the surface that the configuration names, or one without a server when it names none."""
+    from channels.discord import DiscordSurface
+    from channels.surface import load_surface
+
+    for how in found.surfaces.values():
+        if how.module == "channels.discord:DiscordSurface":
+            surface = load_surface(how.module, how.options())
+            assert isinstance(surface, DiscordSurface)
+            return surface
+    return DiscordSurface()

@@ -1,0 +1,126 @@
+"""Who may come in: tokens in a file of the data directory, compared in constant time, a cookie after the first use.
+
+`console-token` holds one person a line, `USER TOKEN`. It is made at the first start with the owner, who is an
+admin, and a viewer. More lines let more people in; `[admins] console` says who of them is an admin (R-E5). The
+file outlives restarts, and with it every session: deleting a line ends that person's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from channels.inbound import Authority
+from moot.console.errors import CannotServe
+from moot.console.model import OWNER, PLATFORM, VIEWER, Person
+
+NAME: Final = "console-token"
+LEAST: Final = 22
+"""Characters of a token: 128 bits in base 64, so that nobody guesses one."""
+
+COOKIE_DAYS: Final = 30
+
+_LINE: Final = re.compile(rf"([A-Za-z0-9._@-]{{1,60}}) ([\x21-\x7e]{{{LEAST},200}})")
+_PURPOSE: Final = b"moot console cookie 1"
+
+Fresh = Callable[[int], bytes]
+"""Returns so many bytes that nobody can guess."""
+
+
+class Access:
+    """Knows the tokens and tells who somebody is."""
+
+    def __init__(self, tokens: dict[str, str], authority: Authority) -> None:
+        """Take what `load` read.
+
+        Args:
+            tokens: Token by user id.
+            authority: What a person on a platform is.
+        """
+        self._tokens = tokens
+        self._authority = authority
+
+    @classmethod
+    def load(cls, path: Path, authority: Authority, *, fresh: Fresh | None = None) -> Access:
+        """Read the tokens; where the file is not there, make it, readable for its owner only.
+
+        Args:
+            path: The file.
+            authority: What a person on a platform is.
+            fresh: Makes tokens; None: the file must be there.
+
+        Raises:
+            CannotServe: It cannot be read or made, others may read it, or a line in it is none.
+        """
+        try:
+            if fresh is not None and not path.exists():
+                _make(path, fresh)
+            mode = path.stat().st_mode
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as exc:
+            why = getattr(exc, "strerror", None) or exc
+            raise CannotServe(f"{path}: {why}: a line of it is USER TOKEN") from exc
+        if mode & 0o077:
+            raise CannotServe(f"{path}: others may read it: chmod 600 {path}")
+        return cls(_parsed(path, text), authority)
+
+    def token_of(self, user_id: str) -> str:
+        """Return a person's token, "" when they have none; for printing the address."""
+        return self._tokens.get(user_id, "")
+
+    def by_token(self, given: str) -> Person | None:
+        """Return whose token this is, taking as long for a wrong one as for a right one."""
+        return self._match(given, lambda _user_id, token: token)
+
+    def by_cookie(self, given: str) -> Person | None:
+        """Return whose cookie this is; it is made of the token, and the token cannot be made of it."""
+        return self._match(given, _cookie)
+
+    def cookie_of(self, person: Person) -> str:
+        """Return the cookie that stands for a person's token."""
+        return _cookie(person.user_id, self._tokens[person.user_id])
+
+    def _match(self, given: str, wanted: Callable[[str, str], str]) -> Person | None:
+        found: str | None = None
+        told = given.encode("utf-8", "replace")
+        for user_id, token in self._tokens.items():
+            if hmac.compare_digest(told, wanted(user_id, token).encode()):
+                found = user_id
+        return None if found is None else Person(found, self._authority(PLATFORM, found))
+
+
+def _cookie(user_id: str, token: str) -> str:
+    digest = hmac.new(token.encode(), _PURPOSE + user_id.encode(), hashlib.sha256).hexdigest()
+    return f"{user_id}:{digest}"
+
+
+def _make(path: Path, fresh: Fresh) -> None:
+    lines = [f"{user} {urlsafe_b64encode(fresh(24)).decode()}" for user in (OWNER, VIEWER)]
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def _parsed(path: Path, text: str) -> dict[str, str]:
+    tokens: dict[str, str] = {}
+    for n, line in enumerate(text.splitlines(), 1):
+        said = line.strip()
+        if not said or said.startswith("#"):
+            continue
+        found = _LINE.fullmatch(said)
+        if found is None:
+            raise CannotServe(
+                f"{path}: line {n} is not USER TOKEN with a token of {LEAST} characters or more"
+            )
+        if found[1] in tokens or found[2] in tokens.values():
+            raise CannotServe(f"{path}: line {n}: a user or a token stands there twice")
+        tokens[found[1]] = found[2]
+    if not tokens:
+        raise CannotServe(f"{path}: there is no USER TOKEN in it")
+    return tokens

@@ -1,0 +1,122 @@
+"""What people do at a page, on its way into the log: kept until the log answered for it, done once (K1, K3)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from channels.draft_codec import draft_to_json
+from channels.gateway.client import Requests
+from channels.gateway.intake import Intake
+from channels.inbound import MOST_KEY, Authority
+from channels.outbox_store import OutboxStore
+from channels.surface import ActReply, PlatformMessageId
+from moot.console.model import PLATFORM, Person
+from protocols.codec import decode_body
+from protocols.kernel.docket import Docket
+from protocols.kernel.envelope import Actor, Draft, canonical_json
+from protocols.kernel.errors import Malformed
+from protocols.kernel.obligation import Obligation
+from protocols.kernel.seats import BOTS, Seat
+from protocols.rulebook import CHANNEL_OF
+
+MOST_ACT: Final = 200
+"""Characters of the key that a page gives an act, with the platform before it."""
+
+Lookup = Callable[[str], Awaitable[str | None]]
+
+
+class ActStore(OutboxStore):
+    """Keeps acts like any surface's outbox; what an act is about is looked up in the index instead of in posts."""
+
+    def __init__(self, directory: Path, log_id: str, *, case_of: Lookup, channel_of: Lookup) -> None:
+        """Remember where.
+
+        Args:
+            directory: The data directory.
+            log_id: Which log it is for.
+            case_of: Returns the case of a message by its seq, as text.
+            channel_of: Returns the channel in which a case was opened.
+        """
+        super().__init__(directory, PLATFORM, log_id)
+        self._case_of = case_of
+        self._channel_of = channel_of
+
+    async def case_of(self, platform_id: PlatformMessageId) -> str | None:
+        return await self._case_of(platform_id)
+
+    async def channel_of(self, case_id: str) -> str | None:
+        return await self._channel_of(case_id)
+
+
+class Acts(Intake):
+    """The intake of the console; `answer` hands in what a person says from a seat."""
+
+    def __init__(self, store: ActStore, requests: Requests, *, authority: Authority) -> None:
+        """Connect."""
+        super().__init__(store, requests, authority=authority)
+
+    async def hand_in(self, draft: Draft) -> ActReply:
+        """Publish a draft that settles an obligation, once, and say what became of it."""
+        keyed = replace(draft, key=draft.identity())
+        return await self._once(keyed.key, draft_to_json(keyed))
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that is no id.
+
+    Raises:
+        Malformed: It is empty or too long.
+    """
+    if not key or len(f"{PLATFORM}/{key}") > min(MOST_KEY, MOST_ACT):
+        raise Malformed("K1", "an act needs a key of 1 to 190 characters", field="key")
+
+
+def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | str:
+    """Return what a person in a seat may answer, or why not, in one line (K14)."""
+    owed = docket.open.get(obligation_id)
+    if owed is None:
+        return f"nobody owes {obligation_id}, or not any more"
+    if owed.seat is Seat.ADMIN:
+        return f"this is an escalation: answer {owed.case_id} instead"
+    if owed.seat not in BOTS:
+        return f"the {owed.seat} is an officer: nobody can answer for it"
+    holder = docket.house.holders.get(owed.seat)
+    if holder is None:
+        return f"nobody sits in the seat of the {owed.seat}: take it first"
+    if holder != person.user_id:
+        return f"{holder} sits in the seat of the {owed.seat}, not {person.user_id}"
+    return owed
+
+
+def answer_draft(docket: Docket, person: Person, owed: Obligation, body: dict[str, Any]) -> Draft:
+    """Make the draft of an answer from a seat that a person holds.
+
+    Raises:
+        Malformed: The body is not what is owed, or a field is wrong; the field is named.
+    """
+    if "type" not in body and len(owed.expects) == 1:
+        body = {**body, "type": owed.expects[0]}
+    kind = body.get("type")
+    if kind not in owed.expects:
+        raise Malformed("K1", f"owed is {' or '.join(owed.expects)}, not {str(kind)[:60]!r}", field="type")
+    try:
+        text = canonical_json(body)
+    except (TypeError, ValueError) as exc:
+        raise Malformed("messages", f"is no JSON: {exc}", field="body") from None
+    message = decode_body(text)
+    channel = owed.channel
+    if not docket.rules.matrix.may_write(owed.seat, channel, message.type):
+        channel = CHANNEL_OF.get(message.type, channel)
+    return Draft(
+        channel=channel,
+        author=owed.seat,
+        body=message,
+        actor=Actor("human", PLATFORM, person.user_id),
+        case_id=None if message.type in docket.rules.openers else owed.case_id,
+        obligation_id=owed.id,
+        attempt=docket.attempts.get(owed.id, 0),
+        tenure=docket.house.tenures.get(owed.seat, 0),
+    )

@@ -1,0 +1,246 @@
+"""The guard: one ASGI middleware before every route and the page's socket.
+
+It lets nobody in without a token or its cookie, answers only under its own names (so that a strange name that
+is pointed at this machine gets nothing), takes acts and sockets from its own pages only, and puts the security
+headers on every answer. `/healthz` is open and says nothing but that it lives.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from moot.console.access import COOKIE_DAYS, Access
+from moot.console.model import Person
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+OPEN: Final = frozenset({"/healthz"})
+SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+CSRF_HEADER: Final = b"x-moot"
+"""A page of another origin cannot send a header of its own without being asked first, and is told no."""
+
+MOST_QUERY: Final = 4_096
+POLICY: Final = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""What a page may load: NiceGUI brings its scripts inline and compiles templates; nothing comes from elsewhere."""
+
+HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+
+PAGE: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Moot</title>{head}
+<meta name="viewport" content="width=device-width, initial-scale=1"><style>body{{font:16px/1.5 system-ui;max-width:32em;
+margin:15vh auto;padding:0 1em}}@media(prefers-color-scheme:dark){{body{{background:#111;color:#ddd}}}}</style></head>
+<body><h1>{title}</h1><p>{text}</p></body></html>"""
+
+NO_TOKEN: Final = "Open the address that was printed when the society was started; it holds your token."
+
+
+class Guard:
+    """Stands before an application.
+
+    Args:
+        app: What is guarded. It finds the person in `scope["state"]["person"]`, a request in `request.state.person`.
+        access: Who may come in.
+        names: The `host:port` under which it answers.
+        is_public: Whether it is bound beyond loopback: then it answers under any address in digits too.
+        port: The port it is bound to.
+        origin: Where people reach it, when that is another address than the one it is bound to; "" for none.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        access: Access,
+        *,
+        names: Iterable[str],
+        is_public: bool,
+        port: int,
+        origin: str = "",
+    ) -> None:
+        self._app = app
+        self._access = access
+        self._port = port
+        self._is_public = is_public
+        given = urlsplit(origin)
+        self._public_host = given.netloc.lower()
+        self._public_origin = f"{given.scheme}://{self._public_host}".lower() if given.netloc else ""
+        self._is_secure = given.scheme == "https"
+        self._names = {name.lower() for name in names} | ({self._public_host} if self._public_host else set())
+        self.cookie = f"moot_{port}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve, or refuse."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] not in ("http", "websocket"):
+            return
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if not self._is_our_name(host):
+            await self._refuse(
+                scope, receive, send, HTTPStatus.MISDIRECTED_REQUEST, "This is not its address."
+            )
+            return
+        if scope["path"] in OPEN and scope["type"] == "http":
+            await self._app(scope, receive, _with_headers(send))
+            return
+        bearer = _bearer(headers)
+        person = self._access.by_token(bearer) if bearer is not None else self._by_cookie(headers)
+        if person is None and bearer is None and scope["type"] == "http" and scope["method"] == "GET":
+            person = await self._greet(scope, headers, send)
+            if person is not None:
+                return
+        if person is None:
+            await self._unknown(scope, receive, send, headers)
+            return
+        if why := self._foreign(scope, headers, host, is_bearer=bearer is not None):
+            await self._refuse(scope, receive, send, HTTPStatus.FORBIDDEN, why)
+            return
+        scope.setdefault("state", {})["person"] = person
+        await self._app(scope, receive, _with_headers(send) if scope["type"] == "http" else send)
+
+    def _is_our_name(self, host: str) -> bool:
+        if host in self._names:
+            return True
+        if not self._is_public:
+            return False
+        name, port = _split(host)
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
+        return port == self._port
+
+    def _by_cookie(self, headers: dict[bytes, bytes]) -> Person | None:
+        try:
+            cookie = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1")[:8_192])
+        except CookieError:
+            return None
+        found = cookie.get(self.cookie)
+        return None if found is None else self._access.by_cookie(found.value)
+
+    async def _greet(self, scope: Scope, headers: dict[bytes, bytes], send: Send) -> Person | None:
+        """Turn a token in the address into a cookie, and the address into one without it."""
+        query = parse_qsl(scope["query_string"].decode("latin-1")[:MOST_QUERY], keep_blank_values=True)
+        given = next((value for name, value in query if name == "token"), None)
+        person = self._access.by_token(given) if given is not None else None
+        if person is None:
+            return None
+        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        # A path that begins with two slashes would name another host.
+        where = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
+        cookie = (
+            f"{self.cookie}={self._access.cookie_of(person)}; Path=/; Max-Age={COOKIE_DAYS * 86_400}; "
+            f"HttpOnly; SameSite=Strict{'; Secure' if self._is_secure else ''}"
+        )
+        more = [(b"location", where.encode("latin-1")), (b"set-cookie", cookie.encode("latin-1"))]
+        await _answer(send, HTTPStatus.SEE_OTHER, b"", b"text/plain", more)
+        return person
+
+    async def _unknown(self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, bytes]) -> None:
+        """Refuse somebody without a token; a link from a chat is followed once more from here.
+
+        A strict cookie does not come along on the way from another site, but it does from our own page.
+        """
+        head = ""
+        if headers.get(b"sec-fetch-site") == b"cross-site" and headers.get(b"cookie") is None:
+            head = '<meta http-equiv="refresh" content="0">'
+        await self._refuse(scope, receive, send, HTTPStatus.UNAUTHORIZED, NO_TOKEN, head=head)
+
+    def _foreign(self, scope: Scope, headers: dict[bytes, bytes], host: str, *, is_bearer: bool) -> str:
+        """Say why this does not come from our own page; "" when it does, or may come from anywhere."""
+        if is_bearer:
+            # Nobody's browser sends it by itself.
+            return ""
+        origin = headers.get(b"origin", b"").decode("latin-1").lower()
+        is_ours = bool(origin) and origin in self._origins(host)
+        if origin and not is_ours:
+            return "This comes from another site."
+        if scope["type"] == "websocket":
+            return "" if is_ours else "A socket says where it comes from."
+        site = headers.get(b"sec-fetch-site", b"none")
+        is_read = scope["method"] in SAFE
+        if is_read:
+            is_visit = headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
+            return "" if is_visit or site in (b"none", b"same-origin") else "This comes from another site."
+        if not is_ours:
+            return "An act says where it comes from: send Origin, or a bearer token."
+        if scope["path"].startswith("/api/") and CSRF_HEADER not in headers:
+            return "An act needs the header X-Moot, or a bearer token."
+        return ""
+
+    def _origins(self, host: str) -> set[str]:
+        if host == self._public_host:
+            return {self._public_origin}
+        return {f"http://{host}", f"https://{host}"}
+
+    async def _refuse(
+        self, scope: Scope, receive: Receive, send: Send, status: HTTPStatus, text: str, *, head: str = ""
+    ) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": text})
+            return
+        accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
+        if b"text/html" in accepts:
+            page = PAGE.format(title=status.phrase, text=text, head=head)
+            await _answer(send, status, page.encode(), b"text/html; charset=utf-8", [])
+        else:
+            more = [(b"www-authenticate", b"Bearer")] if status is HTTPStatus.UNAUTHORIZED else []
+            await _answer(send, status, f"{text}\n".encode(), b"text/plain; charset=utf-8", more)
+
+
+def _bearer(headers: dict[bytes, bytes]) -> str | None:
+    kind, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else None
+
+
+def _split(host: str) -> tuple[str, int]:
+    """Split `host:port`; without a port it is 80."""
+    name, colon, port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        name, port = host, "80"
+    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
+
+
+def _with_headers(send: Send) -> Send:
+    async def guarded(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            given = list(message.get("headers", ()))
+            names = {name.lower() for name, _ in given}
+            given += [pair for pair in HEADERS if pair[0] not in names]
+            if b"cache-control" not in names:
+                given.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": given}
+        await send(message)
+
+    return guarded
+
+
+async def _answer(
+    send: Send, status: HTTPStatus, body: bytes, kind: bytes, more: list[tuple[bytes, bytes]]
+) -> None:
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *more]
+    start = {"type": "http.response.start", "status": int(status), "headers": headers}
+    guarded = _with_headers(send)
+    await guarded(start)
+    await guarded({"type": "http.response.body", "body": body})

@@ -1,0 +1,199 @@
+"""The read model of the present: it follows a running log, and people act through it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, Final
+
+from channels.commands import Asked, CommandError, parse
+from channels.errors import ChannelError
+from channels.inbound import BODIES, CHANNELS
+from channels.logfile import LOG_NAME
+from channels.surface import ActKind, ActReply, InboundAct, PlatformMessageId
+from moot.console.acts import answer_draft, check_key, owed_to
+from moot.console.errors import NotReady, NotThere
+from moot.console.model import PLATFORM, Batch, Op, Person, Progress, ReadModel, SocietyTime
+from moot.console.model_looking import Looking
+from moot.console.model_past import Past
+from moot.console.watching import Watching
+from moot.control import Receipt, ask
+from protocols.kernel.docket import Docket
+from protocols.kernel.errors import Malformed
+from protocols.kernel.seats import Seat
+from protocols.rulebook import MESSAGES
+
+_DONE: Final = {"pause": "The society stands still.", "step": "One step further."}
+
+
+class Live(Looking):
+    """The society as it is now."""
+
+    def __init__(self, watching: Watching, seat: Seat | None = None) -> None:
+        """Look at a society that is being watched; `seen_by` narrows it to what a person may see."""
+        super().__init__(watching, seat)
+
+    @property
+    def head(self) -> int:
+        return self.watching.hub.head
+
+    @property
+    def is_past(self) -> bool:
+        return False
+
+    def _until(self) -> int:
+        return self.watching.hub.head
+
+    def now(self) -> SocietyTime:
+        return self.watching.now()
+
+    def progress(self) -> Progress:
+        return self.watching.progress()
+
+    def _story_progress(self) -> Progress:
+        return self.watching.story_progress()
+
+    def seen_by(self, person: Person) -> ReadModel:
+        return Live(self.watching, person.seat)
+
+    def docket(self) -> Docket:
+        return self.watching.docket()
+
+    async def changes(self, cursor: int) -> AsyncGenerator[Batch, None]:
+        async for batch in self.watching.changes(cursor):
+            if self.channels_read is None:
+                yield batch
+            else:
+                seen = tuple(env for env in batch.envelopes if self.may_read(env))
+                yield Batch(seen, batch.head, batch.must_reload)
+
+    # ------------------------------------------------------------ the past
+
+    async def at(self, seq: int) -> ReadModel:
+        if not 1 <= seq <= self.head:
+            raise NotThere(f"there is no message {seq}: the log ends at {self.head}")
+        past = Past(self.watching, self.seat)
+        await past.open(seq)
+        return past
+
+    async def step_to(self, seq: int) -> None:
+        raise NotThere("the present goes on by itself")
+
+    async def close(self) -> None:
+        """Do nothing: the present stays."""
+
+    # ------------------------------------------------------------ acting
+
+    def why_not(self, person: Person, kind: ActKind, channel: str = "#admin") -> str:
+        if why := self._nobody_can():
+            return why
+        if kind == "command":
+            return ""
+        model = BODIES.get(kind)
+        if model is None:
+            return f"nobody can {kind} here"
+        where = CHANNELS.get(kind, channel)
+        matrix = self.watching.rules.matrix
+        name = model.model_fields["type"].default
+        if kind == "override":
+            # It is said in the channel of its case, whichever that is.
+            is_allowed = any(
+                matrix.may_write(person.seat, place, name) for place in matrix.readable(person.seat)
+            )
+            return "" if is_allowed else "only an admin may override"
+        if matrix.may_write(person.seat, where, name):
+            return ""
+        return f"{person.seat} may not post {name} in {where}"
+
+    def _nobody_can(self) -> str:
+        watching = self.watching
+        if watching.acts is None:
+            return watching.no_acts
+        return "" if watching.is_running else f"no society runs on {watching.directory}: nobody can act"
+
+    async def act(
+        self,
+        person: Person,
+        kind: ActKind,
+        fields: Mapping[str, object],
+        *,
+        key: str,
+        channel: str = "#admin",
+        reply_to: int | None = None,
+    ) -> ActReply:
+        if why := self._nobody_can():
+            return ActReply(why, ok=False)
+        acts = self.watching.acts
+        assert acts is not None
+        try:
+            check_key(key)
+            if kind == "command":
+                said = parse(str(fields.get("text", "")))
+                if not isinstance(said, Asked):
+                    kind, fields = said.kind, said.fields
+        except (CommandError, Malformed) as exc:
+            return ActReply(str(exc), ok=False)
+        if why := self.why_not(person, kind, channel):
+            # The society would refuse it too; it does not have to keep that in its log for a click.
+            return ActReply(f"Refused: {why}", ok=False)
+        return await acts(
+            InboundAct(
+                platform=PLATFORM,
+                user_id=person.user_id,
+                user_name=person.user_id,
+                platform_message_id=key,
+                channel=channel,
+                kind=kind,
+                fields=fields,
+                reply_to=None if reply_to is None else PlatformMessageId(str(reply_to)),
+            )
+        )
+
+    async def form(self, person: Person, obligation_id: str) -> Mapping[str, Any]:
+        owed = self.docket().open.get(obligation_id)
+        if owed is None or not self._reads(owed.channel):
+            raise NotThere(f"nobody owes {obligation_id}, or not any more")
+        return {kind: MESSAGES[kind].model_json_schema() for kind in owed.expects if kind in MESSAGES}
+
+    async def answer(self, person: Person, obligation_id: str, body: Mapping[str, Any]) -> ActReply:
+        if why := self._nobody_can():
+            return ActReply(why, ok=False)
+        acts = self.watching.acts
+        assert acts is not None
+        try:
+            docket = self.docket()
+            owed = owed_to(docket, person, obligation_id)
+            if isinstance(owed, str):
+                return ActReply(f"Refused: {owed}", ok=False)
+            draft = answer_draft(docket, person, owed, dict(body))
+        except NotReady as exc:
+            return ActReply(f"Not yet: {exc}", ok=False)
+        except Malformed as exc:
+            return ActReply(str(exc), ok=False)
+        return await acts.hand_in(draft)
+
+    async def control(self, person: Person, op: Op, value: float | None = None) -> ActReply:
+        if not person.is_admin:
+            return ActReply("Refused: only an admin sets the pace", ok=False)
+        if self.watching.requests is None:
+            return ActReply(self.watching.no_acts, ok=False)
+        path = self.watching.directory / LOG_NAME
+        try:
+            receipt = await asyncio.to_thread(ask, path, op, value, person.user_id)
+        except ChannelError as exc:
+            return ActReply(str(exc), ok=False)
+        if not receipt.get("ok"):
+            return ActReply(f"Refused: {receipt.get('why', 'no reason given')}", ok=False)
+        return ActReply(_pace(op, receipt))
+
+    async def show_escalations(self, page: str, escalation_ids: frozenset[str]) -> None:
+        await self.watching.hold(page, escalation_ids)
+
+
+def _pace(op: Op, receipt: Receipt) -> str:
+    """Say how time goes on."""
+    if "speed" not in receipt:
+        return str(receipt.get("why") or "Done.")
+    if receipt.get("paused"):
+        return _DONE.get(op, "The society stands still.")
+    return f"The society runs at ×{receipt['speed']:g}."

@@ -1,0 +1,167 @@
+"""What a case view shows beside the transcript: path, duties, tables and figures; as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from channels.wording import clean, number, seat_name, words
+from moot.console.errors import ConsoleError
+from moot.console.model import CaseView, Person, ReadModel
+from moot.console.page.case_panels import panel_tables
+from moot.console.page.case_runs import conformance_tables, rounds_of
+from moot.console.page.views import owed_of
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.times import rfc3339
+from protocols.trading.deploy import TABLE
+
+MOST_POINTS: Final = 2_000
+"""Points of a curve."""
+
+
+async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str, Any]:
+    """Return all about a case but its transcript."""
+    said = case.transcript
+    tables: list[dict[str, Any]] = []
+    figures: list[dict[str, Any]] = []
+    rounds: list[dict[str, Any]] = []
+    rests = "Evidence"
+    if case.kind == "panel":
+        rests = "Matrix"
+        tables = panel_tables(said)
+    elif case.kind in ("run", "arena") or any(env.body.type == "ARENA_TASK" for env in said[:1]):
+        rests = "Conformance"
+        rounds = rounds_of(said)
+        tables = conformance_tables(said, is_over=case.outcome is not None)
+    else:
+        tables = decision_tables(said)
+        figures = [*score_figures(said), *await equity_figures(model, said)]
+    note = "" if case.progress.is_complete else f"{case.progress}: what stands here may lack something."
+    return {
+        "path": [{"phase": p.phase, "seq": p.seq, "at": rfc3339(p.at)} for p in case.path],
+        "states": [
+            [words(name), sum(step.phase == name for step in case.path), name == case.phase]
+            for name in case.phases
+        ],
+        "outcome": words(case.outcome) if case.outcome else "",
+        "waits": case.waits_for_ruling,
+        "parent": case.parent,
+        "children": list(case.children)[:20],
+        "obligations": [owed_of(one, person) for one in case.obligations],
+        "late": [
+            {"seat": seat_name(x.seat), "step": words(x.step), "how": x.how, "seq": x.seq} for x in case.late
+        ],
+        "tables": tables,
+        "figures": figures,
+        "rounds": rounds,
+        "rests": rests,
+        "note": note,
+    }
+
+
+def decision_tables(said: Sequence[Envelope]) -> list[dict[str, Any]]:
+    """Show the deployment table with the row that applied (R-B1), for cases in which it was applied."""
+    for envelope in reversed(said):
+        body = envelope.body.model_dump()
+        if envelope.body.type == "DEPLOY_DECISION":
+            rows = [
+                [
+                    str(row.n),
+                    words(row.guardian) or "anything",
+                    words(row.trader) or "anything",
+                    words(row.decision),
+                ]
+                for row in TABLE
+            ]
+            reviews = _reviews(said)
+            on = next(
+                (
+                    n
+                    for n, row in enumerate(TABLE)
+                    if row.n == body.get("row")
+                    and row.guardian in ("", reviews["guardian"])
+                    and row.trader in ("", reviews["trader"])
+                ),
+                None,
+            )
+            said_by = f"Guardian: {words(reviews['guardian'])}; Trader: {words(reviews['trader'])}"
+            note = f"{said_by}. The first row that matches wins."
+            head = ["row", "Guardian says", "Trader says", "then"]
+            return [{"title": "Decision table", "note": note, "head": head, "rows": rows, "on": on}]
+    return []
+
+
+def _reviews(said: Sequence[Envelope]) -> dict[str, str]:
+    found = {"guardian": "missing", "trader": "missing"}
+    for envelope in said:
+        body = envelope.body.model_dump()
+        if envelope.body.type != "DEPLOY_REVIEW" or body.get("form") not in found:
+            continue
+        if body["form"] == "guardian":
+            found["guardian"] = str(body.get("risk_assessment"))
+        elif body.get("executability") == "ready" and body.get("liquidity_concern"):
+            found["trader"] = "liquidity_concern"
+        else:
+            found["trader"] = str(body.get("executability"))
+    return found
+
+
+def score_figures(said: Sequence[Envelope]) -> list[dict[str, Any]]:
+    """Draw the risk scores of every assessment over each other."""
+    rated = [
+        (f"round {env.body.model_dump().get('round')}", dict(scores))
+        for env in said
+        if isinstance(scores := env.body.model_dump().get("scores"), Mapping)
+        and env.body.type == "RISK_ASSESSMENT"
+    ]
+    names = sorted({str(name) for _, scores in rated for name in scores})
+    if len(names) < 3:
+        return []
+    series = [{"name": name, "data": [_figure(scores.get(x)) for x in names]} for name, scores in rated[-4:]]
+    return [
+        {
+            "title": "Risk scores",
+            "kind": "radar",
+            "x": [words(x) for x in names],
+            "series": series,
+            "height": 320,
+        }
+    ]
+
+
+async def equity_figures(model: ReadModel, said: Sequence[Envelope]) -> list[dict[str, Any]]:
+    """Draw the equity curves that the case's backtests name."""
+    found = []
+    for envelope in said:
+        body = envelope.body.model_dump()
+        ref = body.get("equity_ref")
+        if envelope.body.type != "BACKTEST_RESULT" or not isinstance(ref, str):
+            continue
+        try:
+            kept = await model.evidence(ref)
+        except ConsoleError:
+            continue
+        dates, equity = list(kept.get("dates", ())), list(kept.get("equity", ()))
+        if not equity or len(dates) != len(equity):
+            continue
+        every = max(1, len(equity) // MOST_POINTS)
+        metrics = body.get("metrics") or {}
+        note = ", ".join(
+            f"{words(name)} {number(metrics[name])}" for name in sorted(metrics) if metrics[name] is not None
+        )
+        found.append(
+            {
+                "title": f"Equity of the backtest, {'passed' if body.get('passed') else 'failed'}",
+                "note": clean(note, 300),
+                "kind": "line",
+                "fill": True,
+                "x": [str(x)[:10] for x in dates[::every]],
+                "series": [{"name": "equity", "data": [_figure(y) for y in equity[::every]]}],
+                "height": 300,
+            }
+        )
+    return found
+
+
+def _figure(value: object) -> float | None:
+    return round(float(value), 6) if isinstance(value, int | float) and not isinstance(value, bool) else None

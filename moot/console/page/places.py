@@ -1,0 +1,200 @@
+"""What stands at each address of the console: channels, messages, cases, the inbox, search, memory, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from channels.wording import clean
+from moot.console.errors import NotThere
+from moot.console.model import ChannelView, Person, ReadModel
+from moot.console.page import views
+from moot.console.page.cards import card_of
+from moot.console.page.cases import facts_of
+from moot.console.page.figures import figures_of
+from moot.console.page.seats import form_of
+from moot.console.page.shelves import SHELVES, records_of
+from protocols.kernel.catalogue import CHANNELS
+from protocols.rulebook import MESSAGES
+
+Json = dict[str, Any]
+
+WINDOW: Final = 60
+"""Messages that a page is given at once."""
+
+AROUND: Final = 25
+"""Messages below the one that a permalink names."""
+
+
+async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelView], path: str) -> Json:
+    """Make the view that an address names.
+
+    Args:
+        model: The society.
+        person: Who looks.
+        channels: The channels that this person reads.
+        path: The address, with its query.
+
+    Raises:
+        ConsoleError: There is none.
+    """
+    parts = urlsplit(path)
+    names = [unquote(name) for name in parts.path.strip("/").split("/") if name]
+    match names:
+        case [] | ["c"]:
+            return await _feed(model, channels, {"channel": _first_channel(channels)})
+        case ["all"]:
+            return await _feed(model, channels, {})
+        case ["c", name]:
+            return await _feed(model, channels, {"channel": f"#{name}"})
+        case ["m", seq]:
+            return await _permalink(model, seq)
+        case ["case", case_id]:
+            return await _case(model, person, case_id)
+        case ["inbox"]:
+            return {
+                "kind": "inbox",
+                "title": "Inbox",
+                "about": "what waits for a person",
+                "channel": None,
+            }
+        case ["search"]:
+            return await _search(
+                model, channels, {name: values[-1] for name, values in parse_qs(parts.query).items()}
+            )
+        case ["seat", *rest] if rest:
+            return await form_of(model, person, "/".join(rest))
+        case ["memory"]:
+            return await _memory(model, SHELVES[2])
+        case ["memory", shelf] if shelf in SHELVES:
+            return await _memory(model, shelf)
+        case ["figures", ("a" | "b" | "referee") as name]:
+            return await figures_of(model, name)
+        case _:
+            raise NotThere(f"There is no page {clean(parts.path, 80)}.")
+
+
+def _first_channel(channels: Sequence[ChannelView]) -> str:
+    """Choose where to begin: the arena's debates, or the first channel that this person reads."""
+    names = [one.name for one in channels]
+    return "#a-arena" if "#a-arena" in names or not names else names[0]
+
+
+async def _feed(model: ReadModel, channels: Sequence[ChannelView], filter_: dict[str, str]) -> Json:
+    channel = filter_.get("channel")
+    known: ChannelView | None = None
+    if channel is not None:
+        known = next((one for one in channels if one.name == channel), None)
+        if known is None:
+            raise NotThere(f"There is no channel {clean(channel, 60)}, or you do not read it.")
+    window = await model.window(channel=channel, limit=WINDOW)
+    return {
+        "kind": "feed",
+        "title": channel or "Everything",
+        "about": known.purpose if known else "all channels as they are logged",
+        "channel": channel,
+        "filter": filter_,
+        "window": views.window_of(window, filter_),
+    }
+
+
+async def _permalink(model: ReadModel, said: str) -> Json:
+    seq = seq_of(said) if said.isascii() and said.isdigit() and len(said) < 16 else None
+    if not seq:
+        raise NotThere(f"{clean(said, 40)} is no message.")
+    envelope = await model.message(seq)
+    filter_ = {"channel": envelope.channel}
+    above = await model.window(channel=envelope.channel, before=seq + 1, limit=WINDOW)
+    below = await model.window(channel=envelope.channel, after=seq, limit=AROUND)
+    window = views.window_of(above, filter_, seq)
+    window["items"] += [card_of(one) for one in below.envelopes]
+    window["end"] = below.after is None
+    purpose = next((one.purpose for one in CHANNELS if one.name == envelope.channel), "")
+    return {
+        "kind": "feed",
+        "title": envelope.channel,
+        "about": f"message {seq} · {purpose}",
+        "channel": envelope.channel,
+        "filter": filter_,
+        "window": window,
+    }
+
+
+async def _case(model: ReadModel, person: Person, case_id: str) -> Json:
+    case = await model.case(case_id)
+    window = await model.window(case_id=case_id, limit=WINDOW)
+    channel = case.transcript[0].channel if case.transcript else "#admin"
+    ended = f"ended: {clean(case.outcome, 80)}" if case.outcome else f"open: {clean(case.phase, 80)}"
+    return {
+        "kind": "case",
+        "title": clean(case_id, 120),
+        "about": f"{case.kind} · {ended}".replace("_", " "),
+        "channel": channel,
+        "case": case_id,
+        "window": views.window_of(window, {"case": case_id}),
+        "facts": await facts_of(model, case, person),
+    }
+
+
+async def _search(model: ReadModel, channels: Sequence[ChannelView], args: Mapping[str, Any]) -> Json:
+    asked = asked_of(args)
+    is_asked = any(asked.values())
+    found = await found_by(model, asked, None) if is_asked else {"items": [], "before": None}
+    progress = model.index_progress()
+    return {
+        "kind": "search",
+        "title": "Search",
+        "about": asked["text"],
+        "channel": None,
+        "asked": asked,
+        "isAsked": is_asked,
+        "seats": views.seat_names(),
+        "types": sorted(MESSAGES),
+        "channels": [one.name for one in channels],
+        "note": "" if progress.is_complete else f"{progress}: older ones may be missing. ",
+        **found,
+    }
+
+
+async def _memory(model: ReadModel, shelf: str) -> Json:
+    return {
+        "kind": "memory",
+        "title": "Memory",
+        "about": "what the society keeps, each with the message it came from",
+        "channel": None,
+        "shelf": shelf,
+        "shelves": SHELVES,
+        **await records_of(model, shelf, None),
+    }
+
+
+async def found_by(model: ReadModel, asked: Mapping[str, str], before: int | None) -> Json:
+    """Return what a search finds, newest first: who searches looks for what was last."""
+    window = await model.search(
+        asked["text"],
+        type=asked["type"] or None,
+        seat=asked["seat"] or None,
+        case_id=asked["case"] or None,
+        channel=asked["channel"] or None,
+        before=before,
+        limit=WINDOW,
+    )
+    return {"items": [card_of(one) for one in reversed(window.envelopes)], "before": window.before}
+
+
+def nothing(why: str) -> Json:
+    """Return the view of an address at which nothing stands."""
+    return {"kind": "nothing", "title": "Not here", "about": why, "channel": None}
+
+
+def seq_of(value: object) -> int | None:
+    """Read a seq that a browser sent; None when it is none."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**15 else None
+
+
+def asked_of(args: Mapping[str, Any]) -> dict[str, str]:
+    """Read what is searched for."""
+    return {name: str(args.get(name) or "")[:300] for name in ("text", "type", "seat", "case", "channel")}

@@ -1,0 +1,114 @@
+"""Answering from a seat: the form of what is owed, checked as one types (K14)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from channels.wording import clean, seat_name, words
+from moot.console.errors import ConsoleError, NotThere
+from moot.console.model import ObligationView, Person, ReadModel
+from protocols.kernel.times import rfc3339
+from protocols.rulebook import MESSAGES, rules
+
+OPENERS: Final = frozenset(rules().openers)
+"""Types that open a case of their own; its id is given by the sequencer."""
+
+MOST_FAULTS: Final = 60
+"""Wrong fields that are named."""
+
+
+async def form_of(model: ReadModel, person: Person, obligation_id: str) -> dict[str, Any]:
+    """Return the form for an obligation, with what is known already filled in, and why one may not answer.
+
+    Raises:
+        NotThere: Nobody owes it, or not any more.
+    """
+    owed = next((one for one in await model.obligations() if one.id == obligation_id), None)
+    if owed is None:
+        raise NotThere(f"Nobody owes {clean(obligation_id, 120)}, or not any more.")
+    schemas = {
+        kind: _without_own_id(kind, found)
+        for kind, found in (await model.form(person, obligation_id)).items()
+    }
+    name = seat_name(str(owed.seat))
+    return {
+        "kind": "seat",
+        "title": f"{name}: {' or '.join(words(kind) for kind in owed.expects)}",
+        "about": owed.case_id,
+        "obligation": owed.id,
+        "case": owed.case_id,
+        "seat": name,
+        "due": rfc3339(owed.due_at),
+        "schemas": schemas,
+        "given": {kind: _given(kind, owed) for kind in schemas},
+        "examples": {
+            kind: found for kind in schemas if (found := await _example(model, kind, owed)) is not None
+        },
+        "why": _why_not(owed, person),
+        "note": "",
+    }
+
+
+def faults_of(kind: str, body: Any) -> dict[str, str]:
+    """Say which fields of a message are wrong, by their path; nothing when it is what the type takes."""
+    model = MESSAGES.get(kind)
+    if model is None:
+        return {"": f"there is no message {clean(str(kind), 60)}"}
+    try:
+        model.model_validate_json(json.dumps(body))
+    except ValidationError as exc:
+        found: dict[str, str] = {}
+        for error in exc.errors(include_url=False)[:MOST_FAULTS]:
+            path = ".".join(str(part) for part in error["loc"])
+            is_missing = error["type"] == "missing" or error.get("input") is None
+            found.setdefault(path, "is needed" if is_missing else clean(str(error["msg"]), 200))
+        return found
+    except (ValueError, TypeError) as exc:
+        return {"": clean(str(exc), 200)}
+    return {}
+
+
+def _why_not(owed: ObligationView, person: Person) -> str:
+    if owed.held_by is None:
+        return f"nobody sits in the seat of the {owed.seat}: write /take {owed.seat} first"
+    if owed.held_by != person.user_id:
+        return f"{clean(owed.held_by, 60)} sits in the seat of the {owed.seat}, not you"
+    return ""
+
+
+def _without_own_id(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the id of the case that a message opens: the sequencer gives it."""
+    field = MESSAGES[kind].case_field
+    if kind not in OPENERS or not field:
+        return dict(schema)
+    properties = {name: one for name, one in schema.get("properties", {}).items() if name != field}
+    return {**schema, "properties": properties}
+
+
+def _given(kind: str, owed: ObligationView) -> dict[str, Any]:
+    """Fill in what follows from the obligation: the case, also where one opens its own within it, and the round."""
+    model = MESSAGES[kind]
+    names = {f"{owed.case_id.split('_', 1)[0]}_id"}
+    if kind not in OPENERS:
+        names.add(model.case_field)
+    found: dict[str, Any] = {name: owed.case_id for name in names if name in model.model_fields}
+    step = owed.step.rsplit("-", 1)[-1]
+    if "round" in model.model_fields:
+        found["round"] = int(step) if step.isdigit() else "revision"
+    return found
+
+
+async def _example(model: ReadModel, kind: str, owed: ObligationView) -> Mapping[str, Any] | None:
+    """Return the last message of this type by this seat as a starting point, about this case."""
+    try:
+        found = await model.search(type=kind, seat=str(owed.seat), limit=1)
+    except ConsoleError:
+        return None
+    for envelope in found.envelopes:
+        body: dict[str, Any] = json.loads(envelope.json)["body"]
+        return {**body, **_given(kind, owed)}
+    return None

@@ -1,0 +1,173 @@
+"""What the frame of a page shows: channels in groups, the clock, the board; as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from channels.commands import COMMANDS
+from channels.looks import LOOKS
+from channels.wording import clean, seat_name, words
+from moot.console.model import (
+    ChannelView,
+    EscalationView,
+    ObligationView,
+    Person,
+    ReadModel,
+    SocietyTime,
+    Window,
+)
+from moot.console.page.cards import card_of
+from protocols.kernel.seats import BOTS, OFFICERS, Seat
+from protocols.kernel.times import rfc3339
+
+GROUPS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
+    ("System A", frozenset({"A"})),
+    ("System B", frozenset({"B"})),
+    ("Arena and panels", frozenset({"arena", "panel", "lab"})),
+    ("People", frozenset({"both"})),
+)
+"""The groups of channels on the left, by the system they belong to."""
+
+PAGES: Final = (
+    ("/inbox", "Inbox"),
+    ("/all", "Everything"),
+    ("/figures/a", "System A"),
+    ("/figures/b", "System B"),
+    ("/figures/referee", "Referee"),
+    ("/memory", "Memory"),
+)
+"""The console's own pages."""
+
+MOST_OWED: Final = 200
+"""Obligations that a page is told of; what is due first comes first."""
+
+HELD: Final = "The society waits for a person: its time runs at 1×."
+"""What a page says while accelerated time is slowed down (K8)."""
+
+
+def groups_of(channels: Iterable[ChannelView]) -> list[dict[str, Any]]:
+    """Return the channels in their groups; an empty group is left out."""
+    known = list(channels)
+    found = []
+    for name, systems in GROUPS:
+        mine = [
+            {"name": one.name, "purpose": one.purpose, "last": one.last_seq}
+            for one in known
+            if one.system in systems
+        ]
+        if mine:
+            found.append({"name": name, "channels": mine})
+    return found
+
+
+def clock_of(time: SocietyTime) -> dict[str, Any]:
+    """Return the society's time as a page counts on from it."""
+    is_held = time.is_running and time.reason == "waiting for a person" and time.speed == 1
+    return {
+        "at": rfc3339(time.at) if time.at else None,
+        "pace": time.pace,
+        "speed": time.speed,
+        "paused": time.is_paused,
+        "running": time.is_running,
+        "kind": time.clock,
+        "limit": rfc3339(time.limit) if time.limit else None,
+        "held": HELD if is_held else "",
+    }
+
+
+def owed_of(one: ObligationView, person: Person) -> dict[str, Any]:
+    """Return an obligation."""
+    return {
+        "id": one.id,
+        "case": one.case_id,
+        "seat": str(one.seat),
+        "name": seat_name(str(one.seat)) + (f" ({clean(one.held_by, 60)})" if one.held_by else ""),
+        "held": one.held_by,
+        "what": " or ".join(words(kind) for kind in one.expects),
+        "opened": rfc3339(one.opened_at),
+        "due": rfc3339(one.due_at),
+        "closed": one.closed_seq,
+        "how": one.how,
+        "late": one.closed_at is not None and one.is_late(None),
+        "mine": one.held_by == person.user_id and one.seat in BOTS and one.closed_seq is None,
+    }
+
+
+def raised_of(one: EscalationView) -> dict[str, Any]:
+    """Return an escalation."""
+    return {
+        "id": one.escalation_id,
+        "seq": one.seq,
+        "level": one.level,
+        "trigger": clean(one.trigger, 400),
+        "context": clean(one.context, 4_000),
+        "options": [{"n": o.n, "label": clean(o.label, 400), "effect": o.effect} for o in one.options],
+        "due": rfc3339(one.answer_by),
+        "acked": clean(one.acknowledged_by, 60) if one.acknowledged_by else "",
+        "answered": one.state == "answered" and one.ended_at is None,
+        "how": "" if one.is_open else one.state,
+        "by": clean(one.answered_by, 60) if one.answered_by else "",
+        "effect": one.effect,
+        "ended": rfc3339(one.ended_at) if one.ended_at else "",
+    }
+
+
+async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
+    """Return who owes what and what waits for a person, or how far the reading has come.
+
+    The referee's own duties are left out: code never forgets them.
+    """
+    progress = model.progress()
+    if not progress.is_complete:
+        return {"owed": [], "raised": [], "building": f"{str(progress)[:1].upper()}{str(progress)[1:]}."}
+    owed = [
+        one for one in await model.obligations() if one.seat not in OFFICERS and one.seat is not Seat.ADMIN
+    ]
+    mine = sorted((owed_of(one, person) for one in owed), key=lambda one: not one["mine"])
+    raised = [raised_of(one) for one in await model.escalations()]
+    return {"owed": mine[:MOST_OWED], "raised": raised, "building": ""}
+
+
+def window_of(window: Window, filter_: Mapping[str, str], at: int = 0) -> dict[str, Any]:
+    """Return a stretch of messages."""
+    return {
+        "filter": dict(filter_),
+        "items": [card_of(envelope) for envelope in window.envelopes],
+        "start": window.before is None,
+        "end": window.after is None,
+        "at": at,
+    }
+
+
+def commands_for(model: ReadModel, person: Person) -> list[dict[str, Any]]:
+    """Return the commands with why this person may not use them, "" where they may."""
+    return [
+        {
+            "name": one.name,
+            "usage": one.usage,
+            "does": one.does,
+            "asks": one.kind is None,
+            "may": "" if one.kind is None or one.kind == "note" else model.why_not(person, one.kind),
+        }
+        for one in COMMANDS
+    ]
+
+
+def rights_of(model: ReadModel, person: Person, channels: Sequence[ChannelView]) -> dict[str, Any]:
+    """Return why this person may not do what the page offers, "" where they may."""
+    return {
+        "control": "" if person.is_admin else "only an admin sets the pace",
+        "answer": model.why_not(person, "answer"),
+        "note": {one.name: model.why_not(person, "note", one.name) for one in channels},
+    }
+
+
+def seats() -> list[str]:
+    """Name the seats that a person may take."""
+    return sorted(str(seat) for seat in BOTS)
+
+
+def seat_names() -> list[list[str]]:
+    """Return every seat with its name, for the search."""
+    return [[str(seat), look.name] for seat, look in LOOKS.items()]

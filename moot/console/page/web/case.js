@@ -1,0 +1,54 @@
+// One case: the path it took, what was said, who owed what and was late, and what it rests on.
+import { Chart } from "moot-console/chart.js";
+import { Feed } from "moot-console/feed.js";
+import { Bars } from "moot-console/message.js";
+import { Inbox } from "moot-console/inbox.js";
+import { Rows } from "moot-console/table.js";
+import { minute, remaining, say } from "moot-console/words.js";
+
+const WAIT_MS = 600;
+
+export const CaseView = {
+  components: { Bars, Chart, Feed, Inbox, Rows },
+  inject: ["ask"],
+  props: { view: Object, now: Number, live: Boolean, may: String, raised: Array },
+  data() { return { facts: this.view.facts, tab: "said", fault: "" }; },
+  computed: {
+    tabs() {
+      const found = [["said", "Transcript"]];
+      if (this.facts.rounds.length) found.push(["rounds", "Rounds"]);
+      if (this.facts.figures.length || this.facts.tables.length) found.push(["rests", this.facts.rests]);
+      found.push(["owed", "Duties and states"]);
+      return found;
+    },
+    path() { const p = this.facts.path; return this.facts.outcome && p.length > 1 && ['ended', this.facts.outcome].includes(say(p[p.length - 1].phase).toLowerCase()) ? p.slice(0, -1) : p; },
+    mine() { return this.raised.filter((e) => e.id === this.view.case && !e.how); },
+  },
+  mounted() { if (this.facts.note) this.changed(); },
+  beforeUnmount() { clearTimeout(this.timer); },
+  methods: {
+    say, minute,
+    left(o) { return o.how || (o.due ? remaining(Date.parse(o.due), this.now) : ""); },
+    isLate(o) { return o.late || (!o.how && this.now !== null && Date.parse(o.due) < this.now); },
+    changed() {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(async () => { try { this.facts = await this.ask("case", { case: this.view.case }); this.fault = ""; if (this.facts.note) this.changed(); } catch (e) { this.fault = e.message; } }, WAIT_MS);
+    },
+  },
+  template: `<div class="bar" style="flex-wrap:wrap"><ol class="path" aria-label="the path it took"><li v-for="(p, n) in path"><span v-if="n" class="arrow" aria-hidden="true">→</span><a :href="'/m/' + p.seq" data-go :class="['st', {now: !facts.outcome && n === path.length - 1}]" :title="minute(p.at) + ', message ' + p.seq">{{ say(p.phase).toLowerCase() }}</a></li>
+      <li v-if="facts.outcome"><span class="arrow" aria-hidden="true">→</span><span class="st end">{{ facts.outcome }}</span></li></ol>
+      <span v-if="facts.waits" class="level DECISION_NEEDED">waits for a ruling</span>
+      <a v-if="facts.parent" class="chip" :href="'/case/' + encodeURIComponent(facts.parent)" data-go>of {{ facts.parent }}</a><a v-for="c in facts.children" class="chip" :href="'/case/' + encodeURIComponent(c)" data-go>{{ c }}</a></div>
+    <p v-if="fault || facts.note" class="tell">{{ fault || facts.note }}</p>
+    <div class="bar" role="tablist" style="min-height:0;padding-block:7px;gap:4px"><button v-for="t in tabs" role="tab" :aria-selected="tab === t[0]" :class="['btn', 'small', {on: tab === t[0]}]" @click="tab = t[0]">{{ t[1] }}</button></div>
+    <div v-show="tab === 'said'" class="pane"><Feed ref="feed" :window="view.window" place incase :live="live"/></div>
+    <div v-if="tab === 'owed'" class="scroll" tabindex="0"><div class="page"><section class="sheet"><h2>Who owed what</h2><div class="wide"><table class="rows"><thead><tr><th>seat</th><th>what</th><th>from</th><th>due</th><th>how it ended</th></tr></thead>
+      <tbody><tr v-for="o in facts.obligations"><td>{{ o.name }}{{ o.held ? ' (' + o.held + ')' : '' }}</td><td>{{ o.what }}</td><td class="at">{{ minute(o.opened) }}</td><td class="at">{{ minute(o.due) }}</td><td :class="{late: isLate(o)}">{{ left(o) }} <a v-if="o.closed" class="chip" :href="'/m/' + o.closed" data-go>{{ o.closed }}</a></td></tr></tbody></table></div></section>
+      <section v-if="facts.states.length" class="sheet"><h2>States</h2><p class="soft" style="margin:2px 0 10px">All states of such a case; dashed ones were not entered.</p><ul class="path"><li v-for="t in facts.states"><span :class="['st', {now: t[2] && !facts.outcome, not: !t[1]}]">{{ t[0] }}<template v-if="t[1] > 1"> {{ t[1] }}×</template></span></li></ul></section>
+      <section v-if="facts.late.length" class="sheet"><h2>Who was late</h2><div class="wide"><table class="rows"><tbody><tr v-for="l in facts.late"><td>{{ l.seat }}</td><td>{{ l.step }}</td><td class="late">{{ l.how }}</td><td><a class="chip" :href="'/m/' + l.seq" data-go>{{ l.seq }}</a></td></tr></tbody></table></div></section></div></div>
+    <div v-if="tab === 'rests'" class="scroll" tabindex="0"><div class="page"><section v-for="t in facts.tables" class="sheet"><h2>{{ t.title }}</h2><p v-if="t.note" class="soft" style="margin:4px 0 8px">{{ t.note }}</p><Rows :table="t"/></section>
+      <div class="two"><section v-for="f in facts.figures" class="sheet"><h2>{{ f.title }}</h2><p v-if="f.note" class="soft">{{ f.note }}</p><Chart :figure="f"/></section></div></div></div>
+    <div v-if="tab === 'rounds'" class="scroll" tabindex="0"><div class="page"><section v-for="r in facts.rounds" class="sheet"><h2>{{ r.title }}</h2>
+      <div class="two" style="margin-top:8px"><div><h3>{{ r.left }}</h3><div class="draft"><div v-for="l in r.lines" :class="l[0]">{{ l[1] || ' ' }}</div></div></div><div><h3>{{ r.right }}</h3><p class="ctx" style="max-height:none">{{ r.text }}</p></div></div></section></div></div>
+    <div v-if="mine.length" v-show="tab === 'said'" class="pane below"><Inbox :raised="mine" :now="now" :may="may" building=""/></div>`,
+};

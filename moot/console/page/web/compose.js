@@ -1,0 +1,49 @@
+// Where a person writes: notes, and commands with completion. What was not sent is kept over a reload.
+const KEPT = "moot-draft";
+
+export const Compose = {
+  inject: ["ask"],
+  props: { channel: String, about: String, commands: Array, may: String, noteMay: String, seats: Array },
+  data: () => ({ text: sessionStorage.getItem(KEPT) || "", reply: null, busy: false, pick: 0, isShut: false }),
+  computed: {
+    hints() {
+      if (!this.text.startsWith("/") || this.isShut || this.text.includes("\n")) return [];
+      const [word, ...rest] = this.text.slice(1).split(" ");
+      if (rest.length === 1 && ["take", "release"].includes(word)) return this.seats.filter((s) => s.startsWith(rest[0]) && s !== rest[0]).map((s) => ({ put: `/${word} ${s}`, usage: `/${word} ${s}`, does: "" }));
+      if (rest.length) return [];
+      return this.commands.filter((c) => c.name.startsWith(word.toLowerCase())).map((c) => ({ put: `/${c.name}${c.asks ? "" : " "}`, usage: c.usage, does: c.may ? c.may : c.does, may: c.may }));
+    },
+    usage() { const word = this.text.startsWith("/") && this.text.slice(1).split(" ")[0]; return this.commands.find((c) => c.name === word); },
+    blocked() { return this.text.startsWith("/") ? (this.usage ? this.usage.may : "") : this.noteMay; },
+    hint() { return this.blocked || (this.usage ? `${this.usage.usage}: ${this.usage.does}` : ""); },
+  },
+  watch: { text(t) { sessionStorage.setItem(KEPT, t); this.pick = 0; this.isShut = false; this.$nextTick(this.grow); if (t) this.reply = null; } },
+  mounted() { this.grow(); },
+  methods: {
+    grow() { const e = this.$refs.text; if (!e) return; e.style.height = "auto"; e.style.height = Math.min(e.scrollHeight, 160) + "px"; },
+    focus() { this.$refs.text.focus(); },
+    take(h) { this.text = h.put; this.focus(); },
+    key(e) {
+      const n = this.hints.length;
+      if (n && (e.key === "ArrowDown" || e.key === "ArrowUp")) { this.pick = (this.pick + (e.key === "ArrowDown" ? 1 : n - 1)) % n; e.preventDefault(); }
+      else if (n && (e.key === "Tab" || (e.key === "Enter" && this.hints[this.pick].put.trim() !== this.text.trim()))) { this.take(this.hints[this.pick]); e.preventDefault(); }
+      else if (e.key === "Escape") { if (n) { this.isShut = true; e.stopPropagation(); } else e.target.blur(); }
+      else if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); this.send(); }
+    },
+    async send() {
+      const text = this.text.trim();
+      if (!text || this.busy || this.blocked) return;
+      this.busy = true;
+      try { this.reply = await this.ask("say", { text, channel: this.channel, about: this.about || null }); if (this.reply.ok) { const r = this.reply; this.text = ""; this.$nextTick(() => { this.reply = r; }); } }
+      catch (e) { this.reply = { ok: false, text: e.message }; }
+      this.busy = false;
+      this.$nextTick(this.focus);
+    },
+  },
+  template: `<footer class="foot"><form class="compose" @submit.prevent="send">
+    <div v-if="hints.length" class="complete" role="listbox" aria-label="commands"><button v-for="(h, n) in hints" type="button" role="option" :aria-selected="n === pick" :class="{on: n === pick}" @mousedown.prevent="take(h)"><code>{{ h.usage }}</code><span>{{ h.does }}</span></button></div>
+    <div class="box"><textarea ref="text" rows="1" v-model="text" maxlength="120000" @keydown="key" :disabled="!!may" :title="may" :placeholder="may || (noteMay ? 'Type / for commands' : 'Note to ' + (about || channel) + ', or / for commands')" aria-label="write a note or a command"></textarea>
+      <button class="btn main" :disabled="busy || !!may || !text.trim() || !!blocked" :title="may || blocked">Send</button></div>
+    <div class="hints"><span v-if="reply" :class="['said', {bad: !reply.ok}]" role="status" style="white-space:pre-wrap">{{ reply.text }}</span><span v-else :class="{late: blocked && text}">{{ hint }}</span><span class="keysline">Enter sends, Shift+Enter breaks the line</span></div>
+  </form></footer>`,
+};

@@ -1,0 +1,120 @@
+// A window of the log that moves: endless backwards and forwards, never more than MOST messages on the page.
+import { Message } from "moot-console/message.js";
+import { day, plural } from "moot-console/words.js";
+
+const MOST = 240;
+const NEAR = 500;
+const GROUP_MS = 20 * 60 * 1000;
+
+export const Feed = {
+  components: { Message },
+  inject: ["ask"],
+  props: { window: Object, place: Boolean, incase: Boolean, live: Boolean },
+  emits: ["seen"],
+  data() {
+    const w = this.window;
+    return { items: w.items, isStart: w.start, isEnd: w.end, at: w.at || 0, cursor: 0, busy: false, missed: 0, isLow: true, fault: "" };
+  },
+  computed: {
+    rows() {
+      let before = null;
+      const rows = [];
+      for (const m of this.items) {
+        const date = m.t.slice(0, 10);
+        const isNew = !before || before.t.slice(0, 10) !== date;
+        const cont = !isNew && !m.m && !before.m && before.a === m.a && before.k === m.k && before.c === m.c && Date.parse(m.t) - Date.parse(before.t) < GROUP_MS;
+        const last = rows[rows.length - 1];
+        // Routine that repeats itself word for word is one line that counts, unless a link or the cursor points into it.
+        if (last && !isNew && !m.m && m.y === last.m.y && m.x === last.m.x && m.a === last.m.a && m.c === last.m.c && !m.b.length && ![this.at, this.cursor].includes(m.s)) { last.times++; last.until = m.t; }
+        else rows.push({ m, cont, day: isNew ? day(m.t) : "", times: 1, until: m.t });
+        before = m;
+      }
+      return rows;
+    },
+    more() { return !this.isLow || !this.isEnd; },
+    label() { return this.missed ? `${plural(this.missed, "new message")} ↓` : "Jump to latest ↓"; },
+  },
+  mounted() {
+    this.box = this.$refs.box;
+    if (this.at) this.reveal(this.at); else this.bottom();
+    this.seen();
+  },
+  methods: {
+    bottom() { this.$nextTick(() => { this.box.scrollTop = this.box.scrollHeight; this.isLow = true; }); },
+    reveal(seq) { this.$nextTick(() => { document.getElementById("m" + seq)?.scrollIntoView({ block: "center" }); this.cursor = seq; this.onScroll(); }); },
+    seen() { if (this.isEnd && this.isLow && this.items.length) this.$emit("seen", this.items[this.items.length - 1]); },
+    async onScroll() {
+      const b = this.box;
+      this.isLow = b.scrollHeight - b.scrollTop - b.clientHeight < 60;
+      if (this.isLow && this.isEnd) { this.missed = 0; this.seen(); }
+      if (this.busy) return;
+      if (b.scrollTop < NEAR && !this.isStart) await this.older();
+      else if (b.scrollHeight - b.scrollTop - b.clientHeight < NEAR && !this.isEnd) await this.newer();
+    },
+    async fetch(args) {
+      this.busy = true;
+      try { return await this.ask("window", { ...this.window.filter, ...args }); }
+      catch (e) { this.fault = e.message; return null; }
+      finally { this.busy = false; }
+    },
+    async older() {
+      const w = await this.fetch({ before: this.items.length ? this.items[0].s : null });
+      if (!w) return;
+      this.isStart = w.start;
+      const all = [...w.items, ...this.items];
+      await this.splice(() => { this.items = all.slice(0, MOST); if (all.length > MOST) this.isEnd = false; });
+    },
+    async newer() {
+      const w = await this.fetch({ after: this.items[this.items.length - 1].s });
+      if (!w) return;
+      this.isEnd = w.end;
+      await this.splice(() => { const all = this.items.concat(w.items); this.items = all.slice(-MOST); if (all.length > MOST) this.isStart = false; });
+    },
+    // Changes the items and keeps what is being read where it is.
+    async splice(change) {
+      const b = this.box, first = [...b.querySelectorAll(".msg")].find((e) => e.offsetTop + e.offsetHeight > b.scrollTop);
+      const id = first?.id, offset = first ? first.offsetTop - b.scrollTop : 0;
+      change();
+      await this.$nextTick();
+      const same = id && document.getElementById(id);
+      if (same) b.scrollTop = same.offsetTop - offset;
+    },
+    push(cards) {
+      const last = this.items.length ? this.items[this.items.length - 1].s : 0;
+      const fresh = cards.filter((m) => m.s > last);
+      if (!fresh.length || !this.live) return;
+      if (!this.isEnd) { this.missed += fresh.length; return; }
+      if (this.isLow) {
+        this.items = this.items.concat(fresh).slice(-MOST);
+        if (this.items[0].s !== this.window.items[0]?.s) this.isStart = false;
+        this.bottom(); this.$nextTick(this.seen);
+      } else {
+        this.missed += fresh.length;
+        if (this.items.length < 2 * MOST) this.items = this.items.concat(fresh); else this.isEnd = false;
+      }
+    },
+    async latest() {
+      if (this.isEnd) { this.items = this.items.slice(-MOST); } else {
+        const w = await this.fetch({});
+        if (!w) return;
+        this.items = w.items; this.isStart = w.start; this.isEnd = true;
+      }
+      this.missed = 0; this.cursor = 0; this.bottom(); this.$nextTick(this.seen);
+    },
+    // Moves the cursor of the keyboard, by messages.
+    move(by) {
+      if (!this.items.length) return;
+      let n = this.items.findIndex((m) => m.s === this.cursor);
+      n = n < 0 ? this.items.length - 1 : Math.min(this.items.length - 1, Math.max(0, n + by));
+      this.cursor = this.items[n].s;
+      this.$nextTick(() => { const e = document.getElementById("m" + this.cursor); e?.focus({ preventScroll: true }); e?.scrollIntoView({ block: "nearest" }); });
+    },
+  },
+  template: `<div ref="box" class="scroll" @scroll.passive="onScroll" tabindex="0" role="log" aria-label="messages" aria-live="off"><div class="feed">
+      <p v-if="fault" class="edge late">{{ fault }}</p>
+      <p v-if="isStart" class="edge">{{ items.length ? "This is where it begins." : "Nothing has been said here yet." }}</p><p v-else class="edge">one moment …</p>
+      <template v-for="r in rows" :key="r.m.s"><h2 v-if="r.day" class="day">{{ r.day }}</h2>
+        <Message :m="r.m" :cont="r.cont" :at="r.m.s === at || r.m.s === cursor" :place="place" :incase="incase" :times="r.times" :until="r.until"/></template>
+    </div></div>
+    <button v-if="more" class="btn latest" @click="latest">{{ label }}</button>`,
+};

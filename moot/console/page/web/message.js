@@ -1,0 +1,52 @@
+// One message: who, when, one sentence, its numbers as bars, its case as a chip, its JSON one click away.
+import { clockTime, initials, parts } from "moot-console/words.js";
+
+const TAGS = { violation: "violation", ruling: "ruling", escalation: "escalation", halt: "stop" };
+const LONG = 430;
+
+export const Say = {
+  props: { text: String, own: String },
+  computed: { parts() { return parts(this.text || ""); } },
+  template: `<template v-for="p in parts"><span v-if="p.id && p.id === own" class="own">{{ p.t }}</span><a v-else-if="p.id" class="id" :href="'/case/' + encodeURIComponent(p.id)" data-go>{{ p.t }}</a>
+    <span v-else-if="p.word" :class="['word', p.word]">{{ p.t }}</span><template v-else>{{ p.t }}</template></template>`,
+};
+
+export const Bars = {
+  props: { bars: Array },
+  template: `<ul class="bars"><li v-for="b in bars" :class="{hot: b[2]}"><span>{{ b[0] }}</span>
+    <span class="track"><i :style="{width: Math.round(b[1] * 100) + '%'}"></i></span><b>{{ b[1].toFixed(2) }}</b></li></ul>`,
+};
+
+export const Message = {
+  components: { Say, Bars },
+  inject: ["ask"],
+  props: { m: Object, cont: Boolean, at: Boolean, place: Boolean, incase: Boolean, times: Number, until: String },
+  data: () => ({ isOpen: false, isLong: false, whole: null, fault: "" }),
+  computed: {
+    tag() { return TAGS[this.m.m] || ""; },
+    long() { return this.m.x.length > LONG; },
+  },
+  methods: {
+    clockTime, initials,
+    async json() {
+      this.isOpen = !this.isOpen;
+      if (!this.isOpen || this.whole) return;
+      try { this.whole = await this.ask("message", { seq: this.m.s }); } catch (e) { this.fault = e.message; }
+    },
+  },
+  template: `<article :class="['msg', m.m, {cont, at, human: m.h}]" :id="'m' + m.s" :data-seq="m.s" :data-type="m.y" tabindex="-1">
+    <span v-if="!cont" class="badge" :style="{'--seat': m.col}" aria-hidden="true">{{ initials(m.a, m.n, m.h) }}</span>
+    <span v-else class="aside" aria-hidden="true">{{ clockTime(m.t) }}</span>
+    <div>
+      <div v-if="!cont" class="top"><span class="who">{{ m.h ? m.h : m.n }}</span><span v-if="m.h" class="tag">{{ m.n }} on {{ m.p }}</span><span v-if="tag" class="tag">{{ tag }}</span>
+        <time :datetime="m.t">{{ clockTime(m.t) }}</time>
+        <a v-if="place" class="place" :href="'/c/' + m.c.slice(1)" data-go>{{ m.c }}</a>
+        <a v-if="m.k && !incase" class="chip" :href="'/case/' + encodeURIComponent(m.k)" data-go :title="'case ' + m.k">{{ m.k }}</a></div>
+      <p :class="['say', {cut: long && !isLong}]"><Say :text="m.x" :own="m.k || ''"/><span v-if="times > 1" class="times">{{ times }} times until {{ clockTime(until) }}</span></p>
+      <button v-if="long" class="more" @click="isLong = !isLong">{{ isLong ? "less" : "more" }}</button>
+      <Bars v-if="m.b.length" :bars="m.b"/>
+      <pre v-if="isOpen" class="json" tabindex="0">{{ whole ? whole.json : fault || "one moment …" }}</pre>
+    </div>
+    <div class="tools"><span class="sr">message {{ m.s }}, {{ m.w }}</span><button @click="json" :aria-expanded="isOpen">JSON</button><a :href="'/m/' + m.s" data-go>link</a></div>
+  </article>`,
+};

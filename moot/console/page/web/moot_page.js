@@ -1,0 +1,184 @@
+// The whole page: header, channels, middle, board. It asks its session on the server and is told what happens.
+import { Board } from "moot-console/board.js";
+import { Compose } from "moot-console/compose.js";
+import { Feed } from "moot-console/feed.js";
+import { Nav } from "moot-console/nav.js";
+import { Head, Past } from "moot-console/time.js";
+import { plural } from "moot-console/words.js";
+import { defineAsyncComponent } from "vue";
+
+// Parts that the first paint can do without, by the kind of view; each is fetched before its view is shown.
+const LATER = { case: "case", figures: "figures", inbox: "inbox", memory: "memory", seat: "seat", search: "search" };
+const fetched = (file) => import(`moot-console/${file}.js`);
+const later = (file, name) => defineAsyncComponent(async () => (await fetched(file))[name]);
+const CaseView = later("case", "CaseView"), Figures = later("figures", "Figures"), Help = later("help", "Help"), Inbox = later("inbox", "Inbox");
+const Memory = later("memory", "Memory"), SeatForm = later("seat", "SeatForm"), Search = later("search", "Search");
+
+const READ = "moot-read";
+const TICK_MS = 500;
+const LONGEST_MS = 20000;
+
+export default {
+  components: { Board, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
+  props: { boot: Object },
+  provide() { return { ask: this.ask }; },
+  data() {
+    const b = this.boot;
+    return {
+      me: b.me, groups: b.groups, pages: b.pages, commands: b.commands, seats: b.seats, may: b.may, clock: b.clock, clockAt: performance.now(), board: b.board, view: b.view, head: b.head,
+      past: null, unread: {}, read: JSON.parse(localStorage.getItem(READ) || "{}"), now: null, isConnected: true, tell: "", path: b.path, isNavOpen: false, isBoardOpen: false, isHelp: false, n: 0, open: {}, visit: 0, shown: 0,
+    };
+  },
+  computed: {
+    waiting() { return this.board.raised.filter((e) => !e.how).length; },
+    here() { return this.view.kind === "feed" && this.view.filter.channel ? "/c/" + this.view.filter.channel.slice(1) : this.path.split(/[?#]/)[0]; },
+    channel() { return this.view.channel || "#admin"; },
+    stop() { return this.past ? "this is the past: nobody can act in it" : !this.isConnected ? "the connection is gone; it comes back by itself" : ""; },
+  },
+  created() { this.tick(); },
+  mounted() {
+    for (const g of this.groups) for (const c of g.channels) if (!(c.name in this.read)) this.read[c.name] = c.last;
+    this.count();
+    this.timer = setInterval(this.tick, TICK_MS);
+    document.addEventListener("keydown", this.key);
+    window.addEventListener("popstate", () => this.go(location.pathname + location.search + location.hash, false));
+    const watch = () => {
+      if (!window.socket) return setTimeout(watch, 20);
+      window.socket.on("disconnect", () => { this.isConnected = false; });
+      window.socket.on("connect", () => { this.isConnected = true; });
+    };
+    watch();
+    document.documentElement.dataset.ready = "yes";
+  },
+  methods: {
+    plural,
+    // Asks the session; rejects with its sentence.
+    ask(op, args) {
+      const id = ++this.n;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => { delete this.open[id]; reject(new Error("No answer; the connection may be gone. Try again.")); }, LONGEST_MS);
+        this.open[id] = { resolve, reject, timer };
+        this.$emit("ask", { id, op, args: args || {} });
+      });
+    },
+    answer(id, result, fault) {
+      const waits = this.open[id];
+      if (!waits) return;
+      delete this.open[id];
+      clearTimeout(waits.timer);
+      if (fault) waits.reject(new Error(fault)); else waits.resolve(result);
+    },
+    // What happened, as the session tells it.
+    push(news) {
+      if (news.head) this.head = news.head;
+      if (news.clock) { this.clock = news.clock; this.clockAt = performance.now(); this.tick(); }
+      if (news.board) this.board = news.board;
+      if (news.may) { this.may = news.may; this.commands = news.commands; }
+      if (news.reload) { this.reload(); return; }
+      if (!news.cards || this.past) return;
+      for (const m of news.cards) if (!m.h || m.h !== this.me.user || m.p !== "console") this.unread[m.c] = (this.unread[m.c] || 0) + 1;
+      const filter = this.view.kind === "feed" ? this.view.filter : this.view.kind === "case" ? { case: this.view.case } : null;
+      if (!filter) return;
+      const mine = news.cards.filter((m) => (!filter.channel || m.c === filter.channel) && (!filter.case || m.k === filter.case));
+      if (mine.length) (this.$refs.feed || this.$refs.case?.$refs.feed)?.push(mine);
+      if (mine.length && this.view.kind === "case") this.$refs.case.changed();
+    },
+    async count() {
+      try {
+        const found = await this.ask("unread", { read: this.read });
+        for (const [name, n] of Object.entries(found)) this.unread[name] = n;
+        this.keep();
+      } catch { /* counts are a convenience; the next page counts again */ }
+    },
+    seen(m) {
+      if (document.hidden || this.past) return;
+      const channel = this.view.filter?.channel;
+      if (!channel || m.c !== channel) return;
+      this.read[channel] = Math.max(this.read[channel] || 0, m.s);
+      this.unread[channel] = 0;
+      this.keep();
+    },
+    keep() { localStorage.setItem(READ, JSON.stringify(this.read)); },
+    tick() {
+      if (!this.clock.at) { this.now = null; return; }
+      let at = Date.parse(this.clock.at) + (performance.now() - this.clockAt) * this.clock.pace;
+      if (this.clock.limit) at = Math.max(Date.parse(this.clock.at), Math.min(at, Date.parse(this.clock.limit)));
+      this.now = at;
+    },
+    async go(path, isNew = true) {
+      this.isNavOpen = this.isBoardOpen = false;
+      const visit = ++this.visit;
+      try {
+        const view = await this.ask("open", { path });
+        if (LATER[view.kind]) await fetched(LATER[view.kind]);
+        if (visit !== this.visit) return;
+        this.tell = "";
+        this.view = view; this.path = path; this.shown++;
+        if (isNew) history.pushState(null, "", path);
+        document.title = `${view.title} · Moot`;
+      } catch (e) { this.tell = e.message; }
+    },
+    reload() { this.go(this.path, false); },
+    click(e) {
+      const a = e.target.closest("a[data-go]");
+      if (!a || e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+      e.preventDefault();
+      this.go(a.getAttribute("href"));
+    },
+    find(text) { this.go("/search?text=" + encodeURIComponent(text)); },
+    async control(op, value) {
+      try { const r = await this.ask("control", { op, value }); this.tell = r.ok ? "" : r.text; } catch (e) { this.tell = e.message; }
+    },
+    async goBack(seq) {
+      try {
+        const found = await this.ask("at", { seq });
+        this.past = found.past; this.board = found.board; this.clock = found.clock; this.clockAt = performance.now(); this.tick();
+        await this.go(this.path, false);
+      } catch (e) { this.tell = e.message; }
+    },
+    key(e) {
+      if (e.ctrlKey || e.metaKey || e.altKey) return;
+      if (e.key === "Escape") {
+        this.isHelp = this.isNavOpen = this.isBoardOpen = false;
+        this.tell = "";
+        if (document.activeElement !== document.body) document.activeElement.blur();
+        return;
+      }
+      if (e.target.closest?.("input, textarea, select")) return;
+      if (this.goes) {
+        this.goes = false;
+        const to = { c: () => { this.isNavOpen = true; this.$nextTick(() => document.querySelector(".nav a.here, .nav a").focus()); }, i: () => this.go("/inbox"), a: () => this.go("/c/a-arena"), d: () => this.go("/c/admin"), m: () => this.go("/memory"), s: () => this.go("/search") }[e.key];
+        if (to) { e.preventDefault(); to(); }
+        return;
+      }
+      const act = { "?": () => { this.isHelp = true; }, "/": () => document.querySelector(".find input")?.offsetParent ? document.querySelector(".find input").focus() : this.go("/search"), g: () => { this.goes = true; }, n: () => this.$refs.compose?.focus(),
+        j: () => this.feed()?.move(1), k: () => this.feed()?.move(-1), l: () => this.feed()?.latest(), o: () => { this.isBoardOpen = !this.isBoardOpen; } }[e.key];
+      if (act) { e.preventDefault(); act(); }
+    },
+    feed() { return this.$refs.feed || this.$refs.case?.$refs.feed; },
+  },
+  beforeUnmount() { clearInterval(this.timer); document.removeEventListener("keydown", this.key); },
+  template: `<div class="moot" @click="click">
+    <Head :clock="clock" :now="now" :me="me" :connected="isConnected" :may="stop || may.control" :past="past" :waiting="waiting" @nav="isNavOpen = !isNavOpen" @board="isBoardOpen = !isBoardOpen" @help="isHelp = true" @find="find" @control="control" @back="goBack(head)"/>
+    <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="unread" :here="here" :waiting="waiting"/>
+    <main class="main" :aria-label="view.title">
+      <Past v-if="past" :past="past" :head="head" @to="goBack" @now="goBack(null)"/>
+      <p v-if="!isConnected" class="tell bad" role="status">The connection is gone. This page comes back by itself when the console answers again; what you wrote is kept.</p>
+      <p v-if="clock.held && !past" class="tell slow" role="status">{{ clock.held }}</p>
+      <p v-if="tell" class="tell bad" role="alert">{{ tell }}</p>
+      <div class="bar"><h1>{{ view.title }}</h1><span class="about">{{ view.about }}</span></div>
+      <Feed v-if="view.kind === 'feed'" ref="feed" :key="'f' + shown" :window="view.window" :place="!view.filter.channel" :live="!past" @seen="seen"/>
+      <Inbox v-else-if="view.kind === 'inbox'" :raised="board.raised" :now="now" :may="stop || may.answer" :building="board.building"/>
+      <CaseView v-else-if="view.kind === 'case'" ref="case" :key="'c' + shown" :view="view" :now="now" :live="!past" :may="stop || may.answer" :raised="board.raised"/>
+      <Search v-else-if="view.kind === 'search'" :key="'s' + shown" :view="view" @go="go"/>
+      <SeatForm v-else-if="view.kind === 'seat'" :key="'o' + shown" :view="view" :may="stop" :now="now"/>
+      <Memory v-else-if="view.kind === 'memory'" :key="'m' + shown" :view="view"/>
+      <Figures v-else-if="view.kind === 'figures'" :key="'d' + shown" :view="view" @again="reload"/>
+      <div v-else class="scroll"><div class="page"><p class="soft">{{ view.about }}</p></div></div>
+    </main>
+    <Board :class="{open: isBoardOpen}" :owed="board.owed" :raised="board.raised" :now="now" :building="board.building"/>
+    <Compose v-if="view.channel" ref="compose" :channel="channel" :about="view.case || ''" :commands="commands" :may="stop" :note-may="may.note[channel] || ''" :seats="seats"/>
+    <div :class="['veil', {open: isNavOpen || isBoardOpen}]" @click="isNavOpen = isBoardOpen = false"></div>
+    <Help v-if="isHelp" @close="isHelp = false"/>
+  </div>`,
+};

@@ -1,0 +1,240 @@
+"""Serves the console on a port of the running loop, until cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import ipaddress
+import os
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+
+from channels.gateway.client import Requests
+from channels.gateway.link import FindAddress
+from config.settings import Settings
+from moot.console.access import NAME, Access
+from moot.console.api import TITLE, add_api, person_of
+from moot.console.errors import CannotServe
+from moot.console.guard import Guard
+from moot.console.metrics import Metrics
+from moot.console.model import OWNER, VIEWER
+from moot.console.model_live import Live
+from moot.console.watching import Watching
+from moot.version import MOOT_VERSION
+
+HOST: Final = "127.0.0.1"
+PORT: Final = 8420
+
+FAREWELL_S: Final = 2
+"""How long open connections have to end."""
+
+Tell = Callable[[str, str], None]
+"""Told the address with the owner's token and the one with the viewers', once people can come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleOptions:
+    """How the console is served.
+
+    Attributes:
+        host: Where it is bound; beyond loopback only with a `token_file`.
+        port: Its port; 0 takes a free one.
+        public_url: Where people reach it, when that is another address.
+        token_file: The tokens; None: `console-token` in the data directory, made at the first start.
+        has_page: Serve the page; else only the API.
+        is_read_only: Whether nobody can act here.
+    """
+
+    host: str = HOST
+    port: int = PORT
+    public_url: str = ""
+    token_file: Path | None = None
+    has_page: bool = True
+    is_read_only: bool = False
+
+
+async def serve(
+    console: ConsoleOptions,
+    directory: Path,
+    settings: Settings,
+    requests: Requests | None,
+    find: FindAddress,
+    *,
+    tell: Tell | None = None,
+) -> None:
+    """Watch a society and serve it until cancelled (K25).
+
+    Args:
+        console: How.
+        directory: Its data directory.
+        settings: Who is an admin, what viewers read.
+        requests: The way to the society, kept running by the caller; None: nobody can act.
+        find: Where the society's socket is.
+        tell: Told the addresses, once people can come.
+
+    Raises:
+        CannotServe: The port is in use, or it would be open to others without tokens of the owner's choice.
+    """
+    watching = Watching(directory, settings, requests=None if console.is_read_only else requests, find=find)
+    access = open_access(console, directory, watching)
+    bound = bind(console)
+    try:
+        port = bound.getsockname()[1]
+        model = Live(watching)
+        metrics = Metrics(model)
+        watching.hears.append(metrics.hear)
+        app = application(console, model, watching, metrics)
+        guard = guarded(app, access, console, port)
+        if tell is not None:
+            base = console.public_url.rstrip("/") or f"http://{_name(console.host)}:{port}"
+            tell(_address(base, access, OWNER), _address(base, access, VIEWER))
+        await _serve(guard, bound, watching, metrics)
+    finally:
+        bound.close()
+
+
+def open_access(console: ConsoleOptions, directory: Path, watching: Watching) -> Access:
+    """Read the tokens, or make them where only this machine can reach the console.
+
+    Raises:
+        CannotServe: The console would be open to others without a `token_file`, or the file is not usable.
+    """
+    if console.token_file is not None:
+        return Access.load(console.token_file.expanduser(), watching.authority)
+    if not is_loopback(console.host):
+        raise CannotServe(
+            f"{console.host} can be reached by others: name a token_file of your own in [console],"
+            f" or bind it to {HOST}"
+        )
+    fresh = os.urandom  # noqa: TID251  # a token is chance, and nothing in the log depends on it
+    return Access.load(directory / NAME, watching.authority, fresh=fresh)
+
+
+def bind(console: ConsoleOptions) -> socket.socket:
+    """Take the port.
+
+    Raises:
+        CannotServe: It is in use, or the host is not this machine.
+    """
+    try:
+        found = socket.getaddrinfo(
+            console.host, console.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, where = found[0]
+        bound = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as exc:
+        raise CannotServe(f"{console.host} is no address of this machine: {exc}") from exc
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(where)
+        # Who comes from now on waits until the server takes over, instead of being turned away.
+        bound.listen(128)
+    except OSError as exc:
+        bound.close()
+        if exc.errno == errno.EADDRINUSE:
+            raise CannotServe(
+                f"port {console.port} on {console.host} is in use: choose another with --port"
+            ) from exc
+        raise CannotServe(f"{console.host}:{console.port}: {exc.strerror or exc}") from exc
+    bound.setblocking(False)
+    return bound
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine reaches a host."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def application(console: ConsoleOptions, model: Live, watching: Watching, metrics: Metrics) -> FastAPI:
+    """Assemble the routes: the API, and the page after it."""
+    app = FastAPI(
+        title=TITLE, version=MOOT_VERSION, docs_url=None, redoc_url=None, openapi_url="/api/openapi.json"
+    )
+    add_api(app, model, watching.hub, metrics)
+    if console.has_page:
+        from moot.console.page.mount import mount
+
+        mount(app, model, person_of)
+    return app
+
+
+def guarded(app: Any, access: Access, console: ConsoleOptions, port: int) -> Guard:
+    """Put the guard before the routes."""
+    names = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", _name(console.host))}
+    return Guard(
+        app,
+        access,
+        names=names,
+        is_public=not is_loopback(console.host),
+        port=port,
+        origin=console.public_url,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without signal handlers: the process it is a guest of has its own."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Metrics) -> None:
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws_max_size=1_048_576,
+        ws_ping_interval=20.0,
+        timeout_graceful_shutdown=FAREWELL_S,
+    )
+    server = _Server(config)
+    tasks = [
+        asyncio.create_task(watching.run(), name="console watching"),
+        asyncio.create_task(metrics.watch_loop(), name="console loop lag"),
+        asyncio.create_task(server.serve(sockets=[bound]), name="console server"),
+    ]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        # Streams end with the hub, so that the server need not wait for them.
+        watching.hub.close()
+        server.should_exit = True
+        await asyncio.shield(asyncio.ensure_future(_end(tasks)))
+
+
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    watching, lag, server = tasks
+    lag.cancel()
+    watching.cancel()
+    found = await asyncio.gather(server, lag, watching, return_exceptions=True)
+    for fault in found:
+        if isinstance(fault, Exception):
+            structlog.get_logger("moot.console").warning("console ended", why=str(fault))
+
+
+def _address(base: str, access: Access, user_id: str) -> str:
+    token = access.token_of(user_id)
+    return f"{base}/?token={token}" if token else ""
+
+
+def _name(host: str) -> str:
+    """Write a host as it stands in an address."""
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,418 @@
+"""One society as the console watches it: its log, live stream, index, docket and clock, for as long as it is asked.
+
+`Watching` owns every file, thread and task of the console's read side. Models of any number of people look
+through it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from channels.backoff import Backoff
+from channels.errors import ChannelError
+from channels.gateway.client import LogStream, Requests
+from channels.gateway.link import FindAddress, LogReplaced, SocietyAway
+from channels.lease import holder
+from channels.lines import seq_of
+from channels.logfile import LOG_NAME
+from channels.outbox_store import OutboxStore
+from config.settings import Settings
+from moot.clock.wall import utc_ns
+from moot.console.acts import Acts, ActStore
+from moot.console.errors import ConsoleError, NotReady, Unreadable
+from moot.console.folding import Folding
+from moot.console.hub import Hub
+from moot.console.index import Index, Reach
+from moot.console.indexing import Indexer
+from moot.console.model import OWNER, PLATFORM, Batch, Damage, Progress, SocietyTime
+from moot.console.pace import SocietyClock
+from moot.console.readers import Readers
+from moot.console.windows import Wanted, opened, opened_line, stretch
+from protocols.kernel.docket import Docket
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.seats import Seat
+from protocols.rulebook import rules
+
+LOOK_S: Final = 0.5
+"""How often it is looked whether a society runs and how far the reading is."""
+
+KNOCKING: Final = Backoff(first_s=0.1, most_s=2.0)
+"""The pauses while no society answers."""
+
+CHUNK: Final = 100
+"""Messages that are taken in before other work on the loop gets its turn."""
+
+ENDS: Final = """
+SELECT (SELECT hash FROM log.log WHERE seq = 1), seq, json, hash FROM log.log ORDER BY seq DESC LIMIT 1
+"""
+
+Hear = Callable[[Envelope], None]
+
+_log = structlog.get_logger("moot.console")
+
+
+class Watching:
+    """Watches the society of a data directory.
+
+    Attributes:
+        directory: The data directory.
+        settings: Who is an admin, and what viewers read.
+        rules: The rules, with those rights.
+        hub: What is new.
+        readers: Threads for queries.
+        requests: The way to the society; None: nobody can act here.
+        hears: Called with every message that arrives.
+        acts: The intake; None while there is none.
+        no_acts: Why there is none.
+        is_running: Whether a society runs on the directory.
+        pasts: How many past moments are open.
+        log_id: Names the log: the hash of its first message; "" before there is one.
+    """
+
+    def __init__(
+        self, directory: Path, settings: Settings, *, requests: Requests | None, find: FindAddress
+    ) -> None:
+        """Prepare; `run` does the work."""
+        self.directory = directory
+        self.settings = settings
+        self.rules = rules(settings.viewers.viewers())
+        self.hub = Hub()
+        self.readers = Readers(directory)
+        self.requests = requests
+        self.hears: list[Hear] = []
+        self.acts: Acts | None = None
+        self.no_acts = "the console is starting"
+        self.is_running = False
+        self.pasts = 0
+        self.log_id = ""
+        self._find = find
+        self._clock = SocietyClock(asyncio.get_running_loop().time, utc_ns)
+        self._indexer: Indexer | None = None
+        self._folding = Folding(directory, self.rules)
+        self._store: OutboxStore | None = None
+        self._pages: dict[str, frozenset[str]] = {}
+        self._started_seq = 0
+        self._is_indexed = False
+
+    # ------------------------------------------------------------ life
+
+    async def run(self) -> None:
+        """Watch until cancelled, across restarts of the society and replacements of its log."""
+        try:
+            while True:
+                try:
+                    await self._begin()
+                    await self._follow()
+                except LogReplaced as exc:
+                    _log.warning("another log", why=str(exc))
+                finally:
+                    await asyncio.shield(asyncio.ensure_future(self._end()))
+                await asyncio.sleep(KNOCKING.first_s)
+        finally:
+            self.hub.close()
+            await asyncio.shield(asyncio.ensure_future(self.readers.close()))
+
+    async def _begin(self) -> None:
+        """Wait for a log, and open what is beside it."""
+        self.readers.turn_to(None)
+        log_id, last = await self._first_sight()
+        self.log_id = log_id
+        indexer = Indexer(Index(self.directory))
+        self._indexer = indexer
+        await indexer.open(log_id, last.seq)
+        self.readers.turn_to(indexer.index.path if indexer.is_open else None)
+        self._is_indexed = indexer.is_open
+        self._folding = Folding(self.directory, self.rules)
+        self._clock = SocietyClock(asyncio.get_running_loop().time, utc_ns)
+        if isinstance(last, Envelope):
+            self._clock.take(last, self._written_ago_s())
+        self._look_for_society()
+        self.hub.start_at(last.seq)
+        await self._open_acts(last.seq)
+
+    async def _first_sight(self) -> tuple[str, Envelope | Damage]:
+        """Return the log's name and its last message, as soon as there is one."""
+        failures = 0
+        while True:
+            if (self.directory / LOG_NAME).exists():
+                try:
+                    row = await self.readers.run(lambda db: db.execute(ENDS).fetchone())
+                except Unreadable as exc:
+                    failures += 1
+                    if failures in (3, 30, 300):
+                        _log.warning("waiting for the log", why=str(exc))
+                else:
+                    if row is not None:
+                        first, seq, text, digest = row
+                        return first.hex() if isinstance(first, bytes) else "", opened(seq, text, digest)
+            await asyncio.sleep(KNOCKING.first_s)
+
+    async def _follow(self) -> None:
+        indexer = self._indexer
+        assert indexer is not None
+        head = self._head
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._listen(), name="console stream")
+                tasks.create_task(self._fold(indexer), name="console docket")
+                tasks.create_task(indexer.keep_up(head, self._written), name="console index")
+                tasks.create_task(self._look(), name="console look")
+                tasks.create_task(self._learn_clock(), name="console clock")
+                if self.acts is not None:
+                    tasks.create_task(self.acts.run(), name="console acts")
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    async def _end(self) -> None:
+        folding, indexer = self._folding, self._indexer
+        self.acts, self.no_acts = None, "the console is starting"
+        self._is_indexed = False
+        if self._store is not None:
+            await self._store.close()
+            self._store = None
+        if indexer is not None:
+            await indexer.finish(self.hub.head)
+            told = int(await self._told(indexer) or 0)
+            await folding.close(told)
+            await indexer.close()
+            self._indexer = None
+
+    async def _told(self, indexer: Indexer) -> str:
+        if not indexer.is_open:
+            return ""
+        try:
+            return await indexer.run(lambda: indexer.index.meta("told"))
+        except sqlite3.Error:
+            return ""
+
+    # ------------------------------------------------------------ tasks
+
+    async def _listen(self) -> None:
+        stream = LogStream(self._find, self.log_id, backoff=KNOCKING)
+        async for lines in stream(self.hub.head):
+            for n in range(0, len(lines), CHUNK):
+                self._take(lines[n : n + CHUNK])
+                await asyncio.sleep(0)
+
+    def _take(self, lines: Sequence[str]) -> None:
+        envelopes = [env for env in map(opened_line, lines) if env is not None]
+        for env in envelopes:
+            self._clock.take(env)
+        self._folding.take(envelopes)
+        for env in envelopes:
+            for hear in self.hears:
+                hear(env)
+        self.hub.put(envelopes, seq_of(lines[-1]))
+        if self._indexer is not None:
+            self._indexer.wake()
+
+    async def _fold(self, indexer: Indexer) -> None:
+        folding = self._folding
+        told = int(await self._told(indexer) or 0)
+        await asyncio.to_thread(folding.start, told, self.hub.head)
+        self._tell_stories(indexer)
+        indexer.let_others_first(True)
+        try:
+            await folding.catch_up(self._head, self.hub.after)
+        finally:
+            indexer.let_others_first(False)
+        if folding.is_ready:
+            house = folding.docket.house
+            self._clock.speed, self._clock.is_paused = house.speed, house.paused
+        self.hub.stir()
+        await folding.catch_up_past()
+        self._written()
+        self.hub.stir()
+
+    def _tell_stories(self, indexer: Indexer) -> None:
+        folding = self._folding
+        past = (folding.past,) if folding.past is not None else ()
+        indexer.listen_to(folding.stories, *past)
+
+    def _written(self) -> None:
+        """Join the two ends of the stories once the earlier one is told."""
+        folding = self._folding
+        past = folding.past
+        if past is not None and folding.is_past_folded and past.is_written:
+            folding.past_is_told()
+            if self._indexer is not None:
+                self._tell_stories(self._indexer)
+
+    async def _look(self) -> None:
+        known: object = None
+        while True:
+            self._look_for_society()
+            seen = (self.is_running, str(self.progress()), str(self.index_progress()))
+            if seen != known:
+                known = seen
+                self.hub.stir()
+            await asyncio.sleep(LOOK_S)
+
+    def _look_for_society(self) -> None:
+        self.is_running = holder(self.directory) is not None
+
+    async def _learn_clock(self) -> None:
+        """Find the last start and the last setting of the clock, which may lie far back."""
+        for kind in ("SOCIETY_STARTED", "CLOCK_SET"):
+            with suppress(ConsoleError):
+                env = await self._last_of(kind)
+                if env is not None and (kind == "SOCIETY_STARTED" or env.seq > self._started_seq):
+                    self._clock.learn(env)
+                    self._started_seq = env.seq
+        self.hub.stir()
+
+    async def _last_of(self, kind: str) -> Envelope | None:
+        high: int | None = self.hub.head
+        while high is not None:
+            wanted, top = Wanted(type=kind), high
+            found = await self.readers.run(
+                lambda db: stretch(db, self.reach, wanted, low=1, high=top, is_down=True, limit=1)  # noqa: B023
+            )
+            for row in found.rows:
+                env = opened(*row)
+                return env if isinstance(env, Envelope) else None
+            high = found.edge - 1 if found.edge is not None else None
+        return None
+
+    # ------------------------------------------------------------ acts
+
+    async def _open_acts(self, head: int) -> None:
+        if self.requests is None:
+            self.no_acts = "nobody can act here: this console only shows"
+            return
+        store = ActStore(self.directory, self.log_id, case_of=self._case_of, channel_of=self._channel_of)
+        try:
+            await store.open(head=head)
+        except (ChannelError, sqlite3.Error, OSError) as exc:
+            self.no_acts = f"nobody can act here now: {exc}"
+            _log.warning("no acts", why=str(exc))
+            return
+        self._store = store
+        self.acts = Acts(store, self.requests, authority=self.authority)
+
+    def authority(self, platform: str, user_id: str) -> Seat:
+        """Say what a person is: whoever has the printed address is an admin, others as configured (R-E5)."""
+        if platform == PLATFORM and user_id == OWNER:
+            return Seat.ADMIN
+        return self.settings.seat_of(platform, user_id)
+
+    async def _case_of(self, seq: str) -> str | None:
+        if not seq.isascii() or not seq.isdigit() or len(seq) > 18:
+            return None
+        sql = "SELECT json_extract(json, '$.case_id') FROM log.log WHERE seq = ? AND json_valid(json)"
+        row = await self.readers.run(lambda db: db.execute(sql, (int(seq),)).fetchone())
+        return None if row is None or row[0] is None else str(row[0])
+
+    async def _channel_of(self, case_id: str) -> str | None:
+        wanted = Wanted(case_id=case_id)
+        found = await self.readers.run(
+            lambda db: stretch(db, self.reach, wanted, low=1, high=self.hub.head, is_down=False, limit=1)
+        )
+        env = opened(*found.rows[0]) if found.rows else None
+        return env.channel if isinstance(env, Envelope) else None
+
+    async def hold(self, page: str, escalation_ids: frozenset[str]) -> None:
+        """Note which escalations a page shows, and tell the society what changed (K8)."""
+        before = self._held()
+        if escalation_ids:
+            self._pages[page] = escalation_ids
+        else:
+            self._pages.pop(page, None)
+        after = self._held()
+        if self.requests is None:
+            return
+        for escalation_id in sorted(before ^ after):
+            args = {"escalation_id": escalation_id, "is_open": escalation_id in after}
+            with suppress(SocietyAway):
+                await self.requests.ask("escalation_shown", args)
+
+    def _held(self) -> frozenset[str]:
+        return frozenset().union(*self._pages.values())
+
+    # ------------------------------------------------------------ what models ask
+
+    def _head(self) -> int:
+        return self.hub.head
+
+    @property
+    def reach(self) -> Reach:
+        """Return how far the index has columns."""
+        return self._indexer.index.rows if self._indexer is not None and self._is_indexed else Reach()
+
+    @property
+    def texts_reach(self) -> Reach:
+        """Return how far the index has sentences."""
+        return self._indexer.index.texts if self._indexer is not None and self._is_indexed else Reach()
+
+    @property
+    def indexer_is_open(self) -> bool:
+        """Say whether there is an index."""
+        return self._is_indexed
+
+    @property
+    def is_docket_ready(self) -> bool:
+        """Say whether the docket is of the present."""
+        return self._folding.is_ready
+
+    def docket(self) -> Docket:
+        """Return the docket of the present.
+
+        Raises:
+            NotReady: It is still being folded, or cannot be.
+        """
+        if not self._folding.is_ready:
+            raise NotReady(str(self.progress()))
+        return self._folding.docket
+
+    def progress(self) -> Progress:
+        """Return how far the log is folded."""
+        return self._folding.progress(self.hub.head)
+
+    def story_progress(self) -> Progress:
+        """Return how far cases have been told."""
+        return self._folding.past_progress(self.hub.head)
+
+    def story_rows(self, case_id: str) -> dict[str, list[tuple[object, ...]]]:
+        """Return what is told of a case and not in the index yet."""
+        return self._folding.stories.about(case_id)
+
+    @property
+    def is_all_written(self) -> bool:
+        """Say whether all that was told of cases is in the index."""
+        folding = self._folding
+        return folding.stories.is_written and (folding.past is None or folding.past.is_written)
+
+    def index_progress(self) -> Progress:
+        """Return how far the index is."""
+        if self._indexer is None:
+            return Progress(0, self.hub.head, "indexing")
+        return self._indexer.progress(self.hub.head)
+
+    def now(self) -> SocietyTime:
+        """Return the society's time."""
+        limit = self._folding.docket.next_instant() if self._folding.is_ready else None
+        return self._clock.now(is_running=self.is_running, limit=limit)
+
+    @property
+    def is_warm_up(self) -> bool:
+        """Say whether the last start was that of a warm-up."""
+        return self._clock.is_warm_up
+
+    def changes(self, cursor: int) -> AsyncGenerator[Batch, None]:
+        """Yield what is new."""
+        return self.hub.changes(cursor)
+
+    def _written_ago_s(self) -> float:
+        """Say how long ago the log was written last."""
+        times = []
+        for name in (LOG_NAME, f"{LOG_NAME}-wal"):
+            with suppress(OSError):
+                times.append((self.directory / name).stat().st_mtime_ns)
+        return max(0.0, min(86_400.0, (utc_ns() - max(times)) / 1e9)) if times else 0.0

@@ -1,0 +1,179 @@
+"""A society on the Discord double: a surface in this process, or a gateway process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from channels.discord import DiscordSurface
+from channels.discord.rendering import read_back
+from channels.gateway.guest import Host
+from channels.gateway.server import GatewayServer
+from channels.rendering import card
+from channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
+from protocols.escalation.messages import Escalation, Option
+from protocols.kernel.catalogue import CHANNELS
+from protocols.kernel.seats import Seat
+from tests.doubles.discord_server import DiscordServer
+from tests.doubles.small_log import SmallLog
+from tests.doubles.surface_memory import SurfaceMemory
+from tests.doubles.waiting import until as eventually
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "MOOT_DISCORD_TOKEN"
+until = partial(eventually, within_s=60.0)
+
+
+def with_channels(server: DiscordServer) -> DiscordServer:
+    """Give the guild the log's channels."""
+    for channel in CHANNELS:
+        server.add_channel(channel.name, category="Moot")
+    return server
+
+
+def options(server: DiscordServer, **more: Any) -> dict[str, Any]:
+    return {"guild": server.guild_id, "api": server.api, "gateway": server.gateway, **more}
+
+
+def posting(
+    log: SmallLog, text: str, channel: str = "#a-arena", root: str | None = None, **more: Any
+) -> Posting:
+    envelope = log.say(text, channel, case_id=more.pop("thread", None))
+    return Posting(
+        seq=envelope.seq,
+        envelope=envelope,
+        channel=channel,
+        thread=envelope.case_id,
+        root=None if root is None else PlatformMessageId(root),
+        in_reply_to=None,
+        nonce=f"log:{envelope.seq}",
+        rendering=card(envelope),
+        **more,
+    )
+
+
+def escalation(log: SmallLog, id: str = "esc_20260222_1338") -> Posting:
+    """Have the log escalate something: two options to answer with."""
+    body = Escalation(
+        escalation_id=id,
+        level="DECISION_NEEDED",
+        system="B",
+        trigger="the reviewers disagree",
+        context="Guardian: elevated, Trader: needs adjustment",
+        suggested_actions=("look at the reviews",),
+        trigger_code="review_conflict",
+        evidence_seqs=(1,),
+        options=(
+            Option(n=1, label="Do not deploy", effect="reject"),
+            Option(n=2, label="Deploy", effect="deploy"),
+        ),
+    )
+    envelope = log.append(body, channel="#admin", author=Seat.REFEREE, case_id=id)
+    return Posting(
+        seq=envelope.seq,
+        envelope=envelope,
+        channel="#admin",
+        thread=id,
+        root=None,
+        in_reply_to=None,
+        nonce=f"log:{envelope.seq}",
+        rendering=card(envelope),
+    )
+
+
+class Inbox:
+    """An intake that answers everything alike, and remembers it."""
+
+    def __init__(self, reply: ActReply | None = None) -> None:
+        self.acts: list[InboundAct] = []
+        self.reply = reply or ActReply("Noted as message 7.", seq=7)
+
+    async def __call__(self, act: InboundAct) -> ActReply:
+        self.acts.append(act)
+        return self.reply
+
+    @property
+    def texts(self) -> list[object]:
+        return [act.fields.get("text") for act in self.acts]
+
+
+@asynccontextmanager
+async def started(
+    server: DiscordServer,
+    inbound: Any = None,
+    memory: SurfaceMemory | None = None,
+    *,
+    heartbeat_timeout_s: float = 60.0,
+    **more: Any,
+) -> AsyncGenerator[DiscordSurface]:
+    """Start a surface; what it raises is for the test."""
+    os.environ[TOKEN] = server.token
+    surface = load_surface("channels.discord:DiscordSurface", options(server, **more))
+    assert isinstance(surface, DiscordSurface)
+    surface.heartbeat_timeout_s = heartbeat_timeout_s
+    try:
+        await surface.start(inbound or Inbox(), memory or SurfaceMemory())
+        yield surface
+    finally:
+        await surface.close()
+        await surface.close()
+        os.environ.pop(TOKEN, None)
+
+
+@asynccontextmanager
+async def society(directory: Path, log: SmallLog) -> AsyncGenerator[None]:
+    """Host a log on the gateway socket of a data directory."""
+    host = Host(log_id="log", source=log, publish=log.publish, heartbeat_s=0.2)
+    ready = asyncio.Event()
+    task = asyncio.create_task(GatewayServer(host, data_dir=directory).serve(lambda _path: ready.set()))
+    await ready.wait()
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@contextmanager
+def gateway(directory: Path, server: DiscordServer, **more: Any) -> Generator[subprocess.Popen[bytes]]:
+    """Run a gateway process with Discord as its only surface; `admins` are user ids."""
+    config = {
+        "data_dir": str(directory),
+        "surfaces": {"discord": ["channels.discord:DiscordSurface", options(server)]},
+        **more,
+    }
+    command = [sys.executable, "-m", "tests.doubles.gateway_process", json.dumps(config)]
+    with (directory / "gateway.err").open("ab") as err:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stderr=err, env={**os.environ, TOKEN: server.token}
+        )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait(10)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def posts(server: DiscordServer, channel: str | None = None) -> list[list[int]]:
+    """Return the numbers of the messages that each post stands for, in the order in which they came."""
+    return [
+        [json.loads(line)["seq"] for line in read_back(message.payload)]
+        for message in server.messages(channel)
+        if message.payload is not None
+    ]
+
+
+def seqs(server: DiscordServer, channel: str | None = None) -> list[int]:
+    """Return the numbers of all messages that stand in a channel."""
+    return [seq for found in posts(server, channel) for seq in found]

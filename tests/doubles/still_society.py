@@ -1,0 +1,77 @@
+"""A real society whose clock stands still, with guests on its gateway socket: everything happens, no time passes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bots.officers import timekeeper
+from bots.officers.office import Office
+from channels.gateway.bridge import BusBridge
+from channels.gateway.guest import Host as GuestHost
+from channels.gateway.server import GatewayServer
+from channels.inmemory import InMemoryBus
+from config.settings import Settings
+from memory.inmemory import InMemoryStore
+from moot.door import Door
+from moot.host import Host
+from moot.reception import Reception
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.rules import Gate
+from protocols.rulebook import VERSION, rules
+from tests.doubles.table import START
+
+
+class StillClock:
+    """A clock that stands at an instant."""
+
+    def now(self) -> datetime:
+        return START
+
+    async def sleep_until(self, instant: datetime) -> None:
+        if instant > START:
+            await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def still_society(directory: Path, settings: Settings) -> AsyncIterator[list[Envelope]]:
+    """Host a society without bots: its officers do what they owe at once; yields the log as it grows."""
+    rulebook = rules()
+    gate = Gate(rulebook)
+    bus = InMemoryBus(admission=gate, now=StillClock().now)
+    host = Host(rules=rulebook, gate=gate, bus=bus, store=InMemoryStore(), clock=StillClock())  # type: ignore[arg-type]
+    log: list[Envelope] = []
+    host.listeners.append(lambda env, _fx: log.append(env))
+    host.attach()
+    await host.publish(
+        timekeeper.started(
+            config={"schedules": {}, "desk": {"enabled": True}},
+            rules_version=VERSION, moot_version="test", seed=1, data={}, speed=1.0, paused=False,
+            clock="virtual", durability="none", warm_up=False, after_seq=0,
+        )
+    )  # fmt: skip
+    host.office = Office(host, host.clock)
+    door, reception = Door(host, settings, "owner"), Reception(host)
+    bridge = BusBridge(bus, asyncio.get_running_loop())
+
+    async def report(event: Any) -> None:
+        await reception.report(event)
+
+    guests = GuestHost(
+        log_id=log[0].hash, source=bridge, publish=door.publish_json, ask=reception.ask, report=report
+    )
+    tasks = [
+        asyncio.create_task(work)
+        for work in (host.office.run(), bridge.run(), GatewayServer(guests, data_dir=directory).serve())
+    ]
+    try:
+        yield log
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await bus.close()

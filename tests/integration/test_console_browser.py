@@ -1,0 +1,256 @@
+"""The console's page in a real Chromium, as a person uses it: issue 7, K8, K14, R-E2, R-E5."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.doubles.browser import browser as a_browser
+from tests.doubles.console_page import Consoled, consoled
+
+pytestmark = pytest.mark.timeout(180)
+
+HOSTILE = (
+    '<img src=x onerror="window.hacked=1"> <script>window.hacked=1</script> **bold** [x](javascript:alert(1)) '
+    "{{ constructor.constructor('window.hacked=1')() }} &lt;b&gt; \u05e9\u05dc\u05d5\u05dd \U0001f600"
+)
+SIZE = {"width": 1440, "height": 900}
+
+
+@pytest.fixture(scope="module")
+def society(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Consoled]:
+    with consoled(tmp_path_factory.mktemp("console")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with a_browser() as running:
+        yield running
+
+
+@contextmanager
+def somebody(chromium: Browser, token: str, path: str = "/", **how: Any) -> Iterator[Page]:
+    """Open a page as a person who has an address with a token; nothing it throws is overlooked."""
+    context = chromium.new_context(viewport=how.pop("size", SIZE), **how)
+    context.set_default_timeout(30_000)
+    try:
+        page = context.new_page()
+        faults: list[str] = []
+        page.on("pageerror", lambda fault: faults.append(str(fault)))
+        base, _, query = token.partition("/?")
+        page.goto(f"{base}{path}{'&' if '?' in path else '?'}{query}")
+        page.wait_for_selector("html[data-ready]")
+        yield page
+        assert not faults, faults
+    finally:
+        context.close()
+
+
+def say(page: Page, text: str) -> str:
+    """Write something, and return what the page says to it."""
+    page.get_by_label("write a note or a command").fill(text)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".compose .said")
+    return page.locator(".compose .said").inner_text()
+
+
+def wait(page: Page, condition: str) -> None:
+    page.wait_for_function(condition)
+
+
+def asked(page: Page, op: str, args: dict[str, Any]) -> Any:
+    """Ask the session what the page itself would never ask; return its answer, or its refusal's text."""
+    return page.evaluate(
+        """([op, args]) => getElement(document.querySelector(".moot").id.slice(1)).ask(op, args)
+            .catch((fault) => ({ok: false, text: fault.message}))""",
+        [op, args],
+    )
+
+
+def test_a_person_takes_a_seat_is_told_what_is_wrong_and_then_answers(
+    society: Consoled, chromium: Browser
+) -> None:
+    """K8, K14: an accelerated society waits at 1x for the person."""
+    with somebody(chromium, society.owner) as page:
+        assert "Noted" in say(page, "/take critic")
+        page.locator(".board a[href^='/seat/']").first.click()
+        expect(page.locator(".bar h1")).to_contain_text("Critic: risk assessment")
+        expect(page.locator(".head .pace")).to_have_text("1×")
+        expect(page.locator(".tell.slow")).to_contain_text("waits for a person")
+        page.get_by_role("button", name="Send as the Critic").click()
+        expect(page.locator("form.form [role=status]")).to_contain_text("Not sent")
+        expect(page.locator("form.form .err").first).to_be_visible()
+        page.get_by_label(re.compile("^confidence")).fill("7")
+        expect(page.locator("form.form")).to_contain_text("less than or equal to 1")
+        page.get_by_label(re.compile("^confidence")).fill("0.4")
+        page.get_by_label(re.compile("^risk rating")).select_option("CONDITIONAL_PASS")
+        for name in page.locator("form.form .obj input[type=number]").all():
+            name.fill("0.25")
+        page.get_by_label(re.compile("^reasoning")).fill("I looked at it myself.")
+        expect(page.locator("form.form .err")).to_have_count(0)
+        page.get_by_role("button", name="Send as the Critic").click()
+        expect(page.locator("form.form [role=status]")).to_contain_text("message")
+        page.locator(".sheet, .page .chip").first.click()
+        mine = page.locator(".msg.human[data-type=RISK_ASSESSMENT]")
+        expect(mine).to_contain_text("owner")
+        expect(mine.locator(".bars li").first).to_contain_text("0.25")
+        assert "Noted" in say(page, "/release critic")
+
+
+def test_an_escalation_is_answered_with_one_click_and_the_bot_acts(
+    society: Consoled, chromium: Browser
+) -> None:
+    """R-E2, R-E4."""
+    with (
+        somebody(chromium, society.owner, "/inbox") as page,
+        somebody(chromium, society.owner, "/inbox") as other,
+    ):
+        one = page.locator("section.sheet").filter(has=page.locator(".options")).first
+        name = one.get_attribute("id")
+        expect(one.locator(".left")).to_contain_text("left, then the first option")
+        one.get_by_role("button", name="Deploy as proposed").click()
+        expect(page.locator("table.rows").filter(has_text=name)).to_contain_text("answered by owner")
+        # The second of two people is told, and has not been waiting for a button that does nothing (R-E4).
+        expect(other.locator("table.rows").filter(has_text=name)).to_contain_text("answered by owner")
+        reply = asked(
+            other, "act", {"kind": "answer", "fields": {"escalation_id": name, "option": 1, "text": None}}
+        )
+        assert "changes nothing" in reply["text"] or not reply["ok"]
+        page.goto(f"{society.base}/c/b-ops")
+        page.get_by_label("speed", exact=True).select_option("300")
+        expect(page.locator(".msg[data-type=DEPLOY_NOTICE]").last).to_be_visible(timeout=60_000)
+        page.get_by_label("speed", exact=True).select_option("10")
+
+
+def test_a_debate_arrives_while_one_watches(society: Consoled, chromium: Browser) -> None:
+    with somebody(chromium, society.owner, "/c/a-arena") as page:
+        last = int(page.locator(".msg").last.get_attribute("data-seq") or 0)
+        page.get_by_label("speed", exact=True).select_option("600")
+        wait(
+            page,
+            f"""() => [...document.querySelectorAll(".msg[data-type=RISK_ASSESSMENT]")]
+                .some((e) => Number(e.dataset.seq) > {last} && e.querySelectorAll(".bars li").length > 3)""",
+        )
+        said = page.locator(".msg[data-type=RISK_ASSESSMENT]").last
+        expect(said).to_contain_text("confidence")
+        page.get_by_label("speed", exact=True).select_option("10")
+        said.hover()
+        said.get_by_role("button", name="JSON").click()
+        expect(said.locator(".json")).to_contain_text('"type": "RISK_ASSESSMENT"')
+        page.locator(".msg .chip").last.click()
+        expect(page.locator(".path .st").first).to_be_visible()
+        assert "/case/" in page.url
+
+
+def test_trading_is_halted_and_let_go_on_by_commands_that_are_completed(
+    society: Consoled, chromium: Browser
+) -> None:
+    """R-B5."""
+    with somebody(chromium, society.owner, "/c/b-risk") as page:
+        page.get_by_label("write a note or a command").fill("/ha")
+        expect(page.locator(".complete").get_by_role("option")).to_have_count(1)
+        page.keyboard.press("Tab")
+        expect(page.get_by_label("write a note or a command")).to_have_value("/halt ")
+        assert "the reason is missing" in say(page, "/halt")
+        assert "did you mean /halt" in say(page, "/hatl now")
+        page.keyboard.press("Escape")
+        assert "Noted" in say(page, "/halt the prices look wrong")
+        expect(page.locator(".msg.human[data-type=HALT]").last).to_contain_text("the prices look wrong")
+        page.locator(".nav a", has_text="#b-ops").click()
+        expect(page.locator(".bar h1")).to_have_text("#b-ops")
+        assert "Noted" in say(page, "/resume the feed is right again")
+        expect(page.locator(".msg.human[data-type=RESUME]").last).to_contain_text("the feed is right again")
+
+
+def test_text_is_text_whatever_it_holds(society: Consoled, chromium: Browser) -> None:
+    with somebody(chromium, society.owner, "/c/a-arena") as page:
+        assert "Noted" in say(page, HOSTILE)
+        mine = page.locator(".msg.human", has_text="onerror").last
+        expect(mine.locator(".say")).to_contain_text(re.sub(r"\s+", " ", HOSTILE))
+        assert mine.locator(".say").locator("img, script, strong, b, a").count() == 0
+        assert page.evaluate("window.hacked") is None
+        page.goto(f"{society.base}/search?text=onerror")
+        expect(page.locator(".msg.human", has_text="onerror").first).to_be_visible()
+        assert page.evaluate("window.hacked") is None
+        page.goto(f"{society.base}/case/%3Cimg%20src%3Dx%20onerror%3D%22window.hacked%3D1%22%3E")
+        expect(page.locator(".bar h1")).to_have_text("Not here")
+        assert page.evaluate("window.hacked") is None
+        assert "write at most" in asked(page, "say", {"text": "x" * 130_000, "channel": "#a-arena"})["text"]
+
+
+def test_a_viewer_sees_everything_disabled_with_its_reason_and_is_refused_beyond_the_page(
+    society: Consoled, chromium: Browser
+) -> None:
+    """R-E5."""
+    with somebody(chromium, society.viewer, "/c/admin") as page:
+        expect(page.locator(".head .me")).to_have_text("viewer · viewer")
+        write = page.get_by_label("write a note or a command")
+        write.fill("hello")
+        expect(page.get_by_role("button", name="Send")).to_be_disabled()
+        expect(page.locator(".compose .hints")).to_contain_text("viewer may not post NOTE in #admin")
+        write.fill("/halt now")
+        expect(page.locator(".compose .hints")).to_contain_text("viewer may not post HALT")
+        expect(page.get_by_label("pause")).to_be_disabled()
+        for op, args in (
+            ("say", {"text": "/halt now", "channel": "#b-risk"}),
+            ("say", {"text": "hello", "channel": "#admin"}),
+            ("act", {"kind": "answer", "fields": {"escalation_id": "esc_1", "option": 1, "text": None}}),
+            ("act", {"kind": "halt", "fields": {"reason": "x"}}),
+            ("control", {"op": "pause", "value": None}),
+        ):
+            told = asked(page, op, args)
+            assert not told["ok"], (op, args, told)
+        page.goto(f"{society.base}/c/a-arena")
+        page.wait_for_selector("html[data-ready]")
+        assert "Noted" in say(page, "a viewer may write here")
+
+
+def test_the_past_can_be_looked_at_and_nobody_can_act_in_it(society: Consoled, chromium: Browser) -> None:
+    with somebody(chromium, society.owner, "/all") as page:
+        page.get_by_label("look at the past").click()
+        expect(page.locator(".past")).to_contain_text("read-only")
+        moment = page.get_by_label("moment")
+        moment.evaluate(
+            "(e) => { e.value = 12; e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); }"
+        )
+        expect(page.locator(".past")).to_contain_text("message 12 of")
+        expect(page.locator(".msg").last).to_have_attribute("data-seq", "12")
+        expect(page.get_by_label("write a note or a command")).to_have_count(0)
+        assert "the past" in asked(page, "say", {"text": "hello", "channel": "#a-arena"})["text"]
+        page.get_by_label("on one message").click()
+        expect(page.locator(".msg").last).to_have_attribute("data-seq", "13")
+        page.get_by_role("button", name="Back to now").click()
+        expect(page.locator(".past")).to_have_count(0)
+        wait(page, "() => Number([...document.querySelectorAll('.msg')].pop()?.dataset.seq) > 13")
+
+
+def test_a_killed_console_comes_back_with_what_was_being_written(
+    society: Consoled, chromium: Browser
+) -> None:
+    with somebody(chromium, society.owner, "/c/a-verdict") as page:
+        page.get_by_label("write a note or a command").fill("half a sent")
+        page.reload()
+        expect(page.get_by_label("write a note or a command")).to_have_value("half a sent")
+        society.kill_console()
+        expect(page.locator(".tell.bad")).to_contain_text("comes back by itself")
+        expect(page.get_by_role("button", name="Send")).to_be_disabled()
+        society.start_console()
+        expect(page.locator(".tell.bad")).to_have_count(0, timeout=40_000)
+        expect(page.get_by_label("write a note or a command")).to_have_value("half a sent")
+        assert page.url.endswith("/c/a-verdict")
+        page.get_by_label("write a note or a command").press("End")
+        page.keyboard.type("ence")
+        page.keyboard.press("Enter")
+        expect(page.locator(".msg.human", has_text="half a sentence").last).to_be_visible()
+
+
+def test_nothing_is_written_into_the_working_directory(society: Consoled) -> None:
+    assert {path.name for path in society.work.iterdir()} <= {"moot.toml", "society.out", "console.out"}
+    assert not Path(".nicegui").exists()

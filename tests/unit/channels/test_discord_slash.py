@@ -1,0 +1,53 @@
+"""Slash commands, as Discord lists them and as a person would type them."""
+
+import pytest
+
+from channels.commands import COMMANDS, parse
+from channels.discord.slash import DESCRIPTIONS, NotOneWord, is_same, line_of, listed
+from protocols.kernel.seats import BOTS
+
+
+def test_every_command_is_listed_within_discords_limits():
+    found = listed()
+    assert [one["name"] for one in found] == [command.name for command in COMMANDS]
+    for one in found:
+        assert 1 <= len(one["description"]) <= 100
+        for option in one["options"]:
+            assert option["required"]
+            assert 1 <= len(option["description"]) <= 100
+            assert len(option.get("choices", [])) <= 25
+            assert option["name"] in DESCRIPTIONS
+
+
+def test_seats_and_verdicts_are_chosen_from_a_list():
+    options = {one["name"]: {o["name"]: o for o in one["options"]} for one in listed()}
+    assert {choice["value"] for choice in options["take"]["seat"]["choices"]} == {
+        str(seat.value) for seat in BOTS
+    }
+    assert [c["value"] for c in options["override"]["verdict"]["choices"]] == ["APPROVE", "REJECT"]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_what_is_filled_in_is_what_the_grammar_reads(command):
+    given = {"verdict": "REJECT", "seat": "critic", "scope": "system A", "option_or_text": "2"}
+    options = {name: given.get(name, "word") for name in command.params}
+    line = line_of(command.name, options)
+    assert parse(line) == parse(f"/{command.name} " + " ".join(options.values()))
+
+
+def test_an_id_of_two_words_is_refused_and_a_reason_of_many_is_not():
+    with pytest.raises(NotOneWord, match="the id is one word"):
+        line_of("reply", {"id": "a b", "option_or_text": "2"})
+    assert line_of("halt", {"reason": " fire  drill "}) == "/halt fire  drill"
+
+
+def test_the_list_is_the_same_when_discord_adds_its_own_and_another_when_a_word_differs():
+    shown = [{**one, "id": str(n), "version": "1", "nsfw": False} for n, one in enumerate(listed())]
+    assert is_same(shown[::-1])
+    assert not is_same(shown[1:])
+    shown[3]["description"] += "!"
+    assert not is_same(shown)
+
+
+def test_a_command_of_another_version_comes_in_as_it_is():
+    assert line_of("dance", {"how": "well"}) == "/dance well"

@@ -1,0 +1,212 @@
+"""The keeper of a surface: one that fails is told of once, tried again, and troubles no other."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+import structlog
+
+from channels.backoff import Backoff
+from channels.gateway.guest import Host
+from channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
+from channels.gateway.server import GatewayServer
+from channels.surface import PlatformMessageId, Surface, SurfaceConfigError, SurfaceDown
+from protocols.kernel.seats import Seat
+from tests.doubles.small_log import SmallLog
+from tests.doubles.waiting import until
+
+QUICK = Backoff(first_s=0.001, most_s=0.005)
+
+
+class Shown(Surface):
+    """A surface that shows everything, but for what its hooks raise."""
+
+    name = "shown"
+
+    def __init__(self, posted, *, on_start=None, on_post=None, on_watch=None):
+        self.posted = posted
+        self.on_start, self.on_post, self.on_watch = on_start, on_post, on_watch
+
+    async def start(self, inbound, memory):
+        if self.on_start:
+            self.on_start()
+
+    async def post(self, item):
+        if self.on_post:
+            self.on_post(item)
+        self.posted.append(item)
+        return PlatformMessageId(f"p{item.seq}")
+
+    async def watch(self):
+        while True:
+            if self.on_watch:
+                self.on_watch()
+            await asyncio.sleep(0.001)
+
+    async def close(self):
+        pass
+
+
+class Faults:
+    """Raises what is next in a list, each time it is called; None and an empty list let it pass."""
+
+    def __init__(self, *faults):
+        self.faults = list(faults)
+        self.calls = 0
+
+    def __call__(self, *_):
+        self.calls += 1
+        fault = self.faults.pop(0) if self.faults else None
+        if fault is not None:
+            raise fault
+
+
+@asynccontextmanager
+async def running(tmp_path, surfaces, **options):
+    """Run a gateway over a small log; yields the log and what was reported."""
+    log, reports = SmallLog(), []
+
+    async def report(event):
+        reports.append(event)
+
+    host = Host(log_id="log", source=log, publish=log.publish, report=report)
+    ready, stop = asyncio.Event(), asyncio.Event()
+    server = asyncio.create_task(GatewayServer(host, data_dir=tmp_path).serve(lambda _path: ready.set()))
+    await ready.wait()
+    gateway = asyncio.create_task(
+        run_gateway(
+            None,
+            {name: Mirroring(build=build) for name, build in surfaces.items()},
+            data_dir=tmp_path,
+            authority=lambda _platform, _user: Seat.VIEWER,
+            stop=stop,
+            lifeline=None,
+            **{"backoff": QUICK, "config_pause_s": 0.001, **options},
+        )
+    )
+    try:
+        yield log, reports
+    finally:
+        stop.set()
+        await gateway
+        server.cancel()
+        await asyncio.gather(server, return_exceptions=True)
+
+
+def wrong(why="the token is wrong; run: moot fake setup"):
+    return SurfaceConfigError(why)
+
+
+@pytest.mark.parametrize("where", ["build", "start", "watch"])
+def test_a_surface_that_is_set_up_wrongly_is_told_once_and_works_when_it_is_put_right(tmp_path, where):
+    faults = Faults(*[wrong() for _ in range(5)])
+    ill, well = [], []
+
+    def build():
+        if where == "build":
+            faults()
+        return Shown(ill, **({} if where == "build" else {f"on_{where}": faults}))
+
+    async def main():
+        async with running(tmp_path, {"ill": build, "well": lambda: Shown(well)}) as (log, reports):
+            log.say("hello")
+            await until(lambda: ill and well)
+            await until(lambda: faults.calls > 5 and reports)
+            log.say("still here")
+            await until(lambda: [item.seq for item in ill] == [item.seq for item in well] == [1, 2])
+            assert reports == [
+                {
+                    "event": "surface_trouble",
+                    "surface": "ill",
+                    "channel": "",
+                    "why": "the token is wrong; run: moot fake setup",
+                }
+            ]
+
+    asyncio.run(main())
+
+
+def test_each_distinct_trouble_is_told_and_their_number_is_bounded(tmp_path):
+    starts = Faults(wrong("a"), SurfaceDown("b"), wrong("a"), *[wrong(f"c{n}") for n in range(2 * MOST_TOLD)])
+
+    async def main():
+        async with running(tmp_path, {"ill": lambda: Shown([], on_start=starts)}) as (_, reports):
+            await until(lambda: not starts.faults, within_s=50)
+            await until(lambda: len(reports) >= MOST_TOLD)
+            assert [report["why"] for report in reports[:3]] == ["a", "b", "c0"]
+            assert len(reports) == MOST_TOLD
+
+    asyncio.run(main())
+
+
+def test_what_must_be_put_right_is_looked_at_again_only_after_its_pause(tmp_path):
+    starts = Faults(*[wrong() for _ in range(9)])
+    crashes = Faults(*[LookupError("a bug") for _ in range(9)])
+    surfaces = {
+        "ill": lambda: Shown([], on_start=starts),
+        "broken": lambda: Shown([], on_start=crashes),
+    }
+
+    async def main():
+        async with running(tmp_path, surfaces, config_pause_s=3_600.0) as (_, reports):
+            await until(lambda: crashes.calls > 9 and len(reports) == 2)
+            assert starts.calls == 1
+
+    asyncio.run(main())
+
+
+def test_expected_troubles_are_one_line_in_the_log_and_only_bugs_have_a_traceback(tmp_path):
+    starts = Faults(wrong(), SurfaceDown("no network"), LookupError("a bug"))
+    posts = Faults(SurfaceDown("#a-arena is gone", everywhere=False))
+    shown = []
+
+    async def main():
+        surfaces = {"ill": lambda: Shown(shown, on_start=starts, on_post=posts)}
+        async with running(tmp_path, surfaces) as (log, _):
+            log.say("x")
+            await until(lambda: shown)
+
+    with structlog.testing.capture_logs() as lines:
+        asyncio.run(main())
+    told = {line["why"]: line for line in lines if line["log_level"] in ("warning", "error")}
+    assert [why for why, line in told.items() if "exc_info" in line] == ["LookupError: a bug"]
+    assert all("\n" not in why for why in told)
+    assert len(told) == 4
+
+
+def test_a_channel_that_fails_alone_is_told_once_with_its_name_while_others_go_on(tmp_path):
+    shown = []
+
+    def post(item):
+        if item.channel == "#admin":
+            raise SurfaceDown("#admin is gone; run: moot fake setup", everywhere=False)
+
+    async def main():
+        surfaces = {"chat": lambda: Shown(shown, on_post=post)}
+        async with running(tmp_path, surfaces) as (log, reports):
+            for n in range(10):
+                log.say(str(n), ("#a-arena", "#admin")[n % 2])
+            await until(lambda: len(shown) == 5 and reports)
+            assert reports == [
+                {
+                    "event": "surface_trouble",
+                    "surface": "chat",
+                    "channel": "#admin",
+                    "why": "#admin is gone; run: moot fake setup",
+                }
+            ]
+
+    asyncio.run(main())
+
+
+def test_posts_link_to_the_page_that_the_gateway_knows(tmp_path):
+    shown = []
+
+    async def main():
+        surfaces = {"chat": lambda: Shown(shown)}
+        async with running(tmp_path, surfaces, public_url="https://moot.example/") as (log, _):
+            log.say("x")
+            await until(lambda: shown)
+
+    asyncio.run(main())
+    assert shown[0].link == "https://moot.example/m/1"

@@ -1,0 +1,75 @@
+"""What people are called: learned, kept, shown beside the seat, never instead of it."""
+
+import asyncio
+from dataclasses import replace
+
+from channels.layout import parts
+from channels.looks import look_of
+from channels.namebook import MOST_NAME, NameBook
+from channels.rendering import card, speaker
+from protocols.escalation.messages import EscalationResolved
+from protocols.kernel.envelope import Actor
+from protocols.kernel.seats import Seat
+from tests.doubles.postings import posting
+from tests.doubles.small_log import SmallLog
+from tests.doubles.surface_memory import SurfaceMemory
+
+ID = "234567890123456789"
+ANN = Actor("human", "discord", ID)
+
+
+def learned(*names):
+    book, memory = NameBook(), SurfaceMemory()
+
+    async def learn():
+        for user_id, name in names:
+            await book.learn(user_id, name, memory)
+
+    asyncio.run(learn())
+    return book, memory
+
+
+def test_a_person_is_shown_by_the_name_that_they_have_there():
+    book, _ = learned((ID, "Ann"))
+    log = SmallLog()
+    said = log.say("hello", author=Seat.ADMIN, actor=ANN)
+    assert speaker(said) == f"Admin ({ID} on discord)"
+    assert speaker(said, book.names) == "Admin (Ann on discord)"
+    assert card(said, book.names).sentence == "Admin (Ann on discord) notes: hello"
+    assert look_of([said], here="discord", names=book.names)[1].name == "Admin (Ann)"
+    assert look_of([said], here="slack", names=book.names)[1].name == "Admin (Ann on discord)"
+
+
+def test_who_answered_is_shown_by_name_too():
+    book, _ = learned((ID, "Ann"))
+    body = EscalationResolved(escalation_id="esc_1", how="answered", by=ID, effect="none")
+    said = SmallLog().append(body, channel="#admin", author=Seat.REFEREE, case_id="esc_1")
+    assert "answered by Ann" in card(said, book.names).sentence
+    assert ID in said.line and "Ann" not in said.line
+
+
+def test_names_survive_a_new_start_and_the_newest_counts():
+    _, memory = learned((ID, "Ann"), (ID, "Anna"))
+    again = NameBook()
+    asyncio.run(again.recall(memory))
+    assert again.names == {ID: "Anna"}
+
+
+def test_a_name_is_one_short_clean_line_and_never_the_seat():
+    book, _ = learned((ID, "Referee\u202e\n" + "x" * 100), ("ann", "Ann"), ("U1", ""))
+    assert set(book.names) == {ID} and len(book.names[ID]) <= MOST_NAME and book.names[ID].isprintable()
+    said = SmallLog().say("hello", author=Seat.VIEWER, actor=ANN)
+    assert speaker(said, book.names).startswith("Viewer (Referee")
+
+
+def test_folded_messages_name_people_too():
+    book, _ = learned((ID, "Ann"))
+    log = SmallLog()
+    said = [log.say(text, author=Seat.ADMIN, actor=ANN) for text in ("one", "two")]
+    item = replace(
+        posting({"type": "NOTE", "text": "a"}), envelope=said[0], folded=(said[1],), names=book.names
+    )
+    assert [line.partition(" ")[2] for line in parts(item).lines] == [
+        "Admin (Ann on discord) notes: one",
+        "Admin (Ann on discord) notes: two",
+    ]

@@ -1,0 +1,155 @@
+"""What a page is given: cards, faults of a form, changes of a draft, drawdowns; pure and total."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import moot.console.page
+from channels.lines import open_line
+from moot.console.model import ChannelView
+from moot.console.page.cards import MOST_BARS, bars, card_of, whole
+from moot.console.page.case_runs import changes
+from moot.console.page.figures_b import drawdown
+from moot.console.page.places import seq_of
+from moot.console.page.questions import OPS
+from moot.console.page.seats import faults_of
+from moot.console.page.views import groups_of
+from protocols.kernel.catalogue import CHANNELS
+from protocols.kernel.envelope import Envelope
+from protocols.rulebook import MESSAGES
+from tests.doubles import bodies
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
+    lambda some: st.lists(some, max_size=4) | st.dictionaries(st.text(max_size=12), some, max_size=4),
+    max_leaves=12,
+)
+
+
+def envelope(body: dict[str, Any], **over: Any) -> Envelope:
+    fields = {
+        "v": 1, "seq": 7, "id": "x", "channel": "#a-arena", "author": "critic", "case_id": "hyp_20260223_0018",
+        "actor": {"kind": "bot", "platform": "moot", "user_id": ""}, "obligation_id": None, "attempt": 0,
+        "tenure": 0, "in_reply_to": None, "hops": 0, "sent_at": "2026-02-23T00:21:23.944000Z", "hash": "ab",
+        "body": body, **over,
+    }  # fmt: skip
+    return open_line(json.dumps(fields, sort_keys=True, separators=(",", ":")))
+
+
+def test_a_risk_assessment_has_its_scores_as_bars_the_worst_first_and_marked() -> None:
+    body = bodies.assessment(1).model_dump(mode="json") | {"confidence": 0.62}
+    body["scores"] = dict.fromkeys(body["scores"], 0.1) | {"tail_risk": 0.33, "overfitting": 0.71}
+    found = card_of(envelope(body))
+    assert found["b"][0] == ["overfitting", 0.71, True]
+    assert found["b"][1] == ["tail risk", 0.33, False]
+    assert ["confidence", 0.62, False] in found["b"]
+    assert found["n"] == "Critic" and found["k"] == "hyp_20260223_0018" and found["x"].startswith("rates ")
+
+
+def test_violations_rulings_escalations_and_people_stand_out() -> None:
+    marks = {
+        kind: card_of(envelope({"type": kind}))["m"]
+        for kind in ("VIOLATION", "RULING", "ESCALATION", "DRAFT")
+    }
+    assert marks == {"VIOLATION": "violation", "RULING": "ruling", "ESCALATION": "escalation", "DRAFT": ""}
+    ann = {"kind": "human", "platform": "console", "user_id": "ann"}
+    said = card_of(envelope({"type": "NOTE", "text": "hello"}, actor=ann, author="admin"))
+    assert (said["m"], said["h"], said["p"]) == ("human", "ann", "console")
+
+
+def test_a_type_of_a_newer_version_is_a_card_and_its_json_is_there() -> None:
+    """K4."""
+    strange = envelope({"type": "NEW_THING", "depth": {"a": [1, {"b": 2}]}}, author="oracle")
+    assert "NEW_THING" in card_of(strange)["x"]
+    assert card_of(strange)["n"] == "Oracle"
+    assert '"depth"' in whole(strange)["json"]
+
+
+@given(body=st.dictionaries(st.text(max_size=12), JSON, max_size=6))
+def test_any_body_makes_a_card_that_is_plain_json(body: dict[str, Any]) -> None:
+    found = card_of(envelope(json.loads(json.dumps({**body, "type": "X"}, default=str).replace("NaN", "0"))))
+    json.dumps(found)
+    assert len(found["b"]) <= MOST_BARS
+
+
+@pytest.mark.parametrize("value", [True, None, "0.5", 1.2, -0.1, float("nan"), float("inf")])
+def test_only_shares_become_bars(value: object) -> None:
+    assert bars({"confidence": value, "scores": {"tail_risk": value}}) == []
+
+
+def test_a_long_message_is_cut_where_it_is_shown_whole() -> None:
+    text = whole(envelope({"type": "NOTE", "text": "x" * 300_000}))["json"]
+    assert len(text) < 201_000 and text.endswith("characters more")
+
+
+def test_what_is_missing_in_a_form_is_named_field_by_field() -> None:
+    found = faults_of(
+        "RISK_ASSESSMENT", {"type": "RISK_ASSESSMENT", "confidence": 7, "scores": None, "reasoning": "x"}
+    )
+    assert found["scores"] == "is needed" and found["risk_rating"] == "is needed"
+    assert "less than or equal to 1" in found["confidence"]
+    assert faults_of("NO_SUCH", {})[""].startswith("there is no message")
+    right = bodies.assessment(1).model_dump(mode="json")
+    assert faults_of("RISK_ASSESSMENT", right) == {}
+
+
+@given(body=JSON)
+def test_any_form_is_judged_and_none_breaks_it(body: Any) -> None:
+    for kind in ("VERDICT", "HYPOTHESIS"):
+        assert faults_of(kind, body)
+
+
+def test_changes_between_drafts_name_what_came_and_what_went() -> None:
+    assert changes([], ["a"]) == [["", "a"]]
+    assert changes(["a", "b"], ["a", "c"]) == [["", "a"], ["del", "b"], ["add", "c"]]
+
+
+def test_a_drawdown_is_measured_from_the_highest_value_before() -> None:
+    assert drawdown([100.0, 110.0, 99.0, 120.0]) == [0.0, 0.0, -10.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("given_", "found"),
+    [(7, 7), ("7", 7), (True, None), (-1, None), ("٣", None), ("x", None), ("9" * 30, None), (None, None)],
+)
+def test_a_seq_from_a_browser_is_a_number_or_nothing(given_: object, found: int | None) -> None:
+    assert seq_of(given_) == found
+
+
+def test_every_channel_has_its_place_on_the_left() -> None:
+    views = [ChannelView(one.name, one.system, one.purpose, 0, 0) for one in CHANNELS]
+    shown = [one["name"] for group in groups_of(views) for one in group["channels"]]
+    assert sorted(shown) == sorted(one.name for one in CHANNELS)
+
+
+def test_a_page_can_ask_only_what_is_listed() -> None:
+    reads = {"open", "window", "message", "case", "search", "memory", "unread", "at", "check"}
+    assert reads | {"say", "act", "control", "fulfil"} == OPS
+
+
+def test_every_message_type_reads_as_a_card() -> None:
+    for kind in MESSAGES:
+        assert card_of(envelope({"type": kind}))["y"] == kind
+
+
+def test_no_part_of_the_page_makes_markup_of_a_text() -> None:
+    web = Path(moot.console.page.__path__[0]) / "web"
+    parts = {path.name: path.read_text(encoding="utf-8") for path in web.glob("*.js")}
+    assert len(parts) > 10
+    for name, text in parts.items():
+        for way in (
+            "v-html",
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "setHTML",
+            "document.write",
+            "eval(",
+        ):
+            assert way not in text, (name, way)
