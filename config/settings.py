@@ -115,12 +115,21 @@ class PanelSettings(_Section):
 
 
 class ConsoleSettings(_Section):
-    """The web page, as far as others link to it.
+    """The web page: whether `moot up` serves it, and where.
 
     Attributes:
+        enabled: Whether it is served.
+        host: Where it is bound; beyond this machine only with a `token_file`.
+        port: Its port; 0 takes a free one.
+        token_file: Who may come, a line `USER TOKEN` each; "": `console-token` in the data directory, made at the
+            first start.
         public_url: Where people reach it; a message that a platform cuts links to `<public_url>/m/<seq>`.
     """
 
+    enabled: bool = True
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 8420
+    token_file: str = ""
     public_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$", max_length=300)] = ""
 
 

@@ -11,6 +11,7 @@ from channels.draft_codec import draft_from_json, draft_to_json
 from channels.errors import Refused
 from channels.inbox import accepted, keyed
 from config.settings import Settings
+from moot.console.options import OWNER, PLATFORM
 from moot.host import Host
 from protocols.arena.session import completed
 from protocols.arena.state import RunState
@@ -49,7 +50,7 @@ class Door:
 
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is (R-E5)."""
-        if platform == "cli" and user_id == self._owner:
+        if (platform, user_id) in (("cli", self._owner), (PLATFORM, OWNER)):
             return Seat.ADMIN
         return self._settings.seat_of(platform, user_id)
 

@@ -59,6 +59,12 @@ class Feed:
         self._shows_all = shows_all
         self._live: Live | None = None
         self._ticker: asyncio.Task[None] | None = None
+        self._address = ""
+
+    def open_at(self, address: str) -> None:
+        """Say where the web page is; on a terminal that stays in sight, above the status line."""
+        self._address = address
+        self.say(f"open {address}", "bold")
 
     def recap(self, envelopes: Iterable[Envelope], title: str) -> None:
         """Print what was said before, the last of it."""
@@ -108,7 +114,10 @@ class Feed:
 
     def _refresh(self, society: Society) -> None:
         if self._live is not None:
-            self._live.update(status(society, self.console.width), refresh=True)
+            line = status(society, self.console.width)
+            if self._address:
+                line = Text.assemble((f"{self._address}\n", "bold"), line)
+            self._live.update(line, refresh=True)
 
     def close(self) -> None:
         """Take the status line away."""

@@ -1,4 +1,7 @@
-"""The gateway process: all configured surfaces, a guest of the society (K22). `python -m moot.gateway DIR`."""
+"""The gateway process: the console and all configured surfaces, guests of the society (K22).
+
+`python -m moot.gateway DIR`.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from channels.gateway import address
 from channels.gateway.process import Mirroring, run_gateway
 from channels.surface import Surface, SurfaceError, load_surface
 from config.settings import ConfigError, Settings, load_settings
+from moot.console.options import ConsoleOptions
+from moot.heap import settle_heap
 from moot.log_setup import set_up_logging
 
 NICE: Final = 10
@@ -45,16 +51,45 @@ def mirrorings(settings: Settings, folder: Path) -> dict[str, Mirroring]:
     return {name: Mirroring(build=partial(surface_of, settings, name, folder)) for name in settings.surfaces}
 
 
-async def serve(directory: Path, settings: Settings, folder: Path) -> None:
-    """Mirror the society in a directory on all its surfaces until told to stop."""
-    await run_gateway(
-        None,
-        mirrorings(settings, folder),
-        data_dir=directory,
-        authority=settings.seat_of,
-        stop=asyncio.Event(),
-        public_url=settings.console.public_url,
+def console_of(settings: Settings, folder: Path, host: str | None, port: int | None) -> ConsoleOptions:
+    """Return how the console is served; a host and a port that were asked for go before the configured ones."""
+    console = settings.console
+    return ConsoleOptions(
+        host=console.host if host is None else host,
+        port=console.port if port is None else port,
+        public_url=console.public_url,
+        token_file=folder / Path(console.token_file).expanduser() if console.token_file else None,
     )
+
+
+def print_address(owner: str, _viewer: str) -> None:
+    """Print where the owner comes in; `moot up` reads it."""
+    sys.stdout.write(f"{owner}\n" if owner else "")
+    sys.stdout.flush()
+
+
+async def serve(directory: Path, settings: Settings, folder: Path, console: ConsoleOptions | None) -> None:
+    """Mirror the society in a directory on all its surfaces, and serve its page, until told to stop."""
+    keeping: list[asyncio.Task[None]] = []
+    if console is not None:
+        # Loading the page's libraries takes a second, which nobody pays who wants no page.
+        from moot.console.keeping import keep
+
+        page = keep(console, directory, settings, lambda: address.find(directory), tell=print_address)
+        keeping.append(asyncio.create_task(page, name="console"))
+    try:
+        await run_gateway(
+            None,
+            mirrorings(settings, folder),
+            data_dir=directory,
+            authority=settings.seat_of,
+            stop=asyncio.Event(),
+            public_url=settings.console.public_url,
+        )
+    finally:
+        for task in keeping:
+            task.cancel()
+        await asyncio.gather(*keeping, return_exceptions=True)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -62,11 +97,18 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m moot.gateway", description=__doc__)
     parser.add_argument("directory", type=Path, help="data directory of the society")
     parser.add_argument("--config", type=Path, default=None, help="configuration file")
+    parser.add_argument("--host", default=None, help="where the console is bound; by default as configured")
+    parser.add_argument("--port", type=int, default=None, help="its port; 0 takes a free one")
+    parser.add_argument("--no-console", action="store_true", help="serve no console")
     options = parser.parse_args(argv)
     set_up_logging(options.directory / "gateway.log")
     try:
         folder = (options.config or Path()).parent.absolute()
-        asyncio.run(serve(options.directory, load_settings(options.config), folder))
+        settings = load_settings(options.config)
+        has_console = settings.console.enabled and not options.no_console
+        console = console_of(settings, folder, options.host, options.port) if has_console else None
+        settle_heap()
+        asyncio.run(serve(options.directory, settings, folder, console))
     except (ConfigError, SurfaceError) as exc:
         sys.stderr.write(f"moot gateway: {exc}\n")
         return 2

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -26,13 +28,30 @@ class GatewayChild:
     Its standard input is a pipe whose end is the child's signal that its parent is gone, `kill -9` included.
     """
 
-    def __init__(self, directory: Path, config: Path | None) -> None:
-        """Start it."""
+    def __init__(
+        self,
+        directory: Path,
+        config: Path | None,
+        *,
+        more: Sequence[str] = (),
+        say: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        """Start it.
+
+        Args:
+            directory: The society's data directory.
+            config: Its configuration file.
+            more: Further words of the gateway's command line.
+            say: Told what it prints, a line at a time, each once; called on a thread of ours.
+        """
         self._command = [sys.executable, "-m", "moot.gateway", str(directory)]
         if config is not None:
             self._command += ["--config", str(config)]
+        self._command += more
+        self._say = say
+        self._said: set[str] = set()
         self._stop = threading.Event()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[str] | None = None
         self._thread = threading.Thread(target=self._keep, name="gateway keeper", daemon=True)
         self._thread.start()
 
@@ -40,7 +59,12 @@ class GatewayChild:
         pause = FIRST_PAUSE_S
         while not self._stop.is_set():
             began = monotonic_ns()
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE)
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace"
+            )
+            with self._process.stdout or nullcontext(()) as lines:
+                for line in lines:
+                    self._pass_on(line.strip())
             code = self._process.wait()
             if self._stop.is_set():
                 return
@@ -51,6 +75,12 @@ class GatewayChild:
                 pause = FIRST_PAUSE_S
             self._stop.wait(pause)
             pause = min(pause * 2, LONGEST_PAUSE_S)
+
+    def _pass_on(self, line: str) -> None:
+        # Started again it says the same again.
+        if line and line not in self._said and not self._stop.is_set():
+            self._said.add(line)
+            self._say(line)
 
     def close(self, wait_s: float = 5.0) -> None:
         """End it: the pipe closes, then SIGTERM, then SIGKILL."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 from channels.errors import Refused
 from moot.desk import holdings, money, strategies
 from moot.host import Host
+from moot.patience import Patience
 from protocols.escalation.case import EscalationState
 from protocols.kernel.errors import Violation
 from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
@@ -24,15 +25,24 @@ MOST_LINES: Final = 20
 class Reception:
     """Answers a surface's questions in words, and puts its reports into the audit."""
 
-    def __init__(self, host: Host) -> None:
-        """Speak for a society."""
+    def __init__(self, host: Host, patience: Patience | None = None) -> None:
+        """Speak for a society.
+
+        Args:
+            host: Its host.
+            patience: Hears which escalations pages show (K8).
+        """
         self._host = host
+        self._patience = patience
+        self._shown: dict[str, set[str]] = {}
 
     async def ask(self, question: str, args: Mapping[str, Any]) -> str:
         """Answer a question; what cannot be asked is answered with what can.
 
         What the desk does is told to those who read its channel.
         """
+        if question == "escalation_shown":
+            return self._show(args)
         answers = {
             "status": self._status,
             "escalations": self._escalations,
@@ -45,6 +55,23 @@ class Reception:
         if question in OF_THE_DESK and not self._may_read(args, DESK):
             return f"only who reads {DESK} is told that"
         return answers[question]()
+
+    def _show(self, args: Mapping[str, Any]) -> str:
+        """Note that a page of a guest shows an escalation, or no longer does (K8)."""
+        escalation_id, shown = str(args.get("escalation_id", "")), self._shown
+        theirs = shown.setdefault(str(args.get("guest", "")), set())
+        (theirs.add if args.get("is_open") is True else theirs.discard)(escalation_id)
+        self._hold(escalation_id)
+        return ""
+
+    async def left(self, guest: str) -> None:
+        """Forget what the pages of a guest showed that has hung up."""
+        for escalation_id in self._shown.pop(guest, ()):
+            self._hold(escalation_id)
+
+    def _hold(self, escalation_id: str) -> None:
+        if self._patience is not None:
+            self._patience.hold_open(escalation_id, any(escalation_id in one for one in self._shown.values()))
 
     def _may_read(self, args: Mapping[str, Any], channel: str) -> bool:
         seat = Seat.ADMIN if args.get("seat") == Seat.ADMIN else Seat.VIEWER

@@ -65,6 +65,9 @@ class UpOptions:
         config: A configuration file; None: the shipped one.
         owner: User id that is an admin on the platform `cli`.
         shows_all: Show quiet checks in the feed too.
+        has_console: Serve the web page, where the configuration does not say otherwise.
+        host: Where the page is bound; None: as configured.
+        port: Its port; None: as configured.
     """
 
     directory: Path = DEFAULT_DIRECTORY
@@ -77,6 +80,9 @@ class UpOptions:
     config: Path | None = None
     owner: str = ""
     shows_all: bool = False
+    has_console: bool = True
+    host: str | None = None
+    port: int | None = None
 
 
 def wall_now() -> datetime:
@@ -142,7 +148,9 @@ def _set_aside(directory: Path, feed: Feed) -> None:
     """Move an existing society into a folder beside; nothing is deleted."""
     names = ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm", "head", "evidence", "moot.log", "snapshot"]
     names += ["memory.sqlite", "memory.sqlite-wal", "memory.sqlite-shm"]
-    names += [path.name for path in directory.glob("outbox-*")]
+    names += [path.name for pattern in ("outbox-*", "console*") for path in directory.glob(pattern)]
+    # Whoever was let in stays in.
+    names = [name for name in names if name != "console-token"]
     found = [directory / name for name in names if (directory / name).exists()]
     if not (directory / "log.sqlite").exists():
         return
@@ -206,7 +214,8 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
         patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
         exits.push_async_callback(patience.close)
         door = Door(society.host, plan.settings, options.owner)
-        await _serve_guests(exits, options, plan, clock, society, door)
+        reception = Reception(society.host, patience)
+        await _serve_guests(exits, options, plan, clock, society, door, reception, feed)
         where = f"data in {options.directory}" if plan.directory is not None else "nothing is kept"
         feed.say(f"the society lives at {clock.speed:g}x, {where}; Ctrl-C stops it")
         await society.run_until(None, stop)
@@ -215,9 +224,16 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
 
 
 async def _serve_guests(
-    exits: AsyncExitStack, options: UpOptions, plan: Plan, clock: Clock, society: Society, door: Door
+    exits: AsyncExitStack,
+    options: UpOptions,
+    plan: Plan,
+    clock: Clock,
+    society: Society,
+    door: Door,
+    reception: Reception,
+    feed: Feed,
 ) -> None:
-    """Open the inbox, the controls and the gateway's socket; start the gateway where surfaces are configured."""
+    """Open the inbox, the controls and the gateway's socket; start the gateway where there is a page or a surface."""
     directory = options.directory
     if plan.directory is not None:
         path = plan.directory / "log.sqlite"
@@ -238,16 +254,19 @@ async def _serve_guests(
     async def publish(draft: Any, key: str) -> Any:
         return await bridge.on_society(lambda: door.publish_json(draft, key))
 
-    reception = Reception(society.host)
-
     async def ask(question: str, args: Any) -> str:
         return await bridge.on_society(lambda: reception.ask(question, args))
 
     async def report(event: Any) -> None:
         await bridge.on_society(lambda: reception.report(event))
 
+    async def left(guest: str) -> None:
+        await bridge.on_society(lambda: reception.left(guest))
+
     first = [envelope async for envelope in society.bus.read(1, 1)]
-    guests = GuestHost(log_id=first[0].hash, source=bridge, publish=publish, ask=ask, report=report)
+    guests = GuestHost(
+        log_id=first[0].hash, source=bridge, publish=publish, ask=ask, report=report, left=left
+    )
     server = GatewayServer(guests, data_dir=directory)
     io.spawn(server.serve).add_done_callback(_serving_ended)
 
@@ -256,9 +275,23 @@ async def _serve_guests(
         await asyncio.gather(feeding, return_exceptions=True)
 
     exits.push_async_callback(end)
-    if plan.settings.surfaces:
-        child = GatewayChild(directory, options.config)
+    # The page reads the log's file; a society in memory has none.
+    has_console = options.has_console and plan.settings.console.enabled and plan.directory is not None
+    if plan.settings.surfaces or has_console:
+        loop = asyncio.get_running_loop()
+
+        def say(address: str) -> None:
+            loop.call_soon_threadsafe(feed.open_at, address)
+
+        child = GatewayChild(directory, options.config, more=_gateway_words(options, has_console), say=say)
         exits.callback(child.close)
+
+
+def _gateway_words(options: UpOptions, has_console: bool) -> list[str]:
+    if not has_console:
+        return ["--no-console"]
+    words = [] if options.host is None else ["--host", options.host]
+    return words if options.port is None else [*words, "--port", str(options.port)]
 
 
 def _serving_ended(serving: Future[None]) -> None:

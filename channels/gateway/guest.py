@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final, Protocol
 
 import structlog
@@ -14,6 +15,11 @@ import structlog
 from channels.errors import Refused
 from channels.gateway.protocol import VERSION, Frame, Frames, GatewayError, decode, encode, envelope_frame
 from protocols.kernel.errors import Violation
+
+FAREWELL_S: Final = 1.0
+"""How long the society has to hear that a guest has left."""
+
+_NUMBERS: Final = count(1)
 
 AT_ONCE: Final = 64
 """Requests of one guest that are under way together; then it is not read from until one has ended."""
@@ -41,6 +47,9 @@ Raises `Refused` or a `Violation` for "no, for good"; anything else means "try a
 Ask = Callable[[str, Mapping[str, Any]], Awaitable[str]]
 """A question (`status`, `escalations`) with arguments to a text for people."""
 
+Left = Callable[[str], Awaitable[None]]
+"""A guest has hung up, whose questions came with this `guest` among their arguments."""
+
 Report = Callable[[Mapping[str, Any]], Awaitable[None]]
 """Something that a guest wants recorded: {event, …}."""
 
@@ -50,6 +59,10 @@ async def _nobody_answers(_question: str, _args: Mapping[str, Any]) -> str:
 
 
 async def _nobody_hears(_event: Mapping[str, Any]) -> None:
+    return None
+
+
+async def _nobody_cares(_guest: str) -> None:
     return None
 
 
@@ -63,6 +76,7 @@ class Host:
         publish: Takes drafts.
         ask: Answers questions.
         report: Hears what guests report.
+        left: Hears that a guest has hung up.
         heartbeat_s: Wall time between two signs of life.
     """
 
@@ -71,6 +85,7 @@ class Host:
     publish: Publish
     ask: Ask = _nobody_answers
     report: Report = _nobody_hears
+    left: Left = _nobody_cares
     heartbeat_s: float = 5.0
 
     def welcome(self) -> bytes:
@@ -83,15 +98,16 @@ class Host:
             heartbeat_s=self.heartbeat_s,
         )
 
-    async def answer(self, frame: Frame) -> bytes | None:
-        """Carry out a request and write its answer; an error becomes an answer too."""
+    async def answer(self, frame: Frame, guest: str = "") -> bytes | None:
+        """Carry out a request of a guest and write its answer; an error becomes an answer too."""
         n, op = frame.get("n"), frame["op"]
         try:
             match op:
                 case "publish":
                     return encode("receipt", n=n, **await self._take_draft(frame))
                 case "ask":
-                    text = await self.ask(str(frame.get("question")), frame.get("args") or {})
+                    args = {**(frame.get("args") or {}), "guest": guest}
+                    text = await self.ask(str(frame.get("question")), args)
                     return encode("answer", n=n, text=text)
                 case "head":
                     return encode("head", n=n, seq=self.source.head)
@@ -131,6 +147,8 @@ class Guest:
         self._writer = writer
         self._room = asyncio.Semaphore(AT_ONCE)
         self._is_subscribed = False
+        self._name = f"guest {next(_NUMBERS)}"
+        self._has_asked = False
 
     async def serve(self) -> None:
         """Serve until the guest hangs up.
@@ -144,6 +162,14 @@ class Guest:
                 await self._converse(tasks)
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
+        finally:
+            if self._has_asked:
+                await self._say_left()
+
+    async def _say_left(self) -> None:
+        with suppress(Exception):
+            async with asyncio.timeout(FAREWELL_S):
+                await self._host.left(self._name)
 
     async def _converse(self, tasks: asyncio.TaskGroup) -> None:
         is_known = False
@@ -175,7 +201,8 @@ class Guest:
             await self._writer.drain()
 
     async def _respond(self, frame: Frame) -> None:
-        answer = await self._host.answer(frame)
+        self._has_asked |= frame["op"] == "ask"
+        answer = await self._host.answer(frame, self._name)
         if answer is not None:
             self._writer.write(answer)
             await self._writer.drain()

@@ -51,12 +51,22 @@ def up(
         typer.Option("--all", help="Show quiet checks of the desk too: risk within limits and the like."),
     ] = False,
     prices: Prices = None,
+    host: Annotated[
+        str | None,
+        typer.Option("--host", metavar="H", help="Where the web page is bound; by default 127.0.0.1."),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", metavar="N", min=0, max=65_535, help="The page's port; by default 8420."),
+    ] = None,
+    no_console: Annotated[bool, typer.Option("--no-console", help="Serve no web page.")] = False,
     config: ConfigFile = None,
 ) -> int:
     """Let a society live: its bots argue, you watch; Ctrl-C stops it.
 
     Started again on the same directory it goes on where it was. What the bots say scrolls by, one line a
-    message; who owes what stands below. In another terminal moot post, reply, take and so on act in it.
+    message; who owes what stands below. The address that is printed opens the same on a web page; in another
+    terminal moot post, reply, take and so on act in it.
     """
     from moot.heap import settle_heap
     from moot.up import UpOptions, run_up
@@ -73,6 +83,9 @@ def up(
         config=config_file(config),
         owner=owner,
         shows_all=shows_all,
+        has_console=not no_console,
+        host=host,
+        port=port,
     )
     settle_heap()
     return run_up(options)

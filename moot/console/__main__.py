@@ -14,7 +14,8 @@ from channels.logfile import LOG_NAME
 from config.settings import ConfigError, Settings, load_settings
 from moot.console.errors import ConsoleError
 from moot.console.keeping import print_addresses
-from moot.console.server import HOST, PORT, ConsoleOptions, serve
+from moot.console.options import HOST, PORT, ConsoleOptions
+from moot.console.server import serve
 from moot.console.watching import KNOCKING
 from moot.log_setup import set_up_logging
 

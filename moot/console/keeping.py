@@ -13,7 +13,8 @@ from channels.gateway.client import Requests
 from channels.gateway.link import FindAddress
 from config.settings import Settings
 from moot.console.errors import CannotServe
-from moot.console.server import ConsoleOptions, Tell, serve
+from moot.console.options import ConsoleOptions
+from moot.console.server import Tell, serve
 from moot.console.watching import KNOCKING
 
 

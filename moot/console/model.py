@@ -21,9 +21,6 @@ from channels.surface import ActKind, ActReply
 from memory.records import Record
 from moot.console.model_views import (
     MOST_WINDOW,
-    OWNER,
-    PLATFORM,
-    VIEWER,
     WINDOW,
     Batch,
     CaseView,
@@ -42,6 +39,7 @@ from moot.console.model_views import (
     Standing,
     Window,
 )
+from moot.console.options import OWNER, PLATFORM, VIEWER
 from protocols.kernel.case import Ended
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope

@@ -11,15 +11,6 @@ from protocols.kernel.case import CaseState
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
 
-PLATFORM: Final = "console"
-"""What the console is called in `actor.platform` and in `[admins]`."""
-
-OWNER: Final = "owner"
-"""User id of whoever has the address that is printed at the start: an admin."""
-
-VIEWER: Final = "viewer"
-"""User id of whoever has the viewers' address."""
-
 WINDOW: Final = 100
 """Messages of a window."""
 

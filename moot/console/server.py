@@ -9,7 +9,6 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,38 +26,15 @@ from moot.console.guard import Guard
 from moot.console.metrics import Metrics
 from moot.console.model import OWNER, VIEWER
 from moot.console.model_live import Live
+from moot.console.options import HOST, ConsoleOptions
 from moot.console.watching import Watching
 from moot.version import MOOT_VERSION
-
-HOST: Final = "127.0.0.1"
-PORT: Final = 8420
 
 FAREWELL_S: Final = 2
 """How long open connections have to end."""
 
 Tell = Callable[[str, str], None]
 """Told the address with the owner's token and the one with the viewers', once people can come."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsoleOptions:
-    """How the console is served.
-
-    Attributes:
-        host: Where it is bound; beyond loopback only with a `token_file`.
-        port: Its port; 0 takes a free one.
-        public_url: Where people reach it, when that is another address.
-        token_file: The tokens; None: `console-token` in the data directory, made at the first start.
-        has_page: Serve the page; else only the API.
-        is_read_only: Whether nobody can act here.
-    """
-
-    host: str = HOST
-    port: int = PORT
-    public_url: str = ""
-    token_file: Path | None = None
-    has_page: bool = True
-    is_read_only: bool = False
 
 
 async def serve(

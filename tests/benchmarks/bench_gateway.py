@@ -92,7 +92,7 @@ def act_to_log_ms() -> float:
             f'[surfaces]\nfake = {{ module = "{FAKE}", path = "{folder}/platform.sqlite",'
             ' plan = { poll_s = 0.001 } }\n[admins]\nfake = ["ana"]\n'
         )
-        words = ["up", "--data", str(directory), "--config", str(config)]
+        words = ["up", "--no-console", "--data", str(directory), "--config", str(config)]
         with (Path(folder) / "out").open("wb") as out:
             process = subprocess.Popen(
                 [sys.executable, "-m", "moot", *words], cwd=ROOT, stdout=out, stderr=out

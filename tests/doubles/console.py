@@ -14,7 +14,8 @@ from channels.gateway.client import Requests
 from config.settings import Settings, load_settings
 from moot.console.access import NAME
 from moot.console.model_live import Live
-from moot.console.server import ConsoleOptions, serve
+from moot.console.options import ConsoleOptions
+from moot.console.server import serve
 from moot.console.watching import KNOCKING, Watching
 from protocols.kernel.envelope import Envelope
 from tests.doubles.biglog import Chance

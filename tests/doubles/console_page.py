@@ -80,7 +80,7 @@ class Consoled:
 
     def start_society(self) -> None:
         """Let it go on where it was."""
-        words = ["moot", "up", "--speed", str(SLOW), "--data", str(self.directory)]
+        words = ["moot", "up", "--no-console", "--speed", str(SLOW), "--data", str(self.directory)]
         self._society = self._run(words, "society.out")
         wait_for(lambda: address.find(self.directory).exists(), "the society's socket")
 

@@ -110,7 +110,7 @@ def test_a_scene_is_played(tmp_path: Path) -> None:
 def up(place: Path, *options: object) -> Iterator[subprocess.Popen[str]]:
     """Start a society and wait until it answers; kill it at the end if it is still there."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "moot", "up", "--data", place, *map(str, options)],
+        [sys.executable, "-m", "moot", "up", "--no-console", "--data", place, *map(str, options)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip

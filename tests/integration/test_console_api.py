@@ -19,7 +19,7 @@ import pytest
 from config.settings import load_settings
 from moot.console.errors import CannotServe
 from moot.console.keeping import keep
-from moot.console.server import ConsoleOptions
+from moot.console.options import ConsoleOptions
 from moot.stored import last_envelope, stored_envelopes
 from protocols.kernel.envelope import Envelope
 from tests.doubles import bodies
@@ -40,7 +40,7 @@ def start(directory: Path, *words: str) -> subprocess.Popen[bytes]:
     directory.mkdir(parents=True, exist_ok=True)
     config = directory.parent / "moot.toml"
     config.write_text(CONFIG)
-    command = [sys.executable, "-m", "moot", "up", "--data", str(directory), "--config", str(config), *words]
+    command = [sys.executable, "-m", "moot", "up", "--no-console", "--data", str(directory), "--config", str(config), *words]
     with (directory.parent / "up.out").open("ab") as out:
         return subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "NO_COLOR": "1"})
 

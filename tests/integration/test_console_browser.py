@@ -115,8 +115,11 @@ def test_an_escalation_is_answered_with_one_click_and_the_bot_acts(
         one = page.locator("section.sheet").filter(has=page.locator(".options")).first
         name = one.get_attribute("id")
         expect(one.locator(".left")).to_contain_text("left, then the first option")
+        # K8: while a page shows what waits for a person, time goes slowly.
+        expect(page.locator(".head .pace")).to_have_text("1×")
         one.get_by_role("button", name="Deploy as proposed").click()
         expect(page.locator("table.rows").filter(has_text=name)).to_contain_text("answered by owner")
+        expect(page.locator(".head .pace")).not_to_have_text("1×")
         # The second of two people is told, and has not been waiting for a button that does nothing (R-E4).
         expect(other.locator("table.rows").filter(has_text=name)).to_contain_text("answered by owner")
         reply = asked(

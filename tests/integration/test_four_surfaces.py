@@ -110,6 +110,7 @@ def society(directory: Path, config: Path) -> Iterator[Log]:
         "-m",
         "moot",
         "up",
+        "--no-console",
         "--speed",
         "1200",
         "--data",

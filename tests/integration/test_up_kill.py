@@ -26,7 +26,7 @@ fake = {{ module = "tests.doubles.fake_platform:FakePlatform", path = "{path}" }
 
 
 def start(directory: Path, config: Path) -> subprocess.Popen[bytes]:
-    words = ["up", "--speed", "1200", "--data", str(directory), "--config", str(config)]
+    words = ["up", "--no-console", "--speed", "1200", "--data", str(directory), "--config", str(config)]
     with (directory.parent / "up.out").open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "moot", *words],
@@ -95,7 +95,7 @@ def test_a_second_society_on_the_same_directory_is_refused(tmp_path: Path) -> No
     process = start(directory, config)
     try:
         wait_for(lambda: head(directory) > 0, 60, "message")
-        words = [sys.executable, "-m", "moot", "up", "--data", str(directory)]
+        words = [sys.executable, "-m", "moot", "up", "--no-console", "--data", str(directory)]
         second = subprocess.run(words, capture_output=True, text=True, check=False)
     finally:
         process.send_signal(signal.SIGTERM)

@@ -186,7 +186,8 @@ def test_requests_are_answered_and_drafts_get_their_receipts(tmp_path):
             await until(lambda: reported)
 
     asyncio.run(main())
-    assert asked == [("status", {"user_id": "ana"})]
+    ((question, args),) = asked
+    assert (question, args["user_id"], set(args)) == ("status", "ana", {"user_id", "guest"})
     assert reported == [{"event": "post_refused", "seq": 3}]
 
 
@@ -679,3 +680,27 @@ def test_emoji_and_odd_characters_are_notes_or_one_calm_line(tmp_path, text):
         assert reply.text == "Noted as message 9."
 
     taking_in(tmp_path, Answering(), use)
+
+
+def test_the_society_hears_which_guest_asked_and_that_it_has_left(tmp_path):
+    asked, left = [], []
+
+    async def ask(question, args):
+        asked.append(args["guest"])
+        return "noted"
+
+    async def hear(guest):
+        left.append(guest)
+
+    async def main():
+        async with hosting(tmp_path, ask=ask, left=hear):
+            async with asking(tmp_path) as one, asking(tmp_path) as two:
+                await asyncio.gather(one.connected(), two.connected())
+                for requests in (one, two, one):
+                    assert await requests.ask("escalation_shown", {"guest": "a forged one"}) == "noted"
+                assert left == []
+            await until(lambda: len(left) == 2)
+
+    asyncio.run(main())
+    assert asked[0] == asked[2] != asked[1] and sorted(left) == sorted(set(asked))
+    assert "a forged one" not in asked

@@ -14,7 +14,8 @@ from moot.console.access import NAME, Access
 from moot.console.errors import CannotServe
 from moot.console.guard import Guard
 from moot.console.model import Person
-from moot.console.server import ConsoleOptions, bind, open_access
+from moot.console.options import ConsoleOptions
+from moot.console.server import bind, open_access
 from moot.console.watching import Watching
 from protocols.kernel.seats import Seat
 

@@ -218,3 +218,12 @@ def test_r_e4_an_answer_that_changes_nothing_is_told_in_the_receipt_also_when_it
 def test_a_guest_reads_the_note_and_without_one_its_receipt_is_as_it_always_was() -> None:
     assert accepted(Receipt(3, "k")) == {"status": "accepted", "id": "k", "seq": 3}
     assert accepted(Receipt(3, "k", note="too late"))["note"] == "too late"
+
+
+def test_whoever_has_the_printed_address_is_an_admin_on_the_console_and_nobody_else_there() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        assert door.seat_of("console", "owner") is Seat.ADMIN
+        assert door.seat_of("console", "viewer") is Seat.VIEWER
+        assert door.seat_of("slack", "owner") is Seat.VIEWER
+
+    at_the_door(script)

@@ -40,3 +40,36 @@ def test_a_report_stands_in_the_audit() -> None:
     audit = next(env.body for env in log if env.body.type == "AUDIT")
     assert (audit.event, audit.seat) == ("post_refused", "slack")
     assert "too long" in audit.reason
+
+
+class Waits:
+    """Stands for the society's patience: what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, bool]] = []
+
+    def hold_open(self, escalation_id: str, is_open: bool) -> None:
+        self.told.append((escalation_id, is_open))
+
+
+def test_k8_an_escalation_is_held_open_while_any_guest_shows_it() -> None:
+    waits = Waits()
+
+    async def script(stage: Stage) -> None:
+        reception = Reception(stage.host, waits)  # type: ignore[arg-type]
+
+        async def show(guest: str, *, is_open: bool) -> bool:
+            args = {"escalation_id": "esc_1", "is_open": is_open, "guest": guest}
+            assert await reception.ask("escalation_shown", args) == ""
+            return waits.told[-1][1]
+
+        assert await show("one", is_open=True)
+        assert await show("two", is_open=True)
+        assert await show("one", is_open=False), "the other one still shows it"
+        await reception.left("one")
+        assert waits.told[-1] == ("esc_1", True)
+        await reception.left("two")
+        assert waits.told[-1] == ("esc_1", False), "who has hung up shows nothing"
+        await reception.left("nobody")
+
+    play({}, script)
