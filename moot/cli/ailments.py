@@ -176,15 +176,15 @@ def prices() -> Finding:
     return Finding("prices", "ok", f"samples readable: {universe.description}")
 
 
-def settings() -> Finding:
+def settings(given: Path | None = None) -> Finding:
     """Check the configuration."""
     from config.settings import ConfigError
     from moot.cli.config import config_file
     from moot.cli.config import settings as load
 
-    path = config_file(None)
+    path = config_file(given)
     try:
-        load(None)
+        load(given)
     except ConfigError as exc:
         return Finding("settings", "failure", str(exc), "moot config show says when it is right")
     return Finding("settings", "ok", f"{path} over the shipped ones" if path else "the shipped ones")
@@ -216,7 +216,7 @@ def data(directory: Path) -> Finding:
     return Finding("data", "ok", said)
 
 
-def surfaces() -> Iterator[Finding]:
+def surfaces(given: Path | None = None) -> Iterator[Finding]:
     """Ask each configured chat platform whether the gateway could work there; without any, nothing is asked."""
     import asyncio
 
@@ -225,10 +225,10 @@ def surfaces() -> Iterator[Finding]:
     from moot.cli.config import settings as load
 
     try:
-        chosen = load(None)
+        chosen = load(given)
     except ConfigError:
         return  # `settings` tells
-    folder = (config_file(None) or Path()).parent.absolute()
+    folder = (config_file(given) or Path()).parent.absolute()
     for name in chosen.surfaces:
         yield from asyncio.run(_surface(chosen, name, folder))
 

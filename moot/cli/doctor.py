@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 import typer
 
 from moot.cli.app import command
+from moot.cli.config import ConfigFile
 from moot.cli.output import console, has_colour, plural, print_hanging, write_json
 from moot.cli.place import DEFAULT, AsJson
 
@@ -40,11 +41,12 @@ MARKS: Final[dict[State, tuple[str, str]]] = {
 }
 
 
-@command("moot doctor", "moot doctor ./my-data --json")
+@command("moot doctor", "moot doctor ./my-data --json", "moot doctor --config my-society.toml")
 def doctor(
     named: Annotated[
         Path, typer.Argument(metavar="DIR", help="Data directory to look at; by default ./moot-data.")
     ] = DEFAULT,
+    config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> int:
     """Check the set-up and say what is missing; exit code 1 when Moot cannot work so."""
@@ -52,7 +54,7 @@ def doctor(
 
     findings: list[Finding] = []
     target = console()
-    for finding in examine(named):
+    for finding in examine(named, config):
         findings.append(finding)
         if as_json:
             continue
@@ -68,7 +70,7 @@ def doctor(
     return 1 if failures else 0
 
 
-def examine(directory: Path) -> Iterator[Finding]:
+def examine(directory: Path, config: Path | None = None) -> Iterator[Finding]:
     """Run every check; one that breaks is a finding too."""
     from moot.cli import ailments
 
@@ -81,7 +83,7 @@ def examine(directory: Path) -> Iterator[Finding]:
         ("terminal", terminal),
         ("time zones", ailments.time_zones),
         ("prices", ailments.prices),
-        ("settings", ailments.settings),
+        ("settings", lambda: ailments.settings(config)),
         ("data", lambda: ailments.data(directory)),
     )
     for name, check in checks:
@@ -89,7 +91,7 @@ def examine(directory: Path) -> Iterator[Finding]:
             yield check()
         except Exception as exc:
             yield Finding(name, "failure", f"{type(exc).__name__}: {exc}")
-    yield from ailments.surfaces()
+    yield from ailments.surfaces(config)
 
 
 def terminal() -> Finding:

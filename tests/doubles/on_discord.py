@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
-import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from channels.discord import DiscordSurface
 from channels.discord.rendering import read_back
-from channels.gateway.guest import Host
-from channels.gateway.server import GatewayServer
 from channels.rendering import card
 from channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
 from protocols.escalation.messages import Escalation, Option
 from protocols.kernel.catalogue import CHANNELS
 from protocols.kernel.seats import Seat
+from tests.doubles import gateway_running
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
@@ -128,41 +125,12 @@ async def started(
         os.environ.pop(TOKEN, None)
 
 
-@asynccontextmanager
-async def society(directory: Path, log: SmallLog) -> AsyncGenerator[None]:
-    """Host a log on the gateway socket of a data directory."""
-    host = Host(log_id="log", source=log, publish=log.publish, heartbeat_s=0.2)
-    ready = asyncio.Event()
-    task = asyncio.create_task(GatewayServer(host, data_dir=directory).serve(lambda _path: ready.set()))
-    await ready.wait()
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-@contextmanager
-def gateway(directory: Path, server: DiscordServer, **more: Any) -> Generator[subprocess.Popen[bytes]]:
+def gateway(
+    directory: Path, server: DiscordServer, **more: Any
+) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """Run a gateway process with Discord as its only surface; `admins` are user ids."""
-    config = {
-        "data_dir": str(directory),
-        "surfaces": {"discord": ["channels.discord:DiscordSurface", options(server)]},
-        **more,
-    }
-    command = [sys.executable, "-m", "tests.doubles.gateway_process", json.dumps(config)]
-    with (directory / "gateway.err").open("ab") as err:
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stderr=err, env={**os.environ, TOKEN: server.token}
-        )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait(10)
-        assert process.stdin is not None
-        process.stdin.close()
+    surface = ("channels.discord:DiscordSurface", options(server))
+    return gateway_running.gateway(directory, {"discord": surface}, env={TOKEN: server.token}, **more)
 
 
 def posts(server: DiscordServer, channel: str | None = None) -> list[list[int]]:

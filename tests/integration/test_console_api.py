@@ -40,7 +40,8 @@ def start(directory: Path, *words: str) -> subprocess.Popen[bytes]:
     directory.mkdir(parents=True, exist_ok=True)
     config = directory.parent / "moot.toml"
     config.write_text(CONFIG)
-    command = [sys.executable, "-m", "moot", "up", "--no-console", "--data", str(directory), "--config", str(config), *words]
+    words = ("--no-console", "--data", str(directory), "--config", str(config), *words)
+    command = [sys.executable, "-m", "moot", "up", *words]
     with (directory.parent / "up.out").open("ab") as out:
         return subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "NO_COLOR": "1"})
 

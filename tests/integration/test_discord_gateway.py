@@ -9,7 +9,8 @@ import pytest
 
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, GARBAGE_EVENT, limited, status
 from tests.doubles.discord_server import DiscordServer
-from tests.doubles.on_discord import escalation, gateway, posts, seqs, society, until, with_channels
+from tests.doubles.gateway_running import society
+from tests.doubles.on_discord import escalation, gateway, posts, seqs, until, with_channels
 from tests.doubles.small_log import SmallLog
 
 CHANNELS = ("#a-arena", "#b-ops", "#admin")

@@ -9,15 +9,15 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from channels.gateway.guest import Host
-from channels.gateway.server import GatewayServer
+from tests.doubles import gateway_running
 from tests.doubles.fake_platform import PlatformFile
+from tests.doubles.gateway_running import society
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until as eventually
 
@@ -52,40 +52,11 @@ def spawn(command, **how):
     return subprocess.Popen(command, cwd=ROOT, **how)
 
 
-@contextmanager
 def gateway(tmp_path, surfaces=None, **options):
-    """Run a gateway process; the pipe to its standard input is its lifeline."""
+    """Run a gateway process with fake platforms."""
     surfaces = surfaces or {"fake": {"plan": WILD}}
-    config = {
-        "data_dir": str(tmp_path),
-        "admins": ["ana"],
-        "surfaces": {name: fake(tmp_path, name, **how) for name, how in surfaces.items()},
-        **options,
-    }
-    with (tmp_path / "gateway.err").open("ab") as err:
-        command = [sys.executable, "-m", "tests.doubles.gateway_process", json.dumps(config)]
-        process = spawn(command, stdin=subprocess.PIPE, stderr=err)
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait(10)
-        process.stdin.close()
-
-
-@asynccontextmanager
-async def society(tmp_path, log):
-    """Host a log on the gateway socket of a data directory."""
-    host = Host(log_id="log", source=log, publish=log.publish, heartbeat_s=0.2)
-    ready = asyncio.Event()
-    task = asyncio.create_task(GatewayServer(host, data_dir=tmp_path).serve(lambda _path: ready.set()))
-    await ready.wait()
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    fakes = {name: fake(tmp_path, name, **how) for name, how in surfaces.items()}
+    return gateway_running.gateway(tmp_path, fakes, **{"admins": ["ana"], **options})
 
 
 def everything_is_there_once_and_in_order(platform, log):

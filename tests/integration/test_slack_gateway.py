@@ -1,23 +1,19 @@
 """The whole chain: a log, its gateway process, Slack's libraries, and a Slack that misbehaves."""
 
 import asyncio
-import json
 import random
 import signal
-import subprocess
-import sys
 from collections import Counter
-from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from channels.gateway.guest import Host
-from channels.gateway.server import GatewayServer
 from channels.slack import rendering
 from protocols.escalation.messages import Escalation
 from protocols.kernel.seats import Seat
+from tests.doubles import gateway_running
+from tests.doubles.gateway_running import society
 from tests.doubles.live_slack import slack_server
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until as eventually
@@ -34,35 +30,10 @@ def server(monkeypatch):
         assert running.pings == running.formatted == []
 
 
-@contextmanager
 def gateway(tmp_path, server, **options):
-    """Run a gateway process whose only surface is Slack; the pipe to its standard input is its lifeline."""
-    slack = ["tests.doubles.live_slack:UnpacedSlack", {"api": server.api, **options}]
-    config = {"data_dir": str(tmp_path), "admins": ["U0ANA"], "surfaces": {"slack": slack}}
-    with (tmp_path / "gateway.err").open("ab") as err:
-        command = [sys.executable, "-m", "tests.doubles.gateway_process", json.dumps(config)]
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=err)
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait(10)
-        process.stdin.close()
-
-
-@asynccontextmanager
-async def society(tmp_path, log):
-    """Host a log on the gateway socket of a data directory."""
-    host = Host(log_id="log", source=log, publish=log.publish, heartbeat_s=0.2)
-    ready = asyncio.Event()
-    task = asyncio.create_task(GatewayServer(host, data_dir=tmp_path).serve(lambda _path: ready.set()))
-    await ready.wait()
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    """Run a gateway process whose only surface is Slack."""
+    slack = ("tests.doubles.live_slack:UnpacedSlack", {"api": server.api, **options})
+    return gateway_running.gateway(tmp_path, {"slack": slack}, admins=["U0ANA"])
 
 
 def seqs(server, channel):

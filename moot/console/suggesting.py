@@ -1,0 +1,283 @@
+"""What the simulated mind of a seat would answer: a starting point for the person who sits there (K12, K14).
+
+The view that a mind is shown is made here from the folded docket, the index and the memory file, as the host makes it
+from what it keeps; the mind then thinks in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from bots.minds.mind import Mind, View
+from bots.minds.simulated.arena import SimulatedWriter
+from bots.minds.simulated.mind import SimulatedMind
+from bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from bots.minds.simulated.tools import SimulatedTools
+from bots.seats.arena import ArenaMind
+from bots.seats.panel import PanelMind
+from bots.seats.sessions import SessionStore
+from channels.wording import seat_name
+from memory.errors import MemoryStoreError
+from memory.evidence import DirectoryEvidence, text_of
+from memory.inmemory import InMemoryStore
+from memory.shelves import BY_NAME, Put
+from memory.sqlite_file import LOAD, STATE
+from moot.console.errors import NotReady, NotThere
+from moot.console.model import MOST_WINDOW, ReadModel
+from moot.seating import source_of
+from moot.society import Plan, market_of, prices
+from protocols.kernel.docket import Docket
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.message import Message
+from protocols.kernel.obligation import Obligation, Visibility
+from protocols.kernel.seats import ARENA, PANEL, Seat
+
+LIMIT_S: Final = 15.0
+"""Wall time a page waits for a suggestion; the mind thinks on, and the next question gets what it found."""
+
+MOST_BEHIND: Final = 20_000
+"""Messages by which the memory file may be behind the log; a living society writes it every few hundred."""
+
+NOTES_SHOWN: Final = 50
+NO_TIME: Final = timedelta(0)
+EMPTY: Final = InMemoryStore().read()
+
+_log = structlog.get_logger("moot.console")
+
+
+class Suggesting:
+    """Asks simulated minds on behalf of people, one at a time."""
+
+    def __init__(self, watching: Any) -> None:
+        """Prepare; prices are loaded at the first question.
+
+        Args:
+            watching: The society (`moot.console.watching.Watching`).
+        """
+        self._watching = watching
+        self._one = asyncio.Lock()
+        self._under_way: dict[tuple[str, int], asyncio.Task[Message | None]] = {}
+        self._tools: tuple[str, SimulatedTools] | None = None
+
+    async def suggest(self, model: ReadModel, obligation_id: str) -> Message:
+        """Return what the simulated mind would answer.
+
+        Args:
+            model: The present as nobody in particular sees it: the seat's own rights decide what the mind is shown.
+            obligation_id: What is owed.
+
+        Raises:
+            NotThere: Nobody owes it any more, or the mind would say nothing.
+            NotReady: The mind is still thinking, or cannot be asked now.
+        """
+        key = (obligation_id, model.docket().attempts.get(obligation_id, 0))
+        task = self._under_way.get(key)
+        if task is None:
+            task = asyncio.create_task(self._think(model, obligation_id), name="suggestion")
+            self._under_way[key] = task
+            task.add_done_callback(_retrieved)
+        seat = seat_name(obligation_id.rsplit("/", 1)[-1])
+        try:
+            found = await asyncio.wait_for(asyncio.shield(task), LIMIT_S)
+        except TimeoutError:
+            raise NotReady(f"The simulated {seat} is still thinking: ask again in a moment.") from None
+        finally:
+            if task.done():
+                self._under_way.pop(key, None)
+        if found is None:
+            raise NotThere(f"The simulated {seat} would say nothing here.")
+        return found
+
+    async def close(self) -> None:
+        """Let go; a thread that thinks is waited for (K25)."""
+        tasks = list(self._under_way.values())
+        self._under_way.clear()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _think(self, model: ReadModel, obligation_id: str) -> Message | None:
+        async with self._one:
+            memory = await asyncio.to_thread(_stored, self._watching.directory / "memory.sqlite")
+            view = await view_of(model, obligation_id, DirectoryEvidence(self._watching.directory / "evidence"))
+            if view.obligation.may_see.has_memory:
+                view = replace(view, memory=(await _caught_up(model, memory)).read())
+            house = model.docket().house
+            plan = Plan(
+                settings=self._watching.settings,
+                seed=house.seed,
+                start=house.started_at or view.now,
+                directory=self._watching.directory,
+                bus="sqlite",
+            )
+            try:
+                return await asyncio.to_thread(self._answer, plan, view)
+            except Exception as exc:
+                _log.warning("no suggestion", obligation=obligation_id, why=f"{type(exc).__name__}: {exc}")
+                raise NotReady("The simulated mind cannot be asked now; the gateway's log says why.") from exc
+
+    def _answer(self, plan: Plan, view: View) -> Message | None:
+        """Ask the mind; in a thread."""
+        reply = asyncio.run(self._mind(plan, view.seat).answer(view))
+        return None if reply is None else reply.body
+
+    def _mind(self, plan: Plan, seat: Seat) -> Mind:
+        if seat in PANEL:
+            return PanelMind(SimulatedPanelWriter(plan.seed))
+        if seat in ARENA:
+            if source_of(plan.settings) is not None:
+                raise NotReady("the Arena's seats work with the notebook service, which the console does not ask")
+            return ArenaMind(SimulatedWriter(plan.seed), lambda _view: None, SessionStore())
+        log_id = self._watching.log_id
+        if self._tools is None or self._tools[0] != log_id:
+            universe, _ = prices(plan)
+            market, _ = market_of(plan, universe)
+            assert plan.directory is not None
+            evidence = DirectoryEvidence(plan.directory / "evidence")
+            self._tools = (log_id, SimulatedTools(universe, evidence, plan.seed, market=market))
+        return SimulatedMind(self._tools[1])
+
+
+async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvidence) -> View:
+    """Return what a seat's mind is shown for an obligation, but for memory (K12).
+
+    Raises:
+        NotThere: Nobody owes it, or not any more.
+        NotReady: The docket is not folded yet.
+    """
+    owed = _owed(model.docket(), obligation_id)
+    seat, sight = owed.seat, owed.may_see
+    said, why = await _transcript(model, owed)
+    notes = await _notes(model)
+    content = await asyncio.to_thread(text_of, evidence, sight.content_ref) if sight.content_ref else ""
+    # From here on nothing is waited for: the rest is of one moment (K13).
+    docket = model.docket()
+    owed = _owed(docket, obligation_id)
+    state, house = docket.cases[owed.case_id], docket.house
+    case_type = docket.rules.types[state.kind]
+    readable = docket.rules.matrix.readable(seat)
+    now = model.now().at or house.at or owed.opened_at
+    return View(
+        obligation=owed,
+        seat=seat,
+        now=now,
+        attempt=docket.attempts.get(owed.id, 0),
+        refused=why,
+        transcript=tuple(e for e in said if e.channel in readable and may_see(sight, e)),
+        notes=tuple(e for e in notes if e.channel in readable and may_see(sight, e)),
+        brief=case_type.brief(state, owed, house) if case_type.brief is not None else {},
+        memory=EMPTY,
+        is_conservative=house.conservative_a,
+        elapsed=max(now - state.anchor_at, NO_TIME),
+        config=house.config,
+        content=content,
+    )
+
+
+def may_see(sight: Visibility, env: Envelope) -> bool:
+    """Say whether an obligation lets a mind see a message, as the host does (K12)."""
+    return (
+        env.case_id not in sight.hidden_cases
+        and env.body.type not in sight.hidden_types
+        and env.author not in sight.hidden_authors
+        and (sight.shown_types is None or env.body.type in sight.shown_types)
+    )
+
+
+def _owed(docket: Docket, obligation_id: str) -> Obligation:
+    owed = docket.open.get(obligation_id)
+    if owed is None:
+        raise NotThere(f"nobody owes {obligation_id[:120]}, or not any more")
+    return owed
+
+
+async def _transcript(model: ReadModel, owed: Obligation) -> tuple[list[Envelope], str]:
+    """Return the messages of the case, its ended parts, the case it is part of and the one it goes back to.
+
+    Returns:
+        The messages in order, and why the last answer to the obligation was refused, "" when none was.
+    """
+    state = model.docket().cases[owed.case_id]
+    found = await _said(model, owed.case_id)
+    window = await model.window(case_id=owed.case_id, limit=MOST_WINDOW)
+    answers = [e for e in window.envelopes if e.obligation_id == owed.id and e.seq in window.flaws]
+    if state.parent is not None:
+        found += await _said(model, state.parent)
+    if (linked := getattr(state, "linked", None)) is not None:
+        found += (await model.case(linked)).transcript
+        # What opened this case stands under the ended one (K23).
+        found.append(await model.message(state.opened_seq))
+    in_order = {env.seq: env for env in found}
+    why = window.flaws[answers[-1].seq] if answers else ""
+    return [in_order[seq] for seq in sorted(in_order)], why
+
+
+async def _said(model: ReadModel, case_id: str) -> list[Envelope]:
+    """Return what was said in a case and in those of its parts that have ended."""
+    try:
+        told = await model.case(case_id)
+    except NotThere:
+        return []
+    found = list(told.transcript)
+    for child in told.children:
+        if child not in model.docket().cases:
+            found += await _said(model, child)
+    return found
+
+
+async def _notes(model: ReadModel) -> list[Envelope]:
+    """Return what people said lately."""
+    said = list((await model.search(type="NOTE", limit=NOTES_SHOWN)).envelopes)
+    answers = await model.search(type="ESCALATION_ANSWER", limit=NOTES_SHOWN)
+    said += [env for env in answers.envelopes if getattr(env.body, "text", None)]
+    return sorted(said, key=lambda env: env.seq)[-NOTES_SHOWN:]
+
+
+async def _caught_up(model: ReadModel, store: InMemoryStore) -> InMemoryStore:
+    """Apply what was logged since the memory file was written, as far as nothing is missing in between."""
+    head = model.docket().seq
+    if head - store.applied_seq > MOST_BEHIND:
+        return store
+    while store.applied_seq < head:
+        window = await model.window(after=store.applied_seq, limit=MOST_WINDOW)
+        if not window.envelopes or window.damaged:
+            break
+        for env in window.envelopes:
+            store.apply(env, env.seq not in window.flaws)
+    return store
+
+
+def _stored(path: Path) -> InMemoryStore:
+    """Read the memory file; in a thread. Empty where there is none, or none that can be read."""
+    store = InMemoryStore()
+    if not path.exists():
+        return store
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0)) as db:
+            db.execute("BEGIN")
+            seq, digest, low = db.execute(STATE).fetchone()
+            puts = [_put(*row) for row in db.execute(LOAD)]
+        store.restore(puts, applied_seq=seq, applied_hash=digest, low_water=low)
+    except (sqlite3.Error, MemoryStoreError, TypeError, KeyError) as exc:
+        _log.warning("a suggestion without memory", why=str(exc))
+        return InMemoryStore()
+    return store
+
+
+def _put(shelf: str, _key: str, _seq: int, body: str) -> Put:
+    return Put(BY_NAME[shelf], BY_NAME[shelf].decode(body))
+
+
+def _retrieved(task: asyncio.Task[Any]) -> None:
+    """Look at a fault that nobody may have waited for."""
+    if not task.cancelled():
+        task.exception()
+
+
