@@ -6,6 +6,7 @@ what was printed, so after a crash the last line may come again.
 
 from __future__ import annotations
 
+import io
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -48,13 +49,11 @@ class TerminalSurface(Surface):
         """Nothing comes in from here."""
 
     async def post(self, item: Posting) -> PlatformMessageId:
-        # Written in one piece: the console would keep what it could not write, and write it again.
-        with self.console.capture() as shown:
-            self.show(item.envelope)
+        text = self._painted(item.envelope)
         try:
-            self.console.file.write(shown.get())
+            self.console.file.write(text)
             self.console.file.flush()
-        except OSError as exc:
+        except (OSError, ValueError) as exc:
             raise SurfaceDown(f"the terminal is gone: {exc}", maybe_posted=False) from exc
         self._n += 1
         return PlatformMessageId(f"{item.nonce}/{self._n}")
@@ -64,16 +63,32 @@ class TerminalSurface(Surface):
 
     def show(self, envelope: Envelope) -> None:
         """Print one message."""
-        if not self.console.is_terminal:
-            # One line a message, however long, so that it can be searched.
-            self.console.print(line(envelope), soft_wrap=True)
-            return
-        prefix, said = parts(envelope, is_narrow=self.console.width < NARROW)
-        indent = Text(" " * prefix.cell_len)
-        lines = said.wrap(self.console, max(10, self.console.width - prefix.cell_len - 1))
-        for n, part in enumerate(lines):
-            part.rstrip()
-            self.console.print((indent if n else prefix) + part, soft_wrap=True)
+        _print(self.console, envelope)
+
+    def _painted(self, envelope: Envelope) -> str:
+        # On a console of its own: ours would keep what it could not write, and end the process at a broken pipe.
+        paper = io.StringIO()
+        ours = self.console
+        painter = Console(
+            file=paper, force_terminal=ours.is_terminal, width=ours.width, no_color=ours.no_color,
+            color_system=ours.color_system,  # type: ignore[arg-type]
+            highlight=False, emoji=False, markup=False, legacy_windows=False,
+        )  # fmt: skip
+        _print(painter, envelope)
+        return paper.getvalue()
+
+
+def _print(console: Console, envelope: Envelope) -> None:
+    if not console.is_terminal:
+        # One line a message, however long, so that it can be searched.
+        console.print(line(envelope), soft_wrap=True)
+        return
+    prefix, said = parts(envelope, is_narrow=console.width < NARROW)
+    indent = Text(" " * prefix.cell_len)
+    lines = said.wrap(console, max(10, console.width - prefix.cell_len - 1))
+    for n, part in enumerate(lines):
+        part.rstrip()
+        console.print((indent if n else prefix) + part, soft_wrap=True)
 
 
 def line(envelope: Envelope) -> Text:

@@ -43,7 +43,7 @@ def bolt_app(web: Web, api: str, me: Me, take: Take, *, signing_secret: str | No
         return BoltResponse(status=200, body="")
 
     app = AsyncApp(
-        name="moot",
+        name="moot-on-slack",  # a name of its own: Bolt gives the logger of that name our handler
         logger=library_logger(),
         client=client(api, None, web.session),
         authorize=authorize,

@@ -25,7 +25,7 @@ app.add_typer(group, name="discord")
 
 
 @command(
-    "MOOT_DISCORD_TOKEN=... moot discord setup --config my-society.toml",
+    "moot discord setup --config my-society.toml",
     "moot discord setup --config my-society.toml --check --json",
     within=group,
 )

@@ -58,9 +58,9 @@ class Access:
         Raises:
             CannotServe: It cannot be read or made, others may read it, or a line in it is none.
         """
+        if fresh is not None and not path.exists():
+            _make(path, fresh)
         try:
-            if fresh is not None and not path.exists():
-                _make(path, fresh)
             mode = path.stat().st_mode
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as exc:
@@ -101,10 +101,22 @@ def _cookie(user_id: str, token: str) -> str:
 
 
 def _make(path: Path, fresh: Fresh) -> None:
+    """Make the file, whole or not at all: half of one would keep everybody out for good.
+
+    Raises:
+        CannotServe: The disk refuses.
+    """
     lines = [f"{user} {urlsafe_b64encode(fresh(24)).decode()}" for user in (OWNER, VIEWER)]
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+    except OSError as exc:
+        raise CannotServe(f"{path}: the tokens cannot be written: {exc.strerror or exc}") from exc
 
 
 def _parsed(path: Path, text: str) -> dict[str, str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+import structlog
 
 from channels.draft_codec import draft_to_json
 from channels.gateway.client import Requests
@@ -25,7 +28,11 @@ from protocols.rulebook import CHANNEL_OF
 MOST_ACT: Final = 200
 """Characters of the key that a page gives an act, with the platform before it."""
 
+NOT_KEPT: Final = "Not taken: the console's disk refuses it"
+
 Lookup = Callable[[str], Awaitable[str | None]]
+
+_log = structlog.get_logger("moot.console")
 
 
 class ActStore(OutboxStore):
@@ -62,6 +69,30 @@ class Acts(Intake):
         """Publish a draft that settles an obligation, once, and say what became of it."""
         keyed = replace(draft, key=draft.identity())
         return await self._once(keyed.key, draft_to_json(keyed))
+
+    async def _take(self, act: InboundAct) -> ActReply:
+        try:
+            return await super()._take(act)
+        except sqlite3.Error as exc:
+            return _not_kept(exc)
+
+    async def _once(self, key: str, text: str) -> ActReply:
+        reply = await super()._once(key, text)
+        if reply.text.startswith(NOT_KEPT):
+            # It may be tried again with its key.
+            self._told.pop((key, text), None)
+        return reply
+
+    async def _keep_and_hand_over(self, key: str, text: str) -> ActReply:
+        try:
+            return await super()._keep_and_hand_over(key, text)
+        except sqlite3.Error as exc:
+            return _not_kept(exc)
+
+
+def _not_kept(exc: sqlite3.Error) -> ActReply:
+    _log.warning("act not kept", why=str(exc))
+    return ActReply(f"{NOT_KEPT} ({exc}). Nothing was done; try again when there is room.", ok=False)
 
 
 def check_key(key: str) -> None:

@@ -20,6 +20,7 @@ from typing import Any, Final
 import structlog
 
 from channels.logfile import LOG_NAME
+from moot.console.courtesy import Courtesy, Worker
 from moot.console.index import BUSY_S, attach
 from moot.console.model import Progress
 from moot.console.stories import Stories
@@ -62,8 +63,17 @@ def fold_file(
     *,
     stop: threading.Event,
     stories: Stories | None = None,
+    worker: Worker | None = None,
 ) -> None:
     """Fold what the log holds after the docket's seq, up to `last` or until stopped; in a thread.
+
+    Args:
+        directory: The data directory.
+        docket: What is folded further.
+        last: The last message to fold.
+        stop: Ends it early.
+        stories: Told what each message did.
+        worker: Steps back between slices while somebody waits for an answer; None: it never does.
 
     Raises:
         Stuck: A line is damaged or breaks the rules.
@@ -83,6 +93,8 @@ def fold_file(
                     for seq, text, digest in rows[n : n + SLICE]:
                         fold_one(docket, read_row(seq, text, digest), stories)
                     time.sleep(REST_S)
+                    if worker is not None:
+                        worker.step_back()
                 while stories is not None and not stop.is_set() and not stories.wait_for_room(0.2):
                     pass
             if stories is not None:
@@ -136,8 +148,9 @@ class Folding:
         past: What folding the messages before tells, while that is still to be done; None when it is not.
     """
 
-    def __init__(self, directory: Path, rules: Rules) -> None:
-        """Prepare to fold the log of a data directory."""
+    def __init__(self, directory: Path, rules: Rules, courtesy: Courtesy) -> None:
+        """Prepare to fold the log of a data directory, stepping back for whoever `courtesy` knows of."""
+        self._worker = Worker(courtesy)
         self._directory = directory
         self._rules = rules
         self._stop = threading.Event()
@@ -274,7 +287,9 @@ class Folding:
                 write_snapshot(self._own, seq=seq, log_hash=digest, rules=self._rules, state=state)
 
     async def _in_thread(self, docket: Docket, last: int, stories: Stories) -> None:
-        work = asyncio.to_thread(fold_file, self._directory, docket, last, stop=self._stop, stories=stories)
+        work = asyncio.to_thread(
+            fold_file, self._directory, docket, last, stop=self._stop, stories=stories, worker=self._worker
+        )
         task = asyncio.ensure_future(work)
         try:
             await asyncio.shield(task)

@@ -15,6 +15,7 @@ from channels.backoff import Backoff
 from channels.errors import CorruptLog
 from channels.lines import open_line
 from channels.rendering import sentence
+from moot.console.courtesy import Courtesy, Worker
 from moot.console.index import Index
 from moot.console.model import Progress
 from moot.console.stories import Stories
@@ -49,9 +50,10 @@ class Indexer:
         problem: Why nothing is written now; "" when it is.
     """
 
-    def __init__(self, index: Index) -> None:
-        """Start the thread."""
+    def __init__(self, index: Index, courtesy: Courtesy) -> None:
+        """Start the thread; it steps back for whoever `courtesy` knows of."""
         self.index = index
+        self._worker = Worker(courtesy)
         self.problem = ""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="console index")
         self._woken = asyncio.Event()
@@ -109,6 +111,7 @@ class Indexer:
             try:
                 is_new = await self.run(lambda: self._present(head()))
                 turn += 1
+                await self._worker.step_back_on_loop()
                 is_more = await self.run(lambda: self._past(turn)) or is_new  # noqa: B023  # awaited here
             except sqlite3.Error as exc:
                 failures += 1

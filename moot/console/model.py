@@ -43,6 +43,7 @@ from moot.console.options import OWNER, PLATFORM, VIEWER
 from protocols.kernel.case import Ended
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope
+from protocols.kernel.message import Message
 
 __all__ = [
     "MOST_WINDOW",
@@ -283,6 +284,15 @@ class ReadModel(ABC):
 
         Raises:
             NotThere: Nobody owes that, or not any more.
+        """
+
+    @abstractmethod
+    async def suggestion(self, person: Person, obligation_id: str) -> Message:
+        """Return what the simulated mind of the seat that this person holds would answer, as a starting point.
+
+        Raises:
+            NotThere: Nobody owes that any more, this person does not hold the seat, or the mind would be silent.
+            NotReady: The mind is still thinking, or cannot be asked now.
         """
 
     @abstractmethod

@@ -20,6 +20,7 @@ from moot.console.watching import Watching
 from moot.control import Receipt, ask
 from protocols.kernel.docket import Docket
 from protocols.kernel.errors import Malformed
+from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 from protocols.rulebook import MESSAGES
 
@@ -154,6 +155,14 @@ class Live(Looking):
         if owed is None or not self._reads(owed.channel):
             raise NotThere(f"nobody owes {obligation_id}, or not any more")
         return {kind: MESSAGES[kind].model_json_schema() for kind in owed.expects if kind in MESSAGES}
+
+    async def suggestion(self, person: Person, obligation_id: str) -> Message:
+        owed = owed_to(self.docket(), person, obligation_id)
+        if isinstance(owed, str):
+            raise NotThere(owed)
+        suggesting = await self.watching.suggester()
+        # Through nobody's eyes: what the mind is shown follows from the rights of its seat.
+        return await suggesting.suggest(Live(self.watching), obligation_id)
 
     async def answer(self, person: Person, obligation_id: str, body: Mapping[str, Any]) -> ActReply:
         if why := self._nobody_can():

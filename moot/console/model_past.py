@@ -14,6 +14,7 @@ from moot.console.model import Batch, Op, Person, Progress, ReadModel, SocietyTi
 from moot.console.model_looking import Looking
 from moot.console.watching import Watching
 from protocols.kernel.docket import Docket
+from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 
 MOST_OPEN: Final = 8
@@ -151,6 +152,9 @@ class Past(Looking):
         return ActReply(NOT_HERE, ok=False)
 
     async def form(self, person: Person, obligation_id: str) -> Mapping[str, Any]:
+        raise NotThere(NOT_HERE)
+
+    async def suggestion(self, person: Person, obligation_id: str) -> Message:
         raise NotThere(NOT_HERE)
 
     async def answer(self, person: Person, obligation_id: str, body: Mapping[str, Any]) -> ActReply:

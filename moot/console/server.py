@@ -21,6 +21,7 @@ from channels.gateway.link import FindAddress
 from config.settings import Settings
 from moot.console.access import NAME, Access
 from moot.console.api import TITLE, add_api, person_of
+from moot.console.courtesy import Attending
 from moot.console.errors import CannotServe
 from moot.console.guard import Guard
 from moot.console.metrics import Metrics
@@ -68,7 +69,7 @@ async def serve(
         metrics = Metrics(model)
         watching.hears.append(metrics.hear)
         app = application(console, model, watching, metrics)
-        guard = guarded(app, access, console, port)
+        guard = guarded(Attending(app, watching.courtesy), access, console, port)
         if tell is not None:
             base = console.public_url.rstrip("/") or f"http://{_name(console.host)}:{port}"
             tell(_address(base, access, OWNER), _address(base, access, VIEWER))
@@ -192,6 +193,7 @@ async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Me
     finally:
         # Streams end with the hub, so that the server need not wait for them.
         watching.hub.close()
+        watching.courtesy.end()
         server.should_exit = True
         await asyncio.shield(asyncio.ensure_future(_end(tasks)))
 

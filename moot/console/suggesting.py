@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -40,6 +40,9 @@ from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation, Visibility
 from protocols.kernel.seats import ARENA, PANEL, Seat
 
+if TYPE_CHECKING:
+    from moot.console.watching import Watching
+
 LIMIT_S: Final = 15.0
 """Wall time a page waits for a suggestion; the mind thinks on, and the next question gets what it found."""
 
@@ -56,11 +59,11 @@ _log = structlog.get_logger("moot.console")
 class Suggesting:
     """Asks simulated minds on behalf of people, one at a time."""
 
-    def __init__(self, watching: Any) -> None:
+    def __init__(self, watching: Watching) -> None:
         """Prepare; prices are loaded at the first question.
 
         Args:
-            watching: The society (`moot.console.watching.Watching`).
+            watching: The society.
         """
         self._watching = watching
         self._one = asyncio.Lock()
@@ -104,10 +107,12 @@ class Suggesting:
 
     async def _think(self, model: ReadModel, obligation_id: str) -> Message | None:
         async with self._one:
-            memory = await asyncio.to_thread(_stored, self._watching.directory / "memory.sqlite")
-            view = await view_of(model, obligation_id, DirectoryEvidence(self._watching.directory / "evidence"))
+            memory = await asyncio.to_thread(stored, self._watching.directory / "memory.sqlite")
+            view = await view_of(
+                model, obligation_id, DirectoryEvidence(self._watching.directory / "evidence")
+            )
             if view.obligation.may_see.has_memory:
-                view = replace(view, memory=(await _caught_up(model, memory)).read())
+                view = replace(view, memory=(await caught_up(model, memory)).read())
             house = model.docket().house
             plan = Plan(
                 settings=self._watching.settings,
@@ -118,6 +123,8 @@ class Suggesting:
             )
             try:
                 return await asyncio.to_thread(self._answer, plan, view)
+            except NotReady:
+                raise
             except Exception as exc:
                 _log.warning("no suggestion", obligation=obligation_id, why=f"{type(exc).__name__}: {exc}")
                 raise NotReady("The simulated mind cannot be asked now; the gateway's log says why.") from exc
@@ -132,7 +139,9 @@ class Suggesting:
             return PanelMind(SimulatedPanelWriter(plan.seed))
         if seat in ARENA:
             if source_of(plan.settings) is not None:
-                raise NotReady("the Arena's seats work with the notebook service, which the console does not ask")
+                raise NotReady(
+                    "the Arena's seats work with the notebook service, which the console does not ask"
+                )
             return ArenaMind(SimulatedWriter(plan.seed), lambda _view: None, SessionStore())
         log_id = self._watching.log_id
         if self._tools is None or self._tools[0] != log_id:
@@ -204,31 +213,31 @@ async def _transcript(model: ReadModel, owed: Obligation) -> tuple[list[Envelope
         The messages in order, and why the last answer to the obligation was refused, "" when none was.
     """
     state = model.docket().cases[owed.case_id]
-    found = await _said(model, owed.case_id)
-    window = await model.window(case_id=owed.case_id, limit=MOST_WINDOW)
-    answers = [e for e in window.envelopes if e.obligation_id == owed.id and e.seq in window.flaws]
-    if state.parent is not None:
-        found += await _said(model, state.parent)
+    found = await _said(model, state.parent) if state.parent is not None else []
     if (linked := getattr(state, "linked", None)) is not None:
         found += (await model.case(linked)).transcript
         # What opened this case stands under the ended one (K23).
         found.append(await model.message(state.opened_seq))
-    in_order = {env.seq: env for env in found}
-    why = window.flaws[answers[-1].seq] if answers else ""
-    return [in_order[seq] for seq in sorted(in_order)], why
+    found += await _said(model, owed.case_id)
+    window = await model.window(case_id=owed.case_id, limit=MOST_WINDOW)
+    refused = [e.seq for e in window.envelopes if e.obligation_id == owed.id and e.seq in window.flaws]
+    each = {env.seq: env for env in found}
+    return list(each.values()), window.flaws[refused[-1]] if refused else ""
 
 
 async def _said(model: ReadModel, case_id: str) -> list[Envelope]:
-    """Return what was said in a case and in those of its parts that have ended."""
+    """Return what was said in a case, and, where each ended, in its parts; as the host joins them."""
     try:
         told = await model.case(case_id)
     except NotThere:
         return []
-    found = list(told.transcript)
+    parts = [(env.seq, [env]) for env in told.transcript]
     for child in told.children:
-        if child not in model.docket().cases:
-            found += await _said(model, child)
-    return found
+        ended = model.docket().ended.get(child)
+        if ended is not None:
+            parts.append((ended.seq, await _said(model, child)))
+    parts.sort(key=lambda part: part[0])
+    return [env for _, said in parts for env in said]
 
 
 async def _notes(model: ReadModel) -> list[Envelope]:
@@ -239,7 +248,7 @@ async def _notes(model: ReadModel) -> list[Envelope]:
     return sorted(said, key=lambda env: env.seq)[-NOTES_SHOWN:]
 
 
-async def _caught_up(model: ReadModel, store: InMemoryStore) -> InMemoryStore:
+async def caught_up(model: ReadModel, store: InMemoryStore) -> InMemoryStore:
     """Apply what was logged since the memory file was written, as far as nothing is missing in between."""
     head = model.docket().seq
     if head - store.applied_seq > MOST_BEHIND:
@@ -253,7 +262,7 @@ async def _caught_up(model: ReadModel, store: InMemoryStore) -> InMemoryStore:
     return store
 
 
-def _stored(path: Path) -> InMemoryStore:
+def stored(path: Path) -> InMemoryStore:
     """Read the memory file; in a thread. Empty where there is none, or none that can be read."""
     store = InMemoryStore()
     if not path.exists():
@@ -279,5 +288,3 @@ def _retrieved(task: asyncio.Task[Any]) -> None:
     """Look at a fault that nobody may have waited for."""
     if not task.cancelled():
         task.exception()
-
-

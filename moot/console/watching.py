@@ -7,11 +7,12 @@ through it.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -26,6 +27,7 @@ from channels.outbox_store import OutboxStore
 from config.settings import Settings
 from moot.clock.wall import utc_ns
 from moot.console.acts import Acts, ActStore
+from moot.console.courtesy import Courtesy, Worker
 from moot.console.errors import ConsoleError, NotReady, Unreadable
 from moot.console.folding import Folding
 from moot.console.hub import Hub
@@ -40,11 +42,17 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
 from protocols.rulebook import rules
 
+if TYPE_CHECKING:
+    from moot.console.suggesting import Suggesting
+
 LOOK_S: Final = 0.5
 """How often it is looked whether a society runs and how far the reading is."""
 
 KNOCKING: Final = Backoff(first_s=0.1, most_s=2.0)
 """The pauses while no society answers."""
+
+PATIENCE: Final = Backoff(first_s=0.5, most_s=10.0)
+"""The pauses while no disk takes what people do."""
 
 CHUNK: Final = 100
 """Messages that are taken in before other work on the loop gets its turn."""
@@ -66,6 +74,7 @@ class Watching:
         settings: Who is an admin, and what viewers read.
         rules: The rules, with those rights.
         hub: What is new.
+        courtesy: Who waits for an answer, so that reading steps back.
         readers: Threads for queries.
         requests: The way to the society; None: nobody can act here.
         hears: Called with every message that arrives.
@@ -84,6 +93,7 @@ class Watching:
         self.settings = settings
         self.rules = rules(settings.viewers.viewers())
         self.hub = Hub()
+        self.courtesy = Courtesy()
         self.readers = Readers(directory)
         self.requests = requests
         self.hears: list[Hear] = []
@@ -95,11 +105,12 @@ class Watching:
         self._find = find
         self._clock = SocietyClock(asyncio.get_running_loop().time, utc_ns)
         self._indexer: Indexer | None = None
-        self._folding = Folding(directory, self.rules)
+        self._folding = Folding(directory, self.rules, self.courtesy)
         self._store: OutboxStore | None = None
         self._pages: dict[str, frozenset[str]] = {}
         self._started_seq = 0
         self._is_indexed = False
+        self._suggesting: Suggesting | None = None
 
     # ------------------------------------------------------------ life
 
@@ -117,6 +128,8 @@ class Watching:
                 await asyncio.sleep(KNOCKING.first_s)
         finally:
             self.hub.close()
+            if self._suggesting is not None:
+                await asyncio.shield(asyncio.ensure_future(self._suggesting.close()))
             await asyncio.shield(asyncio.ensure_future(self.readers.close()))
 
     async def _begin(self) -> None:
@@ -124,12 +137,12 @@ class Watching:
         self.readers.turn_to(None)
         log_id, last = await self._first_sight()
         self.log_id = log_id
-        indexer = Indexer(Index(self.directory))
+        indexer = Indexer(Index(self.directory), self.courtesy)
         self._indexer = indexer
         await indexer.open(log_id, last.seq)
         self.readers.turn_to(indexer.index.path if indexer.is_open else None)
         self._is_indexed = indexer.is_open
-        self._folding = Folding(self.directory, self.rules)
+        self._folding = Folding(self.directory, self.rules, self.courtesy)
         self._clock = SocietyClock(asyncio.get_running_loop().time, utc_ns)
         if isinstance(last, Envelope):
             self._clock.take(last, self._written_ago_s())
@@ -165,8 +178,8 @@ class Watching:
                 tasks.create_task(indexer.keep_up(head, self._written), name="console index")
                 tasks.create_task(self._look(), name="console look")
                 tasks.create_task(self._learn_clock(), name="console clock")
-                if self.acts is not None:
-                    tasks.create_task(self.acts.run(), name="console acts")
+                if self.requests is not None:
+                    tasks.create_task(self._act(), name="console acts")
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
 
@@ -270,7 +283,9 @@ class Watching:
 
     async def _last_of(self, kind: str) -> Envelope | None:
         high: int | None = self.hub.head
+        worker = Worker(self.courtesy)
         while high is not None:
+            await worker.step_back_on_loop()
             wanted, top = Wanted(type=kind), high
             found = await self.readers.run(
                 lambda db: stretch(db, self.reach, wanted, low=1, high=top, is_down=True, limit=1)  # noqa: B023
@@ -283,6 +298,16 @@ class Watching:
 
     # ------------------------------------------------------------ acts
 
+    async def _act(self) -> None:
+        """Hand over what people do; where it cannot be kept yet, try until it can."""
+        failures = 0
+        while self.acts is None:
+            failures += 1
+            await asyncio.sleep(PATIENCE.delay_s(failures))
+            await self._open_acts(self.hub.head)
+        self.hub.stir()
+        await self.acts.run()
+
     async def _open_acts(self, head: int) -> None:
         if self.requests is None:
             self.no_acts = "nobody can act here: this console only shows"
@@ -291,8 +316,10 @@ class Watching:
         try:
             await store.open(head=head)
         except (ChannelError, sqlite3.Error, OSError) as exc:
-            self.no_acts = f"nobody can act here now: {exc}"
-            _log.warning("no acts", why=str(exc))
+            await store.close()
+            why, self.no_acts = self.no_acts, f"nobody can act here now: {exc}"
+            if why != self.no_acts:
+                _log.warning("no acts", why=str(exc))
             return
         self._store = store
         self.acts = Acts(store, self.requests, authority=self.authority)
@@ -332,6 +359,13 @@ class Watching:
             args = {"escalation_id": escalation_id, "is_open": escalation_id in after}
             with suppress(SocietyAway):
                 await self.requests.ask("escalation_shown", args)
+
+    async def suggester(self) -> Suggesting:
+        """Return what asks simulated minds; loading them takes a moment, and is done when somebody wants them."""
+        if self._suggesting is None:
+            loaded = await asyncio.to_thread(importlib.import_module, "moot.console.suggesting")
+            self._suggesting = self._suggesting or loaded.Suggesting(self)
+        return self._suggesting
 
     def _held(self) -> frozenset[str]:
         return frozenset().union(*self._pages.values())

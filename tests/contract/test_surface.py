@@ -17,6 +17,7 @@ from channels.surface import (
     Posting,
     Surface,
     SurfaceConfigError,
+    SurfaceDown,
     SurfaceError,
     load_surface,
 )
@@ -308,6 +309,31 @@ def test_the_terminal_is_plain_without_a_terminal_and_honours_no_color(monkeypat
     out = io.StringIO()
     TerminalSurface(console=Console(file=out, force_terminal=True, width=80)).show(envelope)
     assert "\x1b[1;31mCritic" in out.getvalue()
+
+
+@pytest.mark.parametrize("error", [OSError(5, "nobody reads"), BrokenPipeError(32, "nobody reads")])
+def test_a_terminal_that_is_gone_is_down_and_shows_each_message_once_when_it_is_back(error):
+    class Pipe(io.StringIO):
+        is_cut = True
+
+        def write(self, text):
+            if self.is_cut:
+                raise error
+            return super().write(text)
+
+    log, out = SmallLog(), Pipe()
+    surface = TerminalSurface(file=out)
+
+    async def main():
+        for _time in range(3):
+            with pytest.raises(SurfaceDown) as caught:
+                await surface.post(posting(log, "lost"))
+            assert not caught.value.maybe_posted
+        out.is_cut = False
+        await surface.post(posting(log, "back"))
+
+    asyncio.run(main())
+    assert out.getvalue().count("lost") == 0 and out.getvalue().count("back") == 1
 
 
 @pytest.mark.parametrize("width", [20, 40, 69, 70, 120])

@@ -15,6 +15,8 @@ from typing import Any
 
 import aiohttp
 import pytest
+import structlog
+import structlog.testing
 
 from config.settings import load_settings
 from moot.console.errors import CannotServe
@@ -480,17 +482,16 @@ async def test_two_consoles_on_a_port_one_is_told(tmp_path: Path) -> None:
                 pass
 
 
-async def test_a_gateway_goes_on_without_a_console_that_cannot_be_served(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_gateway_goes_on_without_a_console_that_cannot_be_served(tmp_path: Path) -> None:
     written(tmp_path, 50)
     async with served(tmp_path) as console:
         port = int(console.host.partition(":")[2])
-        await keep(
-            ConsoleOptions(port=port, has_page=False), tmp_path, load_settings(), lambda: tmp_path / "no"
-        )
-    said = capsys.readouterr().out
-    assert f"port {port} on 127.0.0.1 is in use" in said and "token=" not in said
+        with structlog.testing.capture_logs() as said:
+            await keep(
+                ConsoleOptions(port=port, has_page=False), tmp_path, load_settings(), lambda: tmp_path / "no"
+            )
+    (told,) = [line["why"] for line in said if line["event"] == "no console"]
+    assert f"port {port} on 127.0.0.1 is in use" in told and "token=" not in told
 
 
 async def test_a_console_that_waits_for_its_first_log_shows_it_when_it_comes(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What keeps a Slack surface from starting or working is told in one calm line."""
 
 import asyncio
+import logging
 
 import pytest
 from structlog.testing import capture_logs
@@ -198,3 +199,14 @@ def test_no_token_is_in_a_repr_or_a_log_line(server):
     for secret in (server.bot_token, server.app_token, server.signing_secret):
         assert secret not in str(told)
         assert secret not in str(lines)
+
+
+def test_what_the_libraries_log_is_all_that_our_handler_of_it_hears(server):
+    """Bolt gives every logger that it makes the handlers of the one that it was given."""
+    log = logging.getLogger("moot")
+
+    async def main():
+        async with living(server):
+            return [*log.handlers, *logging.getLogger().handlers]
+
+    assert not [one for one in asyncio.run(main()) if type(one).__module__.startswith("channels.")]

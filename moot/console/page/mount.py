@@ -46,7 +46,10 @@ def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]
     from nicegui import ui
 
     from moot.console.page.element import Page, dress
+    from moot.console.page.pictures import add_pictures
     from moot.console.page.session import Session
+
+    add_pictures(app)
 
     async def page(request: Request) -> None:
         client = ui.context.client

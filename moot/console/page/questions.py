@@ -15,7 +15,7 @@ from moot.console.page import views
 from moot.console.page.cards import whole
 from moot.console.page.cases import facts_of
 from moot.console.page.places import WINDOW, asked_of, found_by, seq_of, view_of
-from moot.console.page.seats import faults_of
+from moot.console.page.seats import faults_of, suggested
 from moot.console.page.shelves import records_of
 from protocols.kernel.times import rfc3339
 
@@ -178,6 +178,10 @@ class Questions(ABC):
 
     async def _on_check(self, args: Mapping[str, Any]) -> dict[str, str]:
         return faults_of(str(args.get("kind")), args.get("body"))
+
+    async def _on_suggest(self, args: Mapping[str, Any]) -> Json:
+        self._may_act()
+        return await suggested(self._live, self.person, str(args.get("obligation")))
 
     async def _on_fulfil(self, args: Mapping[str, Any]) -> Json:
         self._may_act()

@@ -53,6 +53,20 @@ async def form_of(model: ReadModel, person: Person, obligation_id: str) -> dict[
     }
 
 
+async def suggested(model: ReadModel, person: Person, obligation_id: str) -> dict[str, Any]:
+    """Return the simulated mind's answer to an obligation, to begin from.
+
+    Raises:
+        NotThere: This person may not answer it, or the mind would say nothing.
+        NotReady: The mind is still thinking.
+    """
+    message = await model.suggestion(person, obligation_id)
+    owed = next((one for one in await model.obligations() if one.id == obligation_id), None)
+    if owed is None:
+        raise NotThere(f"Nobody owes {clean(obligation_id, 120)}, or not any more.")
+    return {"kind": message.type, "body": message.model_dump(mode="json") | _given(message.type, owed)}
+
+
 def faults_of(kind: str, body: Any) -> dict[str, str]:
     """Say which fields of a message are wrong, by their path; nothing when it is what the type takes."""
     model = MESSAGES.get(kind)

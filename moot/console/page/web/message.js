@@ -1,5 +1,5 @@
 // One message: who, when, one sentence, its numbers as bars, its case as a chip, its JSON one click away.
-import { clockTime, initials, parts } from "moot-console/words.js";
+import { clockTime, parts } from "moot-console/words.js";
 
 const TAGS = { violation: "violation", ruling: "ruling", escalation: "escalation", halt: "stop" };
 const LONG = 430;
@@ -19,7 +19,7 @@ export const Bars = {
 
 export const Message = {
   components: { Say, Bars },
-  inject: ["ask"],
+  inject: ["ask", "drawn"],
   props: { m: Object, cont: Boolean, at: Boolean, place: Boolean, incase: Boolean, times: Number, until: String },
   data: () => ({ isOpen: false, isLong: false, whole: null, fault: "" }),
   computed: {
@@ -27,7 +27,7 @@ export const Message = {
     long() { return this.m.x.length > LONG; },
   },
   methods: {
-    clockTime, initials,
+    clockTime,
     async json() {
       this.isOpen = !this.isOpen;
       if (!this.isOpen || this.whole) return;
@@ -35,7 +35,7 @@ export const Message = {
     },
   },
   template: `<article :class="['msg', m.m, {cont, at, human: m.h}]" :id="'m' + m.s" :data-seq="m.s" :data-type="m.y" tabindex="-1">
-    <span v-if="!cont" class="badge" :style="{'--seat': m.col}" aria-hidden="true">{{ initials(m.a, m.n, m.h) }}</span>
+    <span v-if="!cont && m.h" class="badge" aria-hidden="true">{{ m.h.slice(0, 2).toUpperCase() }}</span><img v-else-if="!cont" class="badge" :src="'/pictures/' + m.a + '.png?v=' + drawn" width="32" height="32" alt="">
     <span v-else class="aside" aria-hidden="true">{{ clockTime(m.t) }}</span>
     <div>
       <div v-if="!cont" class="top"><span class="who">{{ m.h ? m.h : m.n }}</span><span v-if="m.h" class="tag">{{ m.n }} on {{ m.p }}</span><span v-if="tag" class="tag">{{ tag }}</span>

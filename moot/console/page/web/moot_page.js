@@ -21,7 +21,7 @@ const LONGEST_MS = 20000;
 export default {
   components: { Board, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
   props: { boot: Object },
-  provide() { return { ask: this.ask }; },
+  provide() { return { ask: this.ask, drawn: this.boot.drawn }; },
   data() {
     const b = this.boot;
     return {
@@ -152,14 +152,14 @@ export default {
         return;
       }
       const act = { "?": () => { this.isHelp = true; }, "/": () => document.querySelector(".find input")?.offsetParent ? document.querySelector(".find input").focus() : this.go("/search"), g: () => { this.goes = true; }, n: () => this.$refs.compose?.focus(),
-        j: () => this.feed()?.move(1), k: () => this.feed()?.move(-1), l: () => this.feed()?.latest(), o: () => { this.isBoardOpen = !this.isBoardOpen; } }[e.key];
+        j: () => this.feed()?.move(1), k: () => this.feed()?.move(-1), l: () => this.feed()?.latest(), t: () => { if (!this.past) this.$refs.head.isPace = true; }, o: () => { this.isBoardOpen = !this.isBoardOpen; } }[e.key];
       if (act) { e.preventDefault(); act(); }
     },
     feed() { return this.$refs.feed || this.$refs.case?.$refs.feed; },
   },
   beforeUnmount() { clearInterval(this.timer); document.removeEventListener("keydown", this.key); },
   template: `<div class="moot" @click="click">
-    <Head :clock="clock" :now="now" :me="me" :connected="isConnected" :may="stop || may.control" :past="past" :waiting="waiting" @nav="isNavOpen = !isNavOpen" @board="isBoardOpen = !isBoardOpen" @help="isHelp = true" @find="find" @control="control" @back="goBack(head)"/>
+    <Head ref="head" :clock="clock" :now="now" :me="me" :connected="isConnected" :may="stop || may.control" :past="past" :waiting="waiting" @nav="isNavOpen = !isNavOpen" @board="isBoardOpen = !isBoardOpen" @help="isHelp = true" @find="find" @control="control" @back="goBack(head)"/>
     <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="unread" :here="here" :waiting="waiting"/>
     <main class="main" :aria-label="view.title">
       <Past v-if="past" :past="past" :head="head" @to="goBack" @now="goBack(null)"/>

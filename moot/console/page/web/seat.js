@@ -69,7 +69,7 @@ export const SeatForm = {
   components: { Field },
   inject: ["ask"],
   props: { view: Object, may: String, now: Number },
-  data() { const kind = Object.keys(this.view.schemas)[0] || ""; return { kind, body: null, faults: {}, rest: "", reply: null, busy: false, touched: {} }; },
+  data() { const kind = Object.keys(this.view.schemas)[0] || ""; return { kind, body: null, faults: {}, rest: "", reply: null, busy: false, touched: {}, isThinking: false, told: "" }; },
   computed: {
     schema() { return this.view.schemas[this.kind]; },
     left() { return this.view.due ? remaining(Date.parse(this.view.due), this.now) : ""; },
@@ -77,12 +77,29 @@ export const SeatForm = {
     shown() { return Object.fromEntries(Object.entries(this.faults).filter(([p]) => this.touched.all || this.touched[p.split(".")[0]])); },
     others() { return Object.entries(this.shown).filter(([p]) => !document.getElementById("f-" + p.replaceAll(".", "-"))); },
   },
-  watch: { kind: { immediate: true, handler() { this.start(blank(this.schema, this.schema?.$defs || {})); } } },
+  watch: { kind: { immediate: true, handler() { if (this.skip) { this.skip = false; return; } this.start(blank(this.schema, this.schema?.$defs || {})); } } },
   beforeUnmount() { clearTimeout(this.timer); },
   methods: {
     say,
     start(body) { if (!this.schema) return; this.body = { ...body, type: this.kind, ...this.view.given[this.kind] }; this.touched = {}; this.check(); },
     example() { this.start(JSON.parse(JSON.stringify(this.view.examples[this.kind]))); },
+    async suggest() {
+      this.isThinking = true;
+      this.told = "";
+      const before = JSON.stringify(this.body);
+      try {
+        const found = await this.ask("suggest", { obligation: this.view.obligation });
+        // What the person has written meanwhile is not thrown away.
+        if (JSON.stringify(this.body) !== before) this.told = "You went on writing: nothing was filled in.";
+        else {
+          this.skip = this.kind !== found.kind;
+          this.kind = found.kind;
+          this.start(found.body);
+          this.told = `Filled in as the simulated ${this.view.seat} would say it. Change what you like.`;
+        }
+      } catch (e) { this.told = e.message; }
+      this.isThinking = false;
+    },
     put(body) { for (const k of Object.keys(body)) if (JSON.stringify(body[k]) !== JSON.stringify(this.body[k])) this.touched[k] = true; this.body = body; this.reply = null; clearTimeout(this.timer); this.timer = setTimeout(this.check, WAIT_MS); },
     async check() { try { this.faults = await this.ask("check", { kind: this.kind, body: this.body }); } catch (e) { this.reply = { ok: false, text: e.message }; } },
     async send() {
@@ -98,7 +115,9 @@ export const SeatForm = {
   template: `<div class="scroll" tabindex="0"><div class="page"><p v-if="view.note" class="soft">{{ view.note }}</p>
     <template v-if="schema"><div class="l1" style="display:flex;gap:8px;flex-wrap:wrap;align-items:center;padding-bottom:12px"><span class="soft">{{ left.startsWith('late') ? left : left + ' left' }}</span><a class="chip" :href="'/case/' + encodeURIComponent(view.case)" data-go>{{ view.case }}</a>
       <select v-if="Object.keys(view.schemas).length > 1" v-model="kind" aria-label="what to say"><option v-for="(s, k) in view.schemas" :value="k">{{ k.toLowerCase().replaceAll('_', ' ') }}</option></select>
+      <button v-if="!why" type="button" class="btn small" :disabled="isThinking || (reply && reply.ok)" @click="suggest">{{ isThinking ? "The simulated " + view.seat + " thinks …" : "Suggest an answer" }}</button>
       <button v-if="view.examples[kind]" type="button" class="btn small" @click="example">Start from the last one of this seat</button></div>
+    <p v-if="told" class="soft" role="status" style="padding-bottom:12px">{{ told }}</p>
     <form class="form" @submit.prevent="send" novalidate><Field name="" path="" :schema="schema" :defs="schema.$defs || {}" required :faults="shown" :modelValue="body" @update:modelValue="put"/>
       <p v-for="o in others" class="err">{{ o[0] || 'the message' }}: {{ o[1] }}</p>
       <p><button class="btn main" :disabled="busy || !!why || (reply && reply.ok)" :title="why">Send as the {{ view.seat }}</button></p><p v-if="why" class="soft">{{ why }}</p>

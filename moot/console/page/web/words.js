@@ -32,8 +32,6 @@ export function parts(text) {
   return found;
 }
 
-const ROLES = { eic: "EIC", da: "DA", explorer: "Ex", evolver: "Ev", reviewer: "Re", referee: "Rf" };
-export const initials = (seat, name, person) => (person ? person.slice(0, 2).toUpperCase() : ROLES[seat] || name.slice(0, 2));
 export const plural = (n, one) => `${n} ${one}${n === 1 ? "" : "s"}`;
 export const say = (name) => name.replaceAll("_", " ");
 export const cap = (text) => (text ? text[0].toUpperCase() + text.slice(1) : "");

@@ -1,0 +1,125 @@
+"""A suggestion is what the seat's own mind would have said: K12, K13, K14."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bots.minds.mind import View
+from channels.lease import Lease
+from config.settings import load_settings
+from memory.evidence import DirectoryEvidence
+from memory.store import digest
+from moot.clock import VirtualClock
+from moot.console.errors import NotThere
+from moot.console.model import Person
+from moot.console.suggesting import caught_up, may_see, stored, view_of
+from moot.society import Plan, Society
+from protocols.kernel.obligation import EVERYTHING, Visibility
+from protocols.kernel.seats import BOTS, Seat
+from tests.doubles.console import watched
+from tests.doubles.small_log import SmallLog
+
+pytestmark = pytest.mark.timeout(120)
+
+BEGINS = datetime(2026, 2, 22, 20, 0, tzinfo=UTC)
+PARTS = ("now", "attempt", "refused", "transcript", "notes", "brief", "elapsed", "config", "is_conservative")
+
+
+def lived(directory: Path, hours: float) -> dict[str, tuple[View, dict[str, Any] | None]]:
+    """Let a society live, and return what each bot that owes something is shown at the end, and would answer."""
+    directory.mkdir(parents=True)
+    plan = Plan(
+        settings=load_settings(None), seed=2, start=BEGINS, directory=directory, is_admin_simulated=True
+    )
+    found: dict[str, tuple[View, dict[str, Any] | None]] = {}
+
+    async def main(clock: VirtualClock) -> None:
+        async with await Society.open(plan, clock, lease=lease) as society:
+            await society.run_until(BEGINS + timedelta(hours=hours))
+            for owed in [one for one in society.host.docket.open.values() if one.seat in BOTS]:
+                view = await society.host.view(owed.seat, owed)
+                assert view is not None
+                reply = await society.minds[owed.seat].answer(view)
+                found[owed.id] = (view, None if reply is None else reply.body.model_dump(mode="json"))
+            await society.close("the test begins")
+
+    with Lease.acquire(directory) as lease:
+        VirtualClock(BEGINS).run(main)
+    return found
+
+
+@pytest.mark.parametrize("hours", [3.0, 19.0, 42.0])
+def test_a_suggestion_is_what_the_seats_own_mind_would_have_said(tmp_path: Path, hours: float) -> None:
+    """K12: the same view in every part, so the same answer."""
+    directory = tmp_path / "data"
+    expected = lived(directory, hours)
+    assert expected
+
+    async def look() -> None:
+        async with watched(directory) as model:
+            suggesting = await model.watching.suggester()
+            for obligation_id, (shown, answer) in expected.items():
+                mine = await view_of(model, obligation_id, DirectoryEvidence(directory / "evidence"))
+                for part in PARTS:
+                    assert getattr(mine, part) == getattr(shown, part), (obligation_id, part)
+                assert answer is not None
+                found = await suggesting.suggest(model, obligation_id)
+                assert found.model_dump(mode="json") == answer, obligation_id
+
+    asyncio.run(look())
+
+
+def test_memory_is_read_from_the_log_where_its_file_is_behind(tmp_path: Path) -> None:
+    """A living society writes its memory every few hundred messages; lessons of the last hour count too."""
+    directory = tmp_path / "data"
+    expected = lived(directory, 42.0)
+    (directory / "memory.sqlite").unlink()
+
+    async def look() -> None:
+        async with watched(directory) as model:
+            suggesting = await model.watching.suggester()
+            shown = next(view for view, _ in expected.values() if view.obligation.may_see.has_memory)
+            assert digest((await caught_up(model, stored(directory / "memory.sqlite"))).read()) == digest(
+                shown.memory
+            )
+            for obligation_id, (_, answer) in expected.items():
+                found = await suggesting.suggest(model, obligation_id)
+                assert found.model_dump(mode="json") == answer
+
+    asyncio.run(look())
+
+
+def test_only_who_holds_the_seat_is_given_a_suggestion(tmp_path: Path) -> None:
+    """K14."""
+    directory = tmp_path / "data"
+    expected = lived(directory, 3.0)
+
+    async def look() -> None:
+        async with watched(directory) as model:
+            for obligation_id in expected:
+                with pytest.raises(NotThere, match="take it first"):
+                    await model.suggestion(Person("owner", Seat.ADMIN), obligation_id)
+            with pytest.raises(NotThere, match="or not any more"):
+                await model.suggestion(Person("owner", Seat.ADMIN), "hyp_1/assess/critic")
+
+    asyncio.run(look())
+
+
+@pytest.mark.parametrize(
+    "sight",
+    [
+        Visibility(hidden_cases=frozenset({"hyp_1"})),
+        Visibility(hidden_types=frozenset({"NOTE"})),
+        Visibility(hidden_authors=frozenset({Seat.ADMIN})),
+        Visibility(shown_types=frozenset({"PHASE1"})),
+    ],
+)
+def test_k12_what_is_withheld_from_a_mind_is_withheld_from_its_suggestion(sight: Visibility) -> None:
+    env = SmallLog().say("careful", author=Seat.ADMIN, case_id="hyp_1")
+    assert may_see(EVERYTHING, env)
+    assert not may_see(sight, env)
