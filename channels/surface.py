@@ -15,6 +15,7 @@ Errors that a surface raises::
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from abc import ABC, abstractmethod
 from asyncio import Event
@@ -288,7 +289,7 @@ def load_surface(dotted: str, options: Mapping[str, object]) -> Surface:
     Raises:
         SurfaceConfigError: No such module or class, not a surface, options it does not take, or a secret in them.
     """
-    _refuse_secrets(options)
+    refuse_secrets(options)
     module_name, colon, attribute = dotted.partition(":")
     if not colon or not module_name or not attribute:
         raise SurfaceConfigError(f"surface {dotted!r}: write it as package.module:Class")
@@ -300,6 +301,10 @@ def load_surface(dotted: str, options: Mapping[str, object]) -> Surface:
         raise SurfaceConfigError(f"surface {dotted!r}: {module_name} has no {attribute}") from exc
     if not (isinstance(factory, type) and issubclass(factory, Surface)):
         raise SurfaceConfigError(f"surface {dotted!r}: it is no Surface")
+    known = inspect.signature(factory).parameters
+    if unknown := sorted(set(options) - set(known)):
+        takes = ", ".join(name for name in known if name != "name") or "none"
+        raise SurfaceConfigError(f"surface {dotted!r} has no option {unknown[0]!r}; it takes {takes}")
     try:
         return factory(**options)
     except (TypeError, ValueError) as exc:
@@ -309,7 +314,7 @@ def load_surface(dotted: str, options: Mapping[str, object]) -> Surface:
 _SECRETS: Final = re.compile(r"(.*_)?(token|secret|password)")
 
 
-def _refuse_secrets(options: Iterable[str]) -> None:
+def refuse_secrets(options: Iterable[str]) -> None:
     """Refuse options that hold a secret themselves: a configuration is copied, shown and committed."""
     for option in options:
         if _SECRETS.fullmatch(option):

@@ -11,11 +11,11 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from channels.gateway import address
 from channels.gateway.process import Mirroring, run_gateway
-from channels.surface import Surface, SurfaceError, load_surface
+from channels.surface import Surface, SurfaceError, load_surface, refuse_secrets
 from config.settings import ConfigError, Settings, load_settings
 from moot.console.options import ConsoleOptions
 from moot.heap import settle_heap
@@ -36,14 +36,28 @@ def surface_of(settings: Settings, name: str, folder: Path) -> Surface:
     Raises:
         SurfaceConfigError: It cannot be built; says why.
     """
-    how = settings.surfaces[name]
-    options = {
+    return load_surface(settings.surfaces[name].module, options_of(settings, name, folder))
+
+
+def options_of(settings: Settings, name: str, folder: Path) -> dict[str, Any]:
+    """Return a configured surface's options, with files found from the configuration's folder.
+
+    Raises:
+        SurfaceConfigError: One of them is a secret.
+    """
+    options = settings.surfaces[name].options()
+    refuse_secrets(options)
+    return {
         key: str(folder / Path(value).expanduser())
         if key.endswith("_file") and isinstance(value, str)
         else value
-        for key, value in how.options().items()
+        for key, value in options.items()
     }
-    return load_surface(how.module, options)
+
+
+def folder_of(config: Path | None) -> Path:
+    """Return where the files that a configuration names are looked for."""
+    return (config or Path()).parent.absolute()
 
 
 def mirrorings(settings: Settings, folder: Path) -> dict[str, Mirroring]:
@@ -103,7 +117,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     set_up_logging(options.directory / "gateway.log")
     try:
-        folder = (options.config or Path()).parent.absolute()
+        folder = folder_of(options.config)
         settings = load_settings(options.config)
         has_console = settings.console.enabled and not options.no_console
         console = console_of(settings, folder, options.host, options.port) if has_console else None

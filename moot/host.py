@@ -261,8 +261,8 @@ class Host:
         notes: Sequence[Envelope] = self._notes
         sight = current.may_see
         if sight is not EVERYTHING:
-            said = [e for e in said if _may_see(sight, e)]
-            notes = [e for e in notes if _may_see(sight, e)]
+            said = [e for e in said if may_see(sight, e)]
+            notes = [e for e in notes if may_see(sight, e)]
         case_type = self.rules.types[state.kind]
         now = self.clock.now()
         elapsed = now - state.anchor_at
@@ -391,7 +391,7 @@ class Host:
         }
 
 
-def _may_see(sight: Visibility, env: Envelope) -> bool:
+def may_see(sight: Visibility, env: Envelope) -> bool:
     """Say whether an obligation lets a mind see a message (K12)."""
     return (
         env.case_id not in sight.hidden_cases

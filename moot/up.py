@@ -277,6 +277,8 @@ async def _serve_guests(
     exits.push_async_callback(end)
     # The page reads the log's file; a society in memory has none.
     has_console = options.has_console and plan.settings.console.enabled and plan.directory is not None
+    if options.has_console and plan.settings.console.enabled and plan.directory is None:
+        feed.say("no page: it reads the log's file, and --bus memory keeps none")
     if plan.settings.surfaces or has_console:
         loop = asyncio.get_running_loop()
 

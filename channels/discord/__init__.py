@@ -2,7 +2,8 @@
 
 Parts, from the platform inwards::
 
-    library      the one place that imports discord.py; endpoints  where it connects to
+    library      the one place that imports discord.py; library_log  what it logs, made calm
+    endpoints    where it connects to
     troubles     what Discord answers, as what a surface raises
     connection   login, gateway connection, the guild
     places       the log's channels there, and the webhooks that roles speak through

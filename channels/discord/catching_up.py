@@ -12,7 +12,7 @@ from channels.discord.connection import Connection
 from channels.discord.finding import history
 from channels.discord.library import discord
 from channels.discord.places import Places
-from channels.discord.troubles import UNKNOWN_CHANNEL, renamed, strange
+from channels.discord.troubles import of_answer, renamed, strange
 from channels.discord.wording import Said, of_history
 
 PAGE: Final = 100
@@ -23,7 +23,8 @@ async def since(client: Connection, places: Places, channel_id: int, after: int)
     """Read what people wrote after a message, oldest first, and the id of the last message of all.
 
     Raises:
-        SurfaceDown, RateLimited: It cannot be read now.
+        SurfaceDown, RateLimited, PostRefused: It cannot be read now.
+        SurfaceConfigError: Discord does not know the token any more.
     """
     said: list[Said] = []
     newest = after
@@ -32,8 +33,10 @@ async def since(client: Connection, places: Places, channel_id: int, after: int)
             async for page in history(client, id, after=after):
                 said += filter(None, map(_read, page))
                 newest = max([newest, *(int(one["id"]) for one in page)])
-        except discord.HTTPException:
-            structlog.get_logger().info("channel is gone", surface="discord", channel=id)
+        except discord.HTTPException as exc:
+            if id == channel_id:
+                raise of_answer(exc, "read the history") from None
+            structlog.get_logger().info("thread is gone", surface="discord", thread=id)
     return sorted(said, key=lambda one: one.id), newest
 
 
@@ -48,7 +51,7 @@ async def _threads(client: Connection, places: Places, channel_id: int, after: i
     begin = discord.utils.snowflake_time(after)
     before: str | None = None
     while True:
-        with renamed("see the closed threads", passing={UNKNOWN_CHANNEL}):
+        with renamed("see the closed threads"):
             page: Any = await client.http.get_public_archived_threads(channel_id, before=before, limit=PAGE)
         closed = [*_listed(page)]
         for thread in closed:

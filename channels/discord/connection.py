@@ -7,6 +7,7 @@ an error and the whole surface is built anew, with the gateway's pauses: its own
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Coroutine
 from typing import Any, Final, Protocol
 
@@ -15,6 +16,7 @@ import structlog
 import yarl
 
 from channels.discord.library import discord
+from channels.discord.library_log import place_of
 from channels.discord.options import Options
 from channels.discord.rights import invite
 from channels.discord.troubles import TOKEN, of_connection, renamed, tracing
@@ -218,7 +220,9 @@ class Connection(discord.Client):
 
     async def on_error(self, event_method: str, /, *_args: object, **_more: object) -> None:
         """Log an error in a handler; it ends nothing."""
-        self._log.exception("event not handled", event_name=event_method)
+        error = sys.exception()
+        why = "" if error is None else place_of(error)
+        self._log.error("event not handled", event_name=event_method, why=why)
 
     def _is_here(self, guild: discord.Guild | None) -> bool:
         return guild is not None and guild.id == self._options.guild_id

@@ -7,10 +7,12 @@ The address at which a session is resumed is set by `connection`, for the server
 from __future__ import annotations
 
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import yarl
 
 from channels.discord.library import DiscordWebSocket, Route
+from channels.surface import SurfaceConfigError
 
 CDN: Final = "https://cdn.discordapp.com"
 """Where pictures are; their addresses are read by people's programs and never by us."""
@@ -19,12 +21,33 @@ DEFAULT_API: Final = Route.BASE
 DEFAULT_GATEWAY: Final = DiscordWebSocket.DEFAULT_GATEWAY
 
 
-def point_at(api: str, gateway: str) -> None:
+_users: Final[WeakKeyDictionary[object, tuple[str, str]]] = WeakKeyDictionary()
+"""Who connects where, until `let_go`."""
+
+
+def point_at(user: object, api: str, gateway: str) -> None:
     """Set both addresses, for the whole process.
 
     Args:
+        user: Who connects there.
         api: Base of the REST API with its version; "" for Discord's.
         gateway: Address of the gateway; "" for Discord's.
+
+    Raises:
+        SurfaceConfigError: Somebody else in this process connects elsewhere.
     """
-    Route.BASE = api or DEFAULT_API
-    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway) if gateway else DEFAULT_GATEWAY
+    wanted = (api or str(DEFAULT_API), gateway or str(DEFAULT_GATEWAY))
+    for other, used in _users.items():
+        if other is not user and used != wanted:
+            raise SurfaceConfigError(
+                "two surfaces of Discord with different api or gateway cannot be in one gateway; give both the same,"
+                " or run the second society in a gateway of its own"
+            )
+    _users[user] = wanted
+    Route.BASE = wanted[0]
+    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(wanted[1])
+
+
+def let_go(user: object) -> None:
+    """Note that somebody does not connect any more; safe to call twice."""
+    _users.pop(user, None)

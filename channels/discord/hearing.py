@@ -2,7 +2,8 @@
 
 Each channel of the log has a lane. At every new session the lane reads the history after the last message that
 it has seen, threads included; then it goes on with what comes live. What was seen is noted once the intake has
-it: after a crash nothing is missing, and what comes again carries the same id.
+it: after a crash nothing is missing, and what comes again carries the same id. A history that cannot be read is
+a gap: what comes live is handed in all the same, but nothing counts as seen until the gap was read.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from channels.surface import (
     InboundAct,
     Memory,
     PlatformMessageId,
+    PostRefused,
     RateLimited,
     SurfaceDown,
     SurfaceError,
@@ -83,7 +85,11 @@ class Hearing:
             await lane.begin()
 
     async def run(self) -> NoReturn:
-        """Hand in what is said until cancelled."""
+        """Hand in what is said until cancelled.
+
+        Raises:
+            ExceptionGroup: What ended the lanes; a token that is not valid any more is one `SurfaceConfigError` of it.
+        """
         try:
             async with asyncio.TaskGroup() as lanes:
                 for lane in self._lanes.values():
@@ -177,7 +183,11 @@ class _Lane:
         self._key = f"seen/{channel}"
         self._waiting: deque[tuple[int, Said | None]] = deque()
         self._news = asyncio.Event()
-        self._has_missed = True
+        self._has_gap = True
+        self._is_due = True
+        self._failures = 0
+        self._complaint = ""
+        self._timer: asyncio.TimerHandle | None = None
         self._seen = 0
         self._unnoted = 0
         self._news.set()
@@ -191,8 +201,9 @@ class _Lane:
 
     def miss(self) -> None:
         self._waiting.clear()
-        self._has_missed = True
-        self._news.set()
+        self._has_gap = True
+        self._failures = 0
+        self._look_now()
 
     async def begin(self) -> None:
         """Learn what was seen; what is there already counts as seen where nobody ever listened."""
@@ -205,23 +216,28 @@ class _Lane:
             await self._note()
 
     async def run(self) -> NoReturn:
-        while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._has_missed or self._waiting:
-                if self._has_missed:
-                    self._has_missed = False
-                    await self._catch_up()
-                else:
-                    id, said = self._waiting.popleft()
-                    await self._take(id, said)
+        try:
+            while True:
+                await self._news.wait()
+                self._news.clear()
+                while self._is_due or self._waiting:
+                    if self._is_due:
+                        await self._catch_up()
+                    else:
+                        await self._take(*self._waiting.popleft())
+        finally:
+            self._stop_timer()
 
     async def _take(self, id: int, said: Said | None) -> None:
         if said is not None:
             await self._hearing.hand_in(self.channel, said)
+        if not self._has_gap:
+            await self._see(id, is_worth_noting=said is not None)
+
+    async def _see(self, id: int, *, is_worth_noting: bool) -> None:
         self._seen = max(self._seen, id)
         self._unnoted += 1
-        if said is not None or self._unnoted >= NOTE_EVERY:
+        if is_worth_noting or self._unnoted >= NOTE_EVERY:
             await self._note()
 
     async def _note(self) -> None:
@@ -229,31 +245,63 @@ class _Lane:
         self._unnoted = 0
 
     async def _catch_up(self) -> None:
+        self._stop_timer()
         failures = 0
         while True:
+            self._is_due = False
             try:
-                return await self._read()
+                is_read = await self._read()
             except RateLimited as exc:
                 await asyncio.sleep(exc.retry_after_s)
-            except SurfaceDown as exc:
-                self._hearing.log.warning("history not read", channel=self.channel, why=str(exc))
-                if not exc.everywhere:
-                    # A channel that cannot be read holds up nothing; the next session tries again.
-                    return
+            except (PostRefused, SurfaceDown) as exc:
+                self._complain(str(exc))
+                if isinstance(exc, PostRefused) or not exc.everywhere:
+                    return self._look_later()
                 failures += 1
                 await asyncio.sleep(PATIENT.delay_s(failures))
+            else:
+                return self._close_gap() if is_read else self._look_later()
 
-    async def _read(self) -> None:
+    async def _read(self) -> bool:
+        """Hand in what was missed; False where the channel is not there now."""
         hearing = self._hearing
         channel_id = hearing.places.channel_ids().get(self.channel)
         if channel_id is None:
-            return
+            return False
         await self.begin()
         said, newest = await since(hearing.client, hearing.places, channel_id, self._seen)
         for one in said:
-            await self._take(one.id, one)
+            await hearing.hand_in(self.channel, one)
+            await self._see(one.id, is_worth_noting=True)
         self._seen = max(self._seen, newest)
         await self._note()
+        return True
+
+    def _close_gap(self) -> None:
+        # Something may have been missed while it was read; then it is read again.
+        if not self._is_due:
+            self._has_gap = False
+        self._failures = 0
+        self._complaint = ""
+
+    def _look_now(self) -> None:
+        self._is_due = True
+        self._news.set()
+
+    def _look_later(self) -> None:
+        """Try the gap again after a pause: a channel that cannot be read holds up nothing, and loses nothing."""
+        self._failures += 1
+        self._timer = asyncio.get_running_loop().call_later(PATIENT.delay_s(self._failures), self._look_now)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _complain(self, why: str) -> None:
+        if why != self._complaint:
+            self._complaint = why
+            self._hearing.log.warning("history not read", channel=self.channel, why=why)
 
 
 def _is_new(known: dict[int, None], id: int) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
+
+from channels.discord.library_log import calm
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
@@ -17,5 +18,4 @@ __all__ = ["AsyncWebhookAdapter", "DiscordWebSocket", "MultipartParameters", "Ro
 discord.VoiceClient.warn_nacl = False
 discord.VoiceClient.warn_dave = False
 
-# Its debugging lines name the addresses of webhooks, which are secrets.
-logging.getLogger("discord").setLevel(logging.INFO)
+calm()

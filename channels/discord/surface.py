@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Final
 
 from channels.discord.connection import Connection
-from channels.discord.endpoints import point_at
+from channels.discord.endpoints import let_go, point_at
 from channels.discord.faces import uploaded
 from channels.discord.finding import find
 from channels.discord.hearing import Hearing
@@ -17,6 +17,7 @@ from channels.discord.options import Options
 from channels.discord.places import Places
 from channels.discord.posting import Poster
 from channels.discord.pressing import Pressing
+from channels.discord.troubles import foremost
 from channels.pacing import DISCORD, Pace
 from channels.surface import (
     Capabilities,
@@ -103,11 +104,11 @@ class DiscordSurface(Surface):
         """Read the token and log in; `close` ends it.
 
         Raises:
-            SurfaceConfigError: No token, or one that Discord does not know.
+            SurfaceConfigError: No token, or one that Discord does not know; another surface is on another server.
             SurfaceDown: Discord cannot be reached.
         """
         token = read_secret(self.options.token_file, "MOOT_DISCORD_TOKEN", "the bot's token", EXAMPLE)
-        point_at(self.options.api, self.options.gateway)
+        point_at(self, self.options.api, self.options.gateway)
         listener = self if with_events else None
         self._client = Connection(self.options, listener, heartbeat_timeout_s=self.heartbeat_timeout_s)
         await self._client.log_in(token)
@@ -138,6 +139,8 @@ class DiscordSurface(Surface):
             )
             for one in done:
                 one.result()
+        except BaseExceptionGroup as group:
+            raise foremost(group) from None
         finally:
             ended.cancel()
             await asyncio.gather(ended, return_exceptions=True)
@@ -164,8 +167,11 @@ class DiscordSurface(Surface):
         finally:
             if self._poster is not None:
                 await self._poster.close()
-            if self._client is not None:
-                await self._client.shut()
+            try:
+                if self._client is not None:
+                    await self._client.shut()
+            finally:
+                let_go(self)
 
     # what the connection hears
 

@@ -38,7 +38,7 @@ SWITCHED_OFF: Final = frozenset({40006, 130000})
 """Codes of refusals that pass: a feature switched off for now, an overloaded server."""
 
 TOKEN: Final = (
-    "Discord does not know the bot's token: copy it anew (Developer Portal → your application → Bot → Reset Token)"
+    "Discord does not know the bot's token; copy it anew (Developer Portal → your application → Bot → Reset Token)"
     " and put it where MOOT_DISCORD_TOKEN or token_file says"
 )
 UNREADABLE: Final = "Discord answered something that cannot be read"
@@ -89,6 +89,16 @@ def renamed(doing: str, *, passing: Collection[int] = ()) -> Generator[None]:
         raise SurfaceDown(f"{UNREADABLE} ({type(exc).__name__})") from None
 
 
+def foremost(error: BaseException) -> BaseException:
+    """Return the error that says most of a group and its groups: what a person must put right comes first."""
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    errors = [foremost(one) for one in error.exceptions]
+    return min(
+        errors, key=lambda one: (not isinstance(one, SurfaceConfigError), not isinstance(one, SurfaceError))
+    )
+
+
 @contextmanager
 def before_the_post() -> Generator[None]:
     """Mark what fails here as surely not posted: it only prepares a post."""
@@ -113,6 +123,12 @@ def of_answer(exc: discord.HTTPException, doing: str) -> SurfaceError:
         return SurfaceDown(why, maybe_posted=False, everywhere=False)
     if exc.status == 404:
         return SurfaceDown(f"{doing}: {said}; {SETUP}", maybe_posted=False, everywhere=False)
+    if exc.code == TOO_MANY_WEBHOOKS:
+        why = (
+            f"Discord does not let Moot {doing}, for that channel has as many webhooks as it may have; delete one"
+            " that nobody needs there: Edit Channel → Integrations → Webhooks"
+        )
+        return SurfaceDown(why, maybe_posted=False, everywhere=False)
     # An answer without a code comes from something before Discord, and says nothing about the message.
     if not exc.code or exc.code in SWITCHED_OFF:
         return SurfaceDown(f"Discord answers {exc.status}: {said}", maybe_posted=False, everywhere=False)

@@ -47,6 +47,7 @@ _NO_ANSWER: Final = (
     "A note answers nothing: write an option's number to answer, or ack to say that you have seen it."
 )
 _REFUSED: Final = "Refused: "
+_NOT_TAKEN: Final = ActReply("That could not be taken in; the gateway's log says why.", ok=False)
 _AWAY: Final = ActReply("The society is away; ask again later.", ok=False)
 
 
@@ -96,7 +97,7 @@ class Intake:
             return ActReply(f"Not taken: {exc.field}: {exc.why}" if exc.field else exc.why, ok=False)
         except Exception as exc:
             self._log.error("act not taken", platform=act.platform, why=f"{type(exc).__name__}: {exc}")
-            return ActReply("That could not be taken in; the gateway's log says why.", ok=False)
+            return _NOT_TAKEN
 
     async def run(self) -> NoReturn:
         """Hand over what was kept, now and whenever something is left; until cancelled."""
@@ -152,12 +153,12 @@ class Intake:
         if told is not None:
             return await asyncio.shield(told)
         told = self._told[key, text] = asyncio.get_running_loop().create_future()
-        reply = _KEPT
+        reply = _NOT_TAKEN
         try:
             reply = await self._keep_and_hand_over(key, text)
         finally:
             told.set_result(reply)
-            if reply is _KEPT:
+            if reply in (_KEPT, _NOT_TAKEN):
                 self._told.pop((key, text), None)
             while len(self._told) > MOST_TOLD:
                 del self._told[next(iter(self._told))]

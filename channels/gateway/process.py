@@ -42,6 +42,9 @@ CLOSE_S: Final = 5.0
 CONFIG_PAUSE_S: Final = 60.0
 """What somebody must put right is looked at again this often, so that no restart is needed then."""
 
+MOST_REPORTS: Final = 1_000
+"""Reports that wait for a society that is away."""
+
 MOST_TOLD: Final = 100
 """Different troubles that are told of a surface that never gets well."""
 
@@ -215,14 +218,18 @@ class _Keeper:
         await store.rewind(head)
 
     def _refused(self, refusal: Refusal) -> None:
-        self._report(
-            self.requests.report(
-                "post_refused",
-                surface=refusal.surface,
-                seq=refusal.seq,
-                channel=refusal.channel,
-                why=refusal.why,
-            )
+        if len(self.reports) < MOST_REPORTS:
+            self._report(self._report_refusal(refusal))
+
+    async def _report_refusal(self, refusal: Refusal) -> None:
+        # The outbox goes on from its own file while the society is away; then this waits.
+        await self.requests.connected()
+        await self.requests.report(
+            "post_refused",
+            surface=refusal.surface,
+            seq=refusal.seq,
+            channel=refusal.channel,
+            why=refusal.why,
         )
 
     def _tell(self, trouble: Trouble) -> None:
@@ -257,7 +264,11 @@ async def _first_to_fail(*works: Awaitable[object]) -> None:
             for work in works:
                 tasks.create_task(_as_coroutine(work))
     except ExceptionGroup as group:
-        raise group.exceptions[0] from None
+        # A surface may have groups of its own; the reason is what they hold.
+        first: BaseException = group
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from None
 
 
 async def _as_coroutine(work: Awaitable[object]) -> None:

@@ -1,13 +1,16 @@
 """Gaps: after a start and after every reconnect, history is read from the last message that was handed in.
 
 Every channel is read first, with the threads that it shows to have news; then the threads of ours that are too far
-back to be shown. A call that fails is made again after a pause, and what was read is kept meanwhile.
+back to be shown. A call that fails is made again after a pause, and what was read is kept meanwhile. Where Slack
+refuses to let a channel be read, its mark stands still and it is read again later. However much was missed, all of
+it is handed in: the oldest first, and never more of it in memory than `MOST_KEPT` messages.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import structlog
@@ -19,12 +22,12 @@ from channels.slack.events import order
 from channels.slack.marks import Marks
 from channels.slack.posting import PAGE, pages
 from channels.slack.rooms import Rooms
-from channels.slack.troubles import SlackSaid, trouble
+from channels.slack.troubles import NO_THREAD, SlackSaid, trouble
 from channels.slack.web import answer
 from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown
 
-MOST_PAGES: Final = 25
-"""Pages that are read back at most."""
+MOST_KEPT: Final = 5_000
+"""Messages that are held at a time; of more, the older ones are handed in before the newer are read once more."""
 
 TakeMessage = Callable[[str, Mapping[str, Any]], Awaitable[None]]
 """Where a message that was read goes: (room, message)."""
@@ -35,15 +38,25 @@ Message = Mapping[str, Any]
 class Gaps:
     """Reads what is missing."""
 
-    def __init__(self, client: AsyncWebClient, rooms: Rooms, marks: Marks, take: TakeMessage) -> None:
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        rooms: Rooms,
+        marks: Marks,
+        take: TakeMessage,
+        *,
+        most_kept: int = MOST_KEPT,
+    ) -> None:
         """Connect."""
         self._client = client
         self._rooms = rooms
         self._marks = marks
         self._take = take
+        self._most_kept = most_kept
         self._wanted = asyncio.Event()
         self._round = 0
         self._done = 0
+        self._refused: dict[str, str] = {}  # channel -> Slack's word for why it cannot be read
         self._log = structlog.get_logger()
 
     @property
@@ -64,6 +77,8 @@ class Gaps:
                         m["ts"] async for m in pages(self._client.conversations_history, 1, channel=room)
                     ]
                 except SlackSaid as said:
+                    if _passes(said):
+                        raise trouble(said) from None
                     self._log.warning("slack history not read", channel=channel, why=said.code)
                     continue
                 await self._marks.begin(channel, newest)
@@ -81,55 +96,105 @@ class Gaps:
         Raises:
             SurfaceConfigError: The token is refused.
         """
+        failures = 0
         while True:
-            await self._wanted.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PATIENT.delay_s(failures) if self._refused else None):
+                    await self._wanted.wait()
+            again = None if self._wanted.is_set() else set(self._refused)
             self._wanted.clear()
             round_ = self._round
-            await self._read_all(round_)
+            self._refused = await self._read_all(round_, again)
+            failures = 1 if again is None else failures + 1
             self._done = round_
 
-    async def _read_all(self, round_: int) -> None:
+    async def _read_all(self, round_: int, only: Collection[str] | None) -> dict[str, str]:
+        """Read every channel, or only some; return which of them Slack refused to let us read, and its word why."""
+        refused: dict[str, str] = {}
         far: list[tuple[str, str, str, str, list[str]]] = []
         for channel, room in self._rooms:
+            if only is not None and channel not in only:
+                continue
             since = await self._marks.since(channel, room)
+            if since is None:
+                # New: nothing is missed there, and it begins with what is heard.
+                self._marks.leave(channel)
+                continue
             try:
-                if since is None:
-                    raise SlackSaid("never_heard", {})
                 latest, threads = await self._read_top(channel, room, since)
                 far.append((channel, room, since, latest, threads))
             except SlackSaid as said:
-                found = trouble(said)
-                if isinstance(found, SurfaceConfigError):
-                    raise found from None
-                # Archived, gone or new: nothing is missed there. It is tried again after the next reconnect.
-                self._log.info("slack history not read", channel=channel, why=said.code)
-                self._marks.leave(channel)
+                refused[channel] = self._told(channel, said)
         for channel, room, since, latest, threads in far:
-            ends = [latest, *[await self._read_thread(channel, room, since, thread) for thread in threads]]
+            try:
+                ends = [latest, *[await self._read_thread(channel, room, since, ts) for ts in threads]]
+            except SlackSaid as said:
+                refused[channel] = self._told(channel, said)
+                continue
             if round_ == self._round:
                 await self._marks.close(channel, max(ends, key=order))
+        return refused
+
+    def _told(self, channel: str, said: SlackSaid) -> str:
+        """Say once that a channel cannot be read.
+
+        Raises:
+            SurfaceConfigError: It is the token that is refused.
+        """
+        found = trouble(said)
+        if isinstance(found, SurfaceConfigError):
+            raise found from None
+        if self._refused.get(channel) != said.code:
+            self._log.info("slack history not read", channel=channel, why=said.code)
+        return said.code
 
     async def _read_top(self, channel: str, room: str, since: str) -> tuple[str, list[str]]:
         """Hand in what is new in a channel and in the threads it shows; return its end and the threads it does not."""
+        far = dict.fromkeys(await self._marks.threads(channel))
         found: list[Message] = []
-        shown: set[str] = set()
-        moved: list[str] = []
+        tops: list[str] = []  # where each part begins that was let go, the newest first
+        seen = 0
         history = self._client.conversations_history
-        async for one in pages(history, MOST_PAGES, ask=self._ask, channel=room):
-            shown.add(one["ts"])
+        async for one in pages(history, ask=self._ask, channel=room):
+            seen += 1
+            far.pop(one["ts"], None)
             is_new = order(one["ts"]) > order(since)
-            if is_new:
+            if is_new and len(found) >= self._most_kept:
+                tops.append(found[0]["ts"])
+                found = []
+            if is_new or _has_news(one, since):
                 found.append(one)
-            latest = one.get("latest_reply")
-            if one.get("reply_count") and (not isinstance(latest, str) or order(latest) > order(since)):
-                moved.append(one["ts"])
-            if not is_new and len(shown) >= PAGE:
+            if not is_new and seen >= PAGE:
                 break
-        for thread in moved:
-            found += await self._replies(channel, room, since, thread)
+        end = await self._hand_in_part(channel, room, since, found)
+        for top in reversed(tops):
+            found = []
+            async for one in pages(history, ask=self._ask, channel=room, latest=top, inclusive=True):
+                if order(one["ts"]) <= order(end):
+                    break
+                found.append(one)
+            end = max(end, await self._hand_in_part(channel, room, since, found), key=order)
+        return end, list(far)
+
+    async def _hand_in_part(self, channel: str, room: str, since: str, part: list[Message]) -> str:
+        """Hand in a part of a channel with the threads that begin in it, and return the part's end.
+
+        Raises:
+            SlackSaid: One of the threads cannot be read; all else was handed in.
+        """
+        found = [one for one in part if order(one["ts"]) > order(since)]
+        failure: SlackSaid | None = None
+        end = _end(since, found)
+        for one in part:
+            if _has_news(one, since):
+                try:
+                    found += await self._replies(channel, room, since, one["ts"])
+                except SlackSaid as said:
+                    failure = said
         await self._hand_in(channel, room, found)
-        far = [ts for ts in await self._marks.threads(channel) if ts not in shown]
-        return _end(since, found), far
+        if failure is not None:
+            raise failure
+        return end
 
     async def _read_thread(self, channel: str, room: str, since: str, thread: str) -> str:
         """Hand in what is new in a thread and return its end."""
@@ -138,13 +203,20 @@ class Gaps:
         return _end(since, found)
 
     async def _replies(self, channel: str, room: str, since: str, thread: str) -> list[Message]:
+        """Return what is new in a thread; where that is very much, its end, and the rest is handed in already."""
         replies = self._client.conversations_replies
-        found = []
+        found: list[Message] = []
         try:
-            async for one in pages(replies, MOST_PAGES, ask=self._ask, channel=room, ts=thread, oldest=since):
-                if one["ts"] != thread and order(one["ts"]) > order(since):
-                    found.append(one)
+            async for one in pages(replies, ask=self._ask, channel=room, ts=thread, oldest=since):
+                if one["ts"] == thread or order(one["ts"]) <= order(since):
+                    continue
+                if len(found) >= self._most_kept:
+                    await self._hand_in(channel, room, found)
+                    found = []
+                found.append(one)
         except SlackSaid as said:
+            if said.code not in NO_THREAD:
+                raise
             self._log.info("slack thread not read", channel=channel, why=said.code)
         return found
 
@@ -167,6 +239,24 @@ class Gaps:
                 failures += 1
                 self._log.info("slack history not read", why=str(exc))
                 await asyncio.sleep(PATIENT.delay_s(failures))
+            except SlackSaid as said:
+                if not _passes(said):
+                    raise
+                failures += 1
+                self._log.info("slack history not read", why=str(trouble(said)))
+                await asyncio.sleep(PATIENT.delay_s(failures))
+
+
+def _passes(said: SlackSaid) -> bool:
+    """Say whether it is Slack's own fault, which passes."""
+    found = trouble(said)
+    return isinstance(found, SurfaceDown) and found.everywhere
+
+
+def _has_news(one: Message, since: str) -> bool:
+    """Say whether a message begins a thread in which something may be new."""
+    latest = one.get("latest_reply")
+    return bool(one.get("reply_count")) and (not isinstance(latest, str) or order(latest) > order(since))
 
 
 def _end(since: str, found: list[Message]) -> str:

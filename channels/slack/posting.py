@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Final
 
@@ -146,13 +147,13 @@ class Poster:
 
 
 async def pages(
-    method: Any, most: int, *, ask: Ask | None = None, **how: Any
+    method: Any, most: int | None = None, *, ask: Ask | None = None, **how: Any
 ) -> AsyncIterator[Mapping[str, Any]]:
     """Go through the messages that a method gives page by page, in its order.
 
     Args:
         method: Of the client.
-        most: Pages to go through.
+        most: Pages to go through; all by default.
         ask: Makes one call; `web.answer` by default, which is not patient.
         how: What the method is given.
 
@@ -160,7 +161,7 @@ async def pages(
         SlackSaid, SurfaceDown, RateLimited: As `web.answer`.
     """
     cursor = ""
-    for _ in range(most):
+    for _ in range(most) if most is not None else itertools.count():
         asked = {"limit": PAGE, "cursor": cursor or None, "include_all_metadata": True, **how}
         response = await (ask(method, asked) if ask is not None else answer(method(**asked)))
         page = data_of(response)

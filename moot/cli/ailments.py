@@ -228,7 +228,9 @@ def surfaces(given: Path | None = None) -> Iterator[Finding]:
         chosen = load(given)
     except ConfigError:
         return  # `settings` tells
-    folder = (config_file(given) or Path()).parent.absolute()
+    from moot.gateway import folder_of
+
+    folder = folder_of(config_file(given))
     for name in chosen.surfaces:
         yield from asyncio.run(_surface(chosen, name, folder))
 

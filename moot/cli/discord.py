@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from moot.cli.app import Group, app, command
-from moot.cli.config import ConfigFile, settings
+from moot.cli.config import ConfigFile, config_file, settings
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import console, plural, print_hanging, write_json
 from moot.cli.place import AsJson
@@ -41,10 +42,11 @@ def setup(
     It changes nothing that is there. What only a person can do, such as inviting the bot, it explains.
     """
     from channels.surface import SurfaceConfigError, SurfaceError
+    from moot.gateway import folder_of
 
     found = settings(config)
     try:
-        surface = _surface(found)
+        surface = _surface(found, folder_of(config_file(config)))
         rows = asyncio.run(_go(surface, found, only_check=only_check, is_quiet=as_json))
     except SurfaceConfigError as exc:
         raise Unusable(str(exc)) from None
@@ -109,14 +111,14 @@ def _show(check: Check, is_made: bool) -> None:
     print_hanging(console(), prefix, Text.assemble(said, (to_do, style)), prefix.cell_len)
 
 
-def _surface(found: Settings) -> DiscordSurface:
+def _surface(found: Settings, folder: Path) -> DiscordSurface:
     """Build the surface that the configuration names, or one without a server when it names none."""
     from channels.discord import DiscordSurface
-    from channels.surface import load_surface
+    from moot.gateway import surface_of
 
-    for how in found.surfaces.values():
+    for name, how in found.surfaces.items():
         if how.module == "channels.discord:DiscordSurface":
-            surface = load_surface(how.module, how.options())
+            surface = surface_of(found, name, folder)
             assert isinstance(surface, DiscordSurface)
             return surface
     return DiscordSurface()

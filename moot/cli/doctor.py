@@ -59,7 +59,7 @@ def doctor(
         if as_json:
             continue
         mark, style = MARKS[finding.state]
-        prefix = Text.assemble((f"{mark} ", style), (f"{finding.check:<12}", "dim"))
+        prefix = Text.assemble((f"{mark} ", style), (f"{finding.check:<11} ", "dim"))
         advice = (f"; {finding.advice}", style) if finding.advice else ""
         print_hanging(target, prefix, Text.assemble(finding.said, advice), prefix.cell_len)
     failures = sum(finding.state == "failure" for finding in findings)

@@ -159,19 +159,24 @@ def _options(config: Path | None) -> SlackOptions:
     Raises:
         Unusable: The configuration cannot be read, or an option cannot be meant so.
     """
+    from dataclasses import fields
+
     from channels.slack.options import SlackOptions
     from channels.surface import SurfaceConfigError
     from config.settings import PLATFORMS, ConfigError
-    from moot.cli.config import settings
+    from moot.cli.config import config_file, settings
+    from moot.gateway import folder_of, options_of
 
     try:
-        found = settings(config).surfaces.get(SURFACE)
+        chosen = settings(config)
+        found = chosen.surfaces.get(SURFACE)
         if found is not None and found.module != PLATFORMS[SURFACE]:
             raise Unusable(f"[surfaces.{SURFACE}] is {found.module}, which moot slack setup knows nothing of")
-        options = found.options() if found is not None else {}
+        options = {} if found is None else options_of(chosen, SURFACE, folder_of(config_file(config)))
         options.pop("name", None)
+        known = [field.name for field in fields(SlackOptions)]
+        if unknown := sorted(set(options) - set(known)):
+            raise Unusable(f"[surfaces.{SURFACE}] has no option {unknown[0]}; it takes {', '.join(known)}")
         return SlackOptions(**options)
-    except TypeError as error:
-        raise Unusable(f"[surfaces.{SURFACE}]: {error}") from None
     except (ConfigError, SurfaceConfigError) as error:
         raise Unusable(str(error)) from None

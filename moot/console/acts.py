@@ -15,7 +15,7 @@ from channels.gateway.client import Requests
 from channels.gateway.intake import Intake
 from channels.inbound import MOST_KEY, Authority
 from channels.outbox_store import OutboxStore
-from channels.surface import ActReply, PlatformMessageId
+from channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.model import PLATFORM, Person
 from protocols.codec import decode_body
 from protocols.kernel.docket import Docket

@@ -20,6 +20,9 @@ MOST_S: Final = 1.5
 SLICES: Final = 100
 """Slices that a reader works, after it has stepped back so long in vain, before it looks again."""
 
+LONG_SLICES: Final = 5
+"""The same for one whose slices take tenths of a second."""
+
 LOOK_S: Final = 0.01
 """How often a reader on the loop looks whether it may go on."""
 
@@ -83,10 +86,17 @@ class Courtesy:
 class Worker:
     """One who works in slices and steps back between them; never for good, however many people come."""
 
-    def __init__(self, courtesy: Courtesy, *, most_s: float = MOST_S) -> None:
-        """Work beside whoever `courtesy` knows of, and wait for them at most `most_s` at once."""
+    def __init__(self, courtesy: Courtesy, *, most_s: float = MOST_S, slices: int = SLICES) -> None:
+        """Work beside others.
+
+        Args:
+            courtesy: Knows of them.
+            most_s: Wall time that it waits for them at once.
+            slices: How much it works, when it has waited so long in vain, before it looks again.
+        """
         self._courtesy = courtesy
         self._most_s = most_s
+        self._most_slices = slices
         self._slices = 0
 
     def step_back(self) -> None:
@@ -94,7 +104,7 @@ class Worker:
         if self._may_work():
             return
         if not self._courtesy.wait_free(self._most_s):
-            self._slices = SLICES
+            self._slices = self._most_slices
 
     async def step_back_on_loop(self) -> None:
         """Do the same on the loop."""
@@ -104,7 +114,7 @@ class Worker:
         end = loop.time() + self._most_s
         while not self._courtesy.is_free:
             if loop.time() >= end:
-                self._slices = SLICES
+                self._slices = self._most_slices
                 return
             await asyncio.sleep(LOOK_S)
 

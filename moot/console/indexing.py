@@ -15,7 +15,7 @@ from channels.backoff import Backoff
 from channels.errors import CorruptLog
 from channels.lines import open_line
 from channels.rendering import sentence
-from moot.console.courtesy import Courtesy, Worker
+from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.index import Index
 from moot.console.model import Progress
 from moot.console.stories import Stories
@@ -53,7 +53,7 @@ class Indexer:
     def __init__(self, index: Index, courtesy: Courtesy) -> None:
         """Start the thread; it steps back for whoever `courtesy` knows of."""
         self.index = index
-        self._worker = Worker(courtesy)
+        self._worker = Worker(courtesy, slices=LONG_SLICES)
         self.problem = ""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="console index")
         self._woken = asyncio.Event()

@@ -32,12 +32,13 @@ from memory.shelves import BY_NAME, Put
 from memory.sqlite_file import LOAD, STATE
 from moot.console.errors import NotReady, NotThere
 from moot.console.model import MOST_WINDOW, ReadModel
+from moot.host import may_see
 from moot.seating import source_of
 from moot.society import Plan, market_of, prices
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation, Visibility
+from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import ARENA, PANEL, Seat
 
 if TYPE_CHECKING:
@@ -186,16 +187,6 @@ async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvide
         elapsed=max(now - state.anchor_at, NO_TIME),
         config=house.config,
         content=content,
-    )
-
-
-def may_see(sight: Visibility, env: Envelope) -> bool:
-    """Say whether an obligation lets a mind see a message, as the host does (K12)."""
-    return (
-        env.case_id not in sight.hidden_cases
-        and env.body.type not in sight.hidden_types
-        and env.author not in sight.hidden_authors
-        and (sight.shown_types is None or env.body.type in sight.shown_types)
     )
 
 

@@ -27,7 +27,7 @@ from channels.outbox_store import OutboxStore
 from config.settings import Settings
 from moot.clock.wall import utc_ns
 from moot.console.acts import Acts, ActStore
-from moot.console.courtesy import Courtesy, Worker
+from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.errors import ConsoleError, NotReady, Unreadable
 from moot.console.folding import Folding
 from moot.console.hub import Hub
@@ -283,7 +283,7 @@ class Watching:
 
     async def _last_of(self, kind: str) -> Envelope | None:
         high: int | None = self.hub.head
-        worker = Worker(self.courtesy)
+        worker = Worker(self.courtesy, slices=LONG_SLICES)
         while high is not None:
             await worker.step_back_on_loop()
             wanted, top = Wanted(type=kind), high

@@ -1,4 +1,4 @@
-"""Open pages: what ten of them cost a society at work, and how soon a message is on each of them.
+"""Open pages: what ten cost a society at work, how soon a message is on each, the first paint, the end.
 
 Real processes over real sockets. A page is a stream of server-sent events of `/api/stream`, which is what the
 console sends a page, without the drawing that a browser does.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +33,7 @@ ROUNDS = 4
 DAYS = 2
 BEGINS = datetime(2026, 2, 22, 20, 0, tzinfo=UTC)
 NOTES = 60
+PAINTS = 5
 PATIENCE_S = 60.0
 
 
@@ -162,10 +165,11 @@ def _lived(watchers: int | None) -> float:
 
 
 async def _speed(society: Any, since: datetime) -> float:
-    before = society.bus.head.seq
+    before: int = society.bus.head.seq
     began = perf_counter()
     await society.run_until(since + timedelta(days=DAYS))
-    return (society.bus.head.seq - before) / (perf_counter() - began)
+    said: int = society.bus.head.seq - before
+    return said / (perf_counter() - began)
 
 
 @asynccontextmanager
@@ -206,7 +210,7 @@ def _costs() -> tuple[float, float]:
     """
     over_none, over_idle = [], []
     for _ in range(ROUNDS):
-        found = {watchers: 0.0 for watchers in (None, 0, PAGES)}
+        found = dict.fromkeys((None, 0, PAGES), 0.0)
         for watchers in (None, 0, PAGES, PAGES, 0, None):
             found[watchers] += _lived(watchers)
         over_none.append(found[PAGES] / found[None])
@@ -235,7 +239,9 @@ def _delays() -> list[float]:
         config.write_text('[admins]\ncli = []\nconsole = ["owner"]\n')
         words = ["up", "--no-console", "--data", str(directory), "--config", str(config), "--speed", "120"]
         with (Path(folder) / "out").open("wb") as out:
-            society = subprocess.Popen([sys.executable, "-m", "moot", *words], cwd=ROOT, stdout=out, stderr=out)
+            society = subprocess.Popen(
+                [sys.executable, "-m", "moot", *words], cwd=ROOT, stdout=out, stderr=out
+            )
         try:
             end = perf_counter() + PATIENCE_S
             while not (directory / "log.sqlite").exists():
@@ -297,6 +303,52 @@ async def _noted(base: str, token: str) -> list[float]:
 def message_on_ten_pages_p95_ms() -> float:
     """From a person's act to its message on the last of ten pages: 95 of 100 are sooner."""
     return 1_000 * sorted(_delays())[int(NOTES * 0.95)]
+
+
+# ------------------------------------------------------------ the first paint, the end
+
+
+def first_paint_1000000_s() -> float:
+    """Median seconds until a new browser paints the page, while the console reads a million messages anew."""
+    from tests.benchmarks.bench_growth import million
+    from tests.doubles.browser import browser
+
+    with browser() as shown:
+        shown.new_page().goto("about:blank")
+        return median(_painted(million(), shown) for _ in range(PAINTS))
+
+
+def _painted(directory: Path, shown: Any) -> float:
+    for path in directory.glob("console*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    with console(directory) as (base, token):
+        sleep(1.0)  # a person comes a moment after the start, in the middle of the reading
+        context = shown.new_context()
+        page = context.new_page()
+        page.goto(f"{base}/?token={token}")
+        name = "performance.getEntriesByName('first-contentful-paint')"
+        page.wait_for_function(f"{name}.length > 0")
+        painted_ms: float = page.evaluate(f"{name}[0].startTime")
+        context.close()
+    return painted_ms / 1_000
+
+
+def stop_beside_half_a_request_s() -> float:
+    """Seconds that a console takes to end while somebody does not finish what they ask."""
+    from tests.doubles.console import written
+
+    with tempfile.TemporaryDirectory() as folder:
+        written(Path(folder), 300)
+        shown = console(Path(folder))
+        base, token = shown.__enter__()
+        host, _, port = base.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port))) as half:
+            head = f"POST /api/acts HTTP/1.1\r\nHost: {host}:{port}\r\nAuthorization: Bearer {token}\r\n"
+            half.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 500\r\n\r\n".encode())
+            sleep(1.0)
+            began = perf_counter()
+            shown.__exit__(None, None, None)
+            return perf_counter() - began
 
 
 if __name__ == "__main__":

@@ -60,10 +60,21 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ("console", "catch_up_1000000_s", "bench_console", "console_catch_up_1000000_s", None),
     ("console", "reopen_1000000_s", "bench_console", "console_reopen_1000000_s", 20),
     ("console", "model_1000000_mib", "bench_console", "console_model_1000000_mib", 1024),
+    ("pages", "ten_pages_throughput_ratio", "bench_console_pages", "console_ten_pages_throughput_ratio", 0.9),
+    (
+        "pages",
+        "ten_pages_over_idle_console_ratio",
+        "bench_console_pages",
+        "console_ten_pages_over_idle_ratio",
+        0.9,
+    ),
+    ("pages", "message_on_ten_pages_p95_ms", "bench_console_pages", "console_message_p95_ms", 200),
+    ("pages", "first_paint_1000000_s", "bench_console_pages", "console_first_paint_1000000_s", 1),
+    ("pages", "stop_beside_half_a_request_s", "bench_console_pages", "console_stop_s", 1),
 )
 """(part, function, module, key in bench.json, target). Times and sizes must stay below, rates above."""
 
-SLOW: Final = frozenset({"growth", "console"})
+SLOW: Final = frozenset({"growth", "console", "pages"})
 """Parts that run only when asked for by name or with --all."""
 
 

@@ -282,7 +282,11 @@ def test_a_surface_is_built_from_a_dotted_name_and_options(tmp_path):
         ("channels.nowhere:X", {}, "No module named 'channels.nowhere'"),
         ("channels.terminal:X", {}, "channels.terminal has no X"),
         ("channels.terminal:NARROW", {}, "it is no Surface"),
-        ("channels.terminal:TerminalSurface", {"colour": 1}, "unexpected keyword argument 'colour'"),
+        (
+            "channels.terminal:TerminalSurface",
+            {"colour": 1},
+            "has no option 'colour'; it takes console, file",
+        ),
     ],
 )
 def test_a_configuration_that_builds_nothing_gets_one_line(dotted, options, says):

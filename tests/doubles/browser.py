@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
 
@@ -51,3 +51,32 @@ def browser() -> Iterator[Browser]:
             yield running
         finally:
             running.close()
+
+
+SIZE: Final = {"width": 1440, "height": 900}
+
+
+@contextmanager
+def somebody(chromium: Browser, token: str, path: str = "/", **how: Any) -> Iterator[Page]:
+    """Open a page as a person who has an address with a token; nothing it throws is overlooked."""
+    context = chromium.new_context(viewport=how.pop("size", SIZE), **how)
+    context.set_default_timeout(30_000)
+    try:
+        page = context.new_page()
+        faults: list[str] = []
+        page.on("pageerror", lambda fault: faults.append(str(fault)))
+        base, _, query = token.partition("/?")
+        page.goto(f"{base}{path}{'&' if '?' in path else '?'}{query}")
+        page.wait_for_selector("html[data-ready]")
+        yield page
+        assert not faults, faults
+    finally:
+        context.close()
+
+
+def say(page: Page, text: str) -> str:
+    """Write something, and return what the page says to it."""
+    page.get_by_label("write a note or a command").fill(text)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".compose .said")
+    return page.locator(".compose .said").inner_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 from playwright.sync_api import Page
@@ -78,3 +79,40 @@ def nameless(page: Page) -> list[str]:
 def outside(page: Page) -> list[str]:
     """Return what is cut off at the sides."""
     return list(page.evaluate(OUTSIDE))
+
+
+FLAWS: Final = Path(__file__).with_name("page_flaws.js").read_text(encoding="utf-8")
+"""What the rules of axe-core for structure would find: landmarks, headings, roles, names, labels, lists, focus."""
+
+FOCUSED: Final = """() => {
+  const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e);
+  const places = [".moot > .skip", ".moot > header", ".moot > nav", ".moot > main", ".moot > footer", ".moot > aside"];
+  // The frame of a text field shows the focus for it.
+  const isFramed = e.matches(".compose textarea") && getComputedStyle(e.parentElement).borderStyle !== "none";
+  return {
+    place: places.findIndex((p) => e.closest(p)),
+    what: e.outerHTML.slice(0, 100),
+    has_ring: isFramed || (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0),
+    is_seen: box.width > 0 && box.height > 0 && box.right > 0 && box.left < innerWidth,
+    is_body: e === document.body,
+  };
+}"""
+"""Where the keyboard is, in the order in which one reads the page."""
+
+
+def flaws(page: Page) -> list[str]:
+    """Return what is wrong with a page's structure, each with the name of its rule."""
+    return list(page.evaluate(FLAWS))
+
+
+def tabbed(page: Page, *, most: int = 200) -> list[dict[str, Any]]:
+    """Press Tab from the page's first link to its end, and return where the focus was."""
+    page.evaluate("document.querySelector('.moot > .skip').focus()")
+    seen: list[dict[str, Any]] = []
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        at: dict[str, Any] = page.evaluate(FOCUSED)
+        if at["is_body"]:
+            break
+        seen.append(at)
+    return seen

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.doubles.browser import browser as a_browser
+from tests.doubles.browser import say, somebody
 from tests.doubles.console_page import Consoled, consoled
 
 pytestmark = pytest.mark.timeout(180)
@@ -20,7 +20,6 @@ HOSTILE = (
     '<img src=x onerror="window.hacked=1"> <script>window.hacked=1</script> **bold** [x](javascript:alert(1)) '
     "{{ constructor.constructor('window.hacked=1')() }} &lt;b&gt; \u05e9\u05dc\u05d5\u05dd \U0001f600"
 )
-SIZE = {"width": 1440, "height": 900}
 
 
 @pytest.fixture(scope="module")
@@ -33,32 +32,6 @@ def society(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Consoled]:
 def chromium() -> Iterator[Browser]:
     with a_browser() as running:
         yield running
-
-
-@contextmanager
-def somebody(chromium: Browser, token: str, path: str = "/", **how: Any) -> Iterator[Page]:
-    """Open a page as a person who has an address with a token; nothing it throws is overlooked."""
-    context = chromium.new_context(viewport=how.pop("size", SIZE), **how)
-    context.set_default_timeout(30_000)
-    try:
-        page = context.new_page()
-        faults: list[str] = []
-        page.on("pageerror", lambda fault: faults.append(str(fault)))
-        base, _, query = token.partition("/?")
-        page.goto(f"{base}{path}{'&' if '?' in path else '?'}{query}")
-        page.wait_for_selector("html[data-ready]")
-        yield page
-        assert not faults, faults
-    finally:
-        context.close()
-
-
-def say(page: Page, text: str) -> str:
-    """Write something, and return what the page says to it."""
-    page.get_by_label("write a note or a command").fill(text)
-    page.keyboard.press("Enter")
-    page.wait_for_selector(".compose .said")
-    return page.locator(".compose .said").inner_text()
 
 
 def wait(page: Page, condition: str) -> None:
@@ -87,6 +60,15 @@ def test_a_person_takes_a_seat_is_told_what_is_wrong_and_then_answers(
         page.get_by_role("button", name="Send as the Critic").click()
         expect(page.locator("form.form [role=status]")).to_contain_text("Not sent")
         expect(page.locator("form.form .err").first).to_be_visible()
+        # The seat's simulated mind has a suggestion, of its own length and figures; a person changes what they like.
+        page.get_by_role("button", name="Suggest an answer").click()
+        expect(page.get_by_text("Filled in as the simulated Critic would say it")).to_be_visible(
+            timeout=30_000
+        )
+        expect(page.locator("form.form .err")).to_have_count(0)
+        expect(page.get_by_label(re.compile("^reasoning"))).to_have_value(re.compile(r"\w+ \w+ \w+"))
+        for field in page.locator("form.form .obj input[type=number]").all():
+            expect(field).to_have_value(re.compile(r"^[01](\.\d+)?$"))
         page.get_by_label(re.compile("^confidence")).fill("7")
         expect(page.locator("form.form")).to_contain_text("less than or equal to 1")
         page.get_by_label(re.compile("^confidence")).fill("0.4")

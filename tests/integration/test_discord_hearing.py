@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from channels.discord.wording import EDITED, ONLY_EMOJI, ONLY_FILE
-from channels.surface import ActReply, SurfaceDown
+from channels.surface import ActReply, SurfaceConfigError, SurfaceDown
 from tests.doubles.discord_faults import DUPLICATE, GARBAGE_EVENT, LOSE, delay, refused, status
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, posting, started, until, with_channels
@@ -423,3 +423,74 @@ def test_a_person_who_cannot_be_answered_holds_up_nobody(server):
 
     on(server, use, inbox)
     assert inbox.texts == ["words 0", "words 1", "words 2", "last"]
+
+
+HISTORY = "GET /channels/{}/messages"
+TROUBLES_OF_A_CHANNEL = [
+    (HISTORY, refused(403, 50001)),
+    (HISTORY, refused(400, 50035)),
+    (HISTORY, refused(404, 10003)),
+    ("GET /channels/{}/threads/archived/public", refused(404, 10003)),
+]
+
+
+async def said_before_and_missed(server, inbox, memory, route, action):
+    """Have two things said, the second while nobody is there, and the history not readable at the next start."""
+    async with started(server, inbox, memory):
+        id = server.person_writes("ana", "a-arena", "before")
+        await until(lambda: server.replies(id))
+    server.person_writes("ana", "a-arena", "missed")
+    server.faults.add(route.format(server.channel_id("a-arena")), None, action)
+
+
+@pytest.mark.parametrize(("route", "action"), TROUBLES_OF_A_CHANNEL)
+def test_what_was_missed_is_never_passed_over_because_something_came_live(server, memory, route, action):
+    inbox = Inbox()
+
+    async def main():
+        await said_before_and_missed(server, inbox, memory, route, action)
+        async with started(server, inbox, memory) as surface:
+            watching = asyncio.create_task(surface.watch())
+            id = server.person_writes("ana", "a-arena", "live")
+            await until(lambda: server.replies(id))
+            assert not watching.done()
+            watching.cancel()
+        server.faults.clear()
+        assert inbox.texts == ["before", "live"]
+        async with started(server, inbox, memory):
+            await until(lambda: "missed" in inbox.texts)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(("route", "action"), TROUBLES_OF_A_CHANNEL)
+def test_a_gap_is_read_without_a_new_session_once_it_can_be(server, memory, route, action):
+    inbox = Inbox()
+
+    async def main():
+        await said_before_and_missed(server, inbox, memory, route, action)
+        async with started(server, inbox, memory):
+            id = server.person_writes("ana", "a-arena", "live")
+            await until(lambda: server.replies(id))
+            assert inbox.texts == ["before", "live"]
+            identified = [op for op, _ in server.gateway_log].count(2)
+            server.faults.clear()
+            await until(lambda: "missed" in inbox.texts)
+            assert [op for op, _ in server.gateway_log].count(2) == identified
+            last = server.person_writes("ana", "a-arena", "last")
+            await until(lambda: server.replies(last))
+            await until(lambda: memory.texts["seen/#a-arena"] == last)
+
+    asyncio.run(main())
+    assert inbox.texts == ["before", "live", "missed", "last"]
+
+
+def test_a_token_that_ends_while_the_history_is_read_ends_watch_as_itself(server):
+    async def use(surface):
+        server.faults.add("GET /channels/*/messages", None, refused(401, 0, "401: Unauthorized"))
+        with pytest.raises(SurfaceConfigError, match="does not know"):
+            async with asyncio.timeout(60):
+                server.invalidate(resumable=False)
+                await surface.watch()
+
+    on(server, use, Inbox())

@@ -271,6 +271,24 @@ def test_a_revoked_webhook_is_made_anew(server):
     assert len(server.messages("a-arena")) == 2
 
 
+def test_a_channel_with_as_many_webhooks_as_it_may_have_waits_and_goes_on_when_one_is_deleted(server):
+    log = SmallLog()
+
+    async def use(surface):
+        hooks = [server.add_webhook("a-arena", f"of somebody {n}") for n in range(15)]
+        item = posting(log, "one")
+        with pytest.raises(SurfaceDown, match="as many webhooks as it may have; delete one") as caught:
+            await surface.post(item)
+        assert not caught.value.everywhere
+        assert not caught.value.maybe_posted
+        await surface.post(posting(log, "elsewhere", "#admin"))
+        server.delete_webhook(hooks[0]["id"])
+        await surface.post(item)
+
+    on(server, use)
+    assert len(server.messages("a-arena")) == 1
+
+
 def test_a_deleted_channel_waits_alone_and_goes_on_when_it_is_made_again(server):
     log = SmallLog()
 

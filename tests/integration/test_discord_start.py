@@ -175,7 +175,7 @@ def test_it_starts_again_and_again_and_leaves_nothing_behind(server):
         ({"prefix": "Big "}, "prefix is at most 40"),
         ({"category": ""}, "category is a heading"),
         ({"token": "x"}, "token does not belong in a configuration"),
-        ({"colour": "red"}, "unexpected keyword argument 'colour'"),
+        ({"colour": "red"}, "no option 'colour'"),
     ],
 )
 def test_a_wrong_option_gets_one_line(more, says):
@@ -197,3 +197,23 @@ def test_no_secret_is_logged_however_much_the_process_logs(server, caplog):
     secrets = [server.token, *(hook["token"] for hook in server.webhooks())]
     assert len(secrets) == 2
     assert not [secret for secret in secrets if secret in caplog.text]
+
+
+def test_a_second_server_in_one_process_is_refused_and_the_first_goes_on(server):
+    log = SmallLog()
+
+    async def main(elsewhere):
+        async with started(server) as surface:
+            with pytest.raises(SurfaceConfigError, match="different api or gateway"):
+                async with started(elsewhere):
+                    pass
+            os.environ["MOOT_DISCORD_TOKEN"] = server.token
+            assert all(found.is_ok for found in await surface.check() if found.name == "token")
+            await surface.post(posting(log, "still here"))
+        async with started(elsewhere) as other:
+            await other.post(posting(log, "now there"))
+
+    with DiscordServer() as elsewhere:
+        asyncio.run(main(with_channels(elsewhere)))
+        assert len(elsewhere.messages("a-arena")) == 1
+    assert len(server.messages("a-arena")) == 1

@@ -1,7 +1,8 @@
 """The keeper of a surface: one that fails is told of once, tried again, and troubles no other."""
 
 import asyncio
-from contextlib import asynccontextmanager
+import sqlite3
+from contextlib import asynccontextmanager, closing, suppress
 
 import pytest
 import structlog
@@ -10,7 +11,7 @@ from channels.backoff import Backoff
 from channels.gateway.guest import Host
 from channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
 from channels.gateway.server import GatewayServer
-from channels.surface import PlatformMessageId, Surface, SurfaceConfigError, SurfaceDown
+from channels.surface import PlatformMessageId, PostRefused, Surface, SurfaceConfigError, SurfaceDown
 from protocols.kernel.seats import Seat
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
@@ -210,3 +211,68 @@ def test_posts_link_to_the_page_that_the_gateway_knows(tmp_path):
 
     asyncio.run(main())
     assert shown[0].link == "https://moot.example/m/1"
+
+
+def test_what_a_surface_raises_in_groups_is_told_by_its_reason(tmp_path):
+    def fail():
+        raise ExceptionGroup("unhandled", [ExceptionGroup("in a task", [wrong("the token has ended")])])
+
+    async def main():
+        shown = []
+        async with running(tmp_path, {"ill": lambda: Shown(shown, on_watch=fail)}) as (_, reports):
+            await until(lambda: reports)
+            assert {report["why"] for report in reports} == {"the token has ended"}
+
+    asyncio.run(main())
+
+
+def test_a_refused_post_is_told_also_when_the_society_was_away_at_that_moment(tmp_path):
+    refused = []
+
+    async def main():
+        log, reports, gate = SmallLog(), [], asyncio.Event()
+
+        async def report(event):
+            reports.append(event)
+
+        class Refusing(Shown):
+            async def post(self, item):
+                await gate.wait()
+                refused.append(item.seq)
+                raise PostRefused("too large for ever")
+
+        def hosted():
+            host = Host(log_id="log", source=log, publish=log.publish, report=report)
+            return asyncio.create_task(GatewayServer(host, data_dir=tmp_path).serve())
+
+        server, stop = hosted(), asyncio.Event()
+        gateway = asyncio.create_task(
+            run_gateway(
+                None, {"shown": Mirroring(build=lambda: Refusing([]))}, data_dir=tmp_path,
+                authority=lambda _platform, _user: Seat.VIEWER, stop=stop, lifeline=None, backoff=QUICK,
+            )
+        )  # fmt: skip
+        log.say("one")
+        store = tmp_path / "outbox-shown.sqlite"
+        await until(lambda: store.exists() and waiting(store))
+        server.cancel()
+        await asyncio.gather(server, return_exceptions=True)
+        gate.set()
+        await until(lambda: refused)
+        assert reports == []
+        server = hosted()
+        await until(lambda: reports)
+        assert [(one["event"], one["seq"], one["why"]) for one in reports] == [
+            ("post_refused", 1, "too large for ever")
+        ]
+        stop.set()
+        await gateway
+        server.cancel()
+        await asyncio.gather(server, return_exceptions=True)
+
+    asyncio.run(main())
+
+
+def waiting(store):
+    with closing(sqlite3.connect(store)) as db, suppress(sqlite3.OperationalError):
+        return db.execute("SELECT count(*) FROM posts WHERE state = 'intent'").fetchone()[0]

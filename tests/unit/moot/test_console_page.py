@@ -130,7 +130,7 @@ def test_every_channel_has_its_place_on_the_left() -> None:
 
 def test_a_page_can_ask_only_what_is_listed() -> None:
     reads = {"open", "window", "message", "case", "search", "memory", "unread", "at", "check"}
-    assert reads | {"say", "act", "control", "fulfil"} == OPS
+    assert reads | {"say", "act", "control", "suggest", "fulfil"} == OPS
 
 
 def test_every_message_type_reads_as_a_card() -> None:

@@ -58,3 +58,17 @@ def test_a_configuration_that_cannot_be_read_is_one_line(tmp_path: Path) -> None
     assert done.returncode == 2
     assert done.stderr.startswith("moot gateway: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_setting_up_finds_the_same_files_as_living(tmp_path: Path) -> None:
+    from moot.cli import discord, slack
+
+    config = tmp_path / "moot.toml"
+    config.write_text('[surfaces.discord]\ntoken_file = "tok"\n[surfaces.slack]\nbot_token_file = "bot"\n')
+    chosen = load_settings(config)
+    for name in ("tok", "bot"):
+        (tmp_path / name).write_text("x")
+    folder = gateway.folder_of(config)
+    assert gateway.options_of(chosen, "discord", folder)["token_file"] == str(tmp_path / "tok")
+    assert slack._options(config).bot_token_file == str(tmp_path / "bot")
+    assert discord._surface(chosen, folder).options.token_file == str(tmp_path / "tok")

@@ -7,7 +7,7 @@ function option(f) {
   const colours = (f.colours || SERIES).map(css);
   const base = { color: colours, animation: false, textStyle: font, tooltip: { trigger: f.kind === "radar" ? "item" : "axis", renderMode: "richText", backgroundColor: css("--raised"), borderColor: line, textStyle: { ...font, color: css("--ink") }, confine: true },
     legend: f.series.length > 1 ? { top: 0, left: 0, icon: "roundRect", itemWidth: 10, itemHeight: 10, textStyle: font } : undefined };
-  if (f.kind === "radar") return { ...base, tooltip: { ...base.tooltip, trigger: "item" }, radar: { indicator: f.x.map((name) => ({ name: name.replace(" ", "\n"), max: 1, min: 0 })), radius: "58%", center: ["50%", "56%"], axisName: { color: ink, fontSize: 11, lineHeight: 13 }, splitLine: { lineStyle: { color: line } }, axisLine: { lineStyle: { color: line } }, splitArea: { show: false } },
+  if (f.kind === "radar") return { ...base, tooltip: { ...base.tooltip, trigger: "item" }, radar: { indicator: f.x.map((name) => ({ name: name.replaceAll(" ", "\n"), max: 1, min: 0 })), radius: "58%", center: ["50%", "56%"], axisName: { color: ink, fontSize: 11, lineHeight: 13 }, splitLine: { lineStyle: { color: line } }, axisLine: { lineStyle: { color: line } }, splitArea: { show: false } },
     series: [{ type: "radar", symbolSize: 4, data: f.series.map((s) => ({ name: s.name, value: s.data, areaStyle: { opacity: 0.1 } })) }] };
   const all = f.series.flatMap((s) => s.data).filter((v) => v !== null), low = Math.min(...all), high = Math.max(...all), pad = Math.max((high - low) * 0.08, Math.abs(high) * 0.002, 0.001);
   const flat = f.kind === "line" && all.length && high - low < Math.abs(high) * 0.0005;

@@ -2,7 +2,7 @@
 import { minute, remaining, say } from "moot-console/words.js";
 
 const One = {
-  inject: ["ask", "told"],
+  inject: ["ask"],
   props: { e: Object, now: Number, may: String },
   data: () => ({ text: "", busy: false, reply: null }),
   computed: {
@@ -44,7 +44,7 @@ export const Inbox = {
   template: `<div class="scroll" tabindex="0"><div class="page"><p v-if="building" class="soft">{{ building }}</p>
     <p v-else-if="!open.length" class="soft" style="padding-bottom:18px">Nothing waits for a person.</p>
     <One v-for="e in open" :key="e.id" :e="e" :now="now" :may="may"/>
-    <section v-if="ended.length" class="sheet"><h2>Ended</h2><div class="wide"><table class="rows"><thead><tr><th>when</th><th>what</th><th>how</th><th>effect</th></tr></thead>
+    <section v-if="ended.length" class="sheet"><h2>Ended</h2><div class="wide" tabindex="0" role="group" aria-label="table"><table class="rows"><thead><tr><th>when</th><th>what</th><th>how</th><th>effect</th></tr></thead>
       <tbody><tr v-for="e in ended" :key="e.id"><td class="at">{{ minute(e.ended) }}</td><td><a class="chip" :href="'/case/' + encodeURIComponent(e.id)" data-go>{{ e.id }}</a> {{ e.trigger }}</td>
       <td>{{ e.how }}{{ e.by && e.how === 'answered' ? ' by ' + e.by : '' }}</td><td>{{ say(e.effect || '') }}</td></tr></tbody></table></div></section></div></div>`,
 };

@@ -48,6 +48,8 @@ export default {
       window.socket.on("connect", () => { this.isConnected = true; });
     };
     watch();
+    // The frame that NiceGUI puts around every page is a second "main" to a screen reader, unless it is told otherwise.
+    this.$el.parentElement.closest("main")?.setAttribute("role", "presentation");
     document.documentElement.dataset.ready = "yes";
   },
   methods: {
@@ -158,10 +160,10 @@ export default {
     feed() { return this.$refs.feed || this.$refs.case?.$refs.feed; },
   },
   beforeUnmount() { clearInterval(this.timer); document.removeEventListener("keydown", this.key); },
-  template: `<div class="moot" @click="click">
+  template: `<div class="moot" @click="click"><a class="skip" href="#main" @click.prevent="$refs.main.focus()">Skip to the messages</a>
     <Head ref="head" :clock="clock" :now="now" :me="me" :connected="isConnected" :may="stop || may.control" :past="past" :waiting="waiting" @nav="isNavOpen = !isNavOpen" @board="isBoardOpen = !isBoardOpen" @help="isHelp = true" @find="find" @control="control" @back="goBack(head)"/>
     <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="unread" :here="here" :waiting="waiting"/>
-    <main class="main" :aria-label="view.title">
+    <main ref="main" id="main" tabindex="-1" class="main" :aria-label="view.title">
       <Past v-if="past" :past="past" :head="head" @to="goBack" @now="goBack(null)"/>
       <p v-if="!isConnected" class="tell bad" role="status">The connection is gone. This page comes back by itself when the console answers again; what you wrote is kept.</p>
       <p v-if="clock.held && !past" class="tell slow" role="status">{{ clock.held }}</p>
@@ -176,8 +178,8 @@ export default {
       <Figures v-else-if="view.kind === 'figures'" :key="'d' + shown" :view="view" @again="reload"/>
       <div v-else class="scroll"><div class="page"><p class="soft">{{ view.about }}</p></div></div>
     </main>
-    <Board :class="{open: isBoardOpen}" :owed="board.owed" :raised="board.raised" :now="now" :building="board.building"/>
     <Compose v-if="view.channel" ref="compose" :channel="channel" :about="view.case || ''" :commands="commands" :may="stop" :note-may="may.note[channel] || ''" :seats="seats"/>
+    <Board :class="{open: isBoardOpen}" :owed="board.owed" :raised="board.raised" :now="now" :building="board.building"/>
     <div :class="['veil', {open: isNavOpen || isBoardOpen}]" @click="isNavOpen = isBoardOpen = false"></div>
     <Help v-if="isHelp" @close="isHelp = false"/>
   </div>`,

@@ -62,7 +62,7 @@ export const Head = {
   },
   template: `<header class="head"><button class="icon menu" aria-label="channels" @click="$emit('nav')"><Icon name="menu"/></button>
     <a href="/" data-go class="brand" aria-label="Moot, home"><i :class="{away: !connected || !clock.running}" :title="!connected ? 'no connection' : clock.running ? 'the society runs' : 'no society runs here'"></i><span>Moot</span></a>
-    <div class="clock" aria-label="society time"><span class="soft date">{{ iso ? day(iso) : '' }}</span><b>{{ iso ? iso.slice(11, 19) : 'no time yet' }}</b><span class="soft date">UTC</span></div>
+    <div class="clock"><span class="sr">society time</span><span class="soft date">{{ iso ? day(iso) : '' }}</span><b>{{ iso ? iso.slice(11, 19) : 'no time yet' }}</b><span class="soft date">UTC</span></div>
     <div class="paceplace" @focusout="away"><button ref="pace" type="button" :class="['pace', {held: clock.held && !past}]" :title="clock.held || 'Pace of time (t)'" aria-haspopup="dialog" :aria-expanded="isPace" :aria-label="pace + ', pace of time'" :disabled="!!past" @click="isPace = !isPace">{{ pace }}</button>
       <Pace v-if="isPace" :clock="clock" :why="why" :speeds="speeds" @control="(op, v) => $emit('control', op, v)" @close="close"/></div>
     <button class="icon" :disabled="!!why" :title="why || (clock.paused ? 'Go on' : 'Pause')" :aria-label="clock.paused ? 'go on' : 'pause'" @click="$emit('control', clock.paused ? 'resume' : 'pause', null)"><Icon :name="clock.paused ? 'play' : 'pause'"/></button>
