@@ -35,10 +35,12 @@ def read_secret(file: str | None, variable: str, what: str, example: str, *, pre
     option = option_of(variable)
     found = os.environ.get(variable, "")
     if found:
-        return _checked(found, variable, what, example, prefix)
+        return _checked(found, f"in {variable}", what, example, prefix)
     if not file:
         raise SurfaceConfigError(f"{what} is missing: set {variable}, or name a file in {option}")
-    return _checked(_read(Path(file).expanduser(), option), f"{option} {file}", what, example, prefix)
+    return _checked(
+        _read(Path(file).expanduser(), option), f"in the file {file} ({option})", what, example, prefix
+    )
 
 
 def option_of(variable: str) -> str:
@@ -52,22 +54,28 @@ def _read(path: Path, option: str) -> str:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if not stat.S_ISREG(mode):
-                raise SurfaceConfigError(f"{option} {path}: it is no file")
+                raise SurfaceConfigError(f"the file {path} ({option}) is no ordinary file")
             if mode & 0o077:
-                raise SurfaceConfigError(f"{option} {path}: others can read it; run: chmod 600 {path}")
+                raise SurfaceConfigError(
+                    f"the file {path} ({option}) is not private, others can read it; run: chmod 600 {path}"
+                )
             return file.read(MOST_BYTES + 1).decode("ascii", "replace").strip()
     except OSError as exc:
-        raise SurfaceConfigError(f"{option} {path}: {exc.strerror or 'cannot be read'}") from None
+        raise SurfaceConfigError(
+            f"the file {path} ({option}) cannot be read ({exc.strerror or type(exc).__name__})"
+        ) from None
 
 
 def _checked(found: str, where: str, what: str, example: str, prefix: str) -> str:
     token = found.strip()
     if not token:
-        raise SurfaceConfigError(f"{where}: it is blank; {what} looks like {example}")
+        raise SurfaceConfigError(f"{where} {what} cannot be right, it is blank; it looks like {example}")
     if len(token) > MOST_BYTES or not _TOKEN.fullmatch(token):
         raise SurfaceConfigError(
-            f"{where}: it holds white space or more than one token; {what} looks like {example}"
+            f"{where} {what} holds white space or more than one token; it looks like {example}"
         )
     if not token.startswith(prefix):
-        raise SurfaceConfigError(f"{where}: {what} begins with {prefix}; it looks like {example}")
+        raise SurfaceConfigError(
+            f"{where} {what} cannot be right, one begins with {prefix}; it looks like {example}"
+        )
     return token

@@ -66,7 +66,7 @@ class SlackOptions:
             SurfaceConfigError: There is none; says where it belongs.
         """
         return read_secret(
-            self.bot_token_file, "MOOT_SLACK_BOT_TOKEN", "Slack's bot token", "xoxb-12-34-abc", prefix="xoxb-"
+            self.bot_token_file, "MOOT_SLACK_BOT_TOKEN", "Slack's bot token", "xoxb-12-…", prefix="xoxb-"
         )
 
     def app_token(self) -> str:
@@ -79,7 +79,7 @@ class SlackOptions:
             self.app_token_file,
             "MOOT_SLACK_APP_TOKEN",
             "Slack's app token",
-            "xapp-1-A1-12-abc",
+            "xapp-1-…",
             prefix="xapp-",
         )
 

@@ -80,7 +80,7 @@ async def set_up(options: SlackOptions, *, may_change: bool) -> list[Step]:
                 steps += await _channels(web.client, options.prefix, may_change=may_change)
             return steps
     except SurfaceConfigError as exc:
-        return [Step("token", "missing", str(exc), f"see {APPS_PAGE}")]
+        return [Step("token", "missing", str(exc), "" if APPS_PAGE in str(exc) else f"see {APPS_PAGE}")]
     except RateLimited as exc:
         raise SurfaceDown(f"Slack wants a pause: run it again in {exc.retry_after_s:.0f} s") from None
 
@@ -106,7 +106,10 @@ async def _way_in(client: AsyncWebClient, options: SlackOptions) -> list[Step]:
     except SurfaceConfigError as exc:
         name = "http" if options.mode == "http" else "socket mode"
         where = "Signing Secret" if options.mode == "http" else "App-Level Tokens"
-        return [Step(name, "missing", str(exc), f"Basic Information, {where}, at {APPS_PAGE}")]
+        place = f"Basic Information, {where}"
+        return [
+            Step(name, "missing", str(exc), place if APPS_PAGE in str(exc) else f"{place}, at {APPS_PAGE}")
+        ]
     return [Step("socket mode", "ok", "on, and the app token is good")]
 
 
@@ -169,9 +172,9 @@ async def _describe(client: AsyncWebClient, channel: Channel, room: Room, prefix
 def _what_to_do(said: SlackSaid, name: str) -> str:
     match said.code:
         case "name_taken":
-            return f"a private channel has this name: write /invite @moot in #{name}, or choose a prefix"
+            return "a private channel has this name: make it public, rename it, or choose another prefix"
         case "restricted_action" | "user_is_restricted" | "no_permission":
-            return f"only some people may make channels: make #{name} by hand, then write /invite @moot there"
+            return f"only some people may make channels: make #{name} by hand, as a public channel"
         case _:
             return str(trouble(said, where=f"#{name}"))
 

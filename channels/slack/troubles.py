@@ -30,7 +30,7 @@ SETUP: Final[Mapping[str, str]] = {
 """Codes after which nothing works until somebody changes something."""
 
 HERE: Final[Mapping[str, str]] = {
-    "channel_not_found": "it is gone, or private and the app was not invited; run: moot slack setup",
+    "channel_not_found": "it is gone or private; make it public or choose another prefix, then run: moot slack setup",
     "is_archived": "it is archived; unarchive it in Slack (channel details, Settings)",
     "not_in_channel": "the app is not in it; write /invite @moot there",
     "restricted_action": "a workspace setting keeps the app from posting; a workspace admin can allow it",

@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from channels.reasons import reason
 from channels.slack.library_log import library_logger
 from channels.slack.troubles import TOO_FAST, TOO_FAST_HERE, SlackSaid
 from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
@@ -79,8 +80,7 @@ async def answer(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
     except SlackApiError as exc:
         raise _said(exc) from None
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as exc:
-        why = clean(str(exc) or type(exc).__name__, 160)
-        raise SurfaceDown(f"Slack cannot be reached: {why}", maybe_posted=False) from None
+        raise SurfaceDown(f"Slack cannot be reached: {reason(exc)}", maybe_posted=False) from None
     except aiohttp.InvalidURL:
         raise SurfaceConfigError(
             "the option api is no address; it looks like https://slack.com/api/"
@@ -88,9 +88,7 @@ async def answer(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
     except TimeoutError:
         raise SurfaceDown(f"Slack gave no answer in {ANSWER_S:g} s") from None
     except (aiohttp.ClientError, OSError) as exc:
-        raise SurfaceDown(
-            f"the connection to Slack broke: {clean(str(exc) or type(exc).__name__, 120)}"
-        ) from None
+        raise SurfaceDown(f"the connection to Slack broke: {reason(exc)}") from None
     except (AttributeError, TypeError, ValueError):
         # The library trips over a body that is text, or a list: a proxy's page, not Slack.
         raise SurfaceDown("something else answered in Slack's place; is a proxy in the way?") from None

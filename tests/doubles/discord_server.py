@@ -31,6 +31,7 @@ from tests.doubles.discord_handle import GuildHandle, PeopleHandle, TroubleHandl
 from tests.doubles.discord_http import LARGEST_REQUEST, Http
 from tests.doubles.discord_people import People
 from tests.doubles.discord_state import Clock, World
+from tests.doubles.loops import close_loop
 
 T = TypeVar("T")
 TOKEN = "MTIzNDU2Nzg5MDEyMzQ1Njc4.G4bcde.not_a_real_token_but_of_that_shape_0123"
@@ -76,7 +77,7 @@ class DiscordServer(GuildHandle, PeopleHandle, TroubleHandle):
         asyncio.run_coroutine_threadsafe(self._rest(), self._loop).result(30)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()
+        close_loop(self._loop)
 
     def start(self) -> None:
         """Listen again, on the same port as before."""

@@ -11,6 +11,8 @@ from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
+from tests.doubles.loops import close_loop
+
 T = TypeVar("T")
 
 
@@ -43,7 +45,7 @@ class Life:
         self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()
+        close_loop(self._loop)
 
     @property
     def is_up(self) -> bool:

@@ -72,7 +72,9 @@ def test_what_comes_in_live_does_not_move_the_mark_of_a_channel_that_cannot_be_r
             await until(lambda: server.replies(live))
             assert await memory.get("seen/#a-arena") == mark
             server.faults.clear()
-            await until(lambda: "missed" in society.texts and memory.kept["seen/#a-arena"] != mark, within_s=40.0)
+            await until(
+                lambda: "missed" in society.texts and memory.texts["seen/#a-arena"] != mark, within_s=40.0
+            )
 
     asyncio.run(scene())
     assert sorted(map(str, society.texts)) == ["live", "missed"]

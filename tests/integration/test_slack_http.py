@@ -114,6 +114,28 @@ def test_a_request_that_slack_did_not_sign_is_refused(server, how):
     assert server.signing_secret not in str(lines)
 
 
+def test_a_flood_of_what_slack_did_not_sign_is_one_line(server):
+    async def use(_surface, url):
+        for n in range(30):
+            how = {"secret": "6" * 32} if n % 2 else {"headers": {"X-Slack-Signature": ""}}
+            answer = await asyncio.wrap_future(server.post_event(url, event(), **how))
+            assert answer.status == 401
+
+    with capture_logs() as lines:
+        on(server, use)
+    assert len([line for line in lines if line["event"] == "slack request refused"]) == 1
+
+
+def test_a_large_request_that_was_not_signed_just_now_is_refused_unread(server):
+    async def use(_surface, url):
+        return await asyncio.wrap_future(server.post_event(url, b"x" * 2_000_000, skew_s=-600))
+
+    with capture_logs() as lines:
+        answer = on(server, use)
+    assert answer.status == 401
+    assert "too large to look at" in str(lines)
+
+
 GARBAGE = [
     b"",
     b"no json",
