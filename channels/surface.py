@@ -302,7 +302,8 @@ def load_surface(dotted: str, options: Mapping[str, object]) -> Surface:
     if not (isinstance(factory, type) and issubclass(factory, Surface)):
         raise SurfaceConfigError(f"surface {dotted!r}: it is no Surface")
     known = inspect.signature(factory).parameters
-    if unknown := sorted(set(options) - set(known)):
+    takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in known.values())
+    if not takes_all and (unknown := sorted(set(options) - set(known))):
         takes = ", ".join(name for name in known if name != "name") or "none"
         raise SurfaceConfigError(f"surface {dotted!r} has no option {unknown[0]!r}; it takes {takes}")
     try:

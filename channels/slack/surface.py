@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal
 
 import structlog
 
@@ -12,7 +12,7 @@ from channels.pacing import SLACK
 from channels.slack.bolt import bolt_app
 from channels.slack.http_mode import HttpMode
 from channels.slack.identity import checked
-from channels.slack.options import SlackOptions
+from channels.slack.options import API, SlackOptions
 from channels.slack.posting import Poster
 from channels.slack.rooms import Rooms
 from channels.slack.setting_up import examine
@@ -39,18 +39,40 @@ class SlackSurface(Surface):
     capabilities = Capabilities(supports_nonce=True, threads=True, buttons=True)
     pace = SLACK
 
-    def __init__(self, *, name: str = "slack", **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        name: str = "slack",
+        mode: Literal["socket", "http"] = "socket",
+        host: str = "127.0.0.1",
+        port: int = 3000,
+        api: str = API,
+        prefix: str = "",
+        bot_token_file: str | None = None,
+        app_token_file: str | None = None,
+        signing_secret_file: str | None = None,
+    ) -> None:
         """Remember the options; nothing is read or sent before `start`.
 
         Args:
             name: Name of the surface.
-            options: As `channels.slack.options.SlackOptions` lists them.
+            mode, host, port, api, prefix: As `channels.slack.options.SlackOptions` says.
+            bot_token_file, app_token_file, signing_secret_file: The same.
 
         Raises:
             SurfaceConfigError: An option cannot be meant so.
         """
         self.name = name
-        self._options = SlackOptions(**options)
+        self._options = SlackOptions(
+            mode=mode,
+            host=host,
+            port=port,
+            api=api,
+            prefix=prefix,
+            bot_token_file=bot_token_file,
+            app_token_file=app_token_file,
+            signing_secret_file=signing_secret_file,
+        )
         self._web: Web | None = None
         self._poster: Poster | None = None
         self._taking: Taking | None = None

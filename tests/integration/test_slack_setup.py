@@ -8,9 +8,12 @@ import pytest
 
 import moot.cli.slack
 from channels.slack import SlackSurface
+from channels.slack.options import SlackOptions
 from channels.slack.scopes import BOT_SCOPES, EVENTS
+from channels.slack.setting_up import set_up
 from channels.surface import SurfaceDown
 from protocols.kernel.catalogue import CHANNELS
+from protocols.kernel.redact import redact
 from tests.doubles.command_line import complaint, data, done, moot, write
 from tests.doubles.live_slack import ALL, living, posting, slack_server
 from tests.doubles.small_log import SmallLog
@@ -140,7 +143,7 @@ def test_a_slack_that_is_down_and_a_wrong_configuration_are_one_line(tmp_path, s
     assert "mode is socket or http" in complaint(
         2, "slack", "setup", "--config", config(tmp_path, server, 'mode = "pigeon"\n')
     )
-    assert "unexpected keyword" in complaint(
+    assert "has no option colour" in complaint(
         2, "slack", "setup", "--config", config(tmp_path, server, "colour = 1\n")
     )
     other = write(tmp_path / "other.toml", '[surfaces.slack]\nmodule = "a.b:C"\n')
@@ -217,3 +220,11 @@ def test_nothing_is_posted_by_setup(tmp_path, server):
     assert not [call for call in server.calls if call.method.startswith("chat.")]
     assert urlsplit(server.api).hostname == "127.0.0.1"
     assert json.loads(json.dumps(changes(server)))
+
+
+def test_a_refused_token_is_said_with_one_pointer_and_stands_after_our_redactor(server):
+    server.spoil_token("invalid_auth", server.bot_token)
+    (step,) = asyncio.run(set_up(SlackOptions(api=server.api), may_change=False))
+    assert f"{step.found} {step.to_do}".count("https://api.slack.com/apps") == 1
+    for line in (step.found, step.to_do):
+        assert redact(line) == line

@@ -103,7 +103,7 @@ def test_a_token_that_is_not_there_or_swapped_is_told(server, monkeypatch, varia
         ({"api": "slack"}, "api is an address"),
         ({"host": ""}, "host is a name"),
         ({"bot_token": "xoxb-in-the-open"}, "bot_token_file"),
-        ({"colour": 1}, "unexpected keyword argument 'colour'"),
+        ({"colour": 1}, "has no option 'colour'; it takes mode, host, port"),
     ],
 )
 def test_an_option_that_cannot_be_meant_so_gets_one_line(options, says):
