@@ -18,7 +18,7 @@ run: install  ## show a society at 120 times real time, after three simulated da
 	$(BIN)/moot up --speed 120 --warm-up 3 --data ./moot-data $(ARGS)
 
 test: install  ## run the tests (ARGS="-k debate")
-	$(BIN)/pytest -q -n 2 --dist loadfile $(ARGS)
+	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: install  ## lint, format, types, import direction, links and generated files; changes nothing
 	$(BIN)/ruff check --output-format concise

@@ -64,7 +64,7 @@ class NobodyListens(NotALog):
     """Say that no society runs there, or that it did not take the request; nothing has changed."""
 
 
-def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float = 3.0) -> Receipt:
+def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float = 10.0) -> Receipt:
     """Ask a running society to change its pace, and wait for its receipt.
 
     Args:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 from collections.abc import Awaitable, Coroutine
 from typing import Any, Final, Protocol
+from weakref import WeakSet
 
 import aiohttp
 import structlog
 import yarl
 
-from channels.discord.library import discord
+from channels.discord.library import HTTPClient, KeepAliveHandler, discord
 from channels.discord.library_log import place_of
 from channels.discord.options import Options
 from channels.discord.rights import invite
@@ -80,6 +82,8 @@ class Connection(discord.Client):
             http_trace=tracing(),
             heartbeat_timeout=heartbeat_timeout_s,
         )
+        self._sockets: WeakSet[aiohttp.ClientWebSocketResponse] = WeakSet()
+        self.http.ws_connect = self._open_socket  # type: ignore[method-assign]
         self._options = options
         self._listener = listener
         self._has_guild = asyncio.Event()
@@ -145,8 +149,32 @@ class Connection(discord.Client):
         await _ended(self.close(), CLOSE_S)
         if self.ws is not None:
             await _ended(self.ws.close(code=1000), AGAIN_S)
+        await self._end_half_made()
         await _ended(self.http.close(), CLOSE_S)
         await settle()
+
+    async def _open_socket(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
+        socket = await HTTPClient.ws_connect(self.http, url, compress=compress)
+        self._sockets.add(socket)
+        return socket
+
+    async def _end_half_made(self) -> None:
+        """End a connection that was cut off before the client had it: its socket, and the thread that keeps it alive.
+
+        The library loses it until the server has said hello and has been told who is there.
+        """
+        for socket in list(self._sockets):
+            if not socket.closed:
+                await _ended(socket.close(code=1000), AGAIN_S)
+        heartbeats = [
+            one
+            for one in threading.enumerate()
+            if isinstance(one, KeepAliveHandler) and one.ws._connection is self._connection
+        ]
+        for one in heartbeats:
+            one.stop()
+        for one in heartbeats:
+            await asyncio.to_thread(one.join, AGAIN_S)
 
     async def _first(self, *waits: Awaitable[object]) -> None:
         tasks = [asyncio.ensure_future(wait) for wait in waits]

@@ -9,11 +9,19 @@ from channels.discord.library_log import calm
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import discord
-    from discord.gateway import DiscordWebSocket
-    from discord.http import MultipartParameters, Route
+    from discord.gateway import DiscordWebSocket, KeepAliveHandler
+    from discord.http import HTTPClient, MultipartParameters, Route
     from discord.webhook.async_ import AsyncWebhookAdapter
 
-__all__ = ["AsyncWebhookAdapter", "DiscordWebSocket", "MultipartParameters", "Route", "discord"]
+__all__ = [
+    "AsyncWebhookAdapter",
+    "DiscordWebSocket",
+    "HTTPClient",
+    "KeepAliveHandler",
+    "MultipartParameters",
+    "Route",
+    "discord",
+]
 
 discord.VoiceClient.warn_nacl = False
 discord.VoiceClient.warn_dave = False

@@ -16,6 +16,7 @@ import structlog
 from channels.gateway import address
 from channels.gateway.guest import Guest, Host
 from channels.gateway.protocol import GatewayError
+from channels.turns import settle
 
 FAREWELL_S: Final = 0.5
 """How long a guest has to read the last words."""
@@ -36,6 +37,7 @@ class GatewayServer:
         self._guests: set[asyncio.Task[None]] = set()
         # Held here, for the loop holds us and not the task that waits: it must not be collected.
         self._never = asyncio.Event()
+        self._is_over = False
         self._log = structlog.get_logger()
 
     async def serve(self, ready: Callable[[Path], None] = lambda _path: None) -> None:
@@ -54,19 +56,33 @@ class GatewayServer:
             try:
                 await self._never.wait()
             finally:
+                self._is_over = True
+                # A server that is closed forgets whom it was just accepting: they are greeted first, and let go.
+                asyncio.get_running_loop().remove_reader(bound)
+                await settle()
                 server.close()
                 for task in self._guests:
                     task.cancel()
                 await asyncio.gather(*self._guests, return_exceptions=True)
+                await settle()
         finally:
             bound.close()
             address.forget(self._data_dir)
 
-    async def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # A task of our own: the one that asyncio runs this in is not ours to cancel and await.
+    def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_over:
+            writer.transport.abort()
+            return
+        # A task of our own: one that asyncio makes for a coroutine is not ours to cancel and await.
         task = asyncio.create_task(self._serve_guest(reader, writer))
         self._guests.add(task)
-        task.add_done_callback(self._guests.discard)
+        task.add_done_callback(lambda done: self._gone(done, writer))
+
+    def _gone(self, task: asyncio.Task[None], writer: asyncio.StreamWriter) -> None:
+        self._guests.discard(task)
+        # A task that is cancelled before its first step hangs up on nobody.
+        if not writer.is_closing():
+            writer.transport.abort()
 
     async def _serve_guest(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

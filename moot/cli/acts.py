@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from protocols.kernel.message import Message
     from protocols.kernel.seats import Seat
 
-RECEIPT_S: Final = 3.0
-"""How long a person waits for a receipt."""
+RECEIPT_S: Final = 10.0
+"""How long a person waits for a receipt; a society that is well answers in milliseconds, whatever the disk does."""
 VIOLATION_S: Final = 1.0
 """How long the log is watched for a violation found in it."""
 LOOK_S: Final = 0.05

@@ -31,7 +31,7 @@ from tests.doubles.discord_handle import GuildHandle, PeopleHandle, TroubleHandl
 from tests.doubles.discord_http import LARGEST_REQUEST, Http
 from tests.doubles.discord_people import People
 from tests.doubles.discord_state import Clock, World
-from tests.doubles.loops import close_loop
+from tests.doubles.loops import ServerLoop
 
 T = TypeVar("T")
 TOKEN = "MTIzNDU2Nzg5MDEyMzQ1Njc4.G4bcde.not_a_real_token_but_of_that_shape_0123"
@@ -58,7 +58,7 @@ class DiscordServer(GuildHandle, PeopleHandle, TroubleHandle):
         self._gateway = Gateway(self.world, self.faults, heartbeat_s)
         self._http = Http(self.world, self.faults, self.buckets)
         self._people = People(self.world, lambda: self._http.base)
-        self._loop = asyncio.new_event_loop()
+        self._loop = ServerLoop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="discord double", daemon=True)
         self._runner: web.AppRunner | None = None
         self.port = 0
@@ -77,7 +77,7 @@ class DiscordServer(GuildHandle, PeopleHandle, TroubleHandle):
         asyncio.run_coroutine_threadsafe(self._rest(), self._loop).result(30)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        close_loop(self._loop)
+        self._loop.close()
 
     def start(self) -> None:
         """Listen again, on the same port as before."""

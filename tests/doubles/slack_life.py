@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
-from tests.doubles.loops import close_loop
+from tests.doubles.loops import ServerLoop
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ class Life:
 
     def __init__(self) -> None:
         self.port = 0
-        self._loop = asyncio.new_event_loop()
+        self._loop = ServerLoop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="slack-server", daemon=True)
         self._runner: web.AppRunner | None = None
 
@@ -45,7 +45,7 @@ class Life:
         self._run(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        close_loop(self._loop)
+        self._loop.close()
 
     @property
     def is_up(self) -> bool:

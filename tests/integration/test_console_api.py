@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -220,33 +221,52 @@ async def test_the_stream_has_every_message_once_and_goes_on_after_the_last_even
     async with served(society) as console, at(console) as session:
         await ready(session)
         head = (await get(session, "/api/standing"))["head"]
-        seen: list[Any] = []
-        async for seq, message in events(session, "/api/stream?from=1"):
-            assert seq == message["seq"]
-            seen.append(message)
-            if seq >= head + 30:
-                break
-        assert [m["seq"] for m in seen] == list(range(1, len(seen) + 1))
-        more: list[int] = []
-        async for seq, _ in events(session, "/api/stream", last=seen[-1]["seq"] - 10):
-            more.append(seq)
-            if len(more) == 20:
-                break
-        assert more == list(range(seen[-1]["seq"] - 9, seen[-1]["seq"] + 11))
+        async with chatter(session):
+            seen: list[Any] = []
+            async for seq, message in events(session, "/api/stream?from=1"):
+                assert seq == message["seq"]
+                seen.append(message)
+                if seq >= head + 30:
+                    break
+            assert [m["seq"] for m in seen] == list(range(1, len(seen) + 1))
+            more: list[int] = []
+            async for seq, _ in events(session, "/api/stream", last=seen[-1]["seq"] - 10):
+                more.append(seq)
+                if len(more) == 20:
+                    break
+            assert more == list(range(seen[-1]["seq"] - 9, seen[-1]["seq"] + 11))
         stored = {env.seq: env for env in stored_envelopes(society)}
         assert all(stored[m["seq"]].hash == m["hash"] for m in seen)
+
+
+@asynccontextmanager
+async def chatter(session: Any) -> AsyncIterator[None]:
+    """Post notes all the while: the society's own pace depends on its hour and on who waits."""
+
+    async def talk() -> None:
+        for n in count():
+            note = {"channel": "#a-arena", "fields": {"text": f"chatter {n}"}}
+            await post(session, "/api/acts", kind="note", key=f"chatter {n}", **note)
+
+    talking = asyncio.create_task(talk())
+    try:
+        yield
+    finally:
+        talking.cancel()
+        await asyncio.gather(talking, return_exceptions=True)
 
 
 async def test_a_viewers_stream_lacks_what_viewers_do_not_read(society: Path) -> None:
     settings = load_settings(viewers={"reads": ["#b-desk", "#a-arena"]})
     async with served(society, settings) as console, at(console, console.viewer) as session:
         await ready(session)
-        count = 0
-        async for _, message in events(session, "/api/stream?from=1"):
-            assert message["channel"] in ("#b-desk", "#a-arena")
-            count += 1
-            if count == 20:
-                break
+        seen = 0
+        async with at(console) as owner, chatter(owner):
+            async for _, message in events(session, "/api/stream?from=1"):
+                assert message["channel"] in ("#b-desk", "#a-arena")
+                seen += 1
+                if seen == 20:
+                    break
 
 
 async def test_an_open_stream_ends_with_the_console(tmp_path: Path) -> None:

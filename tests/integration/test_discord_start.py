@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import threading
 
 import pytest
 
+from channels.discord.library import KeepAliveHandler
 from channels.surface import SurfaceConfigError, SurfaceDown, SurfaceError, load_surface
 from tests.doubles.discord_faults import garbage, limited, status
 from tests.doubles.discord_server import DiscordServer
@@ -113,6 +115,28 @@ def test_a_gateway_that_falls_silent_is_left_and_connected_to_again():
     with DiscordServer(heartbeat_s=0.1) as server:
         asyncio.run(main(with_channels(server)))
     assert inbox.texts == ["said into the silence"]
+
+
+def test_a_connection_that_is_still_being_made_leaves_no_heartbeat_behind():
+    """Between the hello and a new identification the library waits for five seconds, its heartbeat already on."""
+
+    async def main(server):
+        async with started(server) as surface:
+            watching = asyncio.create_task(surface.watch())
+            await until(lambda: server.connections == 1)
+            before = beating()
+            server.invalidate(resumable=False)
+            await until(lambda: beating() - before)
+            watching.cancel()
+
+    with DiscordServer(heartbeat_s=60.0) as server:
+        asyncio.run(main(with_channels(server)))
+    assert not beating()
+
+
+def beating():
+    """Return the library's heartbeats that live in this process."""
+    return {one for one in threading.enumerate() if isinstance(one, KeepAliveHandler)}
 
 
 def test_a_bot_that_is_not_in_the_server_gets_the_link_that_invites_it(server):

@@ -323,6 +323,25 @@ def test_the_socket_is_private_and_gone_afterwards(tmp_path):
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("turns", range(12))
+def test_a_guest_that_comes_while_the_society_ends_is_let_go(tmp_path, turns):
+    """In whichever turn of the loop it is accepted, greeted or served: its connection outlives nothing."""
+
+    async def main():
+        knocking = []
+        async with hosting(tmp_path):
+            for _ in range(8):
+                knocking.append(socket.socket(socket.AF_UNIX))
+                knocking[-1].connect(str(address.find(tmp_path)))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+        return knocking
+
+    for one in asyncio.run(main()):
+        one.close()
+    gc.collect()
+
+
 def test_a_deep_data_directory_gets_a_short_private_socket(tmp_path):
     deep = tmp_path / ("d" * 60) / ("e" * 60)
     deep.mkdir(parents=True)
