@@ -1,14 +1,11 @@
-"""Takes in what people do on a surface: read it, keep it, hand it to the society, tell the person.
+"""Takes in what people do on a surface: read it, hand it to the society, tell the person.
 
-An act is written down before it is handed over and forgotten when the log answered for it, so a crash of the
-gateway or an outage of the society loses none; the platform's message id as key keeps it single in the log
-however often platform and gateway repeat it (K1).
+The platform's message id as key keeps an act single in the log however often platform and gateway repeat it (K1).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, NoReturn
@@ -19,6 +16,7 @@ from channels.backoff import PATIENT, Backoff
 from channels.commands import Asked, CommandError, parse, usage
 from channels.draft_codec import draft_to_json
 from channels.gateway.client import Requests
+from channels.gateway.handing import Handing
 from channels.gateway.link import SocietyAway
 from channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
 from channels.namebook import NameBook
@@ -81,9 +79,8 @@ class Intake:
         self._authority = authority
         self._bodies = bodies
         self._book = book or NameBook()
-        self._backoff = backoff
         self._reply_s = reply_s
-        self._left = asyncio.Event()
+        self._handing = Handing(store, requests, backoff=backoff)
         self._told: dict[tuple[str, str], asyncio.Future[ActReply]] = {}
         self._log = structlog.get_logger()
 
@@ -101,20 +98,7 @@ class Intake:
 
     async def run(self) -> NoReturn:
         """Hand over what was kept, now and whenever something is left; until cancelled."""
-        failures = 0
-        self._left.set()
-        while True:
-            await self._left.wait()
-            await self._requests.connected()
-            self._left.clear()
-            for key, text in await self._store.acts():
-                try:
-                    await self._hand_over(key, text)
-                except SocietyAway:
-                    self._left.set()
-            failures = failures + 1 if self._left.is_set() else 0
-            if failures:
-                await asyncio.sleep(self._backoff.delay_s(failures))
+        await self._handing.run()
 
     async def _take(self, act: InboundAct) -> ActReply:
         await self._book.learn(act.user_id, act.user_name, self._store)
@@ -165,12 +149,12 @@ class Intake:
         return reply
 
     async def _keep_and_hand_over(self, key: str, text: str) -> ActReply:
-        await self._store.keep_act(key, text)
+        # Nobody hears that it is kept before it is.
+        await self._handing.keep(key, text)
         try:
             async with asyncio.timeout(self._reply_s):
-                return _reply_to(await self._hand_over(key, text))
+                return _reply_to(await self._handing.hand_over(key, text))
         except (SocietyAway, TimeoutError):
-            self._left.set()
             return _KEPT
 
     async def _ask(self, question: str, act: InboundAct) -> ActReply:
@@ -190,13 +174,6 @@ class Intake:
         channel = await self._store.channel_of(case_id) if isinstance(case_id, str) else None
         seat = self._authority(act.platform, act.user_id)
         return draft_of(act, seat, about_case_id=about, case_channel=channel, bodies=self._bodies)
-
-    async def _hand_over(self, key: str, draft: str) -> Mapping[str, Any]:
-        receipt = await self._requests.publish(json.loads(draft), key)
-        if receipt.get("status") == "unavailable":
-            raise SocietyAway(str(receipt.get("why")))
-        await self._store.drop_act(key)
-        return receipt
 
 
 def _reply_to(receipt: Mapping[str, Any]) -> ActReply:

@@ -3,6 +3,7 @@ import gc
 import json
 import os
 import socket
+import sqlite3
 import stat
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -525,6 +526,83 @@ def test_one_act_that_the_society_cannot_take_holds_up_no_other(tmp_path):
         await asyncio.gather(handing, return_exceptions=True)
 
     taking_in(tmp_path, requests, use)
+
+
+async def kept(intake, *acts):
+    """Have acts kept, for nobody takes them."""
+    for one in acts:
+        assert "Kept" in (await intake(one)).text
+
+
+def keys(requests):
+    return [key for key, _ in requests.published]
+
+
+def test_what_was_kept_goes_before_what_is_done_now(tmp_path):
+    """A halt from the outage does not follow the resume that came after it."""
+    requests = Answering(SocietyAway("gone"), SocietyAway("gone"))
+
+    async def use(intake, store):
+        await kept(intake, act("halt", 1, reason="they fall"), act(n=2, text="first"))
+        requests.published.clear()
+        assert (await intake(act("resume", 3, reason="they rise"))).ok
+        assert await store.acts() == []
+
+    taking_in(tmp_path, requests, use)
+    assert keys(requests) == ["fake/1", "fake/2", "fake/3"]
+
+
+def test_what_waits_for_its_turn_is_kept_and_goes_in_order(tmp_path):
+    requests = Answering("never", "never")
+
+    async def use(intake, store):
+        await kept(intake, act(n=1, text="one"), act(n=2, text="two"))
+        requests.published.clear()
+        handing = asyncio.create_task(intake.run())
+        replies = await asyncio.gather(*(intake(act(n=n, text=str(n))) for n in (3, 4, 5)))
+        await until(lambda: len(set(keys(requests))) == 5)
+        while await store.acts():
+            await asyncio.sleep(0.001)
+        handing.cancel()
+        await asyncio.gather(handing, return_exceptions=True)
+        assert all(reply.ok for reply in replies)
+
+    taking_in(tmp_path, requests, use, reply_s=0.05)
+    assert list(dict.fromkeys(keys(requests))) == [f"fake/{n}" for n in range(1, 6)]
+
+
+def test_an_act_that_makes_the_society_ill_loses_its_place_once(tmp_path):
+    requests = Answering()
+    requests.poison = "fake/1"
+
+    async def use(intake, store):
+        await kept(intake, act(n=1, text="poison"))
+        for n in (2, 3):
+            assert (await intake(act(n=n, text="fine"))).seq == 9
+        assert [key for key, _ in await store.acts()] == ["fake/1"]
+
+    taking_in(tmp_path, requests, use)
+    assert keys(requests) == ["fake/1", "fake/2", "fake/3"]
+
+
+def test_an_act_that_is_in_the_log_is_told_as_done_although_it_cannot_be_struck_off(tmp_path):
+    requests = Answering()
+
+    async def use(intake, store):
+        async def full(_key):
+            raise sqlite3.OperationalError("database or disk is full")
+
+        drop, store.drop_act = store.drop_act, full
+        assert (await intake(act(text="hi"))).seq == 9
+        store.drop_act = drop
+        handing = asyncio.create_task(intake.run())
+        while await store.acts():
+            await asyncio.sleep(0.001)
+        handing.cancel()
+        await asyncio.gather(handing, return_exceptions=True)
+
+    taking_in(tmp_path, requests, use)
+    assert keys(requests) == ["fake/1", "fake/1"]
 
 
 def test_commands_are_read_and_questions_answered_without_a_draft(tmp_path):
