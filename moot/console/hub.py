@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final
 
@@ -77,6 +78,14 @@ class Hub:
         news, self._news = self._news, None
         if news is not None and not news.done():
             news.set_result(None)
+
+    async def reached(self, seq: int, within_s: float) -> None:
+        """Wait until the log is known up to a message, or until that takes too long."""
+        generation = self.generation
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while self.head < seq and generation == self.generation and not self._is_closed:
+                    await self._wait()
 
     def close(self) -> None:
         """End all `changes`."""

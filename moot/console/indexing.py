@@ -128,6 +128,14 @@ class Indexer:
             else:
                 await self._something_to_do()
 
+    async def take_in(self, head: int) -> None:
+        """Take in a slice of what came last, at once and before anything else.
+
+        Raises:
+            sqlite3.Error: It cannot be written.
+        """
+        await self.run(lambda: self._present(head))
+
     async def _something_to_do(self) -> None:
         """Wait until somebody wakes us, or a folding thread has told something."""
         while not self._woken.is_set() and all(stories.is_written for stories in self._stories):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 from typing import Any, Final
 
 from channels.commands import Asked, CommandError, parse
@@ -23,6 +23,9 @@ from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 from protocols.rulebook import MESSAGES
+
+SEEN_S: Final = 1.0
+"""How long an answer waits until the console itself has read what was said."""
 
 _DONE: Final = {"pause": "The society stands still.", "step": "One step further."}
 
@@ -137,18 +140,27 @@ class Live(Looking):
         if why := self.why_not(person, kind, channel):
             # The society would refuse it too; it does not have to keep that in its log for a click.
             return ActReply(f"Refused: {why}", ok=False)
-        return await acts(
-            InboundAct(
-                platform=PLATFORM,
-                user_id=person.user_id,
-                user_name=person.user_id,
-                platform_message_id=key,
-                channel=channel,
-                kind=kind,
-                fields=fields,
-                reply_to=None if reply_to is None else PlatformMessageId(str(reply_to)),
+        return await self._told(
+            acts(
+                InboundAct(
+                    platform=PLATFORM,
+                    user_id=person.user_id,
+                    user_name=person.user_id,
+                    platform_message_id=key,
+                    channel=channel,
+                    kind=kind,
+                    fields=fields,
+                    reply_to=None if reply_to is None else PlatformMessageId(str(reply_to)),
+                )
             )
         )
+
+    async def _told(self, done: Awaitable[ActReply]) -> ActReply:
+        """Tell what became of an act once what it said is seen here too: whoever looks next finds it."""
+        reply = await done
+        if reply.seq is not None:
+            await self.watching.hub.reached(reply.seq, SEEN_S)
+        return reply
 
     async def form(self, person: Person, obligation_id: str) -> Mapping[str, Any]:
         owed = self.docket().open.get(obligation_id)
@@ -179,7 +191,7 @@ class Live(Looking):
             return ActReply(f"Not yet: {exc}", ok=False)
         except Malformed as exc:
             return ActReply(str(exc), ok=False)
-        return await acts.hand_in(draft)
+        return await self._told(acts.hand_in(draft))
 
     async def control(self, person: Person, op: Op, value: float | None = None) -> ActReply:
         if not person.is_admin:

@@ -59,6 +59,9 @@ SELECT body FROM record AS r WHERE shelf = ? AND seq < ? AND seq <= ? AND NOT EX
 """
 ENDED: Final = "SELECT case_id, kind, outcome, opened_seq, ended_seq FROM cases WHERE ended_seq <= ?"
 
+FRESH_S: Final = 1.0
+"""How long a search waits for the index to take in what was said last."""
+
 
 class Looking(ReadModel):
     """Looks at a society up to some message, as somebody who reads some channels."""
@@ -115,6 +118,8 @@ class Looking(ReadModel):
             return Window(envelopes=(), progress=self.index_progress())
         high = min(self._until(), before - 1) if before is not None else self._until()
         limit = _bounded(limit)
+        if before is None:
+            await self.watching.texts_up_to(high, FRESH_S)
         if not self.watching.texts_reach.size:
             return Window(envelopes=(), progress=self.index_progress())
         return await self.watching.readers.run(

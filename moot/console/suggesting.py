@@ -16,14 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from bots.minds.mind import Mind, View
-from bots.minds.simulated.arena import SimulatedWriter
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.panel_writer import SimulatedPanelWriter
-from bots.minds.simulated.tools import SimulatedTools
-from bots.seats.arena import ArenaMind
-from bots.seats.panel import PanelMind
-from bots.seats.sessions import SessionStore
+from bots.minds.mind import View
 from channels.wording import seat_name
 from memory.errors import MemoryStoreError
 from memory.evidence import DirectoryEvidence, text_of
@@ -31,15 +24,14 @@ from memory.inmemory import InMemoryStore
 from memory.shelves import BY_NAME, Put
 from memory.sqlite_file import LOAD, STATE
 from moot.console.errors import NotReady, NotThere
+from moot.console.minds import Minds
 from moot.console.model import MOST_WINDOW, ReadModel
 from moot.host import may_see
-from moot.seating import source_of
-from moot.society import Plan, market_of, prices
+from moot.society import Plan
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.message import Message
 from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import ARENA, PANEL, Seat
 
 if TYPE_CHECKING:
     from moot.console.watching import Watching
@@ -61,7 +53,7 @@ class Suggesting:
     """Asks simulated minds on behalf of people, one at a time."""
 
     def __init__(self, watching: Watching) -> None:
-        """Prepare; prices are loaded at the first question.
+        """Prepare; nobody is asked yet.
 
         Args:
             watching: The society.
@@ -69,7 +61,7 @@ class Suggesting:
         self._watching = watching
         self._one = asyncio.Lock()
         self._under_way: dict[tuple[str, int], asyncio.Task[Message | None]] = {}
-        self._tools: tuple[str, SimulatedTools] | None = None
+        self._minds: Minds | None = None
 
     async def suggest(self, model: ReadModel, obligation_id: str) -> Message:
         """Return what the simulated mind would answer.
@@ -122,36 +114,13 @@ class Suggesting:
                 directory=self._watching.directory,
                 bus="sqlite",
             )
+            if self._minds is None or self._minds.log_id != self._watching.log_id:
+                self._minds = Minds(self._watching.log_id)
             try:
-                return await asyncio.to_thread(self._answer, plan, view)
-            except NotReady:
-                raise
+                return await asyncio.to_thread(self._minds.answer, plan, view)
             except Exception as exc:
                 _log.warning("no suggestion", obligation=obligation_id, why=f"{type(exc).__name__}: {exc}")
                 raise NotReady("The simulated mind cannot be asked now; the gateway's log says why.") from exc
-
-    def _answer(self, plan: Plan, view: View) -> Message | None:
-        """Ask the mind; in a thread."""
-        reply = asyncio.run(self._mind(plan, view.seat).answer(view))
-        return None if reply is None else reply.body
-
-    def _mind(self, plan: Plan, seat: Seat) -> Mind:
-        if seat in PANEL:
-            return PanelMind(SimulatedPanelWriter(plan.seed))
-        if seat in ARENA:
-            if source_of(plan.settings) is not None:
-                raise NotReady(
-                    "the Arena's seats work with the notebook service, which the console does not ask"
-                )
-            return ArenaMind(SimulatedWriter(plan.seed), lambda _view: None, SessionStore())
-        log_id = self._watching.log_id
-        if self._tools is None or self._tools[0] != log_id:
-            universe, _ = prices(plan)
-            market, _ = market_of(plan, universe)
-            assert plan.directory is not None
-            evidence = DirectoryEvidence(plan.directory / "evidence")
-            self._tools = (log_id, SimulatedTools(universe, evidence, plan.seed, market=market))
-        return SimulatedMind(self._tools[1])
 
 
 async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvidence) -> View:

@@ -385,6 +385,16 @@ class Watching:
         """Return how far the index has sentences."""
         return self._indexer.index.texts if self._indexer is not None and self._is_indexed else Reach()
 
+    async def texts_up_to(self, seq: int, within_s: float) -> None:
+        """Have sentences up to a message taken in now, so that they can be searched; give up when it takes too long.
+
+        Nothing happens while the index has none: what is new comes in with the rest.
+        """
+        with suppress(TimeoutError, sqlite3.Error):
+            async with asyncio.timeout(within_s):
+                while self._indexer is not None and self.texts_reach.size and self.texts_reach.high < seq:
+                    await self._indexer.take_in(seq)
+
     @property
     def indexer_is_open(self) -> bool:
         """Say whether there is an index."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
 
@@ -45,6 +45,8 @@ def chromium() -> Path:
 @contextmanager
 def browser() -> Iterator[Browser]:
     """Run a browser, without a window."""
+    # A page on a machine that is busy is late, not wrong.
+    expect.set_options(timeout=30_000)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
         try:

@@ -10,15 +10,21 @@ from typing import Any
 import pytest
 
 from bots.minds.mind import View
+from bots.tools.errors import StudioUnavailable
 from channels.lease import Lease
-from config.settings import load_settings
+from config.settings import Settings, load_settings
 from memory.evidence import DirectoryEvidence
 from memory.store import digest
-from moot.clock import VirtualClock
+from moot.arena.source import NotebookSource, opened
+from moot.clock import RealClock, VirtualClock
 from moot.console.errors import NotThere
+from moot.console.minds import Unwritable
 from moot.console.model import Person
-from moot.console.suggesting import caught_up, may_see, stored, view_of
+from moot.console.suggesting import caught_up, stored, view_of
+from moot.host import may_see
 from moot.society import Plan, Society
+from protocols.arena.messages import ArenaTask
+from protocols.kernel.envelope import Actor, Draft
 from protocols.kernel.obligation import EVERYTHING, Visibility
 from protocols.kernel.seats import BOTS, Seat
 from tests.doubles.console import watched
@@ -92,6 +98,94 @@ def test_memory_is_read_from_the_log_where_its_file_is_behind(tmp_path: Path) ->
                 assert found.model_dump(mode="json") == answer
 
     asyncio.run(look())
+
+
+NOTE = "# Momentum\n\nMomentum loses in sharp reversals; a volatility filter halves the drawdown of 2020.\n"
+TASK = ArenaTask(
+    config={},
+    task={"task_id": "t", "initial_prompt": "Add a volatility filter to momentum", "session_id": "s"},
+    notebook={
+        "notebook_id": "nb",
+        "profile": "auto",
+        "tools": ["notebook_describe", "notebook_query", "studio_create"],
+    },
+)
+
+
+def argued(directory: Path, step: str, settings: Settings) -> tuple[str, Any]:
+    """Have a task refined in the Arena until a step is owed; return its id, and what the seat's mind answers."""
+    directory.mkdir(parents=True)
+    plan = Plan(settings=settings, seed=2, start=BEGINS, directory=directory, is_admin_simulated=True)
+    found: list[tuple[str, Any]] = []
+
+    async def main(clock: VirtualClock) -> None:
+        async with await Society.open(plan, clock, lease=lease) as society:
+            await society.run_until(BEGINS + timedelta(minutes=1))
+            asked = Draft(
+                channel="#r-arena",
+                author=Seat.ADMIN,
+                body=TASK,
+                actor=Actor("human", "cli", "ann"),
+                key="task",
+            )
+            await society.host.publish(asked)
+            for n in range(2_000):
+                owed = [one for one in society.host.docket.open.values() if f"/{step}/" in one.id]
+                if owed:
+                    view = await society.host.view(owed[0].seat, owed[0])
+                    assert view is not None
+                    reply = await society.minds[owed[0].seat].answer(view) if step != "after" else None
+                    found.append((owed[0].id, None if reply is None else reply.body))
+                    break
+                await society.run_until(BEGINS + timedelta(minutes=1, seconds=5 * n))
+            await society.close("the test begins")
+
+    with Lease.acquire(directory) as lease:
+        VirtualClock(BEGINS).run(main)
+    return found[0]
+
+
+@pytest.mark.parametrize("step", ["before", "draft-1", "review-1-1", "after"])
+def test_in_the_arena_too_with_the_notebook_that_the_configuration_names(tmp_path: Path, step: str) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "momentum.md").write_text(NOTE)
+    settings = load_settings(None, arena={"notebook": str(notes)})
+    directory = tmp_path / "data"
+    obligation_id, answer = argued(directory, step, settings)
+
+    async def look() -> Any:
+        async with watched(directory, settings) as model:
+            suggesting = await model.watching.suggester()
+            return await suggesting.suggest(model, obligation_id)
+
+    found = asyncio.run(look())
+    assert "momentum.md#" in found.model_dump_json()
+    if step != "after":
+        assert found == answer
+
+
+def test_what_is_only_suggested_reads_the_notebook_and_writes_no_report(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "momentum.md").write_text(NOTE)
+
+    async def look() -> None:
+        async with opened(NotebookSource("folder", str(notes)), RealClock()) as notebook:
+            assert notebook is not None
+            unwritable = Unwritable(notebook)
+            assert await unwritable.query("volatility filter")
+            with pytest.raises(StudioUnavailable):
+                await unwritable.studio_create("Report", "never written")
+            assert not [path for path in tmp_path.rglob("*") if "never written" in _text(path)]
+            await notebook.studio_create("Report", "never written")
+            assert [path for path in tmp_path.rglob("*") if "never written" in _text(path)]
+
+    asyncio.run(look())
+
+
+def _text(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
 
 
 def test_only_who_holds_the_seat_is_given_a_suggestion(tmp_path: Path) -> None:
