@@ -1,57 +1,36 @@
-"""What a careful eye sees on a page: texts that stand out too little, controls without a name, what is cut off."""
+"""What axe-core finds on a page, and what it cannot see: what stands outside the window, and where the keyboard is."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Final
 
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
-PALE: Final = """() => {
-  const numbers = (c) => {
-    const n = c.match(/[-\\d.e]+/g).map(Number);
-    return c.startsWith("color(srgb") ? [n[0] * 255, n[1] * 255, n[2] * 255, n[3] ?? 1] : [n[0], n[1], n[2], n[3] ?? 1];
-  };
-  const over = (a, b) => a.slice(0, 3).map((v, k) => v * a[3] + b[k] * (1 - a[3]));
-  const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-  const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, w, k) => sum + w * linear(c[k] / 255), 0);
-  const ground = (e) => {
-    const layers = [];
-    for (let at = e; at; at = at.parentElement) {
-      const c = numbers(getComputedStyle(at).backgroundColor);
-      if (c[3] > 0) layers.push(c);
-      if (c[3] === 1) break;
-    }
-    return layers.reverse().reduce((under, c) => over(c, under), [255, 255, 255]);
-  };
-  const found = [];
-  let seen = 0;
-  const walk = document.createTreeWalker(document.querySelector(".moot"), NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const e = walk.currentNode.parentElement, text = walk.currentNode.textContent.trim();
-    const isShown = e.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    if (!text || !isShown || e.closest("svg, .sr, :disabled, option, .aside")) continue;
-    const box = e.getBoundingClientRect();
-    if (!box.width || box.bottom < 0 || box.top > innerHeight) continue;
-    const style = getComputedStyle(e), under = ground(e), ink = over(numbers(style.color), under);
-    const [a, b] = [light(ink), light(under)].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
-    const size = parseFloat(style.fontSize);
-    const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-    seen++;
-    if (ratio < (isLarge ? 3 : 4.5)) found.push(`${text.slice(0, 40)} (${e.className}): ${ratio.toFixed(2)}`);
-  }
-  return { seen, found };
-}"""
-"""Texts below the contrast that WCAG 2.1 asks for (1.4.3, AA): 4.5, large ones 3."""
+TAGS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+"""The rules of axe-core that a page is held to: WCAG 2.0 to 2.2, A and AA, and what is good practice besides."""
 
-NAMELESS: Final = """() => {
-  const controls = document.querySelectorAll(".moot :is(a, button, input, select, textarea, [role=img], [role=tab])");
-  const told = (e) => e.getAttribute("aria-label") || e.innerText?.trim() || e.title || e.placeholder;
-  const name = (e) => told(e) || e.labels?.length;
-  return [...controls].filter((e) => e.checkVisibility({ visibilityProperty: true }) && !name(e))
-    .map((e) => e.outerHTML.slice(0, 120));
+COLOURS: Final = ("color-contrast", "link-in-text-block")
+"""The rules whose result depends on the colours, and so on light or dark."""
+
+FEWEST: Final = 20
+"""So many rules apply to any page of the console; fewer mean that there was no page to look at."""
+
+RUN: Final = """async ([only, without]) => {
+  const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+  const found = await axe.run(document, { runOnly: only, rules, resultTypes: ["violations"], preload: false });
+  const said = (n) => [...n.any, ...n.all, ...n.none].map((check) => check.message).join("; ");
+  const told = (v, n) => `${v.id} at ${n.target.flat().join(" ")}: ${v.help} (${said(n)})`;
+  const line = (v, n) => told(v, n).replace(/\\s+/g, " ").slice(0, 300);
+  const broken = (n) => n.none.some((check) => check.id === "error-occurred");
+  return {
+    applied: found.passes.length + found.violations.length,
+    lines: [...found.violations.flatMap((v) => v.nodes.map((n) => line(v, n))),
+      ...found.incomplete.flatMap((v) => v.nodes.filter(broken).map((n) => line(v, n)))],
+  };
 }"""
-"""Controls that a screen reader could not name (WCAG 4.1.2)."""
+"""One line a violation: its rule, the element, what the rule asks for and what is there; one where a rule broke off."""
 
 OUTSIDE: Final = """() => {
   const scrolls = ".wide, .path, .json, .sr, svg, .nav, .board, .chart";
@@ -59,30 +38,9 @@ OUTSIDE: Final = """() => {
   return [...document.querySelectorAll(".moot *")]
     .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.closest(scrolls))
     .filter((e) => isOut(e.getBoundingClientRect()))
-    .map((e) => `${e.tagName}.${e.className}`.slice(0, 80)).slice(0, 5);
+    .map((e) => `outside at ${e.tagName}.${e.className}: It stands beyond the window's side`.slice(0, 120)).slice(0, 5);
 }"""
 """What stands beyond the window's sides."""
-
-
-def pale(page: Page) -> list[str]:
-    """Return the texts that stand out too little; fails where there is no text at all."""
-    told: dict[str, Any] = page.evaluate(PALE)
-    assert told["seen"] > 10, told
-    return list(told["found"])
-
-
-def nameless(page: Page) -> list[str]:
-    """Return the controls without a name."""
-    return list(page.evaluate(NAMELESS))
-
-
-def outside(page: Page) -> list[str]:
-    """Return what is cut off at the sides."""
-    return list(page.evaluate(OUTSIDE))
-
-
-FLAWS: Final = Path(__file__).with_name("page_flaws.js").read_text(encoding="utf-8")
-"""What the rules of axe-core for structure would find: landmarks, headings, roles, names, labels, lists, focus."""
 
 FOCUSED: Final = """() => {
   const e = document.activeElement, box = e.getBoundingClientRect(), style = getComputedStyle(e);
@@ -100,9 +58,44 @@ FOCUSED: Final = """() => {
 """Where the keyboard is, in the order in which one reads the page."""
 
 
-def flaws(page: Page) -> list[str]:
-    """Return what is wrong with a page's structure, each with the name of its rule."""
-    return list(page.evaluate(FLAWS))
+class Eyes:
+    """Look at a page again and again; what is wrong is told once, with the place where it was first seen.
+
+    Attributes:
+        flaws: One line each.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._found: dict[str, str] = {}
+
+    @property
+    def flaws(self) -> list[str]:
+        return [f"[{place}] {line}" for line, place in self._found.items()]
+
+    def look(self, place: str, *, by_colours: bool = True) -> None:
+        """Hold the page as it stands to every rule; to those of colours in light and in dark."""
+        self._tell(place, violations(self.page, without=() if by_colours else COLOURS))
+        self._tell(place, self.page.evaluate(OUTSIDE))
+        if by_colours:
+            self.page.emulate_media(color_scheme="dark")
+            self._tell(f"{place}, dark", violations(self.page, COLOURS))
+            self.page.emulate_media(color_scheme="light")
+
+    def _tell(self, place: str, lines: Sequence[str]) -> None:
+        for line in lines:
+            self._found.setdefault(line, place)
+
+
+def violations(page: Page, rules: Sequence[str] = (), *, without: Sequence[str] = ()) -> list[str]:
+    """Return what axe-core finds by some rules, or by those of TAGS; fails where there is nothing to look at."""
+    # Playwright puts the script in by the debugger's way, which the page's content security policy does not concern.
+    if page.evaluate("globalThis.axe === undefined"):
+        page.evaluate(AXE_SCRIPT)
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": TAGS}
+    told: dict[str, Any] = page.evaluate(RUN, [only, without])
+    assert told["lines"] or told["applied"] >= (1 if rules else FEWEST), told
+    return list(told["lines"])
 
 
 def tabbed(page: Page, *, most: int = 200) -> list[dict[str, Any]]:

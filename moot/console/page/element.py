@@ -64,6 +64,10 @@ class Page(Element, component="web/moot_page.js"):
 
 
 def dress() -> None:
-    """Put the style into the page's head, so that the first paint has it, and name the parts that it needs."""
+    """Put the style into the page's head, so that the first paint has it, and name the parts that it needs.
+
+    The frame that NiceGUI puts around every page is a `main`; the page has one of its own, so the frame is a `div`.
+    """
+    ui.context.client.page_container.default_slot.children[0].tag = "div"
     base = f"/_nicegui/{nicegui_version.__version__}/esm/{compute_key(WEB, max_time=_NEWEST)}"
     ui.add_head_html(STYLE + "".join(f'<link rel="modulepreload" href="{base}/{name}.js">' for name in FIRST))

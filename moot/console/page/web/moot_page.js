@@ -48,8 +48,6 @@ export default {
       window.socket.on("connect", () => { this.isConnected = true; });
     };
     watch();
-    // The frame that NiceGUI puts around every page is a second "main" to a screen reader, unless it is told otherwise.
-    this.$el.parentElement.closest("main")?.setAttribute("role", "presentation");
     document.documentElement.dataset.ready = "yes";
   },
   methods: {
