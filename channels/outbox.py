@@ -9,7 +9,8 @@ whole platform, where urgent ones go first. In a backlog, routine messages of on
 
 Exactly once, as far as the platform allows: before a post its intent is written down, after it the platform's
 id. Where a crash or a broken connection leaves an intent open, `Surface.find` is asked first. On a platform
-without such a look-up, that one message is posted at least once.
+without such a look-up, that one message is posted at least once. After a power cut the same holds for the few
+messages whose records the disk may have lost (`channels.outbox_store`).
 """
 
 from __future__ import annotations
@@ -177,11 +178,9 @@ class Outbox:
     async def _deliver(self, lane: _Lane, items: Sequence[Waiting]) -> None:
         """Post some messages as one, until the platform has taken or refused them; it is the lane's turn."""
         seqs = [item.seq for item in items]
-        nonce = items[0].nonce
+        nonce = items[0].nonce or self._store.nonce(seqs[0])
         is_in_doubt = any(item.is_doubtful for item in items)
-        if nonce is None:
-            nonce = self._store.nonce(seqs[0])
-            await self._store.intend(seqs, nonce)
+        await self._store.intend(seqs, nonce)
         delivery = _Delivery(await self._posting(lane.channel, items, nonce), seqs, is_in_doubt)
         while True:
             # Shielded, so that stopping the gateway leaves no post without its record.

@@ -127,21 +127,6 @@ def test_what_was_interrupted_comes_back_in_its_groups(tmp_path):
     on_store(tmp_path, use)
 
 
-def test_what_was_folded_into_what_is_on_the_disk_before_it_is_posted(tmp_path):
-    async def use(store):
-        async def synchronous():
-            return (await store._file.query("PRAGMA synchronous"))[0][0]
-
-        full = 2
-        await store.take([mirrored(n) for n in range(1, 5)], 4)
-        await store.intend([1], "log:1")
-        assert await synchronous() < full
-        await store.intend([2, 3], "log:2")
-        assert await synchronous() == full
-
-    on_store(tmp_path, use)
-
-
 def test_the_root_of_a_case_is_what_was_posted_first_and_stays_so(tmp_path):
     async def use(store):
         await store.take([mirrored(n, "RULING" if n == 9 else "NOTE") for n in range(1, 10)], 9)
