@@ -7,7 +7,8 @@
 * `lease`, `inbox`, `pump`, `draft_codec`: one host per data directory, guests beside it (K3).
 * `surface`, `outbox`, `gateway`: chat platforms mirror the log; they run in a process of their own (K22).
   `outbox_store` is the outbox's file, `outbox_queue` what goes next, `pacing` and `buckets` how fast.
-* `tokens` and `seen` serve every platform: secrets, and what was heard already.
+* These serve every platform: `tokens`, its secrets; `seen`, what was heard already; `looking_back`, whether a post
+  stands there; `ending`, what ends a surface; `reasons` and `library_lines`, what failed and what its library says.
 
 Data flows draft -> sequencer -> writer -> disk -> `on_append` -> feed -> subscribers and publisher.
 

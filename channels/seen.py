@@ -37,6 +37,10 @@ class Seen:
         """Count what is known."""
         return len(self._heard)
 
+    def __contains__(self, id: str) -> bool:
+        """Say whether this is known."""
+        return id in self._heard
+
     def first_time(self, id: str) -> bool:
         """Say whether this is new, and know it from now on."""
         now = self._clock()

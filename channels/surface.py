@@ -85,15 +85,9 @@ class Capabilities:
 
     Attributes:
         supports_nonce: `find` is reliable: it knows every message that the platform took before the call.
-        threads: Cases can be threads.
-        edits: A posted message can be changed.
-        buttons: Cards can carry buttons.
     """
 
     supports_nonce: bool = False
-    threads: bool = False
-    edits: bool = False
-    buttons: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

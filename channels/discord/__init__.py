@@ -7,9 +7,10 @@ Parts, from the platform inwards::
     troubles     what Discord answers, as what a surface raises
     connection   login, gateway connection, the guild
     places       the log's channels there, and the webhooks that roles speak through
-    posting      one message, into a channel or a case's thread; finding  whether it is there already
+    posting      one message, into a channel or a case's thread; faces  the roles' pictures
+    history      a channel's messages, page by page; finding  whether ours is there; catching_up  what was missed
     wording      what a person wrote, as plain text; answering  what they are told
-    hearing      messages of people, live and from the history; pressing  buttons and slash commands
+    hearing      messages of people, each channel in a lane; pressing  buttons and slash commands
     slash        the slash commands as Discord lists them; rights  the permissions that are asked for, and why
     setup        what a guild needs, looked for and made
     surface      `DiscordSurface`, which connects them

@@ -18,6 +18,7 @@ from channels.discord.places import Places
 from channels.discord.posting import Poster
 from channels.discord.pressing import Pressing
 from channels.discord.troubles import foremost
+from channels.ending import Ending
 from channels.pacing import DISCORD, Pace
 from channels.surface import (
     Capabilities,
@@ -41,7 +42,7 @@ EXAMPLE: Final = "MTA1...Yw.GkX2bR.3vH...8Qs"
 class DiscordSurface(Surface):
     """A server of Discord. Options: `Options`."""
 
-    capabilities = Capabilities(supports_nonce=True, threads=True, buttons=True)
+    capabilities = Capabilities(supports_nonce=True)
     pace: Pace = DISCORD
     heartbeat_timeout_s: float = 60.0
     """Silence of the gateway after which a new connection is made."""
@@ -77,13 +78,14 @@ class DiscordSurface(Surface):
         self._hearing: Hearing | None = None
         self._pressing: Pressing | None = None
         self._listening: asyncio.Task[None] | None = None
-        self._failed: asyncio.Future[None] | None = None
+        self._ending: Ending | None = None
 
     async def start(self, inbound: TakeAct, memory: Memory) -> None:
         if not self.options.guild:
             raise SurfaceConfigError(
                 "[surfaces.discord] names no guild; run: moot discord setup, it lists the servers"
             )
+        self._ending = Ending()
         client = await self.log_in(with_events=True)
         self._places = Places(client, self.options)
         # From the first event on: a press that is not heard is lost, what is written is read from the history.
@@ -97,7 +99,6 @@ class DiscordSurface(Surface):
                 await self._hearing.begin()
         except TimeoutError:
             raise SurfaceDown(f"Discord's gateway did not answer in {START_S:g} s") from None
-        self._failed = asyncio.get_running_loop().create_future()
         self._listening = asyncio.create_task(self._hearing.run(), name="discord hearing")
 
     async def log_in(self, *, with_events: bool = False) -> Connection:
@@ -115,35 +116,24 @@ class DiscordSurface(Surface):
         return self._client
 
     async def post(self, item: Posting) -> PlatformMessageId:
-        if self._poster is None:
+        if self._poster is None or self._ending is None:
             raise SurfaceDown("not connected to Discord", maybe_posted=False)
-        try:
+        with self._ending.over_trouble():
             return await self._poster.post(item)
-        except SurfaceConfigError as exc:
-            raise self._given_up(exc) from None
 
     async def find(self, item: Posting) -> PlatformMessageId | None:
-        if self._client is None or self._places is None:
+        if self._client is None or self._places is None or self._ending is None:
             raise SurfaceDown("not connected to Discord")
-        try:
+        with self._ending.over_trouble():
             return await find(self._client, self._places, item)
-        except SurfaceConfigError as exc:
-            raise self._given_up(exc) from None
 
     async def watch(self) -> None:
-        assert self._client is not None and self._listening is not None and self._failed is not None
-        ended = asyncio.create_task(self._client.ended())
+        if self._client is None or self._listening is None or self._ending is None:
+            raise SurfaceDown("not connected to Discord", maybe_posted=False)
         try:
-            done, _ = await asyncio.wait(
-                {ended, self._listening, self._failed}, return_when=asyncio.FIRST_COMPLETED
-            )
-            for one in done:
-                one.result()
+            await self._ending.wait(self._listening, watching=self._client.ended())
         except BaseExceptionGroup as group:
             raise foremost(group) from None
-        finally:
-            ended.cancel()
-            await asyncio.gather(ended, return_exceptions=True)
 
     async def check(self) -> Sequence[Check]:
         from channels.discord.setup import checks
@@ -162,8 +152,8 @@ class DiscordSurface(Surface):
                 await asyncio.gather(self._listening, return_exceptions=True)
             if self._pressing is not None:
                 await self._pressing.close()
-            if self._failed is not None:
-                self._failed.cancel()
+            if self._ending is not None:
+                self._ending.close()
         finally:
             if self._poster is not None:
                 await self._poster.close()
@@ -203,9 +193,3 @@ class DiscordSurface(Surface):
             if exc.everywhere:
                 raise
             raise SurfaceConfigError(str(exc)) from None
-
-    def _given_up(self, exc: SurfaceConfigError) -> SurfaceDown:
-        """End the surface over what only a person can put right; the message waits."""
-        if self._failed is not None and not self._failed.done():
-            self._failed.set_exception(exc)
-        return SurfaceDown(str(exc), maybe_posted=False)

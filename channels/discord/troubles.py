@@ -7,7 +7,6 @@ whose answer was lost, so `tracing` lets such answers through as errors; the out
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from typing import Any, Final, NoReturn
 import aiohttp
 
 from channels.discord.library import Route, discord
+from channels.reasons import reason
 from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
 from channels.wording import clean
 
@@ -138,8 +138,8 @@ def of_answer(exc: discord.HTTPException, doing: str) -> SurfaceError:
 def of_connection(error: BaseException, whose: str = "Discord") -> SurfaceDown:
     """Say what a connection that broke, or never was, means."""
     if isinstance(error, aiohttp.ClientConnectorError):
-        return SurfaceDown(f"{whose} cannot be reached: {_reason(error)}", maybe_posted=False)
-    return SurfaceDown(f"the connection to {whose} broke: {_reason(error)}")
+        return SurfaceDown(f"{whose} cannot be reached: {reason(error)}", maybe_posted=False)
+    return SurfaceDown(f"the connection to {whose} broke: {reason(error)}")
 
 
 def strange(answer: object) -> NoReturn:
@@ -178,13 +178,6 @@ async def _rename(
 def _is_ours(url: Any) -> bool:
     # The gateway's connections begin as requests too; their errors are the library's to deal with.
     return str(url).startswith(f"{Route.BASE}/")
-
-
-def _reason(error: BaseException) -> str:
-    # Never the error's own text: it may hold the address of a webhook, and that is a secret.
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
-    return type(error).__name__
 
 
 def _pause(response: aiohttp.ClientResponse, text: str) -> RateLimited:

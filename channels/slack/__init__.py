@@ -4,9 +4,10 @@
 * `web`, `troubles`: calls of the Web API, and what each of Slack's error codes means here, as data.
 * `rooms`: which Slack channel is which channel of the log; `posting`: one message out, and looking for it again;
   `uploads`: the typed JSON of a message that is too long to travel in its metadata.
-* `socket_mode`, `http_mode`: the two ways in; `events`: what came in, as an act; `words`: people's text, made plain.
-* `taking`: acknowledge, keep, hand in, answer; `journal`: what was acknowledged and is not done; `gaps`: what was
-  missed while nobody was connected, by `marks`; `people`: their names; `answers`: telling the person.
+* `socket_mode`, `http_mode`: the two ways in; `events`: what came in, as an act.
+* `taking`: acknowledge, keep, hand in, answer; `journal`: what was acknowledged and is not done.
+* `gaps`: when history is read for what was missed, by `marks`; `catching_up`: how one channel is.
+* `people`: their names, and what they wrote made plain; `answers`: telling the person.
 * `scopes`, `manifest`: what the app needs and why, as data; `setting_up`: making and checking it.
 
 Only `channels.slack.surface` and what it imports load Slack's libraries.

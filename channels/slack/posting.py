@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from channels.pacing import URGENT
+from channels.looking_back import Own, look_back
 from channels.slack.identity import Me
 from channels.slack.rendering import Rendered, message, nonce_of
 from channels.slack.rooms import Rooms, slack_name
 from channels.slack.troubles import METADATA_REFUSED, NO_THREAD, SlackSaid, trouble
 from channels.slack.uploads import Uploads
 from channels.slack.web import Web, answer, data_of
-from channels.surface import PlatformMessageId, Posting, SurfaceDown
+from channels.surface import PlatformMessageId, Posting, RateLimited, SurfaceDown
 
 PAGE: Final = 200
-MOST_LOOKED_AT: Final = 1_000
-"""Messages of a channel in which a post is looked for."""
-
-MOST_EARLIER: Final = 60
-"""So many of our own messages with a smaller seq end the search, but for an urgent one, which overtakes any number."""
-
 Ask = Callable[[Any, Mapping[str, Any]], Awaitable[AsyncSlackResponse]]
 """Calls a method with what it is given."""
 
@@ -56,7 +50,7 @@ class Poster:
             if rendered.metadata is None:
                 rendered = await self._uploads.carry(rendered)
             try:
-                return _id_of(await answer(self._send(room, thread, rendered)), room)
+                return _id_of(await self._send(room, thread, rendered), room)
             except SlackSaid as said:
                 if said.code in tried:
                     raise self._trouble(said, item) from None
@@ -84,14 +78,14 @@ class Poster:
             if thread is not None and (found := await self._in_thread(item, room, thread)):
                 return found
             # Also where it should be in a thread: if that was gone, it went to the channel.
-            return await self._in_channel(item, room)
+            return await look_back(item, self._in_channel(item, room))
         except SlackSaid as said:
             if said.code == "channel_not_found":
                 return None
             raise self._trouble(said, item) from None
 
-    def _send(self, room: str, thread: str | None, rendered: Rendered) -> Any:
-        return self._web.client.chat_postMessage(
+    async def _send(self, room: str, thread: str | None, rendered: Rendered) -> AsyncSlackResponse:
+        call = self._web.client.chat_postMessage(
             channel=room,
             text=rendered.text,
             blocks=rendered.blocks,
@@ -105,6 +99,12 @@ class Poster:
             parse="none",
             link_names=False,
         )
+        try:
+            return await answer(call)
+        except RateLimited as exc:
+            # Posts are counted by channel. They are by workspace too, but Slack does not say which it means;
+            # then the other channels hear of it when they post.
+            raise RateLimited(exc.retry_after_s) from None
 
     async def _elsewhere(self, item: Posting, room: str) -> str | None:
         # Deleted and made anew: it has another id now.
@@ -115,18 +115,15 @@ class Poster:
     def _trouble(self, said: SlackSaid, item: Posting) -> Exception:
         return trouble(said, where=f"#{slack_name(item.channel, self._prefix)}")
 
-    async def _in_channel(self, item: Posting, room: str) -> PlatformMessageId | None:
-        earlier = looked_at = 0
-        may_overtake = item.envelope.body.type in URGENT
-        async for one in pages(self._web.client.conversations_history, MOST_LOOKED_AT // PAGE, channel=room):
-            looked_at += 1
+    async def _in_channel(self, item: Posting, room: str) -> AsyncGenerator[Own | None]:
+        """Read the channel's messages, newest first."""
+        async for one in pages(self._web.client.conversations_history, channel=room):
             nonce = self._nonce(one)
-            if nonce == item.nonce:
-                return PlatformMessageId(f"{room}/{one['ts']}")
-            earlier += nonce is not None and _is_earlier(nonce, item.nonce)
-            if (earlier >= MOST_EARLIER and not may_overtake) or looked_at >= MOST_LOOKED_AT:
-                return None
-        return None
+            if nonce is None:
+                yield None
+            else:
+                id = PlatformMessageId(f"{room}/{one['ts']}")
+                yield Own(id, is_it=nonce == item.nonce, is_older=_is_earlier(nonce, item.nonce))
 
     async def _in_thread(self, item: Posting, room: str, thread: str) -> PlatformMessageId | None:
         # From what it answers on, where that is in this thread: it was posted after that.

@@ -20,6 +20,7 @@ from channels.wording import clean
 from protocols.kernel.catalogue import CHANNELS
 
 PAGE: Final = 200
+TYPES: Final = "public_channel,private_channel"
 LOOK_AGAIN_S: Final = 15.0
 """A channel that is not there is looked for again after this time."""
 
@@ -35,6 +36,7 @@ class Room:
         name: What it is called there, without its `#`.
         is_member: Whether the app is in it.
         is_archived: Whether nobody can write there.
+        is_private: Whether only those see it who were invited; the app sees those that it is in.
         topic: What stands above it.
         purpose: What its details say it is for.
     """
@@ -43,6 +45,7 @@ class Room:
     name: str
     is_member: bool
     is_archived: bool
+    is_private: bool = False
     topic: str = ""
     purpose: str = ""
 
@@ -58,7 +61,7 @@ def purpose_of(channel: str, prefix: str) -> str:
 
 
 async def survey(client: AsyncWebClient) -> list[Room]:
-    """Return all public channels of the workspace.
+    """Return all public channels of the workspace, and the private ones that the app was invited to.
 
     Raises:
         SlackSaid, SurfaceDown, RateLimited: As `web.answer`.
@@ -66,9 +69,7 @@ async def survey(client: AsyncWebClient) -> list[Room]:
     found: list[Room] = []
     cursor = ""
     while True:
-        page = data_of(
-            await answer(client.conversations_list(limit=PAGE, cursor=cursor, types="public_channel"))
-        )
+        page = data_of(await answer(client.conversations_list(limit=PAGE, cursor=cursor, types=TYPES)))
         found += _rooms(page)
         meta = page.get("response_metadata")
         cursor = str(meta.get("next_cursor") or "") if isinstance(meta, Mapping) else ""
@@ -193,6 +194,7 @@ def _rooms(page: Mapping[str, Any]) -> Iterator[Room]:
                 name=str(raw.get("name") or ""),
                 is_member=raw.get("is_member") is True,
                 is_archived=raw.get("is_archived") is True,
+                is_private=raw.get("is_private") is True,
                 topic=_value(raw.get("topic")),
                 purpose=_value(raw.get("purpose")),
             )

@@ -28,12 +28,14 @@ BOT_SCOPES: Final = (
     Scope("commands", "offer /moot"),
     Scope("files:read", "link to the payload of a message that is too long for its metadata"),
     Scope("files:write", "upload that payload"),
+    Scope("groups:history", "the same in private channels that it was invited to"),
+    Scope("groups:read", "find those by name"),
     Scope("reactions:write", "mark a note that stands in the log with ✅"),
     Scope("users:read", "write people's names instead of their ids"),
 )
 """Every scope that is needed."""
 
-EVENTS: Final = ("app_mention", "message.channels")
+EVENTS: Final = ("app_mention", "message.channels", "message.groups")
 """The events that the app subscribes to."""
 
 COMMAND: Final = "/moot"

@@ -148,7 +148,8 @@ async def _channel(
         if not room.is_member:
             await _patiently(lambda: answer(client.conversations_join(channel=room.id)))
             done.append("joined")
-        if may_change:
+        # A private one is its people's: they made it, and say above it what they like.
+        if may_change and not room.is_private:
             done += await _describe(client, channel, room, prefix)
     except SlackSaid as said:
         return Step(f"#{name}", "missing", f"Slack says {said.code}", _what_to_do(said, name))
@@ -172,7 +173,7 @@ async def _describe(client: AsyncWebClient, channel: Channel, room: Room, prefix
 def _what_to_do(said: SlackSaid, name: str) -> str:
     match said.code:
         case "name_taken":
-            return "a private channel has this name: make it public, rename it, or choose another prefix"
+            return "a private channel has this name: write /invite @moot there, rename it, or choose another prefix"
         case "restricted_action" | "user_is_restricted" | "no_permission":
             return f"only some people may make channels: make #{name} by hand, as a public channel"
         case _:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import structlog
 
+from channels.ending import Ending
 from channels.pacing import SLACK
 from channels.slack.bolt import bolt_app
 from channels.slack.http_mode import HttpMode
@@ -26,7 +27,6 @@ from channels.surface import (
     PlatformMessageId,
     Posting,
     Surface,
-    SurfaceConfigError,
     SurfaceDown,
     TakeAct,
 )
@@ -36,7 +36,7 @@ from channels.turns import settle
 class SlackSurface(Surface):
     """A society in a Slack workspace."""
 
-    capabilities = Capabilities(supports_nonce=True, threads=True, buttons=True)
+    capabilities = Capabilities(supports_nonce=True)
     pace = SLACK
 
     def __init__(
@@ -78,7 +78,7 @@ class SlackSurface(Surface):
         self._taking: Taking | None = None
         self._line: SocketMode | HttpMode | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._broken: asyncio.Future[None] | None = None
+        self._ending: Ending | None = None
 
     @property
     def port(self) -> int | None:
@@ -95,7 +95,7 @@ class SlackSurface(Surface):
         is_http = options.mode == "http"
         token = options.bot_token()
         secret = options.signing_secret() if is_http else options.app_token()
-        self._broken = asyncio.get_running_loop().create_future()
+        self._ending = Ending()
         web = self._web = Web(options.api, token)
         me = await checked(web.client)
         rooms = Rooms(web.client, options.prefix, memory)
@@ -115,43 +115,28 @@ class SlackSurface(Surface):
         structlog.get_logger().info("slack connected", team=me.team, bot=me.user, mode=options.mode)
 
     async def post(self, item: Posting) -> PlatformMessageId:
-        if self._poster is None or self._taking is None:
+        if self._poster is None or self._taking is None or self._ending is None:
             raise SurfaceDown("Slack is not connected", maybe_posted=False)
-        try:
+        with self._ending.over_trouble():
             posted = await self._poster.post(item)
-        except SurfaceConfigError as exc:
-            raise self._given_up(exc) from None
         if item.thread is not None:
             root = item.root or posted
             await self._taking.marks.posted(item.channel, root.partition("/")[2])
         return posted
 
     async def find(self, item: Posting) -> PlatformMessageId | None:
-        if self._poster is None:
+        if self._poster is None or self._ending is None:
             raise SurfaceDown("Slack is not connected", maybe_posted=False)
-        try:
+        with self._ending.over_trouble():
             return await self._poster.find(item)
-        except SurfaceConfigError as exc:
-            raise self._given_up(exc) from None
 
     async def watch(self) -> None:
-        broken, reading = self._broken, self._reading
-        if broken is None or reading is None:
+        if self._reading is None or self._ending is None:
             raise SurfaceDown("Slack is not connected", maybe_posted=False)
-        works: list[asyncio.Future[None]] = [broken, reading]
-        watching: asyncio.Task[None] | None = None
-        if isinstance(self._line, SocketMode):
-            watching = asyncio.create_task(self._line.watch(), name="slack connection")
-            works.append(watching)
-        try:
-            await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
-            for work in works:
-                if work.done():
-                    work.result()
-        finally:
-            if watching is not None:
-                watching.cancel()
-                await asyncio.gather(watching, return_exceptions=True)
+        line = self._line
+        await self._ending.wait(
+            self._reading, watching=line.watch() if isinstance(line, SocketMode) else None
+        )
 
     async def check(self) -> Sequence[Check]:
         return await examine(self._options)
@@ -162,8 +147,8 @@ class SlackSurface(Surface):
         taking, self._taking = self._taking, None
         web, self._web = self._web, None
         self._poster = None
-        if self._broken is not None and not self._broken.done():
-            self._broken.cancel()
+        if self._ending is not None:
+            self._ending.close()
         try:
             if line is not None:
                 await line.close()
@@ -176,11 +161,3 @@ class SlackSurface(Surface):
             if web is not None:
                 await web.close()
             await settle()
-
-    def _given_up(self, exc: SurfaceConfigError) -> SurfaceDown:
-        """Let `watch` end: posting again will not help until somebody changes something."""
-        if self._broken is not None and not self._broken.done():
-            self._broken.set_exception(exc)
-            # Told by `watch`; where nobody watches, the loop is not to complain.
-            self._broken.exception()
-        return SurfaceDown(str(exc), maybe_posted=False)

@@ -11,6 +11,7 @@ import structlog
 
 from channels.seen import Seen
 from channels.slack.answers import Answers
+from channels.slack.catching_up import Reader
 from channels.slack.events import Heard, hear, hear_message, is_ours
 from channels.slack.gaps import Gaps
 from channels.slack.identity import Me
@@ -50,7 +51,7 @@ class Taking:
         self._is_closed = False
         self._log = structlog.get_logger()
         self.marks = Marks(rooms, memory)
-        self.gaps = Gaps(web.client, rooms, self.marks, self.take_message)
+        self.gaps = Gaps(rooms, self.marks, Reader(web.client, self.marks, self.take_message))
 
     async def resume(self) -> None:
         """Hand in again what was acknowledged and not done when the last process ended."""

@@ -30,7 +30,7 @@ SETUP: Final[Mapping[str, str]] = {
 """Codes after which nothing works until somebody changes something."""
 
 HERE: Final[Mapping[str, str]] = {
-    "channel_not_found": "it is gone or private; make it public or choose another prefix, then run: moot slack setup",
+    "channel_not_found": "it is gone, or private without the app; write /invite @moot there, or run: moot slack setup",
     "is_archived": "it is archived; unarchive it in Slack (channel details, Settings)",
     "not_in_channel": "the app is not in it; write /invite @moot there",
     "restricted_action": "a workspace setting keeps the app from posting; a workspace admin can allow it",
@@ -66,10 +66,8 @@ METADATA_REFUSED: Final = frozenset(
 )
 """Codes that say that the metadata cannot travel along."""
 
-TOO_FAST_HERE: Final = frozenset({"rate_limited", "message_limit_exceeded"})
-"""Codes that mean this channel; `ratelimited` means the whole workspace."""
-
-TOO_FAST: Final = TOO_FAST_HERE | {"ratelimited"}
+TOO_FAST: Final = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+"""Codes that ask for a pause: of a channel where a message was posted, else of the method in the whole workspace."""
 
 _REFUSED: Final = (
     "invalid_",

@@ -14,7 +14,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from channels.reasons import reason
 from channels.slack.library_log import library_logger
-from channels.slack.troubles import TOO_FAST, TOO_FAST_HERE, SlackSaid
+from channels.slack.troubles import TOO_FAST, SlackSaid
 from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
 from channels.wording import clean
 
@@ -71,7 +71,7 @@ async def answer(call: Awaitable[AsyncSlackResponse]) -> AsyncSlackResponse:
 
     Raises:
         SlackSaid: Slack answered `ok: false`.
-        RateLimited: Slack wants a pause.
+        RateLimited: Slack wants a pause; it counts calls of a method by workspace.
         SurfaceDown: Slack could not be reached, or gave no answer; `maybe_posted` says whether it may have acted.
         SurfaceConfigError: The address is none.
     """
@@ -108,7 +108,7 @@ def _said(exc: SlackApiError) -> SurfaceError:
     code = str(data.get("error") or "")
     if status == 429 or code in TOO_FAST:
         headers = getattr(response, "headers", None) or {}
-        return RateLimited(_retry_after(headers), everywhere=code not in TOO_FAST_HERE)
+        return RateLimited(_retry_after(headers), everywhere=True)
     if code and status < 500:
         return SlackSaid(code, data)
     return SurfaceDown(f"Slack answers {status} {clean(code, 60)}".rstrip())

@@ -144,7 +144,7 @@ class FakePlatform(Surface):
                 key: Budget(*pace[key]) for key in ("channel", "everywhere") if pace.get(key) is not None
             }
             self.pace = Pace(**{**pace, **budgets})
-        self.capabilities = Capabilities(supports_nonce=supports_nonce, threads=True, buttons=True)
+        self.capabilities = Capabilities(supports_nonce=supports_nonce)
         self.plan = Plan(**(plan or {}))
         self.file = PlatformFile(path)
         self._delivering: asyncio.Task[None] | None = None

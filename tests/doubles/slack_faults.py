@@ -19,6 +19,7 @@ class Rule:
     count: int
     action: str
     details: dict[str, Any]
+    channel: str | None = None
     hits: int = 0
 
 
@@ -34,17 +35,21 @@ class Faults:
     * `status` (`status`, 503): an HTML page. `garbage`: a body that is no JSON, status 200.
     * `error` (`code`, and what else the body has): refused. `fatal` (`code`, fatal_error): done, and refused.
     * `ratelimited` (`retry_after_s`): HTTP 429.
+
+    With `channel`, a name, only requests about that channel are meant.
     """
 
     rules: list[Rule] = field(default_factory=list)
     event_rules: list[Rule] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def add(self, pattern: str, count: int, action: str, **details: Any) -> Rule:
+    def add(
+        self, pattern: str, count: int, action: str, *, channel: str | None = None, **details: Any
+    ) -> Rule:
         """Misbehave at the next `count` requests whose method fits."""
         if action not in ACTIONS:
             raise ValueError(f"unknown action {action!r}; there are {ACTIONS}")
-        return self._keep(self.rules, Rule(pattern, count, action, details))
+        return self._keep(self.rules, Rule(pattern, count, action, details, channel))
 
     def events(self, action: str, count: int = 1, kind: str = "*") -> Rule:
         """Misbehave with the next `count` events of that kind (`message`, `app_mention`, `interactive` …).
@@ -61,8 +66,8 @@ class Faults:
             self.rules.clear()
             self.event_rules.clear()
 
-    def take(self, method: str) -> Rule | None:
-        return self._take(self.rules, method)
+    def take(self, method: str, channel: str | None = None) -> Rule | None:
+        return self._take(self.rules, method, channel)
 
     def take_event(self, kind: str) -> Rule | None:
         return self._take(self.event_rules, kind)
@@ -72,10 +77,11 @@ class Faults:
             rules.append(rule)
         return rule
 
-    def _take(self, rules: list[Rule], name: str) -> Rule | None:
+    def _take(self, rules: list[Rule], name: str, channel: str | None = None) -> Rule | None:
         with self._lock:
             for rule in rules:
-                if rule.hits < rule.count and fnmatchcase(name, rule.pattern):
+                is_meant = rule.channel in (None, channel) and fnmatchcase(name, rule.pattern)
+                if is_meant and rule.hits < rule.count:
                     rule.hits += 1
                     return rule
         return None

@@ -6,9 +6,9 @@ import base64
 import re
 from typing import Any
 
-from tests.doubles.slack_chat import find_channel
+from tests.doubles.slack_chat import bot_scopes, find_channel
 from tests.doubles.slack_state import APP, BOT, BOT_NAME, BOT_USER, TEAM, Channel, Message, Refusal, User
-from tests.doubles.slack_web import Answer, Args, Desk, is_true, method, need
+from tests.doubles.slack_web import Answer, Args, Desk, check_scopes, is_true, method, need
 
 HISTORY = ("channels:history", "groups:history")
 READ = ("channels:read", "groups:read")
@@ -103,6 +103,9 @@ def conversations_list(desk: Desk, args: Args) -> Answer:
     kinds = set(str(args.get("types") or "public_channel").replace(" ", "").split(","))
     if kinds - {"public_channel", "private_channel", "mpim", "im"}:
         raise Refusal("invalid_types")
+    for kind, scope in (("public_channel", "channels:read"), ("private_channel", "groups:read")):
+        if kind in kinds:
+            check_scopes(bot_scopes(desk), scope)
     found = [
         channel
         for channel in desk.workspace.channels.values()
@@ -186,6 +189,8 @@ def set_purpose(desk: Desk, args: Args) -> Answer:
 
 def _describe(desk: Desk, args: Args, what: str) -> Answer:
     channel = find_channel(desk.workspace, args)
+    if channel.is_private:
+        check_scopes(bot_scopes(desk), "groups:write", "groups:write.topic")
     if BOT_USER not in channel.members:
         raise Refusal("not_in_channel")
     if channel.is_archived:
@@ -215,6 +220,7 @@ def _ts(text: str) -> tuple[int, int]:
 
 def _readable(desk: Desk, args: Args) -> Channel:
     channel = find_channel(desk.workspace, args)
+    check_scopes(bot_scopes(desk), "groups:history" if channel.is_private else "channels:history")
     if BOT_USER not in channel.members:
         raise Refusal("not_in_channel")
     return channel

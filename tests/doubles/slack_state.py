@@ -19,7 +19,8 @@ BOT_NAME = "moot"
 USER_ID = re.compile(r"[UW][A-Z0-9]{4,}")
 BOT_SCOPES = (
     "app_mentions:read", "channels:history", "channels:join", "channels:manage", "channels:read", "chat:write",
-    "chat:write.customize", "commands", "files:read", "files:write", "reactions:write", "users:read",
+    "chat:write.customize", "commands", "files:read", "files:write", "groups:history", "groups:read",
+    "reactions:write", "users:read",
 )  # fmt: skip
 
 

@@ -95,7 +95,8 @@ async def handle(desk: Desk, request: web.Request) -> web.Response:
     """Answer one Web API request."""
     name = request.match_info["method"]
     args, token = await _read(request)
-    rule = desk.faults.take(name)
+    about = desk.workspace.channels.get(str(args.get("channel")))
+    rule = desk.faults.take(name, about.name if about is not None else None)
 
     def note(status: int, error: str | None) -> None:
         desk.calls.append(Call(name, request.method, request.path, status, error, time.time(), args))

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
+from channels.slack.catching_up import Reader
 from channels.slack.events import order
 from channels.slack.gaps import Gaps
 from channels.slack.marks import Marks
@@ -121,7 +122,7 @@ def test_however_much_was_missed_all_of_it_is_handed_in_the_oldest_first(server,
     said = [root, *[server.person_writes("ana", "a-arena", str(n)) for n in range(1, 450)]]
     replies = [server.person_writes("bob", "a-arena", "reply", reply_to=root) for _ in range(30)]
 
-    class Counting(Gaps):
+    class Counting(Reader):
         async def _hand_in(self, channel, room, found):
             held.append(len(found))
             await super()._hand_in(channel, room, found)
@@ -135,11 +136,12 @@ def test_however_much_was_missed_all_of_it_is_handed_in_the_oldest_first(server,
             await rooms.find()
             room = dict(rooms)["#a-arena"]
             await memory.put("seen/#a-arena", f"{room}/1.000000")
-            reader = Counting(web.client, rooms, Marks(rooms, memory), take, most_kept=most_kept)
-            await reader.begin()
-            reader.want()
-            reading = asyncio.create_task(reader.run())
-            await until(lambda: reader.is_caught_up, within_s=40.0)
+            marks = Marks(rooms, memory)
+            gaps = Gaps(rooms, marks, Counting(web.client, marks, take, most_kept=most_kept))
+            await gaps.begin()
+            gaps.want()
+            reading = asyncio.create_task(gaps.run())
+            await until(lambda: gaps.is_caught_up, within_s=40.0)
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             mark = await memory.get("seen/#a-arena")

@@ -74,6 +74,25 @@ def misbehave(server, chance):
     server.faults.add("conversations.*", chance.randint(0, 2), "drop_after")
 
 
+def test_a_channel_that_must_pause_holds_up_no_other(tmp_path, server):
+    limited = server.faults.add(
+        "chat.postMessage", 1, "ratelimited", channel=CHANNELS[0], retry_after_s=3_600
+    )
+
+    async def main():
+        log = SmallLog()
+        async with society(tmp_path, log):
+            with gateway(tmp_path, server):
+                log.say("waits", f"#{CHANNELS[0]}")
+                await until(lambda: limited.hits)
+                for n in range(3):
+                    log.say(f"goes on {n}", f"#{CHANNELS[1]}")
+                await until(lambda: len(server.posts(CHANNELS[1])) == 3)
+        assert server.posts(CHANNELS[0]) == []
+
+    asyncio.run(main())
+
+
 @pytest.mark.timeout(240)
 def test_killed_at_random_moments_it_posts_everything_once_in_order_and_takes_every_act_once(
     tmp_path, server

@@ -13,6 +13,7 @@ from protocols.kernel.seats import Seat
 from tests.doubles.live_slack import id_, living, posting, slack_server
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
+from tests.doubles.waiting import until
 
 NASTY = "*bold* _it_ `code` <b> & <!channel> @everyone <https://x.example|y> :smile: ~no~"
 
@@ -176,14 +177,40 @@ def test_a_slack_that_cannot_be_reached_surely_took_nothing(server):
     assert len(server.posts("a-arena")) == 1
 
 
-def test_slack_says_how_long_to_wait_and_for_what(server):
-    server.faults.add("chat.postMessage", 1, "ratelimited", retry_after_s=7)
-    server.faults.add("chat.postMessage", 1, "error", code="rate_limited")
-    everywhere = fails(server, posting(SmallLog().say("x")))
+@pytest.mark.parametrize(
+    ("action", "how", "pause_s"),
+    [
+        ("ratelimited", {"retry_after_s": 7}, 7.0),
+        ("error", {"code": "rate_limited"}, 5.0),
+        ("error", {"code": "message_limit_exceeded"}, 5.0),
+    ],
+)
+def test_a_post_that_comes_too_soon_has_its_channel_pause(server, action, how, pause_s):
+    """Slack takes about one message a second in a channel, whatever goes on in others."""
+    server.faults.add("chat.postMessage", 1, action, channel="a-arena", **how)
     here = fails(server, posting(SmallLog().say("x")))
-    assert (everywhere.retry_after_s, everywhere.everywhere) == (7.0, True)
-    assert not here.everywhere
+    assert isinstance(here, RateLimited)
+    assert (here.retry_after_s, here.everywhere) == (pause_s, False)
+    assert len(post(server, posting(SmallLog().say("x", "#b-risk")))) == 1
     assert len(sent(server)) == 2
+
+
+@pytest.mark.parametrize("method", ["conversations.history", "files.getUploadURLExternal"])
+def test_any_other_call_that_comes_too_soon_has_everything_pause(server, method):
+    """Slack counts them for the whole workspace."""
+
+    async def main():
+        async with living(server) as surface:
+            await until(lambda: surface.is_caught_up)
+            server.faults.add(method, 1, "ratelimited", retry_after_s=7)
+            server.faults.add("chat.postMessage", 1, "error", code="metadata_too_large")
+            call = surface.find if method == "conversations.history" else surface.post
+            with pytest.raises(RateLimited) as caught:
+                await call(posting(SmallLog().say("x")))
+            return caught.value
+
+    pause = asyncio.run(main())
+    assert (pause.retry_after_s, pause.everywhere) == (7.0, True)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,16 @@ import pytest
 import moot.cli.slack
 from channels.slack import SlackSurface
 from channels.slack.options import SlackOptions
-from channels.slack.scopes import BOT_SCOPES, EVENTS
+from channels.slack.scopes import BOT_SCOPES, EVENTS, NEEDED
 from channels.slack.setting_up import set_up
 from channels.surface import SurfaceDown
 from protocols.kernel.catalogue import CHANNELS
 from protocols.kernel.redact import redact
 from tests.doubles.command_line import complaint, data, done, moot, write
-from tests.doubles.live_slack import ALL, living, posting, slack_server
+from tests.doubles.live_slack import ALL, Society, living, posting, slack_server
 from tests.doubles.small_log import SmallLog
+from tests.doubles.surface_memory import SurfaceMemory
+from tests.doubles.waiting import until
 
 
 @pytest.fixture
@@ -96,6 +98,44 @@ def test_a_renamed_channel_is_known_again_and_not_made_twice(tmp_path, server):
     said = done("slack", "setup", "--config", file)
     assert "renamed to #the-arena" in said
     assert said.endswith("nothing to do\n")
+
+
+def test_a_private_channel_that_the_app_was_invited_to_serves_like_a_public_one(tmp_path, server):
+    server.set_scopes(*NEEDED)
+    server.subscriptions.intersection_update(EVENTS)
+    server.add_channel("admin", is_private=True)
+    steps = data("slack", "setup", "--config", config(tmp_path, server))["steps"]
+    assert [step["state"] for step in steps if step["name"] == "#admin"] == ["ok"]
+    assert server.channel("admin").topic == ""
+    society, log, memory = Society(), SmallLog(), SurfaceMemory()
+
+    async def main():
+        async with living(server, society, memory) as surface:
+            await until(lambda: surface.is_caught_up)
+            await surface.post(posting(log.say("told in private", "#admin")))
+            said = [server.person_writes("ana", "admin", "heard")]
+            await until(lambda: server.replies(said[0]))
+        said.append(server.person_writes("ana", "admin", "missed"))
+        async with living(server, society, memory):
+            await until(lambda: all(map(server.replies, said)))
+
+    asyncio.run(main())
+    assert len(server.posts("admin")) == 1
+    assert [(act.channel, act.fields["text"]) for act in society.acts] == [
+        ("#admin", "heard"), ("#admin", "missed")
+    ]  # fmt: skip
+
+
+def test_a_private_channel_without_the_app_is_said_with_what_to_do_and_found_once_it_is_invited(
+    tmp_path, server
+):
+    file = config(tmp_path, server)
+    server.add_channel("admin", is_private=True, is_member=False)
+    code, said = outcome("slack", "setup", "--config", file)
+    assert code == 1
+    assert "a private channel has this name: write /invite @moot there" in " ".join(said.split())
+    server.channel("admin").members.add(server.bot_user)
+    assert done("slack", "setup", "--config", file).endswith("nothing to do\n")
 
 
 @pytest.mark.parametrize(
