@@ -20,6 +20,7 @@ from channels.bus import Bus, Receipt
 from channels.errors import BusClosed, Refused, StorageError
 from memory.inmemory import InMemoryStore
 from memory.store import Store
+from moot.outage import Outage
 from protocols.escalation.case import EscalationState
 from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
@@ -57,6 +58,7 @@ class Host:
         store: Memory.
         contents: Reads works that are kept as evidence, for obligations that may see them.
         fault: What stopped the host, None while it runs (K5).
+        outage: Holds publishers up while the disk takes nothing; None: they get its error.
         stop_asked: Why a person stopped the society, "" while nobody did; a STOP before the last start is over.
     """
 
@@ -73,6 +75,7 @@ class Host:
         self.listeners: list[Listener] = []
         self.on_fault: Callable[[Exception], None] | None = None
         self.office: Office | None = None
+        self.outage: Outage | None = None
         self._bots: dict[Seat, Bot] = {}
         self._transcripts: dict[str, list[Envelope]] = {}
         self._causes: dict[str, tuple[str | None, int]] = {}
@@ -327,7 +330,7 @@ class Host:
         under_way = self._under_way
         under_way[id(draft)] = draft
         try:
-            receipt = await self.bus.publish(draft)
+            receipt = await self._to_bus(draft)
         except asyncio.CancelledError:
             if not self._is_closing:
                 under_way.pop(id(draft), None)
@@ -341,6 +344,20 @@ class Host:
             raise
         under_way.pop(id(draft), None)
         return receipt
+
+    async def _to_bus(self, draft: Draft) -> Receipt:
+        """Publish; while the disk takes nothing, wait and try again, with the same id (K17)."""
+        outage = self.outage
+        if outage is None:
+            return await self.bus.publish(draft)
+        while True:
+            if outage.is_on:
+                await outage.over()
+            try:
+                return await self.bus.publish(draft)
+            except StorageError as fault:
+                if not outage.note(fault):
+                    raise
 
     async def settle(self) -> None:
         """Wait until every draft that is on its way, its publisher cancelled or not, stands in the log (K17)."""
@@ -366,7 +383,7 @@ class Host:
         )
         if draft is not None:
             try:
-                await self.bus.publish(draft)
+                await self._to_bus(draft)
             except (BusClosed, StorageError) as fault:
                 _log.error("audit not stored", error=str(fault))
 

@@ -21,6 +21,7 @@ from bots.minds.mind import Mind
 from bots.minds.simulated.tools import SimulatedTools
 from bots.officers import timekeeper
 from bots.officers.office import Office
+from bots.officers.referee import outage
 from bots.tools.continuation import LABEL
 from bots.tools.prices import load_universe
 from bots.tools.universe import Universe
@@ -38,12 +39,13 @@ from memory.store import Store
 from moot.arena.source import opened
 from moot.clock import Clock, PacedClock
 from moot.host import Host, Listener
+from moot.outage import Outage
 from moot.seating import Script, Seating, source_of
 from moot.snapshot import EVERY, collector_off, read_snapshot, write_snapshot
 from moot.stored import first_envelope, hash_at, stored_envelopes
 from moot.version import MOOT_VERSION
 from protocols.codec import decode_stored
-from protocols.kernel.envelope import Envelope
+from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.rules import Gate
 from protocols.kernel.seats import Seat
@@ -95,6 +97,7 @@ class Society:
         self._office: asyncio.Task[None] | None = None
         self._faulted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._clock_sets = 0
+        self._outages = 0
         self._is_closed = False
         self._saving: asyncio.Task[None] | None = None
 
@@ -146,21 +149,11 @@ class Society:
         self, data: Mapping[str, Any], universe: Universe, evidence: Evidence, market: Market
     ) -> None:
         clock, plan = self.clock, self.plan
-        await self.host.publish(
-            timekeeper.started(
-                config=plan.settings.as_log(),
-                rules_version=VERSION,
-                moot_version=MOOT_VERSION,
-                seed=plan.seed,
-                data=data,
-                speed=1.0 if clock.kind == "virtual" else clock.speed,
-                paused=clock.paused,
-                clock=clock.kind,
-                durability=plan.settings.log.durability if plan.bus == "sqlite" else "none",
-                warm_up=plan.is_warm_up,
-                after_seq=self.bus.head.seq,
+        await self.host.publish(self._started(data))
+        if plan.bus == "sqlite" and clock.kind != "virtual":
+            self.host.outage = Outage(
+                self.bus, clock, started=lambda: self._started(data), audit=self._unstored
             )
-        )
         office = Office(self.host, clock)
         self.host.office = office
         self._office = asyncio.create_task(office.run(), name="office")
@@ -173,6 +166,26 @@ class Society:
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))
         office.wake()
+
+    def _started(self, data: Mapping[str, Any]) -> Draft:
+        plan, clock = self.plan, self.clock
+        return timekeeper.started(
+            config=plan.settings.as_log(),
+            rules_version=VERSION,
+            moot_version=MOOT_VERSION,
+            seed=plan.seed,
+            data=dict(data),
+            speed=1.0 if clock.kind == "virtual" else clock.speed,
+            paused=clock.paused,
+            clock=clock.kind,
+            durability=plan.settings.log.durability if plan.bus == "sqlite" else "none",
+            warm_up=plan.is_warm_up,
+            after_seq=self.bus.head.seq,
+        )
+
+    def _unstored(self, why: str) -> Draft:
+        self._outages += 1
+        return outage(why, f"{self.bus.head.seq}/{self._outages}")
 
     async def _snapshot(self) -> None:
         """Write a snapshot of all folds, if there is enough to save and memory is on the disk as far (K18)."""
@@ -260,6 +273,8 @@ class Society:
             return
         self._is_closed = True
         try:
+            if self.host.outage is not None:
+                await self.host.outage.close()
             await self._end_tasks()
             if self.host.fault is None and not self._faulted.done():
                 await self.host.settle()
@@ -279,6 +294,8 @@ class Society:
         """Close everything without a word."""
         self._is_closed = True
         try:
+            if self.host.outage is not None:
+                await self.host.outage.close()
             await self._end_tasks()
         finally:
             if self._faulted.done() and not self._faulted.cancelled():

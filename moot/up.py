@@ -211,6 +211,8 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
         exits.push_async_exit(society)
         feed.attach(society)
         exits.callback(feed.close)
+        if society.host.outage is not None:
+            society.host.outage.tell = feed.say
         patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
         exits.push_async_callback(patience.close)
         door = Door(society.host, plan.settings, options.owner)

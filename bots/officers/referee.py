@@ -23,6 +23,12 @@ class _Flow:
     held: int = 0
 
 
+def outage(why: str, which: str) -> Draft:
+    """Say that the log could not be written for a while (K17); `which` tells one outage from another."""
+    body = Audit(event="outage", seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False)
+    return Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=body, key=f"audit/outage/{which}")
+
+
 class RefusalAudit:
     """Turns refusals into AUDIT drafts, not more than `PER_MINUTE` a minute and origin."""
 

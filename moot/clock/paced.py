@@ -48,6 +48,7 @@ class PacedClock(Clock):
         self._lock = Lock()
         self._is_running = False
         self._is_paused = False
+        self._is_standing = False
         self._steps = 0
         # Society time is a line through the anchor; moving the anchor is what keeps it continuous.
         self._anchor_us = 0
@@ -89,6 +90,13 @@ class PacedClock(Clock):
             self._anchor()
         self._wake()
 
+    def stand_still(self, is_standing: bool) -> None:
+        """Stop society time, or let it go on as it was, whatever its pace: for a society that can say nothing now."""
+        with self._lock:
+            self._is_standing = is_standing
+            self._anchor()
+        self._wake()
+
     def step(self) -> None:
         """Pause, and move society time to the next timer as soon as nothing is ready and nobody holds it.
 
@@ -106,7 +114,7 @@ class PacedClock(Clock):
             return self._elapsed_us()
 
     def idle(self, due_us: int | None, port: Port) -> Events:
-        if self._steps and not self._hold.count:
+        if self._steps and not self._hold.count and not self._is_standing:
             events = port.wait(0)
             if not events:
                 self._take_step(due_us)
@@ -126,11 +134,11 @@ class PacedClock(Clock):
         return self._anchor_us + int((self._monotonic_ns() - self._anchor_ns) * self._us_per_ns)
 
     def _anchor(self) -> None:
-        """Continue from here with what `_speed`, `_is_paused` and `_is_running` now say."""
+        """Continue from here with what `_speed`, `_is_paused`, `_is_standing` and `_is_running` now say."""
         now_ns = self._monotonic_ns()
         self._anchor_us += int((now_ns - self._anchor_ns) * self._us_per_ns)
         self._anchor_ns = now_ns
-        is_moving = self._is_running and not self._is_paused
+        is_moving = self._is_running and not self._is_paused and not self._is_standing
         self._us_per_ns = self._speed * MICROSECONDS / 1e9 if is_moving else 0.0
 
     def _set_running(self, is_running: bool) -> None:

@@ -1,0 +1,140 @@
+"""When the disk does not take the log: the society waits until it does, and nobody is late for that (K6, K17).
+
+An accelerated clock stands still meanwhile. A real one cannot: once the disk takes messages again a long outage ends
+like a crash, with SOCIETY_STARTED as the first message, which shifts every deadline by the gap (K6). Either way an
+AUDIT line says how long it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from channels.bus import Bus
+from channels.errors import BusClosed, StorageError
+from moot.clock import Clock, PacedClock
+from moot.clock.wall import monotonic_ns
+from protocols.kernel.envelope import Draft
+
+AGAIN_S: Final = 0.5
+LONGEST_S: Final = 8.0
+"""Wall seconds between two attempts to write, at first and at most."""
+
+SAME_NS: Final = 2_000_000_000
+"""An outage that follows another within this wall time is the same, and the pauses grow."""
+
+LONG: Final = timedelta(seconds=20)
+"""A real clock's outage from which on deadlines are shifted; a third of what officers may be late."""
+
+_log = structlog.get_logger("moot.outage")
+
+
+class Outage:
+    """Holds up whoever publishes while the disk takes nothing."""
+
+    def __init__(
+        self,
+        bus: Bus,
+        clock: Clock,
+        *,
+        started: Callable[[], Draft],
+        audit: Callable[[str], Draft],
+        tell: Callable[[str], None] = lambda _line: None,
+    ) -> None:
+        """Watch a bus.
+
+        Args:
+            bus: What writes the log.
+            clock: The society's.
+            started: Makes the SOCIETY_STARTED of a society that goes on.
+            audit: Makes an AUDIT line of what happened.
+            tell: Told in one line that the society waits, and that it goes on.
+        """
+        self._bus = bus
+        self._clock = clock
+        self._started = started
+        self._audit = audit
+        self.tell = tell
+        self.why = ""
+        self._is_over = asyncio.Event()
+        self._is_over.set()
+        self._is_closed = False
+        self._pause_s = AGAIN_S
+        self._ended_ns = -SAME_NS
+        self._waiting: asyncio.Task[None] | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Say whether the disk takes nothing now."""
+        return not self._is_over.is_set()
+
+    async def over(self) -> None:
+        """Wait until messages can be published."""
+        await self._is_over.wait()
+
+    def note(self, fault: StorageError) -> bool:
+        """Take in that a message was not stored.
+
+        Returns:
+            Whether its publisher is to wait with `over` and try again; a society that closes does not wait.
+        """
+        if self._is_closed:
+            return False
+        if not self.is_on:
+            self.why = str(fault)
+            self._is_over.clear()
+            if isinstance(self._clock, PacedClock):
+                self._clock.stand_still(True)
+            self._waiting = asyncio.create_task(self._wait(), name="outage")
+        return True
+
+    async def _wait(self) -> None:
+        since = self._clock.now()
+        began_ns = monotonic_ns()
+        # A disk that is nearly full takes a small message and then refuses a large one: that is one outage.
+        is_same = began_ns - self._ended_ns < SAME_NS
+        self._pause_s = min(2 * self._pause_s, LONGEST_S) if is_same else AGAIN_S
+        if not is_same:
+            _log.info("the log cannot be written: the society waits", why=self.why)
+            self.tell(f"the log cannot be written ({self.why}): the society waits until it can")
+        try:
+            while True:
+                # In a thread, for society time may stand.
+                await asyncio.to_thread(time.sleep, self._pause_s)
+                if await self._is_written(began_ns, since):
+                    break
+        except BusClosed:
+            return
+        finally:
+            self._ended_ns = monotonic_ns()
+            if isinstance(self._clock, PacedClock):
+                self._clock.stand_still(False)
+            self._is_over.set()
+        _log.info("the log can be written again", outage_s=round((self._ended_ns - began_ns) / 1e9, 1))
+        self.tell("the log can be written again: the society goes on")
+
+    async def _is_written(self, began_ns: int, since: datetime) -> bool:
+        """Try to write what has to be said first; nobody else publishes meanwhile."""
+        try:
+            if not isinstance(self._clock, PacedClock) and self._clock.now() - since > LONG:
+                await self._bus.publish(self._started())
+            wall_s = (monotonic_ns() - began_ns) / 1e9
+            await self._bus.publish(
+                self._audit(f"the disk did not take the log for {wall_s:.0f} s: {self.why}")
+            )
+        except StorageError as fault:
+            self.why = str(fault)
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Let everybody go: from now on what is not stored fails."""
+        self._is_closed = True
+        if self._waiting is not None:
+            self._waiting.cancel()
+            await asyncio.gather(self._waiting, return_exceptions=True)
