@@ -11,10 +11,13 @@ from protocols.kernel.message import Instant, Part
 
 MAX_ROUNDS: Final = 5
 
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+VISIBLE: Final = r"[^\s\x1c-\x1f]"
+"""A character that is not blank; the four separators are blank for Python, not for the validator's expressions."""
+
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=VISIBLE)]
 """An id with at least one character that is not blank."""
 
-Prompt = Annotated[str, Field(min_length=1, max_length=20_000, pattern=r"\S")]
+Prompt = Annotated[str, Field(min_length=1, max_length=20_000, pattern=VISIBLE)]
 
 Ref = Annotated[str, Field(max_length=1000)]
 Refs = Annotated[tuple[Ref, ...], Field(max_length=1000)]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from protocols.arena.contracts import HookStatus, Phase
+from protocols.arena.contracts import VISIBLE, HookStatus, Phase
 from protocols.kernel.fields import FrozenJson, Minted, Several
 from protocols.kernel.frozen import MAX_ITEMS
 from protocols.kernel.message import Count, Message, Part, Text
@@ -21,7 +21,7 @@ Output = Annotated[str, Field(max_length=MAX_OUTPUT)]
 """A raw output of a seat; the Orchestrator trusts nothing in it until it is parsed (3.2)."""
 
 
-Said = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
+Said = Annotated[str, Field(min_length=1, max_length=1000, pattern=VISIBLE)]
 """A claim or a reference: never blank."""
 
 

@@ -174,3 +174,12 @@ def test_a_complaint_is_one_short_line_whatever_a_key_holds(key):
     assert said.isprintable()
     assert len(said) < 500
     assert "and 1 more" in said
+
+
+@pytest.mark.parametrize(
+    "blank", [c for c in map(chr, range(0x110000)) if c.isspace()], ids=lambda c: f"{ord(c):x}"
+)
+def test_what_python_strips_is_blank(blank):
+    """The checker of records strips (R-A5); what it calls blank must not have been let in."""
+    assert wrong(TaskContext, {**TASK, "initial_prompt": blank}).startswith("initial_prompt: ")
+    assert wrong(TaskContext, {**TASK, "task_id": blank * 3}).startswith("task_id: ")
