@@ -35,7 +35,9 @@ class SqliteStore(Store):
         failure: Why the last write failed, None while all is well.
     """
 
-    def __init__(self, file: MemoryFile, ram: InMemoryStore, hold: HoldTime, batch: int) -> None:
+    def __init__(
+        self, file: MemoryFile, ram: InMemoryStore, hold: HoldTime, batch: int, is_prompt: bool
+    ) -> None:
         """Take over an open file and what was loaded from it; see `open`."""
         self.path = file.path
         self.failure: MemoryStoreError | None = None
@@ -43,6 +45,7 @@ class SqliteStore(Store):
         self._ram = ram
         self._hold = hold
         self._batch = batch
+        self._is_prompt = is_prompt
         self._waiting: list[Put] = []
         self._stored_seq = ram.applied_seq
         self._stored_low = ram.low_water
@@ -58,6 +61,7 @@ class SqliteStore(Store):
         *,
         hold: HoldTime = nullcontext,
         batch: int = BATCH,
+        is_prompt: bool = False,
         working_kept: int = WORKING_KEPT,
     ) -> SqliteStore:
         """Open or create a memory file and load it; then apply the log from `resume_at` on.
@@ -66,6 +70,7 @@ class SqliteStore(Store):
             path: The file; its directory exists.
             hold: Holds virtual time during I/O (K2).
             batch: Messages between two writes.
+            is_prompt: Also write behind whatever brings a record, for people who read the file beside us.
             working_kept: Notes of the fold to keep; tests make it small.
 
         Raises:
@@ -81,7 +86,7 @@ class SqliteStore(Store):
                 await file.close()
                 raise
         ram.restore(puts, applied_seq=state.seq, applied_hash=state.hash, low_water=state.low_water)
-        return cls(file, ram, hold, batch)
+        return cls(file, ram, hold, batch, is_prompt)
 
     @staticmethod
     def discard(path: Path) -> None:
@@ -114,7 +119,9 @@ class SqliteStore(Store):
         puts = self._ram.apply(env, in_effect)
         if puts:
             self._waiting.extend(puts)
-        if self._ram.applied_seq >= self._write_at and self._writer is None:
+        if self._writer is None and (
+            self._ram.applied_seq >= self._write_at or (self._is_prompt and self._waiting and self.failure is None)
+        ):
             self._write_behind()
         return puts
 

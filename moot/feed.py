@@ -24,6 +24,9 @@ SHOWN: Final = 3
 """So many open obligations are named in the status line."""
 RECAP: Final = 40
 """So many messages of the past are shown at most."""
+ADDRESS: Final = "http"
+"""How a line of the gateway begins that is an address."""
+
 QUIET: Final = frozenset({"AUDIT", "CAUSAL_RECORD"})
 """Types that the feed always leaves out; `moot log` shows them, and `moot up --all`."""
 
@@ -65,10 +68,16 @@ class Feed:
         self._ticker: asyncio.Task[None] | None = None
         self._address = ""
 
-    def open_at(self, address: str) -> None:
-        """Say where the web page is; on a terminal that stays in sight, above the status line."""
-        self._address = address
-        self.say(f"open {address}", "bold")
+    def open_at(self, line: str) -> None:
+        """Say what the gateway says: where the web page is, or why there is none.
+
+        On a terminal an address stays in sight, above the status line.
+        """
+        if not line.startswith(ADDRESS):
+            self.say(line, "bold")
+            return
+        self._address = line
+        self.say(f"open {line}", "bold")
 
     def recap(self, envelopes: Iterable[Envelope], title: str) -> None:
         """Print what was said before, the last of it."""

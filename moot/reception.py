@@ -86,6 +86,8 @@ class Reception:
         ]
         if docket.house.conservative_a:
             lines.append("System A is conservative until an admin acts")
+        if money(docket.house)["halted"]:
+            lines.append("trading is halted until an admin says /resume")
         return "\n".join(lines)
 
     def _escalations(self) -> str:

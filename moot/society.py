@@ -374,8 +374,10 @@ async def _memory(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Stor
 async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
     """Open memory; what is damaged or belongs to another log is thrown away, for the log rebuilds it."""
     path = directory / "memory.sqlite"
+    # People look at what a living society remembers; a simulated one is looked at when it is over.
+    is_prompt = clock.kind != "virtual"
     try:
-        store = await SqliteStore.open(path, hold=clock.hold)
+        store = await SqliteStore.open(path, hold=clock.hold, is_prompt=is_prompt)
     except CorruptStore as damage:
         why = str(damage)
     else:
@@ -386,7 +388,7 @@ async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
         why = f"{path}: what it knows up to seq {seq} is not of this log"
     _log.warning("memory is rebuilt from the log", why=why)
     SqliteStore.discard(path)
-    return await SqliteStore.open(path, hold=clock.hold)
+    return await SqliteStore.open(path, hold=clock.hold, is_prompt=is_prompt)
 
 
 async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits: AsyncExitStack) -> Bus:

@@ -22,7 +22,7 @@ from moot.cli.errors import CliError
 from moot.cli.output import say
 
 PANELS: Final = {
-    "Run a society": ("up", "simulate", "scene", "arena", "panel"),
+    "Run a society": ("up", "console", "simulate", "scene", "arena", "panel"),
     "Look": (
         "status", "log", "case", "obligations", "escalations", "positions", "strategies", "replay",
     ),

@@ -189,16 +189,14 @@ def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics) -> None:
     @router.post("/acts", summary="Do something as yourself; repeating it with its key does it once")
     async def act(request: Request, said: Act) -> Response:
         person = person_of(request)
-        with metrics.publishing():
-            reply = await model.act(
-                person, said.kind, said.fields, key=said.key, channel=said.channel, reply_to=said.reply_to
-            )
+        reply = await model.act(
+            person, said.kind, said.fields, key=said.key, channel=said.channel, reply_to=said.reply_to
+        )
         return _reply(reply)
 
     @router.post("/answers", summary="Answer what the seat owes that you sit in")
     async def answer(request: Request, said: Answer) -> Response:
-        with metrics.publishing():
-            return _reply(await model.answer(person_of(request), said.obligation_id, said.body))
+        return _reply(await model.answer(person_of(request), said.obligation_id, said.body))
 
     @router.post("/clock", summary="Pause, resume, step, or set the speed")
     async def clock(request: Request, said: Pace) -> Response:

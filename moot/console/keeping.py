@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -26,6 +27,12 @@ def print_addresses(owner: str, viewer: str) -> None:
     sys.stdout.flush()
 
 
+def print_refusal(why: str) -> None:
+    """Print why there is no page; whoever started us passes it on to its terminal."""
+    sys.stdout.write(f"no page: {why}\n")
+    sys.stdout.flush()
+
+
 async def keep(
     console: ConsoleOptions,
     directory: Path,
@@ -33,6 +40,7 @@ async def keep(
     find: FindAddress,
     *,
     tell: Tell = print_addresses,
+    refuse: Callable[[str], None] = print_refusal,
     backoff: Backoff = PATIENT,
 ) -> None:
     """Serve until cancelled; after a crash again, with growing pauses.
@@ -46,6 +54,7 @@ async def keep(
         settings: Who is an admin, what viewers read.
         find: Where the society's socket is.
         tell: Told the addresses at the first start.
+        refuse: Told why nothing is served.
         backoff: The pauses after crashes.
     """
     log = structlog.get_logger("moot.console")
@@ -58,6 +67,7 @@ async def keep(
                 await serve(console, directory, settings, requests, find, tell=tell if not failures else None)
             except CannotServe as exc:
                 log.error("no console", why=str(exc))
+                refuse(str(exc))
                 return
             except Exception as exc:
                 log.exception("console crashed", why=f"{type(exc).__name__}: {exc}")

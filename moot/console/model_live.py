@@ -157,7 +157,8 @@ class Live(Looking):
 
     async def _told(self, done: Awaitable[ActReply]) -> ActReply:
         """Tell what became of an act once what it said is seen here too: whoever looks next finds it."""
-        reply = await done
+        with self.watching.publishing():
+            reply = await done
         if reply.seq is not None:
             await self.watching.hub.reached(reply.seq, SEEN_S)
         return reply

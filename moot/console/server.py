@@ -68,6 +68,7 @@ async def serve(
         model = Live(watching)
         metrics = Metrics(model)
         watching.hears.append(metrics.hear)
+        watching.publishing = metrics.publishing
         app = application(console, model, watching, metrics)
         guard = guarded(Attending(app, watching.courtesy), access, console, port)
         if tell is not None:

@@ -10,7 +10,7 @@ import asyncio
 import importlib
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -82,6 +82,7 @@ class Watching:
         no_acts: Why there is none.
         is_running: Whether a society runs on the directory.
         pasts: How many past moments are open.
+        publishing: Measures how long an act takes.
         log_id: Names the log: the hash of its first message; "" before there is one.
     """
 
@@ -102,6 +103,7 @@ class Watching:
         self.is_running = False
         self.pasts = 0
         self.log_id = ""
+        self.publishing: Callable[[], AbstractContextManager[None]] = nullcontext
         self._find = find
         self._clock = SocietyClock(asyncio.get_running_loop().time, utc_ns)
         self._indexer: Indexer | None = None

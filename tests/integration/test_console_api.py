@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -49,7 +50,7 @@ def start(directory: Path, *words: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "NO_COLOR": "1"})
 
 
-def stop(process: subprocess.Popen[bytes], how: int = signal.SIGINT) -> None:
+def stop(process: subprocess.Popen[Any], how: int = signal.SIGINT) -> None:
     process.send_signal(how)
     process.wait(60)
 
@@ -542,6 +543,30 @@ async def test_a_gateway_goes_on_without_a_console_that_cannot_be_served(tmp_pat
             )
     (told,) = [line["why"] for line in said if line["event"] == "no console"]
     assert f"port {port} on 127.0.0.1 is in use" in told and "token=" not in told
+
+
+@pytest.mark.parametrize("words", [["--port"], ["--host", "0.0.0.0", "--port"]])
+def test_moot_up_says_why_there_is_no_page_and_lives(tmp_path: Path, words: list[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "moot", "up", "--data", str(tmp_path), *words, port]
+        env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "300"}
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env
+        )
+        try:
+            assert process.stdout is not None
+            told = next(line for line in process.stdout if line.startswith("no page: "))
+            why = f"port {port} on 127.0.0.1 is in use" if len(words) == 1 else "token"
+            assert why in told, told
+            assert process.poll() is None
+            stop(process)
+            assert process.returncode == 0
+        finally:
+            process.kill()
+            process.communicate()
 
 
 async def test_a_console_that_waits_for_its_first_log_shows_it_when_it_comes(tmp_path: Path) -> None:
