@@ -43,6 +43,8 @@ class Reception:
         """
         if question == "escalation_shown":
             return self._show(args)
+        if question == "trouble":
+            return self._trouble()
         answers = {
             "status": self._status,
             "escalations": self._escalations,
@@ -76,6 +78,10 @@ class Reception:
     def _may_read(self, args: Mapping[str, Any], channel: str) -> bool:
         seat = Seat.ADMIN if args.get("seat") == Seat.ADMIN else Seat.VIEWER
         return self._host.rules.matrix.may_read(seat, channel)
+
+    def _trouble(self) -> str:
+        outage = self._host.outage
+        return f"The log cannot be written: {outage.why}" if outage is not None and outage.is_on else ""
 
     def _status(self) -> str:
         docket, clock = self._host.docket, self._host.clock

@@ -148,6 +148,7 @@ class SocietyTime:
         clock: `real`, `accelerated`, `virtual`, or "" before the first start.
         limit: It does not pass this instant before the next message comes; None: no limit.
         reason: Why the speed was set last ("waiting for a person", K8).
+        trouble: Why the society can say nothing now, "" while all is well; accelerated time stands still then.
     """
 
     at: datetime | None
@@ -157,11 +158,13 @@ class SocietyTime:
     clock: str
     limit: datetime | None = None
     reason: str = ""
+    trouble: str = ""
 
     @property
     def pace(self) -> float:
-        """Return society seconds a wall second as they pass now: 0 when paused or stopped."""
-        return 0.0 if self.is_paused or not self.is_running else self.speed
+        """Return society seconds a wall second as they pass now: 0 when paused, stopped or in trouble."""
+        stands = self.is_paused or not self.is_running or (self.trouble and self.clock != "real")
+        return 0.0 if stands else self.speed
 
     def after(self, wall_s: float) -> datetime | None:
         """Return the society's instant so many wall seconds after this was made."""

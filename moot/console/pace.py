@@ -30,6 +30,11 @@ class SocietyClock:
         self.reason = ""
         self.is_warm_up = False
 
+    @property
+    def at(self) -> datetime | None:
+        """Return the instant of the last message, or what was set after it."""
+        return self._at
+
     def take(self, env: Envelope, ago_s: float = 0.0) -> None:
         """Go on from a message that came so many wall seconds ago."""
         self._anchor(env.sent_at, ago_s)

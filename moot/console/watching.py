@@ -11,6 +11,7 @@ import importlib
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
 LOOK_S: Final = 0.5
 """How often it is looked whether a society runs and how far the reading is."""
 
+ASK_S: Final = 1.0
+ASKED_S: Final = 5.0
+"""Wall time between two questions to the society, and for its answer."""
+
 KNOCKING: Final = Backoff(first_s=0.1, most_s=2.0)
 """The pauses while no society answers."""
 
@@ -81,6 +86,7 @@ class Watching:
         acts: The intake; None while there is none.
         no_acts: Why there is none.
         is_running: Whether a society runs on the directory.
+        trouble: Why the society can say nothing now, "" while all is well.
         pasts: How many past moments are open.
         publishing: Measures how long an act takes.
         log_id: Names the log: the hash of its first message; "" before there is one.
@@ -103,6 +109,7 @@ class Watching:
         self.is_running = False
         self.pasts = 0
         self.log_id = ""
+        self.trouble = ""
         self.publishing: Callable[[], AbstractContextManager[None]] = nullcontext
         self._find = find
         self._clock = SocietyClock(asyncio.get_running_loop().time, utc_ns)
@@ -182,6 +189,7 @@ class Watching:
                 tasks.create_task(self._learn_clock(), name="console clock")
                 if self.requests is not None:
                     tasks.create_task(self._act(), name="console acts")
+                    tasks.create_task(self._ask(self.requests), name="console trouble")
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
 
@@ -269,6 +277,20 @@ class Watching:
                 known = seen
                 self.hub.stir()
             await asyncio.sleep(LOOK_S)
+
+    async def _ask(self, requests: Requests) -> None:
+        """Ask the society whether it can write its log: one that cannot has no other way to say so."""
+        while True:
+            await requests.connected()
+            known = self.trouble
+            try:
+                async with asyncio.timeout(ASKED_S):
+                    self.trouble = await requests.ask("trouble", {})
+            except (SocietyAway, TimeoutError):
+                self.trouble = ""
+            if self.trouble != known:
+                self.hub.stir()
+            await asyncio.sleep(ASK_S)
 
     def _look_for_society(self) -> None:
         self.is_running = holder(self.directory) is not None
@@ -444,7 +466,10 @@ class Watching:
     def now(self) -> SocietyTime:
         """Return the society's time."""
         limit = self._folding.docket.next_instant() if self._folding.is_ready else None
-        return self._clock.now(is_running=self.is_running, limit=limit)
+        if self.trouble and self._clock.clock != "real":
+            # Its clock stands since the last message that could be written.
+            limit = self._clock.at
+        return replace(self._clock.now(is_running=self.is_running, limit=limit), trouble=self.trouble)
 
     @property
     def is_warm_up(self) -> bool:

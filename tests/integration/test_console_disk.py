@@ -107,6 +107,25 @@ async def test_a_console_that_begins_on_a_full_disk_shows_and_takes_acts_once_th
     assert len(notes) == 1
 
 
+async def test_a_society_that_cannot_write_its_log_says_so_on_the_page_and_goes_on_by_itself(
+    small_disk: Path,
+) -> None:
+    society = start(small_disk, "--speed", "6000")
+    try:
+        async with served(small_disk) as console, at(console) as session:
+            await ready(session)
+            ballast = fill(small_disk)
+            stands = await becomes(session, "/api/standing", lambda s: s["time"]["trouble"])
+            assert "disk is full" in stands["time"]["trouble"] and stands["time"]["pace"] == 0
+            later = await get(session, "/api/standing")
+            assert later["time"]["at"] == stands["time"]["at"]
+            ballast.unlink()
+            goes = await becomes(session, "/api/standing", lambda s: not s["time"]["trouble"])
+            assert goes["time"]["pace"] == 6000
+    finally:
+        stop(society)
+
+
 async def becomes_taken(session: Any, note: dict[str, Any]) -> None:
     """Try again as a person would, until it is taken."""
     status = 0
