@@ -7,6 +7,7 @@ that a refusal stands in the log (R-E5).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -29,6 +30,10 @@ Authority = Callable[[str, str], Seat]
 
 Bodies = Mapping[str, type[Message]]
 """Act kind to the message it becomes."""
+
+TITLE_WORDS: Final = 6
+TITLE_LENGTH: Final = 60
+"""How much of its prompt names a task to which nobody gave a name."""
 
 BODIES: Final[Bodies] = {
     "note": Note,
@@ -123,12 +128,26 @@ def draft_of(
 
 
 def _run(fields: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """Name what a person left out: task and session after the act; no notebook is consulted unless one is named."""
+    """Name what a person left out: the task after its first words, the session after the act.
+
+    No notebook is consulted unless one is named.
+    """
     task = fields.get("task")
     if not isinstance(task, Mapping):
         raise Malformed("4.2", "a task is a JSON object", field="task")
-    given: dict[str, Any] = {"task_id": key, "session_id": key}
+    given: dict[str, Any] = {"task_id": _title(str(task.get("initial_prompt", ""))) or key, "session_id": key}
     return {"config": {"notebook_enabled": "notebook" in fields}, **fields, "task": {**given, **task}}
+
+
+def _title(prompt: str) -> str:
+    """Return the first words of a prompt, as a name that people recognise: `plan-the-widget`."""
+    words = re.findall(r"\w+", prompt.lower())
+    title = ""
+    for word in words[:TITLE_WORDS]:
+        if len(title) + len(word) >= TITLE_LENGTH:
+            break
+        title += f"-{word}" if title else word
+    return title
 
 
 def _body(model: type[Message], fields: Mapping[str, Any]) -> Message:

@@ -100,11 +100,25 @@ def test_r_b5_halt_and_resume_go_where_they_belong_and_name_who_said_it():
     assert draft.body == Resume(reason="calm")
 
 
-def test_a_run_is_opened_in_the_arenas_channel_and_named_after_the_act():
+def test_a_run_is_opened_in_the_arenas_channel_and_named_after_its_prompt():
     draft = draft_of(act("arena", task={"initial_prompt": "Plan it."}), Seat.ADMIN)
-    task = {"task_id": "discord/m-99", "session_id": "discord/m-99", "initial_prompt": "Plan it."}
+    task = {"task_id": "plan-it", "session_id": "discord/m-99", "initial_prompt": "Plan it."}
     assert (draft.channel, draft.case_id) == ("#r-arena", None)
     assert draft.body == ArenaTask(config={"notebook_enabled": False}, task=task)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name"),
+    [
+        ("Add a volatility filter to momentum, and test it", "add-a-volatility-filter-to-momentum"),
+        ("Größe: prüfen!", "größe-prüfen"),
+        ("x" * 300, "discord/m-99"),
+        ("¿?", "discord/m-99"),
+    ],
+)
+def test_a_task_is_named_after_its_first_words_and_else_after_the_act(prompt, name):
+    body = draft_of(act("arena", task={"initial_prompt": prompt}), Seat.ADMIN).body
+    assert body.task["task_id"] == name
 
 
 def test_what_a_task_names_stands_and_a_named_notebook_is_consulted():
