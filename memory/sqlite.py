@@ -120,7 +120,8 @@ class SqliteStore(Store):
         if puts:
             self._waiting.extend(puts)
         if self._writer is None and (
-            self._ram.applied_seq >= self._write_at or (self._is_prompt and self._waiting and self.failure is None)
+            self._ram.applied_seq >= self._write_at
+            or (self._is_prompt and self._waiting and self.failure is None)
         ):
             self._write_behind()
         return puts
