@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from moot.console.access import NAME
 from moot.console.errors import CannotServe
 from moot.stored import stored_envelopes
 from tests.doubles.console import served, written
+from tests.doubles.small_disk import fill, mounted
 from tests.integration.test_console_api import at, becomes, get, post, ready, start, stop
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
@@ -29,24 +29,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 8 MiB; without one nothing here is shown, so not getting it is a failure."""
-    place = tmp_path / "work" / "data"
-    place.mkdir(parents=True)
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"no small disk for this test: {done.stderr}"
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-def fill(place: Path) -> Path:
-    """Take the last byte of a disk; deleting what is returned gives it back."""
-    ballast = place / "ballast"
-    with pytest.raises(OSError, match="No space left"), ballast.open("wb", buffering=0) as file:
-        while True:
-            # At its end a write may be a short one.
-            file.write(bytes(4_096))
-    return ballast
+    with mounted(tmp_path / "work" / "data") as place:
+        yield place
 
 
 async def test_a_disk_that_fills_up_is_named_and_what_was_refused_is_done_later(small_disk: Path) -> None:

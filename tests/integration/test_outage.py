@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat
 from tests.doubles.checking import findings
 from tests.doubles.command_line import done
+from tests.doubles.small_disk import fill, mounted
 from tests.doubles.waiting import until
 from tests.integration.test_cli_commands import messages, up, wait_for
 
@@ -33,21 +32,8 @@ pytestmark = pytest.mark.timeout(240)
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    place = tmp_path / "data"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, f"no small disk for this test: {found.stderr}"
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
-
-
-def fill(place: Path) -> Path:
-    ballast = place / "ballast"
-    with suppress(OSError), ballast.open("wb", buffering=0) as file:
-        while True:
-            file.write(bytes(4_096))
-    return ballast
+    with mounted(tmp_path / "data") as place:
+        yield place
 
 
 def test_k17_an_accelerated_society_stands_still_while_the_disk_is_full(small_disk: Path) -> None:
