@@ -33,7 +33,7 @@ RESEARCH: Final[Mapping[str, str]] = {
     "{alpha_argument_score}, risk argument {risk_argument_score}[: {reasoning}]",
     "BACKTEST_RESULT": "reports that the backtest of {hypothesis_id} {passed|either:passed,failed}: Sharpe "
     "{metrics.sharpe}, drawdown {metrics.max_drawdown|percent}, {metrics.total_trades|count:trade}"
-    "[; {reason}]",
+    "[; {reason|unless:passed}]",
     "STRATEGY_MOVED": "moves {strategy_id}[ from {from}] to {to}[: {reason}]",
     "MICRO_CYCLE_REPORT": "closes {cycle_id}: {verdict}[ for {hypothesis_id}][, confidence {confidence}]"
     "[, backtest Sharpe {backtest_sharpe}][, next cycle {next_cycle_trigger|when}]",
@@ -154,7 +154,7 @@ ESCALATION: Final[Mapping[str, str]] = {
     "ESCALATION_PAGED": "pages the admin again about {escalation_id}, time {n}",
     "ESCALATION_ACK": "has seen {escalation_id}",
     "ESCALATION_ANSWER": "answers {escalation_id}[ with option {option}][: {text}]",
-    "ESCALATION_RESOLVED": "resolves {escalation_id}: {how}[ by {by}][, effect {effect|words}]",
+    "ESCALATION_RESOLVED": "resolves {escalation_id}: {how|ended}[ by {by}][; {effect|effect}]",
 }
 """The escalations of spec section 5."""
 

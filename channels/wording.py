@@ -145,6 +145,33 @@ def _when(value: object, _arg: str) -> str:
     return f"{text[:10]} {text[11:16]}" if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else text
 
 
+ENDS: Final[Mapping[str, str]] = {"expired": "nobody answered, closed"}
+"""How an escalation ended, where its name alone says too little."""
+
+EFFECTS: Final[Mapping[str, str]] = {
+    "none": "nothing else follows",
+    "conservative": "uncertain hypotheses are rejected",
+    "conservative_b": "every position is halved",
+    "restart_seat": "the seat's bot is restarted",
+    "retire_lineage": "the lineage is retired",
+    "diversify": "the search is widened",
+    "resume": "trading is to be resumed",
+    "halt_desk": "the desk is to be halted",
+    "deploy": "it is deployed",
+    "deploy_modified": "it is deployed with the reviewers' limits",
+    "reject_deployment": "it is not deployed",
+}
+"""What the answer to an escalation leads to; an effect of a newer version reads as its name."""
+
+
+def _known(names: Mapping[str, str]) -> Way:
+    return lambda value, _arg: names.get(value) or words(value) if isinstance(value, str) else plain(value)
+
+
+def _unless(value: object, arg: str) -> str:
+    return "" if value == arg else plain(value)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
@@ -162,6 +189,9 @@ WAYS: Final[Mapping[str, Way]] = {
     "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
     "dollars": _dollars,
     "statuses": _statuses,
+    "ended": _known(ENDS),
+    "effect": _known(EFFECTS),
+    "unless": _unless,
     "seat": lambda value, _arg: seat_name(plain(value)),
     "verdict": reviews.said,
     "open": reviews.left_open,
@@ -173,6 +203,7 @@ WAYS: Final[Mapping[str, Way]] = {
 """How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
 number of items with a noun (and its plural, if not with an s), one of two words, an instant to the minute, an
 identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open,
+how an escalation ended and what follows from it, a field that says nothing new where it is the argument,
 a panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags
 that stand beside a decision."""
 
@@ -211,7 +242,7 @@ class Template:
             elif isinstance(part, Slot):
                 value = look_up(body, part.path)
                 yield MISSING if value is None or value == "" else part.way(value, part.arg)
-            elif all(not _is_empty(look_up(body, slot.path)) for slot in part.slots()):
+            elif not any(_is_left_out(slot, look_up(body, slot.path)) for slot in part.slots()):
                 yield part.fill(body)
 
 
@@ -222,6 +253,10 @@ def look_up(body: object, path: tuple[str, ...]) -> object:
             return None
         body = body.get(name)
     return body
+
+
+def _is_left_out(slot: Slot, value: object) -> bool:
+    return _is_empty(value) or (slot.way is _unless and value == slot.arg)
 
 
 def _is_empty(value: object) -> bool:

@@ -1,18 +1,68 @@
-"""The phases that a kind of case knows, in the order in which they come."""
+"""The phases that a kind of case knows, in the order in which they come; taken from the protocols' tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
+from protocols.arena import run
+from protocols.arena.states import State
 from protocols.escalation import case as escalation
+from protocols.panel import panel
+from protocols.panel import state as panels
+from protocols.research import architecture_panels, cycle, daily, debate
+from protocols.research import architecture_table as architecture
 from protocols.research.debate_table import Phase
+from protocols.trading import alert, bridge, deploy, halt, promotion, session, trade
+
+_BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
 
 PHASES: Final[Mapping[str, tuple[str, ...]]] = {
-    "debate": tuple(str(phase) for phase in Phase),
-    "escalation": (escalation.OPEN, escalation.ACKNOWLEDGED, escalation.ANSWERED, escalation.ENDED),
+    debate.KIND: tuple(str(phase) for phase in Phase),
+    cycle.KIND: (cycle.HYPOTHESISING, cycle.DEBATING, cycle.REPORTING, cycle.ENDED),
+    daily.KIND: (daily.SYNTHESISING, daily.REPORTING, daily.ENDED),
+    architecture.KIND: (
+        architecture.PROPOSING,
+        architecture.CRITIQUING_1,
+        architecture.REBUTTING,
+        architecture.CRITIQUING_2,
+        architecture.JUDGING,
+        architecture_panels.PANELLING,
+        architecture.REFINING,
+        architecture.REVIEWING,
+        architecture.ADJUSTING,
+        architecture.REFLECTING,
+        architecture.REPORTING,
+        architecture.ENDED,
+    ),
+    session.KIND: (session.OPEN, session.ENDED),
+    trade.KIND: (trade.ORDERING, trade.EXECUTING, trade.CANCELLING, trade.FLATTENING, trade.ENDED),
+    deploy.KIND: (
+        deploy.REVIEWING,
+        deploy.DECIDING,
+        deploy.ESCALATED,
+        deploy.NOTIFYING,
+        deploy.RETURNING,
+        deploy.ENDED,
+    ),
+    promotion.KIND: (
+        promotion.REVIEWING,
+        promotion.DECIDING,
+        promotion.CONVENING,
+        promotion.AWAITING,
+        promotion.MOVING,
+        promotion.NOTIFYING,
+        promotion.ENDED,
+    ),
+    alert.KIND: (*alert.TABLE, alert.ENDED),
+    halt.KIND: (halt.HALTED, halt.RESUMING, halt.ENDED),
+    bridge.FEEDBACK_KIND: _BRIDGE,
+    bridge.RECALL_KIND: _BRIDGE,
+    run.KIND: tuple(str(state) for state in State),
+    panel.KIND: (panels.OPEN, panels.SYNTHESIZING, panels.DECIDED, panels.ABORTED),
+    escalation.KIND: (escalation.OPEN, escalation.ACKNOWLEDGED, escalation.ANSWERED, escalation.ENDED),
 }
-"""Kinds whose phases are listed; of others a view shows the path alone."""
+"""Every kind that the rules know; of one from a newer version a view shows the path alone."""
 
 
 def phases_of(kind: str) -> tuple[str, ...]:

@@ -220,6 +220,79 @@ def test_a_permalink_shows_its_message_among_its_neighbours(society: Consoled, p
     expect(page.locator(".page")).to_contain_text("Who was late")
 
 
+def test_a_channel_keeps_its_bottom_when_its_place_becomes_smaller(page: Page) -> None:
+    last = page.locator(".msg").last
+    expect(last).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1440, "height": 500})
+    expect(last).to_be_in_viewport(ratio=1)
+    # Who reads further up is not taken from there.
+    page.evaluate("document.querySelector('.scroll').scrollTop = 900")
+    page.wait_for_selector(".latest")
+    top = page.evaluate("document.querySelector('.scroll').scrollTop")
+    page.set_viewport_size({"width": 1440, "height": 700})
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    expect(page.locator(".latest")).to_be_visible()
+    assert page.evaluate("document.querySelector('.scroll').scrollTop") >= top
+
+
+def test_every_channel_has_a_draft_of_its_own_also_after_a_reload(page: Page) -> None:
+    write = page.get_by_label("write a note or a command")
+    write.fill("for the arena")
+    page.locator(".nav a", has_text="#a-verdict").click()
+    expect(page.locator(".bar h1")).to_have_text("#a-verdict")
+    expect(write).to_have_value("")
+    write.fill("for the verdicts")
+    page.locator(".nav a", has_text="#a-arena").click()
+    expect(write).to_have_value("for the arena")
+    page.goto(page.url.replace("a-arena", "a-verdict"))
+    expect(write).to_have_value("for the verdicts")
+
+
+def test_an_address_at_which_nothing_stands_says_so_and_the_page_goes_on(
+    society: Consoled, page: Page
+) -> None:
+    for place in ("/nopage", "/a/b", "/case/hyp_0"):
+        got = page.goto(society.base + place)
+        assert got is not None and got.status == 404, place
+        expect(page.locator(".bar h1")).to_have_text("Not here")
+    page.locator(".nav a", has_text="Inbox").click()
+    expect(page.locator(".bar h1")).to_have_text("Inbox")
+    answer = page.request.get(f"{society.base}/api/nonsense")
+    assert answer.status == 404 and "openapi" in answer.json()["why"]
+    page.keyboard.press("?")
+    where = page.get_by_role("link", name="OpenAPI").get_attribute("href")
+    assert page.request.get(f"{society.base}{where}").json()["openapi"]
+
+
+def test_a_case_shows_the_states_that_it_did_not_enter_and_wraps_on_a_phone(
+    society: Consoled, page: Page
+) -> None:
+    page.set_viewport_size(SIZES["narrow"])  # type: ignore[arg-type]
+    go(page, f"/case/{of_type(society, 'VERDICT')['case_id']}")
+    path = page.locator(".bar .path")
+    expect(path.locator(".st.not").first).to_contain_text("not entered")
+    expect(path.locator(".st.end")).to_have_text(re.compile(r"^ended: \w+"))
+    expect(path.locator("a.st").first).to_have_text("assessing 1")
+    assert path.evaluate("(e) => e.scrollWidth <= e.clientWidth")
+
+
+def test_what_ended_is_stacked_on_a_phone_and_hides_nothing(page: Page) -> None:
+    page.set_viewport_size(SIZES["narrow"])  # type: ignore[arg-type]
+    go(page, "/inbox")
+    cells = page.locator("table.stack td")
+    expect(cells.first).to_be_visible()
+    assert cells.evaluate_all("(all) => all.every((e) => e.getBoundingClientRect().right <= innerWidth)")
+    lefts = cells.evaluate_all("(all) => all.map((e) => Math.round(e.getBoundingClientRect().left))")
+    assert len(set(lefts)) == 1, lefts
+
+
+def test_memory_opens_on_a_shelf_that_holds_something_and_counts_them_all(page: Page) -> None:
+    go(page, "/memory")
+    expect(page.locator(".page .sheet").first).to_be_visible()
+    shelves = page.get_by_role("tab").all_inner_texts()
+    assert len(shelves) == 7 and all(re.fullmatch(r"\w+\s+\d+\+?", name) for name in shelves), shelves
+
+
 def test_a_stopped_society_is_shown_and_says_why_nobody_can_act(page: Page) -> None:
     expect(page.locator(".head .pace")).to_have_text("stopped")
     expect(page.get_by_label("pause")).to_be_disabled()

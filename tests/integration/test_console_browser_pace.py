@@ -43,6 +43,21 @@ def test_a_note_that_is_too_long_is_refused_calmly_and_not_lost(society: Console
         expect(page.locator(".msg.human", has_text="a short one instead")).to_be_visible()
 
 
+def test_a_long_note_is_cut_in_the_channel_and_can_be_read_to_its_end(
+    society: Consoled, chromium: Browser
+) -> None:
+    with somebody(chromium, society.owner, "/c/a-report") as page:
+        assert "Noted" in say(page, "It goes on and on, " * 60 + "and this is its end.")
+        note = page.locator(".msg.human", has_text="It goes on and on").last
+        expect(note).not_to_contain_text("this is its end")
+        note.get_by_role("button", name="show all").click()
+        expect(note).to_contain_text("and this is its end.")
+        note.get_by_role("button", name="show less").click()
+        expect(note).not_to_contain_text("this is its end")
+        page.goto(f"{society.base}/m/{note.get_attribute('data-seq')}")
+        expect(page.locator(".msg.at")).to_contain_text("and this is its end.")
+
+
 def test_the_pace_is_set_with_the_slider_by_keys_and_stepped_on_a_phone(
     society: Consoled, chromium: Browser
 ) -> None:

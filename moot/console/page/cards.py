@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from channels.looks import LOOKS, MOOT
 from channels.rendering import card, predicate
-from channels.wording import clean, seat_name, words
+from channels.wording import MOST_TEXT, clean, number, seat_name, words
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
 
@@ -48,6 +49,9 @@ HOT: Final = 0.6
 """From here on a risk score is shown in the warm colour."""
 
 MOST_BARS: Final = 8
+MOST_TEXTS: Final = 200
+"""Long texts of one message that are shown whole."""
+
 MOST_JSON: Final = 200_000
 """Characters of a body that is shown as JSON; a page is not for reading more."""
 
@@ -58,6 +62,7 @@ def card_of(envelope: Envelope) -> Card:
     kind = str(envelope.body.type)
     look = LOOKS.get(envelope.author, MOOT)
     is_human = envelope.actor.kind == "human"
+    said = predicate(envelope)
     found: Card = {
         "s": envelope.seq,
         "c": envelope.channel,
@@ -68,10 +73,12 @@ def card_of(envelope: Envelope) -> Card:
         "y": kind,
         "w": words(kind)[:60],
         "k": clean(envelope.case_id, 120) if envelope.case_id else None,
-        "x": predicate(envelope),
+        "x": said,
         "b": bars(body),
         "m": MARKS.get(kind) or ("human" if is_human else ""),
     }
+    if _is_cut(said) and texts_of(body, said):
+        found["l"] = True
     if is_human:
         found["h"] = clean(envelope.actor.user_id, 60)
         found["p"] = clean(envelope.actor.platform, 30)
@@ -79,20 +86,59 @@ def card_of(envelope: Envelope) -> Card:
 
 
 def bars(body: Mapping[str, Any]) -> list[list[Any]]:
-    """Return what can be drawn as bars: [name, value in [0, 1], whether it is high and bad]."""
+    """Return what can be drawn as bars: [name, value in [0, 1], whether it is high and bad, the value in words].
+
+    The words are those of the sentence above, so that both round alike.
+    """
     found: list[list[Any]] = []
     for name in SCORES:
         scores = body.get(name)
         if isinstance(scores, Mapping):
             rated = [(str(key), value) for key, value in scores.items() if _is_share(value)]
             rated.sort(key=lambda item: (-item[1], item[0]))
-            found += [[words(key)[:40], round(value, 3), value >= HOT] for key, value in rated]
-    found += [[words(name), round(body[name], 3), False] for name in SHARES if _is_share(body.get(name))]
+            found += [[words(key)[:40], round(value, 3), value >= HOT, number(value)] for key, value in rated]
+    found += [
+        [words(name), round(body[name], 3), False, number(body[name])]
+        for name in SHARES
+        if _is_share(body.get(name))
+    ]
     return found[:MOST_BARS]
 
 
+def _is_cut(said: str) -> bool:
+    """Say whether a sentence may leave out something: a long text, or items of a list."""
+    return "…" in said or re.search(r" and \d+ more", said) is not None
+
+
+def texts_of(body: Mapping[str, Any], said: str) -> list[list[str]]:
+    """Return the texts that a sentence leaves out or cuts, whole, each with its place: [place, text]."""
+    found: list[list[str]] = []
+    left = MOST_JSON
+    for place, text in _strings(body, ""):
+        if clean(text, MOST_JSON) in said:
+            continue
+        if len(found) == MOST_TEXTS or left <= 0:
+            break
+        found.append([place, text[:left]])
+        left -= len(text)
+    return found
+
+
+def _strings(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a body in its order; what reads as an identifier or a date is left out."""
+    if isinstance(value, str):
+        if len(value) > MOST_TEXT or " " in value.strip():
+            yield place, value
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from _strings(one, f"{place}, {words(str(name))}" if place else words(str(name)))
+    elif isinstance(value, list | tuple):
+        for n, one in enumerate(value, 1):
+            yield from _strings(one, f"{place} {n}")
+
+
 def whole(envelope: Envelope) -> dict[str, Any]:
-    """Return everything about a message: its fields in words, and the logged JSON."""
+    """Return everything about a message: its fields in words, the texts that its sentence cuts, the logged JSON."""
     text = json.dumps(json.loads(envelope.line), ensure_ascii=False, indent=2) if envelope.json else ""
     if len(text) > MOST_JSON:
         text = text[:MOST_JSON] + f"\n… {len(text) - MOST_JSON:,} characters more"
@@ -101,6 +147,7 @@ def whole(envelope: Envelope) -> dict[str, Any]:
         "seq": envelope.seq,
         "title": shown.title,
         "fields": [[field.name, field.value] for field in shown.fields],
+        "texts": texts_of(envelope.body.model_dump(), predicate(envelope)),
         "json": text,
     }
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from channels.wording import clean, number, seat_name, words
+from channels.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError
 from moot.console.model import CaseView, Person, ReadModel
 from moot.console.page.case_panels import panel_tables
 from moot.console.page.case_runs import conformance_tables, rounds_of
+from moot.console.page.figures_parts import figure
 from moot.console.page.views import owed_of
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
@@ -38,7 +39,7 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
         figures = [*score_figures(said), *await equity_figures(model, said)]
     note = "" if case.progress.is_complete else f"{case.progress}: what stands here may lack something."
     return {
-        "path": [{"phase": p.phase, "seq": p.seq, "at": rfc3339(p.at)} for p in case.path],
+        "path": drawn(case),
         "states": [
             [words(name), sum(step.phase == name for step in case.path), name == case.phase]
             for name in case.phases
@@ -57,6 +58,43 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
         "rests": rests,
         "note": note,
     }
+
+
+def drawn(case: CaseView) -> list[dict[str, Any]]:
+    """Draw the states of a case: the path it took, and between its steps the states that it did not enter.
+
+    A state that was not entered stands where the protocol's table has it: after the last step that comes before it
+    there. The last state of an ended case is named with its outcome.
+    """
+    order = {name: n for n, name in enumerate(case.phases)}
+    steps: list[list[dict[str, Any]]] = [[]]
+    for n, step in enumerate(case.path, 1):
+        is_last = n == len(case.path)
+        shown = {
+            "phase": words(step.phase),
+            "seq": step.seq,
+            "at": rfc3339(step.at),
+            "end": False,
+            "now": False,
+        }
+        if is_last and case.outcome:
+            shown |= {"phase": _ended(step.phase, case.outcome), "end": True}
+        steps.append([shown | {"now": is_last and not case.outcome}])
+    if case.outcome and not case.path:
+        steps.append(
+            [{"phase": words(case.outcome), "seq": case.ended_seq, "at": "", "end": True, "now": False}]
+        )
+    taken = {step.phase for step in case.path}
+    for name in case.phases:
+        if name not in taken:
+            before = [n for n, step in enumerate(case.path, 1) if order.get(step.phase, -1) < order[name]]
+            steps[max(before, default=0)].append({"phase": words(name), "seq": None})
+    return [one for group in steps for one in group]
+
+
+def _ended(phase: str, outcome: str) -> str:
+    last, how = words(phase), words(outcome)
+    return last if last == how else f"{last}: {how}"
 
 
 def decision_tables(said: Sequence[Envelope]) -> list[dict[str, Any]]:
@@ -109,7 +147,7 @@ def _reviews(said: Sequence[Envelope]) -> dict[str, str]:
 def score_figures(said: Sequence[Envelope]) -> list[dict[str, Any]]:
     """Draw the risk scores of every assessment over each other."""
     rated = [
-        (f"round {env.body.model_dump().get('round')}", dict(scores))
+        (_round(env.body.model_dump().get("round")), dict(scores))
         for env in said
         if isinstance(scores := env.body.model_dump().get("scores"), Mapping)
         and env.body.type == "RISK_ASSESSMENT"
@@ -127,6 +165,11 @@ def score_figures(said: Sequence[Envelope]) -> list[dict[str, Any]]:
             "height": 320,
         }
     ]
+
+
+def _round(said: object) -> str:
+    """Name a round: by its number, or as what it is."""
+    return f"round {said}" if isinstance(said, int) else clean(f"after the {words(str(said))}", 40)
 
 
 async def equity_figures(model: ReadModel, said: Sequence[Envelope]) -> list[dict[str, Any]]:
@@ -147,7 +190,9 @@ async def equity_figures(model: ReadModel, said: Sequence[Envelope]) -> list[dic
         every = max(1, len(equity) // MOST_POINTS)
         metrics = body.get("metrics") or {}
         note = ", ".join(
-            f"{words(name)} {number(metrics[name])}" for name in sorted(metrics) if metrics[name] is not None
+            f"{words(name)} {figure(name, metrics[name])}"
+            for name in sorted(metrics)
+            if metrics[name] is not None
         )
         found.append(
             {

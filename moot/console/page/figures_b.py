@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
 from channels.wording import clean, number, words
@@ -18,7 +19,10 @@ from moot.console.page.figures_parts import (
     last_of,
     link_to,
     minute_of,
+    strategy_link,
 )
+from moot.desk import Market, market
+from protocols.trading.messages.desk import TradingDay
 
 UNREAD: Final = "Not known yet: the log is still being read."
 
@@ -50,11 +54,7 @@ async def system_b(model: ReadModel) -> Page:
             ],
             ["positions", str(len(standing.positions)) if standing else "–", ""],
             ["alerts", str(len(alerts)), ""],
-            [
-                "trading",
-                "halted" if standing and standing.is_halted else "open",
-                "late" if standing and standing.is_halted else "",
-            ],
+            trading_tile(standing, await market_of(model), model.now().at),
         ],
         "figures": [
             {
@@ -82,7 +82,7 @@ async def system_b(model: ReadModel) -> Page:
                 "nums": [2, 3, 4],
                 "rows": [
                     [
-                        str(p.get("strategy_id")),
+                        strategy_link(p.get("strategy_id")),
                         str(p.get("symbol")),
                         number(p.get("quantity") or 0),
                         dollars(p.get("value")),
@@ -98,7 +98,7 @@ async def system_b(model: ReadModel) -> Page:
                 "nums": [4],
                 "rows": [
                     [
-                        str(s.get("strategy_id")),
+                        strategy_link(s.get("strategy_id")),
                         words(str(s.get("stage"))),
                         words(str(s.get("archetype") or "")),
                         ", ".join(map(str, s.get("symbols") or ())),
@@ -114,7 +114,7 @@ async def system_b(model: ReadModel) -> Page:
                 "rows": [
                     [
                         minute_of(env),
-                        clean(str(b.get("strategy_id")), 60),
+                        strategy_link(b.get("strategy_id")),
                         words(str(b.get("action"))),
                         clean(str(b.get("reason")), 300),
                         link_to(env),
@@ -126,6 +126,25 @@ async def system_b(model: ReadModel) -> Page:
             },
         ],
     }
+
+
+async def market_of(model: ReadModel) -> Market:
+    """Return whether the exchange is open, by the desk day that was opened last (R-D18)."""
+    found = (await model.search(type="TRADING_DAY", limit=1)).envelopes
+    body = found[-1].body if found else None
+    return market(body if isinstance(body, TradingDay) else None, model.now().at)
+
+
+def trading_tile(standing: Standing | None, hours: Market, now: datetime | None) -> list[str]:
+    """Say whether the exchange is open and until when, or that the desk is halted whatever it is."""
+    until = ""
+    if hours.until is not None and now is not None:
+        is_today = hours.until.date() == now.date()
+        until = f" until {hours.until:{'%H:%M' if is_today else '%a %d %b %H:%M'}} UTC"
+    word = "open" if hours.is_open else "closed"
+    if standing is not None and standing.is_halted:
+        return [f"trading; exchange {word}{until}", "halted", "late"]
+    return [f"exchange{until}", word, ""]
 
 
 def drawdown(values: Sequence[float]) -> list[float]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeGuard
+from urllib.parse import urlencode
 
-from channels.wording import clean
+from channels.wording import clean, number, plain
 from moot.console.model import MOST_WINDOW, ReadModel
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
@@ -16,6 +17,9 @@ Page = dict[str, Any]
 
 MOST_ROWS: Final = 40
 """Rows of a table."""
+
+IN_PER_CENT: Final = frozenset({"annual_return", "max_drawdown", "win_rate"})
+"""Metrics that are shares."""
 
 LAST: Final = f"Of the last {MOST_WINDOW} messages of each kind."
 
@@ -64,9 +68,22 @@ def case_link(env: Envelope) -> dict[str, str] | str:
     return {"t": clean(env.case_id, 80), "go": f"/case/{env.case_id}"} if env.case_id else ""
 
 
+def strategy_link(strategy_id: object) -> dict[str, str] | str:
+    """Link to what was said about a strategy."""
+    if not isinstance(strategy_id, str) or not strategy_id:
+        return ""
+    return {"t": clean(strategy_id, 60), "go": f"/search?{urlencode({'text': strategy_id})}"}
+
+
 def is_number(value: Any) -> TypeGuard[float]:
     """Say whether a value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def figure(name: str, value: Any) -> str:
+    """Word a metric: a drawdown, a rate and a return in per cent, as in every sentence."""
+    is_share = name in IN_PER_CENT and is_number(value)
+    return f"{number(round(value * 100, 2))} %" if is_share else plain(value)
 
 
 def mean(values: Iterable[float]) -> float | None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Callable
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,9 @@ PATHS: Final = (
     "/figures/{rest}",
 )
 """Addresses at which the page is served; it shows what the address names."""
+
+ELSEWHERE: Final = "/{rest:path}"
+"""All other addresses: the page says that nothing stands there. It comes last, after what NiceGUI serves itself."""
 
 AWAY_S: Final = 20.0
 """So long a page that lost its connection is kept, in wall time; one that comes later is loaded anew."""
@@ -57,6 +61,8 @@ def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]
         session = Session(model.seen_by(person), person, page=client.id)
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         boot = await session.boot(path)
+        if boot["view"]["kind"] == "nothing":
+            client.status_code = HTTPStatus.NOT_FOUND
         dress()
         ui.page_title(f"{boot['view']['title']} · Moot")
         shown = Page(boot, session)
@@ -89,6 +95,7 @@ def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]
         gzip_middleware_factory=None,
         favicon="⚖️",
     )
+    ui.page(ELSEWHERE, title="Moot", dark=None, language="en-US")(_named(page, ELSEWHERE))
 
 
 def _named(page: Callable[[Request], object], path: str) -> Callable[[Request], object]:

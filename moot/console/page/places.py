@@ -14,7 +14,7 @@ from moot.console.page.cards import card_of
 from moot.console.page.cases import facts_of
 from moot.console.page.figures import figures_of
 from moot.console.page.seats import form_of
-from moot.console.page.shelves import SHELVES, records_of
+from moot.console.page.shelves import MOST_COUNTED, OPENED_FIRST, SHELVES, counts_of, records_of
 from protocols.kernel.catalogue import CHANNELS
 from protocols.rulebook import MESSAGES
 
@@ -66,7 +66,7 @@ async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelVi
         case ["seat", *rest] if rest:
             return await form_of(model, person, "/".join(rest))
         case ["memory"]:
-            return await _memory(model, SHELVES[2])
+            return await _memory(model, None)
         case ["memory", shelf] if shelf in SHELVES:
             return await _memory(model, shelf)
         case ["figures", ("a" | "b" | "referee") as name]:
@@ -157,16 +157,23 @@ async def _search(model: ReadModel, channels: Sequence[ChannelView], args: Mappi
     }
 
 
-async def _memory(model: ReadModel, shelf: str) -> Json:
+async def _memory(model: ReadModel, shelf: str | None) -> Json:
+    """Show a shelf, or the first in the order of OPENED_FIRST that holds something."""
+    counts = await counts_of(model)
+    shelf = shelf or next((name for name in OPENED_FIRST if counts[name]), OPENED_FIRST[0])
     return {
         "kind": "memory",
         "title": "Memory",
         "about": "what the society keeps, each with the message it came from",
         "channel": None,
         "shelf": shelf,
-        "shelves": SHELVES,
+        "shelves": [[name, _count(counts[name])] for name in SHELVES],
         **await records_of(model, shelf, None),
     }
+
+
+def _count(n: int) -> str:
+    return f"{MOST_COUNTED - 1}+" if n >= MOST_COUNTED else str(n)
 
 
 async def found_by(model: ReadModel, asked: Mapping[str, str], before: int | None) -> Json:

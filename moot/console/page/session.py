@@ -26,6 +26,7 @@ MOST_TOLD: Final = 120
 GATHER_S: Final = 0.03
 """Wall time in which what follows a message is gathered, so that a busy society is one update and not thirty."""
 
+ESCALATIONS: Final = "#admin"
 BOARD_S: Final = 0.25
 """Wall time between two updates of the board."""
 
@@ -138,11 +139,15 @@ class Session(Questions):
         return board
 
     async def _note_open(self) -> None:
-        """Let the society wait for what an admin has before them: the inbox, or the escalation's own case (K8)."""
-        kind = self._view.get("kind")
+        """Let the society wait for what an admin has before them (K8).
+
+        That is the inbox, the channel of escalations, or the escalation's own case. The board beside every page does
+        not count: a society that is watched at all would never run faster than people read.
+        """
+        is_all = self._view.get("kind") == "inbox" or self._view.get("channel") == ESCALATIONS
         shown = frozenset[str]()
         if self.person.is_admin and self._past is None:
-            shown = self._open if kind == "inbox" else self._open & {str(self._view.get("case"))}
+            shown = self._open if is_all else self._open & {str(self._view.get("case"))}
         if shown != self._shown:
             self._shown = shown
             await self._live.show_escalations(self.page, shown)
@@ -164,5 +169,5 @@ class Session(Questions):
             await past.close()
 
     def _note(self, view: Json) -> None:
-        self._view = {"kind": view["kind"], "case": view.get("case")}
+        self._view = {name: view.get(name) for name in ("kind", "case", "channel")}
         self._changed.set()

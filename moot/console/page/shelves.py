@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from channels.wording import clean, plain, words
+from channels.wording import clean, words
 from memory.records import Record
 from moot.console.model import ReadModel
+from moot.console.page.figures_parts import figure
 from protocols.kernel.times import rfc3339
 
 SHELVES: Final = (
@@ -22,6 +23,16 @@ SHELVES: Final = (
 )
 """The shelves, in the order in which they are offered."""
 
+OPENED_FIRST: Final = (
+    "principles",
+    "reflections",
+    *(s for s in SHELVES if s not in ("principles", "reflections")),
+)
+"""What is opened where nobody chose a shelf: the first of these that holds something."""
+
+MOST_COUNTED: Final = 100
+"""Records of a shelf are counted up to this; a page shows 99+."""
+
 TEXTS: Final = ("summary", "statement", "description")
 """Fields of which the first one that is there is a record's text."""
 
@@ -34,6 +45,11 @@ PAGE: Final = 60
 _LEFT_OUT: Final = frozenset(
     {"key", "seq", "at", "happened_at", "source_reflections", "history", "strategy", *TEXTS, *CASES}
 )
+
+
+async def counts_of(model: ReadModel) -> dict[str, int]:
+    """Count the records of every shelf."""
+    return {shelf: len(await model.memory(shelf, limit=MOST_COUNTED)) for shelf in SHELVES}
 
 
 async def records_of(model: ReadModel, shelf: str, before: int | None) -> dict[str, Any]:
@@ -65,12 +81,21 @@ def shown(record: Record) -> dict[str, Any]:
         "at": rfc3339(record.at),
         "text": clean(text, 2_000),
         "facts": [
-            [words(name.rstrip("_")), clean(plain(_plain(value)), 240)]
+            [words(name.rstrip("_")), clean(_worded(name, _plain(value)), 240)]
             for name, value in values.items()
             if name not in _LEFT_OUT and value not in (None, "", (), {})
         ],
         "links": links,
     }
+
+
+def _worded(name: str, value: Any) -> str:
+    """Word a field; a drawdown is shown in per cent, also within figures, as in every sentence."""
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{words(str(inner))} {_worded(str(inner), one)}" for inner, one in sorted(value.items())
+        )
+    return figure(name, value)
 
 
 def _about(values: Mapping[str, Any]) -> str:

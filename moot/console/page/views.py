@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from channels.commands import COMMANDS
 from channels.looks import LOOKS
+from channels.surface import ActKind
 from channels.wording import clean, seat_name, words
+from moot.console.errors import NotThere
 from moot.console.model import (
     ChannelView,
     EscalationView,
@@ -20,6 +22,8 @@ from moot.console.model import (
 from moot.console.page.cards import card_of
 from protocols.kernel.seats import BOTS, OFFICERS, Seat
 from protocols.kernel.times import rfc3339
+from protocols.trading.book import Book
+from protocols.trading.halt import RESUMING
 
 GROUPS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("System A", frozenset({"A"})),
@@ -72,7 +76,7 @@ def clock_of(time: SocietyTime) -> dict[str, Any]:
         "running": time.is_running,
         "kind": time.clock,
         "limit": rfc3339(time.limit) if time.limit else None,
-        "held": HELD if is_held else "",
+        "held": time.trouble or (HELD if is_held else ""),
     }
 
 
@@ -94,6 +98,65 @@ def owed_of(one: ObligationView, person: Person) -> dict[str, Any]:
     }
 
 
+STAYS: Final[Mapping[str, str]] = {"halt": "trading stays halted", "deployment": "nothing is deployed"}
+"""What own words leave as it is, by the code of an escalation's trigger (R-B1, R-B5)."""
+
+
+def freely_of(one: EscalationView) -> str:
+    """Say what an answer in own words does: it ends the escalation, with effect none (R-E2)."""
+    stays = STAYS.get(one.code, "nothing is done")
+    return (
+        "Own words are recorded and end it, but they choose none of these answers, not even the first: "
+        f"{stays}. To have one of them done, press it."
+    )
+
+
+def said_of(one: EscalationView) -> str:
+    """Say how an escalation ended, or was answered: by whom, with what; "" while nobody answered."""
+    if one.state == "expired":
+        first = clean(one.options[0].label, 400) if one.options else "nothing"
+        return f"nobody answered, so the first answer was taken: {first}"
+    if one.state == "withdrawn":
+        return "withdrawn: what it was about has ended"
+    if one.state != "answered":
+        return ""
+    by = f"answered by {clean(one.answered_by or 'an admin', 60)}"
+    if isinstance(one.answer, int):
+        label = next((o.label for o in one.options if o.n == one.answer), f"option {one.answer}")
+        return f"{by}: {clean(label, 400)}"
+    return f"{by} in own words, which choose no option: “{clean(one.answer or '', 400)}”"
+
+
+async def halt_of(model: ReadModel) -> dict[str, Any] | None:
+    """Return the halt in force: since when, by whom and why; None while trading goes on.
+
+    Raises:
+        ConsoleError: The log has not been read yet, or cannot be.
+    """
+    docket = model.docket()
+    book: Book = docket.house.fold_named("book")
+    state = docket.cases.get(book.halt_id) if book.halted else None
+    if state is None:
+        return None
+    since, why = state.anchor_at, ""
+    try:
+        env = await model.message(state.opened_seq)
+    except NotThere:
+        by = seat_name(str(getattr(state, "by", Seat.GUARDIAN)))
+    else:
+        body, since = env.body.model_dump(), env.sent_at
+        by = env.actor.user_id if env.actor.kind == "human" else f"the {seat_name(str(env.author))}"
+        why = str(body.get("reason") or body.get("message") or "")
+    return {
+        "id": state.case_id,
+        "seq": state.opened_seq,
+        "since": rfc3339(since),
+        "by": clean(by, 60),
+        "why": clean(why, 140),
+        "resuming": str(state.phase) == RESUMING,
+    }
+
+
 def raised_of(one: EscalationView) -> dict[str, Any]:
     """Return an escalation."""
     return {
@@ -108,7 +171,8 @@ def raised_of(one: EscalationView) -> dict[str, Any]:
         "answered": one.state == "answered" and one.ended_at is None,
         "how": "" if one.is_open else one.state,
         "by": clean(one.answered_by, 60) if one.answered_by else "",
-        "effect": one.effect,
+        "said": said_of(one),
+        "freely": freely_of(one),
         "ended": rfc3339(one.ended_at) if one.ended_at else "",
     }
 
@@ -126,7 +190,7 @@ async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
     ]
     mine = sorted((owed_of(one, person) for one in owed), key=lambda one: not one["mine"])
     raised = [raised_of(one) for one in await model.escalations()]
-    return {"owed": mine[:MOST_OWED], "raised": raised, "building": ""}
+    return {"owed": mine[:MOST_OWED], "raised": raised, "building": "", "halt": await halt_of(model)}
 
 
 def window_of(window: Window, filter_: Mapping[str, str], at: int = 0) -> dict[str, Any]:
@@ -148,7 +212,9 @@ def commands_for(model: ReadModel, person: Person) -> list[dict[str, Any]]:
             "usage": one.usage,
             "does": one.does,
             "asks": one.kind is None,
-            "may": "" if one.kind is None or one.kind == "note" else model.why_not(person, one.kind),
+            "may": ""
+            if one.kind is None or one.kind == "note"
+            else _why_not(model, person, one.kind, f"Only an admin may write /{one.name}; you are a viewer."),
         }
         for one in COMMANDS
     ]
@@ -158,9 +224,20 @@ def rights_of(model: ReadModel, person: Person, channels: Sequence[ChannelView])
     """Return why this person may not do what the page offers, "" where they may."""
     return {
         "control": "" if person.is_admin else "only an admin sets the pace",
-        "answer": model.why_not(person, "answer"),
-        "note": {one.name: model.why_not(person, "note", one.name) for one in channels},
+        "answer": _why_not(model, person, "answer", "Only an admin answers escalations; you are a viewer."),
+        "note": {
+            one.name: _why_not(
+                model, person, "note", f"Viewers do not write in {one.name}; admins do.", one.name
+            )
+            for one in channels
+        },
     }
+
+
+def _why_not(model: ReadModel, person: Person, kind: ActKind, viewers: str, channel: str = "#admin") -> str:
+    """Say why this person may not do something: that no society runs, or what holds for viewers."""
+    why = model.why_not(person, kind, channel)
+    return viewers if why.startswith(f"{person.seat} may not post") and not person.is_admin else why
 
 
 def seats() -> list[str]:

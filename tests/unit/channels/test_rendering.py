@@ -114,7 +114,14 @@ def test_an_assessment_reads_as_a_person_would_say_it():
         (
             escalation.EscalationResolved(escalation_id="esc_1", how="expired", by="referee", effect="go_on"),
             Seat.REFEREE,
-            "Referee resolves esc_1: expired by referee, effect go on",
+            "Referee resolves esc_1: nobody answered, closed by referee; go on",
+        ),
+        (
+            escalation.EscalationResolved(
+                escalation_id="esc_1", how="answered", by="ann", effect="conservative_b"
+            ),
+            Seat.REFEREE,
+            "Referee resolves esc_1: answered by ann; every position is halved",
         ),
         (
             research.PrincipleSynthesis(cycle_id="c", window=research.Window(from_=AT, to=AT), principles=()),

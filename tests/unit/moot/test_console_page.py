@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +14,31 @@ from hypothesis import strategies as st
 
 import moot.console.page
 from channels.lines import open_line
-from moot.console.model import ChannelView
+from moot.console.model import (
+    CaseView,
+    ChannelView,
+    EscalationView,
+    OptionView,
+    PhaseStep,
+    Progress,
+    Standing,
+)
 from moot.console.page.cards import MOST_BARS, bars, card_of, whole
 from moot.console.page.case_runs import changes
-from moot.console.page.figures_b import drawdown
+from moot.console.page.cases import drawn
+from moot.console.page.figures_b import drawdown, trading_tile
+from moot.console.page.figures_parts import figure
 from moot.console.page.places import seq_of
 from moot.console.page.questions import OPS
 from moot.console.page.seats import faults_of
-from moot.console.page.views import groups_of
+from moot.console.page.views import groups_of, raised_of
+from moot.console.phases import PHASES, phases_of
+from moot.desk import Market
 from protocols.kernel.catalogue import CHANNELS
 from protocols.kernel.envelope import Envelope
-from protocols.rulebook import MESSAGES
+from protocols.rulebook import MESSAGES, rules
 from tests.doubles import bodies
+from tests.doubles.biglog import Chance
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
@@ -46,10 +61,126 @@ def test_a_risk_assessment_has_its_scores_as_bars_the_worst_first_and_marked() -
     body = bodies.assessment(1).model_dump(mode="json") | {"confidence": 0.62}
     body["scores"] = dict.fromkeys(body["scores"], 0.1) | {"tail_risk": 0.33, "overfitting": 0.71}
     found = card_of(envelope(body))
-    assert found["b"][0] == ["overfitting", 0.71, True]
-    assert found["b"][1] == ["tail risk", 0.33, False]
-    assert ["confidence", 0.62, False] in found["b"]
+    assert found["b"][0] == ["overfitting", 0.71, True, "0.71"]
+    assert found["b"][1] == ["tail risk", 0.33, False, "0.33"]
+    assert ["confidence", 0.62, False, "0.62"] in found["b"]
     assert found["n"] == "Critic" and found["k"] == "hyp_20260223_0018" and found["x"].startswith("rates ")
+
+
+@given(score=st.floats(0.3, 1.0))
+def test_a_bar_and_its_sentence_say_the_same_number(score: float) -> None:
+    body = bodies.assessment(1).model_dump(mode="json")
+    body["scores"] = dict.fromkeys(body["scores"], 0.0) | {"tail_risk": score}
+    found = card_of(envelope(body))
+    assert f"tail risk {found['b'][0][3]}" in found["x"]
+
+
+def test_texts_that_a_sentence_cuts_can_be_had_whole() -> None:
+    text = "So it goes on. " * 60 + "\n\nThis is its end."
+    note = envelope({"type": "NOTE", "text": text})
+    assert card_of(note)["l"] is True and "its end" not in card_of(note)["x"]
+    assert whole(note)["texts"] == [["text", text]]
+    answers = [{"objection": f"objection {n}", "response": f"response no {n}"} for n in range(5)]
+    rebuttal = envelope({"type": "REBUTTAL", "hypothesis_id": "hyp_20260223_0018", "responses": answers})
+    assert "and 2 more" in card_of(rebuttal)["x"]
+    assert ["responses 5, response", "response no 4"] in whole(rebuttal)["texts"]
+
+
+def test_a_message_that_is_shown_whole_offers_no_more() -> None:
+    for text in ("hello", "first one … then two"):
+        short = envelope({"type": "NOTE", "text": text})
+        assert "l" not in card_of(short) and whole(short)["texts"] == []
+
+
+def raised(**over: Any) -> EscalationView:
+    at = datetime(2026, 2, 23, 10, tzinfo=UTC)
+    fields: dict[str, Any] = {
+        "escalation_id": "esc_1", "seq": 1, "level": "URGENT", "code": "halt", "trigger": "t", "context": "c",
+        "options": (OptionView(1, "Halve", "conservative_b"), OptionView(2, "Go on", "none")),
+        "raised_at": at, "answer_by": at, "state": "open",
+    }  # fmt: skip
+    return EscalationView(**{**fields, **over})
+
+
+@pytest.mark.parametrize(
+    ("over", "said"),
+    [
+        ({}, ""),
+        ({"state": "acknowledged", "acknowledged_by": "ann"}, ""),
+        ({"state": "answered", "answered_by": "ann", "answer": 2}, "answered by ann: Go on"),
+        (
+            {"state": "answered", "answered_by": "ann", "answer": "Go on, but slowly"},
+            "answered by ann in own words, which choose no option: “Go on, but slowly”",
+        ),
+        ({"state": "expired"}, "nobody answered, so the first answer was taken: Halve"),
+        ({"state": "withdrawn"}, "withdrawn: what it was about has ended"),
+    ],
+)
+def test_r_e2_how_an_escalation_ended_names_what_was_chosen(over: dict[str, Any], said: str) -> None:
+    assert raised_of(raised(**over))["said"] == said
+
+
+def test_r_e2_a_field_for_own_words_says_that_they_choose_nothing() -> None:
+    assert "not even the first: trading stays halted" in raised_of(raised())["freely"]
+    assert "nothing is deployed" in raised_of(raised(code="deployment"))["freely"]
+    assert "nothing is done" in raised_of(raised(code="timeouts"))["freely"]
+
+
+def a_case(kind: str, path: tuple[str, ...], outcome: str | None) -> CaseView:
+    at = datetime(2026, 2, 23, 10, tzinfo=UTC)
+    return CaseView(
+        case_id="c", kind=kind, phase=path[-1], phases=phases_of(kind), outcome=outcome, parent=None, children=(),
+        opened_seq=1, ended_seq=9 if outcome else None, transcript=(), older=None,
+        path=tuple(PhaseStep(name, n, at) for n, name in enumerate(path, 1)), obligations=(), late=(),
+        waits_for_ruling=False, state=None, progress=Progress(1, 1, ""),
+    )  # fmt: skip
+
+
+def test_a_case_is_drawn_with_all_its_states_and_the_path_it_took() -> None:
+    found = drawn(a_case("deployment", ("reviewing", "deciding", "notifying", "ended"), "deployed"))
+    assert [(one["phase"], bool(one["seq"])) for one in found] == [
+        ("reviewing", True), ("deciding", True), ("escalated", False), ("notifying", True), ("returning", False),
+        ("ended: deployed", True),
+    ]  # fmt: skip
+    assert found[-1]["end"]
+    going_on = drawn(a_case("run", ("INIT", "DRAFTING", "REVIEWING", "REVISING", "DRAFTING"), None))
+    steps = [one for one in going_on if one["seq"]]
+    assert [one["phase"] for one in steps] == ["init", "drafting", "reviewing", "revising", "drafting"]
+    assert [one["now"] for one in steps] == [False] * 4 + [True]
+    assert {"seeding", "finalizing", "terminated approved"} <= {
+        one["phase"] for one in going_on if not one["seq"]
+    }
+
+
+def test_every_kind_of_case_has_its_states_listed_and_no_others_are_entered() -> None:
+    assert set(PHASES) == {case_type.kind for case_type in rules().types.values()}
+    chance = Chance(lambda _env: None, seed=3, silence=0.1, faults=0.05)
+    seen: set[tuple[str, str]] = set()
+    while chance.seq < 600:
+        chance.live(messages=chance.seq + 1)
+        seen |= {(case.kind, str(case.phase)) for case in chance.docket.cases.values()}
+    assert {"cycle", "debate", "escalation"} <= {kind for kind, _ in seen}
+    assert not [(kind, phase) for kind, phase in seen if phase not in phases_of(kind)]
+
+
+def test_the_trading_tile_says_what_the_exchange_does_and_a_halt_before_it() -> None:
+    now = datetime(2026, 2, 23, 10, tzinfo=UTC)
+    hours = Market(False, now.replace(hour=14, minute=30))
+    standing = Standing(
+        seq=1, is_halted=False, halt_id="", is_conservative=False, stopped=(), holders={}, cases={}, ended=0,
+        seed=1, rules_version="1",
+    )  # fmt: skip
+    assert trading_tile(standing, hours, now) == ["exchange until 14:30 UTC", "closed", ""]
+    tomorrow = Market(True, now.replace(day=24))
+    assert trading_tile(standing, tomorrow, now) == ["exchange until Tue 24 Feb 10:00 UTC", "open", ""]
+    halted = replace(standing, is_halted=True, halt_id="halt_1")
+    assert trading_tile(halted, hours, now)[1:] == ["halted", "late"]
+
+
+def test_a_drawdown_is_said_in_per_cent_wherever_it_stands() -> None:
+    assert figure("max_drawdown", 0.0492) == "4.92 %"
+    assert figure("sharpe", 0.0492) == "0.049"
+    assert figure("max_drawdown", None) == "none"
 
 
 def test_violations_rulings_escalations_and_people_stand_out() -> None:

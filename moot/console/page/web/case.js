@@ -21,7 +21,7 @@ export const CaseView = {
       found.push(["owed", "Duties and states"]);
       return found;
     },
-    path() { const p = this.facts.path; return this.facts.outcome && p.length > 1 && ['ended', this.facts.outcome].includes(say(p[p.length - 1].phase).toLowerCase()) ? p.slice(0, -1) : p; },
+    first() { return this.facts.path.findIndex((p) => p.seq); },
     mine() { return this.raised.filter((e) => e.id === this.view.case && !e.how); },
   },
   mounted() { if (this.facts.note) this.changed(); },
@@ -35,8 +35,8 @@ export const CaseView = {
       this.timer = setTimeout(async () => { try { this.facts = await this.ask("case", { case: this.view.case }); this.fault = ""; if (this.facts.note) this.changed(); } catch (e) { this.fault = e.message; } }, WAIT_MS);
     },
   },
-  template: `<div class="bar" style="flex-wrap:wrap"><ol class="path" aria-label="the path it took"><li v-for="(p, n) in path"><span v-if="n" class="arrow" aria-hidden="true">→</span><a :href="'/m/' + p.seq" data-go :class="['st', {now: !facts.outcome && n === path.length - 1}]" :title="minute(p.at) + ', message ' + p.seq">{{ say(p.phase).toLowerCase() }}</a></li>
-      <li v-if="facts.outcome"><span class="arrow" aria-hidden="true">→</span><span class="st end">{{ facts.outcome }}</span></li></ol>
+  template: `<div class="bar" style="flex-wrap:wrap"><ol class="path" aria-label="its states and the path it took"><li v-for="(p, n) in facts.path"><template v-if="p.seq"><span v-if="n > first" class="arrow" aria-hidden="true">→</span><a :href="'/m/' + p.seq" data-go :class="['st', {now: p.now, end: p.end}]" :title="(p.at ? minute(p.at) + ', ' : '') + 'message ' + p.seq">{{ p.phase }}</a></template>
+      <span v-else :class="['st', p.end ? 'end' : 'not']" :title="p.end ? '' : 'not entered'">{{ p.phase }}<span v-if="!p.end" class="sr">, not entered</span></span></li></ol>
       <span v-if="facts.waits" class="level DECISION_NEEDED">waits for a ruling</span>
       <a v-if="facts.parent" class="chip" :href="'/case/' + encodeURIComponent(facts.parent)" data-go>of {{ facts.parent }}</a><a v-for="c in facts.children" class="chip" :href="'/case/' + encodeURIComponent(c)" data-go>{{ c }}</a></div>
     <p v-if="fault || facts.note" class="tell">{{ fault || facts.note }}</p>

@@ -1,11 +1,15 @@
 // Where a person writes: notes, and commands with completion. What was not sent is kept over a reload.
-const KEPT = "moot-draft";
+// Each channel and each case has a draft of its own.
+const KEPT = "moot-draft ";
+const kept = (place) => sessionStorage.getItem(KEPT + place) || "";
+const keep = (place, text) => { if (text) sessionStorage.setItem(KEPT + place, text); else sessionStorage.removeItem(KEPT + place); };
 
 export const Compose = {
   inject: ["ask"],
   props: { channel: String, about: String, commands: Array, may: String, noteMay: String, seats: Array },
-  data: () => ({ text: sessionStorage.getItem(KEPT) || "", reply: null, busy: false, pick: 0, isShut: false }),
+  data() { return { text: kept(this.about || this.channel), reply: null, busy: false, pick: 0, isShut: false }; },
   computed: {
+    place() { return this.about || this.channel; },
     hints() {
       if (!this.text.startsWith("/") || this.isShut || this.text.includes("\n")) return [];
       const [word, ...rest] = this.text.slice(1).split(" ");
@@ -17,7 +21,11 @@ export const Compose = {
     blocked() { return this.text.startsWith("/") ? (this.usage ? this.usage.may : "") : this.noteMay; },
     hint() { return this.blocked || (this.usage ? `${this.usage.usage}: ${this.usage.does}` : ""); },
   },
-  watch: { text(t) { sessionStorage.setItem(KEPT, t); this.pick = 0; this.isShut = false; this.$nextTick(this.grow); if (t) this.reply = null; } },
+  watch: {
+    place(now, before) { keep(before, this.text); this.text = kept(now); this.reply = null; },
+    may(why) { if (why) this.reply = null; },
+    text(t) { keep(this.place, t); this.pick = 0; this.isShut = false; this.$nextTick(this.grow); if (t) this.reply = null; },
+  },
   mounted() { this.grow(); },
   methods: {
     grow() { const e = this.$refs.text; if (!e) return; e.style.height = "auto"; e.style.height = Math.min(e.scrollHeight, 160) + "px"; },
@@ -30,12 +38,17 @@ export const Compose = {
       else if (e.key === "Escape") { if (n) { this.isShut = true; e.stopPropagation(); } else e.target.blur(); }
       else if (e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); this.send(); }
     },
+    // Begins a command, unless something else is being written here; says whether it did.
+    begin(command) { const isFree = !this.text.trim() || this.text.startsWith("/"); if (isFree) this.text = command; this.$nextTick(this.focus); return isFree; },
     async send() {
-      const text = this.text.trim();
+      const text = this.text.trim(), place = this.place;
       if (!text || this.busy || this.blocked) return;
       this.busy = true;
-      try { this.reply = await this.ask("say", { text, channel: this.channel, about: this.about || null }); if (this.reply.ok) { const r = this.reply; this.text = ""; this.$nextTick(() => { this.reply = r; }); } }
-      catch (e) { this.reply = { ok: false, text: e.message }; }
+      let reply;
+      try { reply = await this.ask("say", { text, channel: this.channel, about: this.about || null }); }
+      catch (e) { reply = { ok: false, text: e.message }; }
+      if (reply.ok) keep(place, "");
+      if (place === this.place) { if (reply.ok) this.text = ""; this.$nextTick(() => { this.reply = reply; }); }
       this.busy = false;
       this.$nextTick(this.focus);
     },

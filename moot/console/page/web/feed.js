@@ -38,7 +38,11 @@ export const Feed = {
     this.box = this.$refs.box;
     if (this.at) this.reveal(this.at); else this.bottom();
     this.seen();
+    // A banner, a reply or a keyboard on a phone makes the box smaller: who stood at the bottom stays there.
+    this.sizes = new ResizeObserver(() => { if (this.isLow && this.isEnd && this.box.clientHeight) this.box.scrollTop = this.box.scrollHeight; });
+    this.sizes.observe(this.box);
   },
+  beforeUnmount() { this.sizes.disconnect(); },
   methods: {
     bottom() { this.$nextTick(() => { this.box.scrollTop = this.box.scrollHeight; this.isLow = true; }); },
     reveal(seq) { this.$nextTick(() => { document.getElementById("m" + seq)?.scrollIntoView({ block: "center" }); this.cursor = seq; this.onScroll(); }); },
@@ -114,7 +118,7 @@ export const Feed = {
       <p v-if="fault" class="edge late">{{ fault }}</p>
       <p v-if="isStart" class="edge">{{ items.length ? "This is where it begins." : "Nothing has been said here yet." }}</p><p v-else class="edge">one moment …</p>
       <template v-for="r in rows" :key="r.m.s"><h2 v-if="r.day" class="day">{{ r.day }}</h2>
-        <Message :m="r.m" :cont="r.cont" :at="r.m.s === at || r.m.s === cursor" :place="place" :incase="incase" :times="r.times" :until="r.until"/></template>
+        <Message :m="r.m" :cont="r.cont" :at="r.m.s === at || r.m.s === cursor" :whole="r.m.s === at" :place="place" :incase="incase" :times="r.times" :until="r.until"/></template>
     </div></div>
     <button v-if="more" class="btn latest" @click="latest">{{ label }}</button>`,
 };

@@ -13,7 +13,7 @@ export const Memory = {
       this.busy = false;
     },
   },
-  template: `<div class="bar" role="tablist" style="min-height:0;padding-block:7px;gap:4px;flex-wrap:wrap"><a v-for="s in view.shelves" role="tab" :aria-selected="s === view.shelf" :href="'/memory/' + s" data-go :class="['btn', 'small', {on: s === view.shelf}]">{{ cap(s) }}</a></div>
+  template: `<div class="bar" role="tablist" style="min-height:0;padding-block:7px;gap:4px;flex-wrap:wrap"><a v-for="s in view.shelves" role="tab" :aria-selected="s[0] === view.shelf" :href="'/memory/' + s[0]" data-go :class="['btn', 'small', {on: s[0] === view.shelf}]">{{ cap(s[0]) }} <span class="num">{{ s[1] }}</span></a></div>
     <div class="scroll" tabindex="0"><div class="page"><p v-if="fault" class="late">{{ fault }}</p><p v-if="!items.length" class="soft">This shelf is empty.</p>
     <section v-for="r in items" :key="r.key" class="sheet"><div class="l1" style="margin:0"><b>{{ r.key }}</b><a class="chip" :href="'/m/' + r.seq" data-go>message {{ r.seq }}</a><span class="left">{{ minute(r.at) }}</span></div>
       <p class="ctx" style="color:var(--ink)">{{ r.text }}</p><p v-if="r.facts.length" class="soft" style="font-size:12.5px"><template v-for="(f, n) in r.facts">{{ n ? ' · ' : '' }}{{ f[0] }} {{ f[1] }}</template></p>

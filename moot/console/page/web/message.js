@@ -14,24 +14,31 @@ export const Say = {
 export const Bars = {
   props: { bars: Array },
   template: `<ul class="bars"><li v-for="b in bars" :class="{hot: b[2]}"><span>{{ b[0] }}</span>
-    <span class="track"><i :style="{width: Math.round(b[1] * 100) + '%'}"></i></span><b>{{ b[1].toFixed(2) }}</b></li></ul>`,
+    <span class="track"><i :style="{width: Math.round(b[1] * 100) + '%'}"></i></span><b>{{ b[3] }}</b></li></ul>`,
 };
 
 export const Message = {
   components: { Say, Bars },
   inject: ["ask", "drawn"],
-  props: { m: Object, cont: Boolean, at: Boolean, place: Boolean, incase: Boolean, times: Number, until: String },
-  data: () => ({ isOpen: false, isLong: false, whole: null, fault: "" }),
+  props: { m: Object, cont: Boolean, at: Boolean, whole: Boolean, place: Boolean, incase: Boolean, times: Number, until: String },
+  data: () => ({ isOpen: false, isLong: false, isAll: false, kept: null, fault: "" }),
   computed: {
     tag() { return TAGS[this.m.m] || ""; },
-    long() { return this.m.x.length > LONG; },
+    long() { return this.m.x.length > LONG && !(this.isAll && this.texts.length); },
+    texts() { return this.kept?.texts || []; },
   },
+  mounted() { if (this.whole && this.m.l) this.all(); },
   methods: {
     clockTime,
     async json() {
       this.isOpen = !this.isOpen;
-      if (!this.isOpen || this.whole) return;
-      try { this.whole = await this.ask("message", { seq: this.m.s }); } catch (e) { this.fault = e.message; }
+      if (this.isOpen) await this.keep();
+    },
+    async all() { this.isAll = !this.isAll; if (this.isAll) await this.keep(); },
+    async keep() {
+      if (this.kept) return;
+      this.fault = "";
+      try { this.kept = await this.ask("message", { seq: this.m.s }); } catch (e) { this.fault = e.message; }
     },
   },
   template: `<article :class="['msg', m.m, {cont, at, human: m.h}]" :id="'m' + m.s" :data-seq="m.s" :data-type="m.y" tabindex="-1">
@@ -42,10 +49,12 @@ export const Message = {
         <time :datetime="m.t">{{ clockTime(m.t) }}</time>
         <a v-if="place" class="place" :href="'/c/' + m.c.slice(1)" data-go>{{ m.c }}</a>
         <a v-if="m.k && !incase" class="chip" :href="'/case/' + encodeURIComponent(m.k)" data-go :title="'case ' + m.k">{{ m.k }}</a></div>
-      <p :class="['say', {cut: long && !isLong}]"><Say :text="m.x" :own="m.k || ''"/><span v-if="times > 1" class="times">{{ times }} times until {{ clockTime(until) }}</span></p>
-      <button v-if="long" class="more" @click="isLong = !isLong">{{ isLong ? "less" : "more" }}</button>
+      <p v-if="!(isAll && texts.length === 1)" :class="['say', {cut: long && !isLong && !m.l}]"><Say :text="m.x" :own="m.k || ''"/><span v-if="times > 1" class="times">{{ times }} times until {{ clockTime(until) }}</span></p>
+      <dl v-if="isAll" class="texts"><template v-for="t in texts"><dt v-if="texts.length > 1">{{ t[0] }}</dt><dd dir="auto">{{ t[1] }}</dd></template><dd v-if="!texts.length" :class="{late: fault}">{{ fault || (kept ? "There is no more." : "one moment …") }}</dd></dl>
+      <button v-if="m.l" class="more" :aria-expanded="isAll" @click="all">{{ isAll ? "show less" : "show all" }}</button>
+      <button v-else-if="long" class="more" :aria-expanded="isLong" @click="isLong = !isLong">{{ isLong ? "less" : "more" }}</button>
       <Bars v-if="m.b.length" :bars="m.b"/>
-      <pre v-if="isOpen" class="json" tabindex="0">{{ whole ? whole.json : fault || "one moment …" }}</pre>
+      <pre v-if="isOpen" class="json" tabindex="0">{{ kept ? kept.json : fault || "one moment …" }}</pre>
     </div>
     <div class="tools"><span class="sr">message {{ m.s }}, {{ m.w }}</span><button @click="json" :aria-expanded="isOpen">JSON</button><a :href="'/m/' + m.s" data-go>link</a></div>
   </article>`,

@@ -4,7 +4,7 @@ import { Compose } from "moot-console/compose.js";
 import { Feed } from "moot-console/feed.js";
 import { Nav } from "moot-console/nav.js";
 import { Head, Past } from "moot-console/time.js";
-import { plural } from "moot-console/words.js";
+import { minute, plural } from "moot-console/words.js";
 import { defineAsyncComponent } from "vue";
 
 // Parts that the first paint can do without, by the kind of view; each is fetched before its view is shown.
@@ -21,24 +21,26 @@ const LONGEST_MS = 20000;
 export default {
   components: { Board, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
   props: { boot: Object },
-  provide() { return { ask: this.ask, drawn: this.boot.drawn }; },
+  provide() { return { ask: this.ask, notice: this.notice, drawn: this.boot.drawn }; },
   data() {
     const b = this.boot;
     return {
       me: b.me, groups: b.groups, pages: b.pages, commands: b.commands, seats: b.seats, may: b.may, clock: b.clock, clockAt: performance.now(), board: b.board, view: b.view, head: b.head,
-      past: null, unread: {}, read: JSON.parse(localStorage.getItem(READ) || "{}"), now: null, isConnected: true, tell: "", path: b.path, isNavOpen: false, isBoardOpen: false, isHelp: false, n: 0, open: {}, visit: 0, shown: 0,
+      past: null, unread: {}, read: JSON.parse(localStorage.getItem(READ) || "{}"), now: null, isConnected: true, tell: "", path: b.path, isNavOpen: false, isBoardOpen: false, isHelp: false, n: 0, open: {}, visit: 0, shown: 0, notices: [],
     };
   },
   computed: {
     waiting() { return this.board.raised.filter((e) => !e.how).length; },
     here() { return this.view.kind === "feed" && this.view.filter.channel ? "/c/" + this.view.filter.channel.slice(1) : this.path.split(/[?#]/)[0]; },
     channel() { return this.view.channel || "#admin"; },
+    mayResume() { return !this.stop && !this.commands.find((c) => c.name === "resume")?.may; },
     stop() { return this.past ? "this is the past: nobody can act in it" : !this.isConnected ? "the connection is gone; it comes back by itself" : ""; },
   },
   created() { this.tick(); },
   mounted() {
     for (const g of this.groups) for (const c of g.channels) if (!(c.name in this.read)) this.read[c.name] = c.last;
     this.count();
+    this.tidy();
     this.timer = setInterval(this.tick, TICK_MS);
     document.addEventListener("keydown", this.key);
     window.addEventListener("popstate", () => this.go(location.pathname + location.search + location.hash, false));
@@ -51,7 +53,7 @@ export default {
     document.documentElement.dataset.ready = "yes";
   },
   methods: {
-    plural,
+    plural, minute,
     // Asks the session; rejects with its sentence.
     ask(op, args) {
       const id = ++this.n;
@@ -83,6 +85,17 @@ export default {
       if (mine.length) (this.$refs.feed || this.$refs.case?.$refs.feed)?.push(mine);
       if (mine.length && this.view.kind === "case") this.$refs.case.changed();
     },
+    // Tells what became of an answer whose card is gone; one that was only being written counts if it was somebody else's end.
+    notice(id, text, isDraft = false) {
+      const e = this.board.raised.find((one) => one.id === id);
+      if (!isDraft || e?.said) this.notices = [...this.notices.filter((n) => n.id !== id), { id, text }];
+    },
+    first(id) { const e = this.board.raised.find((one) => one.id === id); return e?.said ? `${id}: ${e.said}.` : ""; },
+    async resume() {
+      if (!this.view.channel) await this.go("/c/b-risk");
+      await this.$nextTick();
+      if (this.$refs.compose && !this.$refs.compose.begin("/resume ")) this.tell = "Send or clear first what you are writing: /resume goes into the same box.";
+    },
     async count() {
       try {
         const found = await this.ask("unread", { read: this.read });
@@ -100,6 +113,8 @@ export default {
     },
     keep() { localStorage.setItem(READ, JSON.stringify(this.read)); },
     tick() {
+      // Without its server a page knows no time: clock and countdowns stand still.
+      if (!this.isConnected) return;
       if (!this.clock.at) { this.now = null; return; }
       let at = Date.parse(this.clock.at) + (performance.now() - this.clockAt) * this.clock.pace;
       if (this.clock.limit) at = Math.max(Date.parse(this.clock.at), Math.min(at, Date.parse(this.clock.limit)));
@@ -114,10 +129,13 @@ export default {
         if (visit !== this.visit) return;
         this.tell = "";
         this.view = view; this.path = path; this.shown++;
+        this.tidy();
         if (isNew) history.pushState(null, "", path);
         document.title = `${view.title} · Moot`;
       } catch (e) { this.tell = e.message; }
     },
+    // A form that nobody owes any more needs its draft no longer.
+    tidy() { const at = this.path.split(/[?#]/)[0]; if (this.view.kind === "nothing" && at.startsWith("/seat/")) fetched("seat").then((seat) => seat.forget(decodeURIComponent(at.slice(6)))); },
     reload() { this.go(this.path, false); },
     click(e) {
       const a = e.target.closest("a[data-go]");
@@ -141,6 +159,7 @@ export default {
       if (e.key === "Escape") {
         this.isHelp = this.isNavOpen = this.isBoardOpen = false;
         this.tell = "";
+        this.notices = [];
         if (document.activeElement !== document.body) document.activeElement.blur();
         return;
       }
@@ -160,12 +179,15 @@ export default {
   beforeUnmount() { clearInterval(this.timer); document.removeEventListener("keydown", this.key); },
   template: `<div class="moot" @click="click"><a class="skip" href="#main" @click.prevent="$refs.main.focus()">Skip to the messages</a>
     <Head ref="head" :clock="clock" :now="now" :me="me" :connected="isConnected" :may="stop || may.control" :past="past" :waiting="waiting" @nav="isNavOpen = !isNavOpen" @board="isBoardOpen = !isBoardOpen" @help="isHelp = true" @find="find" @control="control" @back="goBack(head)"/>
-    <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="unread" :here="here" :waiting="waiting"/>
+    <Past v-if="past" :past="past" :head="head" @to="goBack" @now="goBack(null)"/>
+    <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="past ? {} : unread" :here="here" :waiting="waiting"/>
     <main ref="main" id="main" tabindex="-1" class="main" :aria-label="view.title">
-      <Past v-if="past" :past="past" :head="head" @to="goBack" @now="goBack(null)"/>
       <p v-if="!isConnected" class="tell bad" role="status">The connection is gone. This page comes back by itself when the console answers again; what you wrote is kept.</p>
       <p v-if="clock.held && !past" class="tell slow" role="status">{{ clock.held }}</p>
+      <p v-if="board.halt" class="tell halted" role="status"><span><b>Trading {{ past ? "was" : "is" }} halted</b> since <a :href="'/m/' + board.halt.seq" data-go>{{ minute(board.halt.since) }} UTC</a> by {{ board.halt.by }}<template v-if="board.halt.why">: {{ board.halt.why }}</template><template v-if="board.halt.resuming"> · a resume waits to be confirmed</template></span>
+        <button v-if="mayResume && !board.halt.resuming" class="btn small" @click="resume">Resume …</button></p>
       <p v-if="tell" class="tell bad" role="alert">{{ tell }}</p>
+      <p v-for="n in notices" :key="n.id" class="tell bad late-answer" role="alert"><span>{{ first(n.id) }} {{ n.text }}</span> <button class="btn small" @click="notices = notices.filter((o) => o !== n)">Close</button></p>
       <div class="bar"><h1>{{ view.title }}</h1><span class="about">{{ view.about }}</span></div>
       <Feed v-if="view.kind === 'feed'" ref="feed" :key="'f' + shown" :window="view.window" :place="!view.filter.channel" :live="!past" @seen="seen"/>
       <Inbox v-else-if="view.kind === 'inbox'" :raised="board.raised" :now="now" :may="stop || may.answer" :building="board.building"/>

@@ -3,6 +3,14 @@ import { remaining, say } from "moot-console/words.js";
 
 const WAIT_MS = 300;
 
+// What a format or a pattern asks for, as an example.
+const AS = { "date-time": "as 2026-11-19T14:30:00Z, UTC", "^[0-9]{4}-W[0-9]{2}$": "a week, as 2026-W47", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "a day, as 2026-11-19" };
+
+// What was filled in is kept over a reload, by what is owed and message type; it goes with the answer.
+const KEPT = "moot-seat ";
+const kept = (id) => { try { return JSON.parse(sessionStorage.getItem(KEPT + id)) || {}; } catch { return {}; } };
+export const forget = (id) => sessionStorage.removeItem(KEPT + id);
+
 function resolve(schema, defs) {
   let s = schema || {};
   while (s.$ref) s = { ...defs[s.$ref.split("/").pop()], ...Object.fromEntries(Object.entries(s).filter(([k]) => k !== "$ref")) };
@@ -36,7 +44,7 @@ const Field = {
     },
     fault() { return this.faults[this.path] || ""; },
     id() { return "f-" + this.path.replaceAll(".", "-"); },
-    note() { const s = this.s; return [this.required ? "" : "may be left out", s.minimum !== undefined || s.maximum !== undefined ? `${s.minimum ?? "…"} to ${s.maximum ?? "…"}` : "", this.texts ? "one a line" : ""].filter(Boolean).join(", "); },
+    note() { const s = this.s; return [this.required ? "" : "may be left out", s.minimum !== undefined || s.maximum !== undefined ? `${s.minimum ?? "…"} to ${s.maximum ?? "…"}` : "", this.texts ? "one a line" : "", this.kind === "string" ? AS[s.format] || AS[s.pattern] || "" : ""].filter(Boolean).join(", "); },
     texts() { return this.kind === "array" && resolve(this.s.items, this.defs).type === "string" && !resolve(this.s.items, this.defs).enum; },
     pairs() { return Object.entries(this.modelValue || {}); },
   },
@@ -69,7 +77,7 @@ export const SeatForm = {
   components: { Field },
   inject: ["ask"],
   props: { view: Object, may: String, now: Number },
-  data() { const kind = Object.keys(this.view.schemas)[0] || ""; return { kind, body: null, faults: {}, rest: "", reply: null, busy: false, touched: {}, isThinking: false, told: "" }; },
+  data() { const all = Object.keys(this.view.schemas), last = kept(this.view.obligation).kind, kind = all.includes(last) ? last : all[0] || ""; return { kind, body: null, faults: {}, rest: "", reply: null, busy: false, touched: {}, isThinking: false, told: "" }; },
   computed: {
     schema() { return this.view.schemas[this.kind]; },
     left() { return this.view.due ? remaining(Date.parse(this.view.due), this.now) : ""; },
@@ -77,12 +85,19 @@ export const SeatForm = {
     shown() { return Object.fromEntries(Object.entries(this.faults).filter(([p]) => this.touched.all || this.touched[p.split(".")[0]])); },
     others() { return Object.entries(this.shown).filter(([p]) => !document.getElementById("f-" + p.replaceAll(".", "-"))); },
   },
-  watch: { kind: { immediate: true, handler() { if (this.skip) { this.skip = false; return; } this.start(blank(this.schema, this.schema?.$defs || {})); } } },
+  watch: { kind: { immediate: true, handler() { if (this.skip) { this.skip = false; return; } this.begin(); } } },
   beforeUnmount() { clearTimeout(this.timer); },
   methods: {
     say,
+    // Goes on with what was written here before, or begins with an empty form.
+    begin() {
+      const before = kept(this.view.obligation).bodies?.[this.kind];
+      this.start(before || blank(this.schema, this.schema?.$defs || {}));
+      if (before) { this.touched = { all: true }; this.told = "What you had filled in is back."; }
+    },
+    keep() { const id = this.view.obligation; sessionStorage.setItem(KEPT + id, JSON.stringify({ kind: this.kind, bodies: { ...kept(id).bodies, [this.kind]: this.body } })); },
     start(body) { if (!this.schema) return; this.body = { ...body, type: this.kind, ...this.view.given[this.kind] }; this.touched = {}; this.check(); },
-    example() { this.start(JSON.parse(JSON.stringify(this.view.examples[this.kind]))); },
+    example() { this.start(JSON.parse(JSON.stringify(this.view.examples[this.kind]))); this.keep(); },
     async suggest() {
       this.isThinking = true;
       this.told = "";
@@ -95,12 +110,13 @@ export const SeatForm = {
           this.skip = this.kind !== found.kind;
           this.kind = found.kind;
           this.start(found.body);
+          this.keep();
           this.told = `Filled in as the simulated ${this.view.seat} would say it. Change what you like.`;
         }
       } catch (e) { this.told = e.message; }
       this.isThinking = false;
     },
-    put(body) { for (const k of Object.keys(body)) if (JSON.stringify(body[k]) !== JSON.stringify(this.body[k])) this.touched[k] = true; this.body = body; this.reply = null; clearTimeout(this.timer); this.timer = setTimeout(this.check, WAIT_MS); },
+    put(body) { for (const k of Object.keys(body)) if (JSON.stringify(body[k]) !== JSON.stringify(this.body[k])) this.touched[k] = true; this.body = body; this.keep(); this.reply = null; clearTimeout(this.timer); this.timer = setTimeout(this.check, WAIT_MS); },
     async check() { try { this.faults = await this.ask("check", { kind: this.kind, body: this.body }); } catch (e) { this.reply = { ok: false, text: e.message }; } },
     async send() {
       this.touched = { all: true };
@@ -109,6 +125,7 @@ export const SeatForm = {
       await this.check();
       if (Object.keys(this.faults).length) this.reply = { ok: false, text: "Not sent: some fields are not what this message takes." };
       else try { this.reply = await this.ask("fulfil", { obligation: this.view.obligation, body: this.body }); } catch (e) { this.reply = { ok: false, text: e.message }; }
+      if (this.reply.ok) forget(this.view.obligation);
       this.busy = false;
     },
   },
