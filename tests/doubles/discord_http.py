@@ -219,6 +219,9 @@ async def _read(request: web.Request) -> tuple[Any, dict[str, tuple[str, bytes]]
                 body = json.loads(value if isinstance(value, str) else bytes(value))
         return body, files
     except web.HTTPRequestEntityTooLarge:
+        # Heard to the end: a client that is cut off while it sends closes a connection that it cannot empty.
+        async for _ in request.content.iter_any():
+            pass
         raise Refusal(40005) from None
     except ValueError:
         raise Refusal(50109) from None
