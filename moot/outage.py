@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 import structlog
@@ -66,6 +66,7 @@ class Outage:
         self._is_closed = False
         self._pause_s = AGAIN_S
         self._ended_ns = -SAME_NS
+        self._since = clock.now()
         self._waiting: asyncio.Task[None] | None = None
 
     @property
@@ -94,7 +95,7 @@ class Outage:
         return True
 
     async def _wait(self) -> None:
-        since = self._clock.now()
+        self._since = self._clock.now()
         began_ns = monotonic_ns()
         # A disk that is nearly full takes a small message and then refuses a large one: that is one outage.
         is_same = began_ns - self._ended_ns < SAME_NS
@@ -106,7 +107,7 @@ class Outage:
             while True:
                 # In a thread, for society time may stand.
                 await asyncio.to_thread(time.sleep, self._pause_s)
-                if await self._is_written(began_ns, since):
+                if await self._is_written(began_ns):
                     break
         except BusClosed:
             return
@@ -118,11 +119,12 @@ class Outage:
         _log.info("the log can be written again", outage_s=round((self._ended_ns - began_ns) / 1e9, 1))
         self.tell("the log can be written again: the society goes on")
 
-    async def _is_written(self, began_ns: int, since: datetime) -> bool:
+    async def _is_written(self, began_ns: int) -> bool:
         """Try to write what has to be said first; nobody else publishes meanwhile."""
         try:
-            if not isinstance(self._clock, PacedClock) and self._clock.now() - since > LONG:
+            if not isinstance(self._clock, PacedClock) and self._clock.now() - self._since > LONG:
                 await self._bus.publish(self._started())
+                self._since = self._clock.now()
             wall_s = (monotonic_ns() - began_ns) / 1e9
             await self._bus.publish(
                 self._audit(f"the disk did not take the log for {wall_s:.0f} s: {self.why}")

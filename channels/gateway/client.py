@@ -54,7 +54,11 @@ class LogStream:
 
 
 class Requests:
-    """Asks a society for things, one connection for all; `run` keeps it."""
+    """Asks a society for things, one connection for all; `run` keeps it.
+
+    Attributes:
+        connections: How many there have been; a new one may lead to a society that knows nothing of the last.
+    """
 
     def __init__(self, find: FindAddress, *, backoff: Backoff = PATIENT) -> None:
         """Prepare."""
@@ -63,6 +67,7 @@ class Requests:
         self._link: Link | None = None
         self._open: dict[int, asyncio.Future[Frame]] = {}
         self._n = 0
+        self.connections = 0
         self._is_there = asyncio.Event()
 
     async def run(self) -> None:
@@ -70,6 +75,7 @@ class Requests:
         while True:
             link = await knock(self._find, backoff=self._backoff)
             self._link = link
+            self.connections += 1
             self._is_there.set()
             try:
                 while True:

@@ -111,8 +111,8 @@ class Live(Looking):
 
     def _nobody_can(self) -> str:
         watching = self.watching
-        if watching.acts is None:
-            return watching.no_acts
+        if watching.reaching.acts is None:
+            return watching.reaching.no_acts
         return "" if watching.is_running else f"no society runs on {watching.directory}: nobody can act"
 
     async def act(
@@ -127,7 +127,7 @@ class Live(Looking):
     ) -> ActReply:
         if why := self._nobody_can():
             return ActReply(why, ok=False)
-        acts = self.watching.acts
+        acts = self.watching.reaching.acts
         assert acts is not None
         try:
             check_key(key)
@@ -180,7 +180,7 @@ class Live(Looking):
     async def answer(self, person: Person, obligation_id: str, body: Mapping[str, Any]) -> ActReply:
         if why := self._nobody_can():
             return ActReply(why, ok=False)
-        acts = self.watching.acts
+        acts = self.watching.reaching.acts
         assert acts is not None
         try:
             docket = self.docket()
@@ -197,8 +197,8 @@ class Live(Looking):
     async def control(self, person: Person, op: Op, value: float | None = None) -> ActReply:
         if not person.is_admin:
             return ActReply("Refused: only an admin sets the pace", ok=False)
-        if self.watching.requests is None:
-            return ActReply(self.watching.no_acts, ok=False)
+        if self.watching.reaching.requests is None:
+            return ActReply(self.watching.reaching.no_acts, ok=False)
         path = self.watching.directory / LOG_NAME
         try:
             receipt = await asyncio.to_thread(ask, path, op, value, person.user_id)
@@ -209,7 +209,7 @@ class Live(Looking):
         return ActReply(_pace(op, receipt))
 
     async def show_escalations(self, page: str, escalation_ids: frozenset[str]) -> None:
-        await self.watching.hold(page, escalation_ids)
+        await self.watching.reaching.hold(page, escalation_ids)
 
 
 def _pace(op: Op, receipt: Receipt) -> str:

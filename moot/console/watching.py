@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Final
 import structlog
 
 from channels.backoff import Backoff
-from channels.errors import ChannelError
 from channels.gateway.client import LogStream, Requests
-from channels.gateway.link import FindAddress, LogReplaced, SocietyAway
+from channels.gateway.link import FindAddress, LogReplaced
 from channels.lease import holder
 from channels.lines import seq_of
 from channels.logfile import LOG_NAME
-from channels.outbox_store import OutboxStore
 from config.settings import Settings
 from moot.clock.wall import utc_ns
-from moot.console.acts import Acts, ActStore
+from moot.console.acts import ActStore
 from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.errors import ConsoleError, NotReady, Unreadable
 from moot.console.folding import Folding
@@ -36,6 +34,7 @@ from moot.console.index import Index, Reach
 from moot.console.indexing import Indexer
 from moot.console.model import OWNER, PLATFORM, Batch, Damage, Progress, SocietyTime
 from moot.console.pace import SocietyClock
+from moot.console.reaching import Reaching
 from moot.console.readers import Readers
 from moot.console.windows import Wanted, opened, opened_line, stretch
 from protocols.kernel.docket import Docket
@@ -49,15 +48,8 @@ if TYPE_CHECKING:
 LOOK_S: Final = 0.5
 """How often it is looked whether a society runs and how far the reading is."""
 
-ASK_S: Final = 1.0
-ASKED_S: Final = 5.0
-"""Wall time between two questions to the society, and for its answer."""
-
 KNOCKING: Final = Backoff(first_s=0.1, most_s=2.0)
 """The pauses while no society answers."""
-
-PATIENCE: Final = Backoff(first_s=0.5, most_s=10.0)
-"""The pauses while no disk takes what people do."""
 
 CHUNK: Final = 100
 """Messages that are taken in before other work on the loop gets its turn."""
@@ -81,12 +73,9 @@ class Watching:
         hub: What is new.
         courtesy: Who waits for an answer, so that reading steps back.
         readers: Threads for queries.
-        requests: The way to the society; None: nobody can act here.
+        reaching: The way to the society.
         hears: Called with every message that arrives.
-        acts: The intake; None while there is none.
-        no_acts: Why there is none.
         is_running: Whether a society runs on the directory.
-        trouble: Why the society can say nothing now, "" while all is well.
         pasts: How many past moments are open.
         publishing: Measures how long an act takes.
         log_id: Names the log: the hash of its first message; "" before there is one.
@@ -102,21 +91,16 @@ class Watching:
         self.hub = Hub()
         self.courtesy = Courtesy()
         self.readers = Readers(directory)
-        self.requests = requests
+        self.reaching = Reaching(requests, self.authority, on_change=self.hub.stir)
         self.hears: list[Hear] = []
-        self.acts: Acts | None = None
-        self.no_acts = "the console is starting"
         self.is_running = False
         self.pasts = 0
         self.log_id = ""
-        self.trouble = ""
         self.publishing: Callable[[], AbstractContextManager[None]] = nullcontext
         self._find = find
         self._clock = SocietyClock(asyncio.get_running_loop().time, utc_ns)
         self._indexer: Indexer | None = None
         self._folding = Folding(directory, self.rules, self.courtesy)
-        self._store: OutboxStore | None = None
-        self._pages: dict[str, frozenset[str]] = {}
         self._started_seq = 0
         self._is_indexed = False
         self._suggesting: Suggesting | None = None
@@ -157,7 +141,7 @@ class Watching:
             self._clock.take(last, self._written_ago_s())
         self._look_for_society()
         self.hub.start_at(last.seq)
-        await self._open_acts(last.seq)
+        await self.reaching.open(self._act_store(), last.seq)
 
     async def _first_sight(self) -> tuple[str, Envelope | Damage]:
         """Return the log's name and its last message, as soon as there is one."""
@@ -187,19 +171,15 @@ class Watching:
                 tasks.create_task(indexer.keep_up(head, self._written), name="console index")
                 tasks.create_task(self._look(), name="console look")
                 tasks.create_task(self._learn_clock(), name="console clock")
-                if self.requests is not None:
-                    tasks.create_task(self._act(), name="console acts")
-                    tasks.create_task(self._ask(self.requests), name="console trouble")
+                tasks.create_task(self.reaching.hand_over(self._act_store, head), name="console acts")
+                tasks.create_task(self.reaching.keep_asking(), name="console trouble")
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
 
     async def _end(self) -> None:
         folding, indexer = self._folding, self._indexer
-        self.acts, self.no_acts = None, "the console is starting"
         self._is_indexed = False
-        if self._store is not None:
-            await self._store.close()
-            self._store = None
+        await self.reaching.close()
         if indexer is not None:
             await indexer.finish(self.hub.head)
             told = int(await self._told(indexer) or 0)
@@ -278,20 +258,6 @@ class Watching:
                 self.hub.stir()
             await asyncio.sleep(LOOK_S)
 
-    async def _ask(self, requests: Requests) -> None:
-        """Ask the society whether it can write its log: one that cannot has no other way to say so."""
-        while True:
-            await requests.connected()
-            known = self.trouble
-            try:
-                async with asyncio.timeout(ASKED_S):
-                    self.trouble = await requests.ask("trouble", {})
-            except (SocietyAway, TimeoutError):
-                self.trouble = ""
-            if self.trouble != known:
-                self.hub.stir()
-            await asyncio.sleep(ASK_S)
-
     def _look_for_society(self) -> None:
         self.is_running = holder(self.directory) is not None
 
@@ -322,31 +288,8 @@ class Watching:
 
     # ------------------------------------------------------------ acts
 
-    async def _act(self) -> None:
-        """Hand over what people do; where it cannot be kept yet, try until it can."""
-        failures = 0
-        while self.acts is None:
-            failures += 1
-            await asyncio.sleep(PATIENCE.delay_s(failures))
-            await self._open_acts(self.hub.head)
-        self.hub.stir()
-        await self.acts.run()
-
-    async def _open_acts(self, head: int) -> None:
-        if self.requests is None:
-            self.no_acts = "nobody can act here: this console only shows"
-            return
-        store = ActStore(self.directory, self.log_id, case_of=self._case_of, channel_of=self._channel_of)
-        try:
-            await store.open(head=head)
-        except (ChannelError, sqlite3.Error, OSError) as exc:
-            await store.close()
-            why, self.no_acts = self.no_acts, f"nobody can act here now: {exc}"
-            if why != self.no_acts:
-                _log.warning("no acts", why=str(exc))
-            return
-        self._store = store
-        self.acts = Acts(store, self.requests, authority=self.authority)
+    def _act_store(self) -> ActStore:
+        return ActStore(self.directory, self.log_id, case_of=self._case_of, channel_of=self._channel_of)
 
     def authority(self, platform: str, user_id: str) -> Seat:
         """Say what a person is: whoever has the printed address is an admin, others as configured (R-E5)."""
@@ -369,30 +312,12 @@ class Watching:
         env = opened(*found.rows[0]) if found.rows else None
         return env.channel if isinstance(env, Envelope) else None
 
-    async def hold(self, page: str, escalation_ids: frozenset[str]) -> None:
-        """Note which escalations a page shows, and tell the society what changed (K8)."""
-        before = self._held()
-        if escalation_ids:
-            self._pages[page] = escalation_ids
-        else:
-            self._pages.pop(page, None)
-        after = self._held()
-        if self.requests is None:
-            return
-        for escalation_id in sorted(before ^ after):
-            args = {"escalation_id": escalation_id, "is_open": escalation_id in after}
-            with suppress(SocietyAway):
-                await self.requests.ask("escalation_shown", args)
-
     async def suggester(self) -> Suggesting:
         """Return what asks simulated minds; loading them takes a moment, and is done when somebody wants them."""
         if self._suggesting is None:
             loaded = await asyncio.to_thread(importlib.import_module, "moot.console.suggesting")
             self._suggesting = self._suggesting or loaded.Suggesting(self)
         return self._suggesting
-
-    def _held(self) -> frozenset[str]:
-        return frozenset().union(*self._pages.values())
 
     # ------------------------------------------------------------ what models ask
 
@@ -466,10 +391,11 @@ class Watching:
     def now(self) -> SocietyTime:
         """Return the society's time."""
         limit = self._folding.docket.next_instant() if self._folding.is_ready else None
-        if self.trouble and self._clock.clock != "real":
+        trouble = self.reaching.trouble
+        if trouble and self._clock.clock != "real":
             # Its clock stands since the last message that could be written.
             limit = self._clock.at
-        return replace(self._clock.now(is_running=self.is_running, limit=limit), trouble=self.trouble)
+        return replace(self._clock.now(is_running=self.is_running, limit=limit), trouble=trouble)
 
     @property
     def is_warm_up(self) -> bool:

@@ -1,0 +1,104 @@
+"""The way to the society: what pages show is known to whichever society is there (K8), and so is its trouble."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from channels.backoff import Backoff
+from channels.gateway import address
+from channels.gateway.client import Requests
+from channels.gateway.guest import Host
+from channels.gateway.server import GatewayServer
+from moot.console import reaching as module
+from moot.console.reaching import Reaching
+from protocols.kernel.seats import Seat
+from tests.doubles.small_log import SmallLog
+from tests.doubles.waiting import until
+
+QUICK = Backoff(first_s=0.001, most_s=0.005)
+
+
+class Society:
+    """Answers what a console asks, and remembers what it was told since it was started."""
+
+    def __init__(self) -> None:
+        self.shown: set[str] = set()
+        self.trouble = ""
+
+    async def ask(self, question: str, args: Mapping[str, Any]) -> str:
+        if question == "escalation_shown":
+            (self.shown.add if args["is_open"] else self.shown.discard)(args["escalation_id"])
+        return self.trouble if question == "trouble" else ""
+
+
+@asynccontextmanager
+async def hosted(directory: Path) -> AsyncIterator[Society]:
+    society, log = Society(), SmallLog()
+    host = Host(log_id="log", source=log, publish=log.publish, ask=society.ask)
+    ready = asyncio.Event()
+    task = asyncio.create_task(GatewayServer(host, data_dir=directory).serve(lambda _path: ready.set()))
+    await ready.wait()
+    try:
+        yield society
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def reached(directory: Path, on_change: Callable[[], None]) -> AsyncIterator[Reaching]:
+    requests = Requests(lambda: address.find(directory), backoff=QUICK)
+    reaching = Reaching(requests, lambda _platform, _user: Seat.ADMIN, on_change=on_change)
+    tasks = [asyncio.create_task(work) for work in (requests.run(), reaching.keep_asking())]
+    try:
+        yield reaching
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ASK_S", 0.01)
+
+    async def main() -> None:
+        async with reached(tmp_path, lambda: None) as reaching:
+            # Also one that was not there yet when the page opened.
+            await reaching.hold("page 1", frozenset({"esc_1"}))
+            for _ in range(3):
+                async with hosted(tmp_path) as society:
+                    await until(lambda: society.shown == {"esc_1"})
+            async with hosted(tmp_path) as society:
+                await until(lambda: society.shown == {"esc_1"})
+                await reaching.hold("page 2", frozenset({"esc_1", "esc_2"}))
+                await reaching.hold("page 1", frozenset())
+                assert society.shown == {"esc_1", "esc_2"}
+                await reaching.hold("page 2", frozenset())
+                assert society.shown == set()
+
+    asyncio.run(main())
+
+
+def test_trouble_is_told_and_ends_with_the_society_that_had_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ASK_S", 0.01)
+    changes: list[str] = []
+
+    async def main() -> None:
+        async with reached(tmp_path, lambda: changes.append(reaching.trouble)) as reaching:
+            async with hosted(tmp_path) as society:
+                society.trouble = "The log cannot be written: disk is full"
+                await until(lambda: reaching.trouble)
+            await until(lambda: not reaching.trouble)
+
+    asyncio.run(main())
+    assert changes == ["The log cannot be written: disk is full", ""]
