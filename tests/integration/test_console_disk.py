@@ -55,8 +55,7 @@ async def test_a_disk_that_fills_up_is_named_and_what_was_refused_is_done_later(
             async with session.get("/metrics") as answer:
                 assert answer.status == 200
             ballast.unlink()
-            status, told = await post(session, "/api/acts", **late)
-            assert status == 200, told
+            told = await becomes_written(session, late)
             await becomes(session, f"/api/messages/{told['seq']}", lambda said: said["body"]["text"])
             status, told = await post(session, "/api/clock", op="pause")
             assert status == 200, told
@@ -108,6 +107,16 @@ async def test_a_society_that_cannot_write_its_log_says_so_on_the_page_and_goes_
             assert goes["time"]["pace"] == 6000
     finally:
         stop(society)
+
+
+async def becomes_written(session: Any, note: dict[str, Any]) -> Any:
+    """Send it again as an impatient person would: a society that waits for its disk only keeps it at first."""
+    async with asyncio.timeout(60):
+        while True:
+            status, told = await post(session, "/api/acts", **note)
+            assert status == 200, told
+            if told["seq"]:
+                return told
 
 
 async def becomes_taken(session: Any, note: dict[str, Any]) -> None:
