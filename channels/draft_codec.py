@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from channels.sequencer import MAX_ID
-from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Draft, canonical_json
+from protocols.kernel.canonical import canonical_json
+from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat

@@ -28,8 +28,9 @@ from channels.errors import NotALog, Refused
 from channels.lease import holder
 from channels.logfile import check_schema, connect, disk_errors
 from channels.sequencer import MAX_ID
+from protocols.kernel.canonical import canonical_json
 from protocols.kernel.discretion import without_secrets
-from protocols.kernel.envelope import Draft, canonical_json
+from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Malformed, Violation
 from protocols.kernel.redact import may_hold_secret, redact
 from protocols.kernel.seats import Seat

@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 
 from channels.bus import Admission, Head, Receipt
 from channels.errors import Refused
+from protocols.kernel.canonical import body_json
 from protocols.kernel.discretion import discreet
-from protocols.kernel.envelope import Draft, Envelope, body_json, seal
+from protocols.kernel.envelope import Draft, Envelope, seal
 from protocols.kernel.errors import Malformed, Violation
 from protocols.kernel.message import Message
 from protocols.kernel.redact import may_hold_secret
@@ -125,12 +126,9 @@ class Sequencer:
                 sent_at=sent_at,
                 previous=self._hash,
                 body=body,
-                body_text=text if text is not None and body is draft.body else _written(body),
+                body_text=text if body is draft.body else None,
             )
-        except Refused:
-            self._admission.unmint(draft, body)
-            raise
-        except UnicodeEncodeError as exc:
+        except ValueError as exc:
             self._admission.unmint(draft, body)
             raise _unwritable(exc) from exc
         if may_hold_secret(envelope.json):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memory.errors import CorruptEvidence, MemoryStoreError, StoreUnavailable, UnknownEvidence
-from protocols.kernel.envelope import canonical_json
+from protocols.kernel.canonical import canonical_json
 
 _KIND: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 _REF: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}/[0-9a-f]{16}", re.ASCII)

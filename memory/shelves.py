@@ -20,7 +20,7 @@ from memory.records import (
     StrategyRecord,
     ThresholdRecord,
 )
-from protocols.kernel.envelope import canonical_json
+from protocols.kernel.canonical import canonical_json
 
 R = TypeVar("R", bound=Record)
 

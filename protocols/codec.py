@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, assemble, canonical_json
+from protocols.kernel.canonical import canonical_json
+from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, assemble
 from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Instant, Message
 from protocols.kernel.seats import Seat

@@ -94,7 +94,7 @@ class ScriptedMind(Mind):
         if entry is None:
             return await self._then.answer(view) if self._then is not None else None
         if entry.type:
-            view = replace(view, obligation=replace(view.obligation, expects=(entry.type,)))
+            view = view._replace(obligation=replace(view.obligation, expects=(entry.type,)))
         reply = await self._fill.answer(view) if self._fill is not None else None
         if not entry.fields and not entry.type:
             return reply

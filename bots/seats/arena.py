@@ -44,7 +44,7 @@ class ArenaMind(Mind):
     async def answer(self, view: View) -> Reply | None:
         """Run the hook that is owed, or let the writer write; of other runs it is shown nothing."""
         run_id = view.obligation.case_id
-        view = replace(view, transcript=tuple([env for env in view.transcript if env.case_id == run_id]))
+        view = view._replace(transcript=tuple([env for env in view.transcript if env.case_id == run_id]))
         toolbox = toolbox_of(view.seat, self._notebook_of(view))
         expected = view.obligation.expects[0]
         if expected == "HOOK_RESULT":

@@ -18,8 +18,9 @@ from channels.outbox_store import OutboxStore
 from channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.model import PLATFORM, Person
 from protocols.codec import decode_body
+from protocols.kernel.canonical import canonical_json
 from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Actor, Draft, canonical_json
+from protocols.kernel.envelope import Actor, Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import BOTS, Seat

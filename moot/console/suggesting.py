@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -105,7 +104,7 @@ class Suggesting:
                 model, obligation_id, DirectoryEvidence(self._watching.directory / "evidence")
             )
             if view.obligation.may_see.has_memory:
-                view = replace(view, memory=(await caught_up(model, memory)).read())
+                view = view._replace(memory=(await caught_up(model, memory)).read())
             house = model.docket().house
             plan = Plan(
                 settings=self._watching.settings,

@@ -14,7 +14,8 @@ from json.encoder import encode_basestring
 from types import UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin
 
-from protocols.kernel.envelope import Envelope, body_json
+from protocols.kernel.canonical import body_json
+from protocols.kernel.envelope import Envelope
 from protocols.kernel.message import Part
 from protocols.kernel.times import parse_instant, rfc3339
 

@@ -8,7 +8,8 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from protocols.kernel.envelope import Actor, Draft, Envelope, body_json
+from protocols.kernel.canonical import body_json
+from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.frozen import FrozenDict
 from protocols.kernel.message import Part, changed

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from json import encoder
-from json.encoder import JSONEncoder, encode_basestring
+from json.encoder import encode_basestring
 from typing import Any, Final, Literal, NamedTuple
 
+from protocols.kernel.canonical import body_json, canonical_json
 from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import rfc3339
@@ -21,34 +20,6 @@ GENESIS: Final = bytes(32)
 """The hash before the first envelope: 32 zero bytes (K15)."""
 
 ActorKind = Literal["bot", "human", "officer"]
-
-_encoder: Final = JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
-)
-# JSONEncoder.encode makes this object anew for every value, which costs as much as the encoding itself.
-_make_chunks: Final[Any] = getattr(encoder, "c_make_encoder", None)
-_chunks: Final[Any] = _make_chunks and _make_chunks(
-    None, _encoder.default, encode_basestring, None, ":", ",", True, False, False
-)
-
-
-def canonical_json(value: object) -> str:
-    """Write plain data as JSON with sorted keys, no blanks, non-ASCII kept (K15)."""
-    return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
-
-
-_dumps: Final[dict[type[Message], Callable[[Any], object]]] = {}
-
-
-def body_json(body: Message) -> str:
-    """Write a body as its canonical text; `digest` and `seal` take it, so that it is written once."""
-    kind = type(body)
-    dump = _dumps.get(kind)
-    if dump is None:
-        # The serialiser's own method looks at no options; it is what model_dump does, unless a class has its own.
-        is_plain = kind.model_dump is Message.model_dump
-        dump = _dumps[kind] = kind.__pydantic_serializer__.to_python if is_plain else kind.model_dump
-    return canonical_json(dump(body))
 
 
 class Actor(NamedTuple):

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, get_args
 
 from moot.logs.jsonlines import JsonLines
 from moot.verify import Report, verify
-from protocols.kernel.envelope import GENESIS, canonical_json, link
+from protocols.kernel.canonical import canonical_json
+from protocols.kernel.envelope import GENESIS, link
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
 from protocols.rulebook import MESSAGES

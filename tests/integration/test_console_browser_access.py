@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, canonical_json, seal
+from protocols.kernel.canonical import canonical_json
+from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, seal
 from protocols.kernel.people import Note, SeatTaken
 from protocols.kernel.seats import Seat
 from tests.doubles.biglog import Chance

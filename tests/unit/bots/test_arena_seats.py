@@ -343,7 +343,7 @@ def test_a_seat_is_shown_nothing_of_the_other_runs_of_its_parent():
     view = table.view()
     (draft,) = [env for env in view.transcript if env.body.type == "DRAFT"]
     sibling = replace(draft, case_id="arena_20260223_0900", body=m.Draft(text="the draft of another run"))
-    reply = run(table.minds[REVIEWER].answer(replace(view, transcript=(*view.transcript, sibling))))
+    reply = run(table.minds[REVIEWER].answer(view._replace(transcript=(*view.transcript, sibling))))
 
     assert isinstance(reply.body, m.Review)
     assert writer.works[-1].last_draft() == draft.body.text

@@ -68,7 +68,7 @@ def test_every_duty_of_system_a_has_an_answer():
 def test_what_no_simulated_seat_owes_is_met_with_silence():
     society = Society(mind_of())
     view = society.view(society.owed_bots()[0])
-    other = replace(view, obligation=replace(view.obligation, expects=("TRADING_DAY",)))
+    other = view._replace(obligation=replace(view.obligation, expects=("TRADING_DAY",)))
     assert mind_of().consider(other) is None
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.kernel.canonical import body_json, canonical_json
 from protocols.kernel.discretion import discreet, indiscretions, without_secrets
-from protocols.kernel.envelope import GENESIS, Actor, Draft, body_json, canonical_json, seal
+from protocols.kernel.envelope import GENESIS, Actor, Draft, seal
 from protocols.kernel.errors import Malformed
 from protocols.kernel.fields import FrozenJson
 from protocols.kernel.frozen import FrozenDict, freeze, thaw

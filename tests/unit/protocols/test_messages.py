@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from protocols.escalation import messages as escalation
 from protocols.kernel import officers, people
-from protocols.kernel.envelope import canonical_json
+from protocols.kernel.canonical import canonical_json
 from protocols.kernel.frozen import MAX_DEPTH, MAX_ITEMS, FrozenDict, freeze, freeze_object, thaw
 from protocols.kernel.message import Message, Part
 from protocols.kernel.seats import Seat
