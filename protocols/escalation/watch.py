@@ -39,16 +39,21 @@ class Condition(NamedTuple):
     was_due: bool = False
 
 
+NO_KINDS: Final[frozenset[str]] = frozenset()
+
+
 class Source:
     """Where conditions come from; each protocol brings its own.
 
     Class attributes:
         types: The message types it takes in.
         turns: The turns it takes in whatever the type.
+        ends: The kinds of cases whose ends it takes in; `Turn.ENDED` means those of all.
     """
 
     types: frozenset[str] = frozenset()
     turns: Turn = Turn(0)
+    ends: frozenset[str] = frozenset()
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Return the conditions that this envelope makes true or false."""
@@ -97,7 +102,7 @@ class Watch(Fold):
         self.turns = Turn.ENDED
         for source in self.sources:
             self.turns |= source.turns
-        self._heard = tuple((int(source.turns), source.types, source) for source in self.sources)
+        self._heard = tuple((int(s.turns), s.types, s.ends, s) for s in self.sources)
         self.watched: dict[tuple[str, str], Watched] = {}
         self._overtaken: dict[str, int] = {}
 
@@ -109,8 +114,9 @@ class Watch(Fold):
         if type(env.body) is EscalationAnswer and fx.violation is None:
             self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
         kind, turns = env.body.type, fx.turns
-        for heard, types, source in self._heard:
-            if heard & turns or kind in types:
+        ended = {state.kind for state in fx.ended} if fx.ended else NO_KINDS
+        for heard, types, ends, source in self._heard:
+            if heard & turns or kind in types or not ends.isdisjoint(ended):
                 for condition in source.changes(env, fx, docket):
                     draft = self._changed(condition, env, docket)
                     if draft is not None:

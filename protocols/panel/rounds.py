@@ -32,6 +32,7 @@ class Rounds(Fold):
     """
 
     name = NAME
+    types = frozenset()
     turns = Turn.ENDED
 
     def __init__(self) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from protocols.escalation.watch import Condition, Source
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
-from protocols.kernel.house import Turn
 from protocols.panel.grammar import one_line
+from protocols.panel.panel import KIND
 from protocols.panel.rounds import NAME, Rounds
 from protocols.panel.state import PanelState
 from protocols.panel.synthesis import NONE_FIRED
@@ -17,7 +17,7 @@ from protocols.panel.synthesis import NONE_FIRED
 class Shrinking(Source):
     """More than 5 % of all panels that ended have shrunk, and three or more; each panel that ends may turn it."""
 
-    turns = Turn.ENDED
+    ends = frozenset({KIND})
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Judge the rate after each end of a panel; the fold of that name has counted it before."""
@@ -32,7 +32,7 @@ class Shrinking(Source):
 class Undecided(Source):
     """A panel that was to abort when no condition fires, and did, by its case (R-P2)."""
 
-    turns = Turn.ENDED
+    ends = frozenset({KIND})
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Ask the admin once for each; the panel has ended, so that the question never goes away by itself."""

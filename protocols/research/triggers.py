@@ -13,6 +13,7 @@ from protocols.kernel.house import Turn
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.kernel.tenure import is_ruled
+from protocols.research.debate import KIND as DEBATE_KIND
 from protocols.research.debate import DebateState
 from protocols.research.messages import MetaReflection, ReviseRequest
 
@@ -73,7 +74,7 @@ class Deadlocks(Source):
     """The third REVISE_REQUEST of a lineage (R-D11)."""
 
     types = frozenset({"REVISE_REQUEST"})
-    turns = Turn.ENDED
+    ends = frozenset({DEBATE_KIND})
 
     def __init__(self) -> None:
         """Start with no lineage revised."""
@@ -105,7 +106,7 @@ class NoApprove(Source):
     """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6)."""
 
     types = frozenset({"SOCIETY_STARTED"})
-    turns = Turn.ENDED
+    ends = frozenset({DEBATE_KIND})
 
     def __init__(self) -> None:
         """Start with no success."""

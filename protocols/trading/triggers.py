@@ -29,7 +29,7 @@ class Halts(Source):
     """
 
     types = frozenset({"HALT", "RISK_ALERT"})
-    turns = Turn.ENDED
+    ends = frozenset({HALT_KIND})
 
     def __init__(self) -> None:
         """Start with none."""
