@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sqlite3
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, wait
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 import structlog
 
@@ -27,6 +24,7 @@ from channels.inbox import (
     refused,
 )
 from channels.logfile import connect
+from channels.loop_thread import LoopEnded, LoopThread
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Violation
 
@@ -53,7 +51,7 @@ class Publisher(Protocol):
         ...
 
 
-class InboxPump:
+class InboxPump(LoopThread):
     """A thread that looks into the inbox, and a task that publishes what it finds.
 
     Order: drafts are published in the order in which they were posted, each after the one before is folded.
@@ -81,29 +79,12 @@ class InboxPump:
         on_malformed: OnMalformed | None = None,
         hold: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
+        super().__init__("inbox pump", poll_s=poll_s, hold=hold)
         self._path = Path(path)
         self._bus = bus
         self._decode_body = decode_body
-        self._poll_s = poll_s
         self._on_malformed = on_malformed
-        self._hold = hold
-        self._stop = threading.Event()
-        self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[Outcome] | None = None
-        self._thread = threading.Thread(target=self._run, name="inbox pump", daemon=True)
-        self._thread.start()
-
-    async def close(self) -> None:
-        """Finish the draft in hand and stop; what still waits is for the next start. Safe to call twice."""
-        self._stop.set()
-        with self._hold():
-            await asyncio.to_thread(self._thread.join)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
+        self._start()
 
     def _run(self) -> None:
         """Look, hand over, write receipts, until stopped; in the thread."""
@@ -121,44 +102,20 @@ class InboxPump:
         """Handle what waits after row `done`; return the last row that is done with."""
         try:
             rows = db.execute(SELECT_WAITING, (done,)).fetchall()
-            if rows and (outcome := self._hand_over(rows)) is not None:
-                receipts, done_now = outcome
+            if rows:
+                receipts, done_now = self._on_loop(lambda: self._publish(rows))
                 db.execute("BEGIN IMMEDIATE")
                 db.executemany(UPDATE_RECEIPT, [(json.dumps(receipt), n) for n, receipt in receipts])
                 db.execute("COMMIT")
                 return max(done, done_now)
+        except LoopEnded:
+            # What still waits is for the next start.
+            pass
         except sqlite3.Error as exc:
             _log.warning("inbox not served", path=str(self._path), why=str(exc))
             if db.in_transaction:
                 db.execute("ROLLBACK")
         return done
-
-    def _hand_over(self, rows: Sequence[Row]) -> Outcome | None:
-        """Let the loop publish a page and wait for it; None when the loop has ended."""
-        box: Future[Outcome] = Future()
-        try:
-            self._loop.call_soon_threadsafe(self._begin, rows, box)
-            while not wait([box], timeout=self._poll_s).done:
-                if self._loop.is_closed():
-                    raise RuntimeError("the loop is closed")
-            return box.result()
-        except (RuntimeError, CancelledError):
-            self._stop.set()
-            return None
-
-    def _begin(self, rows: Sequence[Row], box: Future[Outcome]) -> None:
-        """Start the publishing task; on the loop."""
-
-        def hand_back(task: asyncio.Task[Outcome]) -> None:
-            if task.cancelled():
-                box.cancel()
-            elif (error := task.exception()) is not None:
-                box.set_exception(error)
-            else:
-                box.set_result(task.result())
-
-        self._task = self._loop.create_task(self._publish(rows))
-        self._task.add_done_callback(hand_back)
 
     async def _publish(self, rows: Sequence[Row]) -> Outcome:
         """Publish a page in order, up to a draft that the bus cannot take now."""

@@ -7,23 +7,21 @@ request is for the society that runs now: one that nobody took is withdrawn, nev
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import sqlite3
-import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import CancelledError, Future, wait
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal
 
 import structlog
 
 from channels.errors import NotALog
 from channels.lease import holder
 from channels.logfile import check_schema, connect, disk_errors
+from channels.loop_thread import LoopEnded, LoopThread
 from moot.clock.wall import utc_ns
 
 LOOK_S: Final = 0.02
@@ -106,7 +104,7 @@ def ask(path: Path | str, op: Op, value: float | None, by: str, *, wait_s: float
     return {"ok": True, "why": "the society has taken it and is still at it"}
 
 
-class ControlPump:
+class ControlPump(LoopThread):
     """A thread that looks for requests, and a task on the loop that carries them out, one after the other.
 
     Time: the thread waits in wall time, off the loop, so a paused society can be told to go on (K22). It is a
@@ -128,30 +126,11 @@ class ControlPump:
         hold: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         """Start looking."""
+        super().__init__("control pump", poll_s=poll_s, hold=hold)
         self._path = Path(path)
         self._handle = handle
-        self._poll_s = poll_s
-        self._hold = hold
         self._since_ns = utc_ns()
-        self._stop = threading.Event()
-        self._loop = asyncio.get_running_loop()
-        self._task: asyncio.Task[Receipt] | None = None
-        self._thread = threading.Thread(target=self._run, name="control pump", daemon=True)
-        self._thread.start()
-
-    async def close(self) -> None:
-        """Finish the request in hand and stop. Safe to call twice."""
-        self._stop.set()
-        with self._hold():
-            await asyncio.to_thread(self._thread.join)
-
-    async def __aenter__(self) -> Self:
-        """Return the pump."""
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Close it."""
-        await self.close()
+        self._start()
 
     def _run(self) -> None:
         """Look, hand over, write receipts, until stopped; in the thread."""
@@ -179,35 +158,16 @@ class ControlPump:
 
     def _hand_over(self, op: str, value: float | None, by: str) -> Receipt:
         """Let the loop carry out a request and wait for it."""
-        box: Future[Receipt] = Future()
-        try:
-            self._loop.call_soon_threadsafe(self._begin, op, value, by, box)
-            while not wait([box], timeout=self._poll_s).done:
-                if self._loop.is_closed():
-                    raise RuntimeError("the loop is closed")
-            return box.result()
-        except ValueError as exc:
-            return {"ok": False, "why": str(exc)}
-        except (RuntimeError, CancelledError):
-            self._stop.set()
-            return {"ok": False, "why": "the society has ended"}
-        except Exception as exc:
-            _log.error("control request failed", op=op, why=repr(exc))
-            return {"ok": False, "why": f"{type(exc).__name__}: {exc}"}
-
-    def _begin(self, op: str, value: float | None, by: str, box: Future[Receipt]) -> None:
-        """Start the handling task; on the loop."""
-
-        def hand_back(task: asyncio.Task[Receipt]) -> None:
-            if task.cancelled():
-                box.cancel()
-            elif (error := task.exception()) is not None:
-                box.set_exception(error)
-            else:
-                box.set_result({"ok": True, **task.result()})
 
         async def handled() -> Receipt:
             return await self._handle(op, value, by)
 
-        self._task = self._loop.create_task(handled(), name=f"control {op}")
-        self._task.add_done_callback(hand_back)
+        try:
+            return {"ok": True, **self._on_loop(handled)}
+        except ValueError as exc:
+            return {"ok": False, "why": str(exc)}
+        except LoopEnded:
+            return {"ok": False, "why": "the society has ended"}
+        except Exception as exc:
+            _log.error("control request failed", op=op, why=repr(exc))
+            return {"ok": False, "why": f"{type(exc).__name__}: {exc}"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -12,8 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from channels.gateway.guest import Host
-from channels.gateway.server import GatewayServer
+from tests.doubles.hosting import hosting
 from tests.doubles.small_log import SmallLog
 
 ROOT = Path(__file__).parents[2]
@@ -22,15 +20,8 @@ ROOT = Path(__file__).parents[2]
 @asynccontextmanager
 async def society(directory: Path, log: SmallLog) -> AsyncGenerator[None]:
     """Host a log on the gateway socket of a data directory."""
-    host = Host(log_id="log", source=log, publish=log.publish, heartbeat_s=0.2)
-    ready = asyncio.Event()
-    task = asyncio.create_task(GatewayServer(host, data_dir=directory).serve(lambda _path: ready.set()))
-    await ready.wait()
-    try:
+    async with hosting(directory, log, heartbeat_s=0.2):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from channels.gateway.bridge import BusBridge
 from channels.gateway.client import LogStream
 from channels.gateway.guest import Host as GuestHost
 from channels.gateway.protocol import MOST_BYTES, envelope_frame, envelope_line
-from channels.gateway.server import GatewayServer
 from channels.lines import open_line
 from channels.rendering import MOST_FIELD, MOST_SENTENCE, card, sentence
 from channels.sqlite import SqliteBus
@@ -24,6 +23,7 @@ from protocols.rulebook import rules
 from tests.doubles.arena_table import ArenaTable
 from tests.doubles.command_line import done
 from tests.doubles.data_dir import write_log
+from tests.doubles.hosting import serving
 from tests.doubles.small_log import SmallLog
 
 LONG = "1. say how wide – “wide” ☃\n" + "x" * 79 + "\n"
@@ -66,30 +66,24 @@ def test_it_is_published_to_disk_and_streamed_whole_to_a_guest(tmp_path):
         async with bus:
             bridge = BusBridge(bus, asyncio.get_running_loop())
             running = asyncio.create_task(bridge.run())
-            ready = asyncio.Event()
-            host = GuestHost(log_id="log", source=bridge, publish=bus.publish)
-            serving = asyncio.create_task(
-                GatewayServer(host, data_dir=tmp_path).serve(lambda _path: ready.set())
-            )
-            await ready.wait()
-            receipt = await bus.publish(
-                Draft(
-                    channel="#r-arena",
-                    author=owed.seat,
-                    body=review,
-                    case_id=owed.case_id,
-                    obligation_id=owed.id,
+            async with serving(GuestHost(log_id="log", source=bridge, publish=bus.publish), tmp_path):
+                receipt = await bus.publish(
+                    Draft(
+                        channel="#r-arena",
+                        author=owed.seat,
+                        body=review,
+                        case_id=owed.case_id,
+                        obligation_id=owed.id,
+                    )
                 )
-            )
-            lines = []
-            async with aclosing(LogStream(lambda: tmp_path / "gateway.sock", "log")(0)) as news:
-                async for batch in news:
-                    lines += batch
-                    if len(lines) == receipt.seq:
-                        break
-            for task in (running, serving):
-                task.cancel()
-            await asyncio.gather(running, serving, return_exceptions=True)
+                lines = []
+                async with aclosing(LogStream(lambda: tmp_path / "gateway.sock", "log")(0)) as news:
+                    async for batch in news:
+                        lines += batch
+                        if len(lines) == receipt.seq:
+                            break
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
         last = open_line(lines[-1])
         assert last.body.data["text"] == TEXT
         assert sentence(last).endswith(f"round 1 of {table.run_id}: 100 items or more")

@@ -5,58 +5,27 @@ import os
 import socket
 import sqlite3
 import stat
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from channels.backoff import Backoff
 from channels.bus import Receipt
 from channels.errors import Refused
 from channels.gateway import address
-from channels.gateway.client import LogStream, Requests
-from channels.gateway.guest import Host
+from channels.gateway.client import LogStream
 from channels.gateway.intake import Intake
 from channels.gateway.link import Link, LogReplaced, SocietyAway
 from channels.gateway.process import Mirroring, run_gateway
 from channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
-from channels.gateway.server import GatewayServer
 from channels.inbox import accepted
 from channels.outbox_store import Mirrored, OutboxStore
 from channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
 from channels.terminal import TerminalSurface
 from protocols.kernel.errors import Forbidden
 from protocols.kernel.seats import Seat
+from tests.doubles.hosting import QUICK, asking, hosting
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
-
-QUICK = Backoff(first_s=0.001, most_s=0.005)
-
-
-@asynccontextmanager
-async def hosting(data_dir, log=None, **options):
-    """Serve a log; yields the log."""
-    log = log or SmallLog()
-    host = Host(**{"log_id": "log", "source": log, "publish": log.publish, **options})
-    ready = asyncio.Event()
-    task = asyncio.create_task(GatewayServer(host, data_dir=data_dir).serve(lambda _path: ready.set()))
-    await ready.wait()
-    try:
-        yield log
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
-@asynccontextmanager
-async def asking(data_dir):
-    requests = Requests(lambda: address.find(data_dir), backoff=QUICK)
-    task = asyncio.create_task(requests.run())
-    try:
-        yield requests
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def collect(stream, n):

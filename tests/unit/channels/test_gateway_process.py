@@ -7,16 +7,14 @@ from contextlib import asynccontextmanager, closing, suppress
 import pytest
 import structlog
 
-from channels.backoff import Backoff
 from channels.gateway.guest import Host
 from channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
 from channels.gateway.server import GatewayServer
 from channels.surface import PlatformMessageId, PostRefused, Surface, SurfaceConfigError, SurfaceDown
 from protocols.kernel.seats import Seat
+from tests.doubles.hosting import QUICK, hosting
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
-
-QUICK = Backoff(first_s=0.001, most_s=0.005)
 
 
 class Shown(Surface):
@@ -70,28 +68,24 @@ async def running(tmp_path, surfaces, **options):
     async def report(event):
         reports.append(event)
 
-    host = Host(log_id="log", source=log, publish=log.publish, report=report)
-    ready, stop = asyncio.Event(), asyncio.Event()
-    server = asyncio.create_task(GatewayServer(host, data_dir=tmp_path).serve(lambda _path: ready.set()))
-    await ready.wait()
-    gateway = asyncio.create_task(
-        run_gateway(
-            None,
-            {name: Mirroring(build=build) for name, build in surfaces.items()},
-            data_dir=tmp_path,
-            authority=lambda _platform, _user: Seat.VIEWER,
-            stop=stop,
-            lifeline=None,
-            **{"backoff": QUICK, "config_pause_s": 0.001, **options},
+    stop = asyncio.Event()
+    async with hosting(tmp_path, log, report=report):
+        gateway = asyncio.create_task(
+            run_gateway(
+                None,
+                {name: Mirroring(build=build) for name, build in surfaces.items()},
+                data_dir=tmp_path,
+                authority=lambda _platform, _user: Seat.VIEWER,
+                stop=stop,
+                lifeline=None,
+                **{"backoff": QUICK, "config_pause_s": 0.001, **options},
+            )
         )
-    )
-    try:
-        yield log, reports
-    finally:
-        stop.set()
-        await gateway
-        server.cancel()
-        await asyncio.gather(server, return_exceptions=True)
+        try:
+            yield log, reports
+        finally:
+            stop.set()
+            await gateway
 
 
 def wrong(why="the token is wrong; run: moot fake setup"):

@@ -10,18 +10,11 @@ from typing import Any
 
 import pytest
 
-from channels.backoff import Backoff
-from channels.gateway import address
-from channels.gateway.client import Requests
-from channels.gateway.guest import Host
-from channels.gateway.server import GatewayServer
 from moot.console import reaching as module
 from moot.console.reaching import Reaching
 from protocols.kernel.seats import Seat
-from tests.doubles.small_log import SmallLog
+from tests.doubles.hosting import asking, hosting
 from tests.doubles.waiting import until
-
-QUICK = Backoff(first_s=0.001, most_s=0.005)
 
 
 class Society:
@@ -39,29 +32,21 @@ class Society:
 
 @asynccontextmanager
 async def hosted(directory: Path) -> AsyncIterator[Society]:
-    society, log = Society(), SmallLog()
-    host = Host(log_id="log", source=log, publish=log.publish, ask=society.ask)
-    ready = asyncio.Event()
-    task = asyncio.create_task(GatewayServer(host, data_dir=directory).serve(lambda _path: ready.set()))
-    await ready.wait()
-    try:
+    society = Society()
+    async with hosting(directory, ask=society.ask):
         yield society
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 @asynccontextmanager
 async def reached(directory: Path, on_change: Callable[[], None]) -> AsyncIterator[Reaching]:
-    requests = Requests(lambda: address.find(directory), backoff=QUICK)
-    reaching = Reaching(requests, lambda _platform, _user: Seat.ADMIN, on_change=on_change)
-    tasks = [asyncio.create_task(work) for work in (requests.run(), reaching.keep_asking())]
-    try:
-        yield reaching
-    finally:
-        for task in tasks:
+    async with asking(directory) as requests:
+        reaching = Reaching(requests, lambda _platform, _user: Seat.ADMIN, on_change=on_change)
+        task = asyncio.create_task(reaching.keep_asking())
+        try:
+            yield reaching
+        finally:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(task, return_exceptions=True)
 
 
 def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(
