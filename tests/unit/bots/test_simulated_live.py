@@ -358,7 +358,7 @@ def test_r_d17_the_daily_report_tells_of_the_desk() -> None:
     past.figures("s", 0.5, pnl=900.0).figures("s", 0.4, "2026-02-24", pnl=-400.0)
     past.figures("r", None, "2026-02-24", pnl=150.0)
     turn = past.turn()
-    said = reports.feedback(Turn(replace(turn.view, config={"desk": {"capital": 1_000_000}}), TOOLS))
+    said = reports.feedback(Turn(turn.view._replace(config={"desk": {"capital": 1_000_000}}), TOOLS))
     assert (said.production_strategies, said.daily_pnl_pct) == (1, -0.00025)
     (insight,) = said.feedback_insights
     assert insight.startswith("s") and "0.40" in insight and "0.80" in insight
