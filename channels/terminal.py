@@ -12,9 +12,9 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from channels.rendering import colour, predicate, sentence, speaker
+from channels.showing.rendering import colour, predicate, sentence, speaker
+from channels.showing.wording import clean, seat_name
 from channels.surface import Capabilities, Memory, PlatformMessageId, Posting, Surface, SurfaceDown, TakeAct
-from channels.wording import clean, seat_name
 from protocols.kernel.envelope import Envelope
 
 CHANNEL_WIDTH: Final = 11

@@ -19,9 +19,9 @@ from typing import Any, Final, Literal
 import structlog
 
 from channels.errors import NotALog
-from channels.lease import holder
-from channels.logfile import check_schema, connect, disk_errors
-from channels.loop_thread import LoopEnded, LoopThread
+from channels.guests.loop_thread import LoopEnded, LoopThread
+from channels.log.file import check_schema, connect, disk_errors
+from channels.log.lease import holder
 from moot.clock.wall import utc_ns
 
 LOOK_S: Final = 0.02

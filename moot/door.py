@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from channels.bus import Receipt
-from channels.draft_codec import draft_from_json, draft_to_json
 from channels.errors import Refused
-from channels.inbox import accepted, keyed
+from channels.guests.drafts import draft_from_json, draft_to_json
+from channels.guests.inbox import accepted, keyed
 from config.settings import Settings
 from moot.console.options import OWNER, PLATFORM
 from moot.host import Host

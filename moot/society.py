@@ -26,10 +26,10 @@ from bots.tools.continuation import LABEL
 from bots.tools.prices import load_universe
 from bots.tools.universe import Universe
 from channels.bus import Bus
-from channels.inmemory import InMemoryBus
-from channels.lease import Lease
-from channels.logwriter import LogWriter
-from channels.sqlite import SqliteBus
+from channels.log.inmemory import InMemoryBus
+from channels.log.lease import Lease
+from channels.log.sqlite import SqliteBus
+from channels.log.write_behind import LogWriter
 from config.settings import Settings
 from memory.errors import CorruptStore, MemoryStoreError
 from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence, text_of

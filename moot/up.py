@@ -17,8 +17,8 @@ import structlog
 from channels.gateway.bridge import BusBridge
 from channels.gateway.guest import Host as GuestHost
 from channels.gateway.server import GatewayServer
-from channels.lease import Lease
-from channels.pump import InboxPump
+from channels.guests.pump import InboxPump
+from channels.log.lease import Lease
 from config.settings import Settings, load_settings
 from moot.clock import Clock, IoThread, PacedClock, RealClock, VirtualClock
 from moot.clock.errors import IoThreadClosed

@@ -13,7 +13,7 @@ from bots.minds.mind import Mind
 from bots.minds.simulated.temper import Temper
 from bots.officers import timekeeper
 from bots.officers.office import Office
-from channels.inmemory import InMemoryBus
+from channels.log.inmemory import InMemoryBus
 from memory.inmemory import InMemoryStore
 from moot.clock import Clock
 from moot.host import Contents, Host

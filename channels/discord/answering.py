@@ -10,7 +10,7 @@ from channels.discord.connection import Connection
 from channels.discord.library import MultipartParameters
 from channels.discord.rendering import MOST_CONTENT, escape, weight
 from channels.discord.troubles import renamed
-from channels.layout import cut
+from channels.showing.layout import cut
 from channels.surface import ActReply, SurfaceError
 
 STANDS: Final = "✅"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.avatars import emoji_name
 from channels.discord.connection import Connection
 from channels.discord.endpoints import CDN
 from channels.discord.troubles import renamed, strange
+from channels.showing.avatars import emoji_name
 from protocols.kernel.seats import Seat
 
 FACES: Final[tuple[Seat | None, ...]] = (None, *Seat)

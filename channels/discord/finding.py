@@ -6,14 +6,14 @@ import re
 from collections.abc import AsyncGenerator
 from typing import Any, Final
 
+from channels.chat.looking_back import Own, look_back
 from channels.discord.connection import Connection
 from channels.discord.history import PAGE, page
 from channels.discord.library import discord
 from channels.discord.places import Places
 from channels.discord.posting import thread_of
 from channels.discord.rendering import footer_mark
-from channels.layout import mark
-from channels.looking_back import Own, look_back
+from channels.showing.layout import mark
 from channels.surface import PlatformMessageId, Posting
 
 _SEQ: Final = re.compile(r"message (\d+) ")

@@ -10,13 +10,13 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
+from channels.chat.seen import Seen
 from channels.discord.answering import answer, tell
 from channels.discord.connection import Connection
 from channels.discord.lane import Lane
 from channels.discord.library import discord
 from channels.discord.places import Places
 from channels.discord.wording import EDITED, Said, of_event
-from channels.seen import Seen
 from channels.surface import (
     ActReply,
     InboundAct,

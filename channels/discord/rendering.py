@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from channels.buttons import read_button_id, with_ids
-from channels.layout import (
+from channels.chat.buttons import read_button_id, with_ids
+from channels.showing.layout import (
     cut,
     fit_fields,
     fit_lines,
@@ -29,8 +29,8 @@ from channels.layout import (
     thread_title,
     units,
 )
-from channels.looks import MOST_NAME, look_of
-from channels.rendering import Button
+from channels.showing.looks import MOST_NAME, look_of
+from channels.showing.rendering import Button
 from channels.surface import Posting
 from protocols.kernel.seats import Seat
 

@@ -8,7 +8,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from channels.avatars import avatar, emoji_name
 from channels.discord.connection import INTENTS_OFF, Connection
 from channels.discord.faces import FACES, uploaded
 from channels.discord.options import Options
@@ -16,8 +15,9 @@ from channels.discord.places import own_places
 from channels.discord.rights import VIEW, WRITE, invite, missing
 from channels.discord.slash import is_same, listed
 from channels.discord.troubles import renamed, strange
+from channels.showing.avatars import avatar, emoji_name
+from channels.showing.wording import joined
 from channels.surface import Check, SurfaceDown
-from channels.wording import joined
 from protocols.kernel.catalogue import CHANNELS, Channel, Viewers
 
 if TYPE_CHECKING:

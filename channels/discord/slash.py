@@ -1,11 +1,11 @@
-"""The slash commands as Discord lists them, from `channels.commands`, and back to the line a person would write."""
+"""The slash commands as Discord lists them, from `channels.chat.commands`, and back to a written line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from channels.commands import COMMANDS, Command
+from channels.chat.commands import COMMANDS, Command
 from protocols.kernel.seats import BOTS
 
 STRING: Final = 3

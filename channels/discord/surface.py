@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
+from channels.chat.ending import Ending
+from channels.chat.tokens import read_secret
 from channels.discord.connection import Connection
 from channels.discord.endpoints import let_go, point_at
 from channels.discord.faces import uploaded
@@ -18,8 +20,7 @@ from channels.discord.places import Places
 from channels.discord.posting import Poster
 from channels.discord.pressing import Pressing
 from channels.discord.troubles import foremost
-from channels.ending import Ending
-from channels.pacing import DISCORD, Pace
+from channels.outbox.pacing import DISCORD, Pace
 from channels.surface import (
     Capabilities,
     Check,
@@ -31,7 +32,6 @@ from channels.surface import (
     SurfaceDown,
     TakeAct,
 )
-from channels.tokens import read_secret
 
 START_S: Final = 60.0
 """How long a start may take; Discord's gateway answers within seconds or not at all."""

@@ -16,7 +16,7 @@ import structlog
 from channels.backoff import PATIENT, Backoff
 from channels.gateway.link import FindAddress, Link, LogReplaced, SocietyAway, knock
 from channels.gateway.protocol import Frame, GatewayError, HungUp, decode, encode, envelope_line
-from channels.lines import seq_of
+from channels.log.lines import seq_of
 
 
 class LogStream:

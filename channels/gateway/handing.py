@@ -18,7 +18,7 @@ import structlog
 from channels.backoff import PATIENT, Backoff
 from channels.gateway.client import Requests
 from channels.gateway.link import SocietyAway
-from channels.outbox_store import OutboxStore
+from channels.outbox.store import OutboxStore
 
 PATIENCE_S: Final = 10.0
 """How long an act may hold up those behind it while the society says nothing to it."""

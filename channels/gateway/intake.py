@@ -13,16 +13,16 @@ from typing import Any, Final, NoReturn
 import structlog
 
 from channels.backoff import PATIENT, Backoff
-from channels.commands import Asked, CommandError, parse, usage
-from channels.draft_codec import draft_to_json
+from channels.chat.commands import Asked, CommandError, parse, usage
 from channels.gateway.client import Requests
 from channels.gateway.handing import Handing
 from channels.gateway.link import SocietyAway
+from channels.guests.drafts import draft_to_json
 from channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
-from channels.namebook import NameBook
-from channels.outbox_store import OutboxStore
+from channels.outbox.store import OutboxStore
+from channels.showing.namebook import NameBook
+from channels.showing.wording import clean
 from channels.surface import ActReply, InboundAct
-from channels.wording import clean
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.seats import Seat

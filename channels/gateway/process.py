@@ -26,11 +26,11 @@ from channels.gateway.link import FindAddress, knock
 from channels.gateway.parent import ending_with_parent
 from channels.gateway.protocol import GatewayError
 from channels.inbound import BODIES, Authority, Bodies
-from channels.mirroring import Mirrors, Refusal, Trouble, all_but_own_notes
-from channels.namebook import NameBook
-from channels.outbox import Outbox
-from channels.outbox_store import OutboxStore
-from channels.pacing import Pace
+from channels.outbox.mirroring import Mirrors, Refusal, Trouble, all_but_own_notes
+from channels.outbox.outbox import Outbox
+from channels.outbox.pacing import Pace
+from channels.outbox.store import OutboxStore
+from channels.showing.namebook import NameBook
 from channels.surface import Surface, SurfaceConfigError
 
 HEALTHY_S: Final = 60.0

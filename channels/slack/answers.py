@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import structlog
 
-from channels.layout import cut, tidy
+from channels.showing.layout import cut, tidy
 from channels.slack.events import Where
 from channels.slack.rendering import escape, weight
 from channels.slack.troubles import SlackSaid

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from channels.commands import COMMANDS
+from channels.chat.commands import COMMANDS
 from channels.inbound import ADMIN_CHANNEL
 from channels.slack.identity import Me
 from channels.slack.rendering import read_action_id

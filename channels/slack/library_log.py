@@ -6,7 +6,7 @@ import logging
 import re
 from typing import Final
 
-from channels.library_lines import LibraryLines
+from channels.chat.library_lines import LibraryLines
 
 NAME: Final = "moot.slack.library"
 

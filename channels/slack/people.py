@@ -9,10 +9,10 @@ from typing import Final
 
 from slack_sdk.web.async_client import AsyncWebClient
 
+from channels.showing.wording import clean
 from channels.slack.rendering import plain
 from channels.slack.web import answer, data_of
 from channels.surface import Memory, SurfaceError
-from channels.wording import clean
 
 PATIENCE_S: Final = 2.0
 """An act does not wait longer for a name."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from channels.looking_back import Own, look_back
+from channels.chat.looking_back import Own, look_back
 from channels.slack.identity import Me
 from channels.slack.rendering import Rendered, message, nonce_of
 from channels.slack.rooms import Rooms, slack_name

@@ -12,10 +12,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from channels.buttons import read_button_id, with_ids
-from channels.layout import cut, fit_fields, fit_lines, fit_passages, hint, lines_of, link_of, parts, units
-from channels.looks import MOST_NAME, look_of
-from channels.rendering import Button, Field
+from channels.chat.buttons import read_button_id, with_ids
+from channels.showing.layout import (
+    cut,
+    fit_fields,
+    fit_lines,
+    fit_passages,
+    hint,
+    lines_of,
+    link_of,
+    parts,
+    units,
+)
+from channels.showing.looks import MOST_NAME, look_of
+from channels.showing.rendering import Button, Field
 from channels.surface import Posting
 from protocols.kernel.seats import Seat
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
+from channels.showing.wording import clean
 from channels.slack.troubles import SlackSaid, trouble
 from channels.slack.web import answer, data_of
 from channels.surface import Memory, RateLimited, SurfaceConfigError, SurfaceDown
-from channels.wording import clean
 from protocols.kernel.catalogue import CHANNELS
 
 PAGE: Final = 200

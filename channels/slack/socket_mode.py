@@ -15,7 +15,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.seen import Seen
+from channels.chat.seen import Seen
 from channels.slack.library_log import library_logger
 from channels.slack.troubles import SlackSaid, trouble
 from channels.slack.web import Web, answer, data_of

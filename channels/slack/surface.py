@@ -8,8 +8,8 @@ from typing import Literal
 
 import structlog
 
-from channels.ending import Ending
-from channels.pacing import SLACK
+from channels.chat.ending import Ending
+from channels.outbox.pacing import SLACK
 from channels.slack.bolt import bolt_app
 from channels.slack.http_mode import HttpMode
 from channels.slack.identity import checked

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import structlog
 
-from channels.seen import Seen
+from channels.chat.seen import Seen
 from channels.slack.answers import Answers
 from channels.slack.catching_up import Reader
 from channels.slack.events import Heard, hear, hear_message, is_ours

@@ -63,9 +63,9 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     Raises:
         Refused: The society, or the permission matrix for one that is stopped, does not take it.
     """
-    from channels.draft_codec import draft_to_json
-    from channels.inbox import post
-    from channels.lease import holder
+    from channels.guests.drafts import draft_to_json
+    from channels.guests.inbox import post
+    from channels.log.lease import holder
 
     is_running = holder(log.path.parent) is not None
     if not is_running:

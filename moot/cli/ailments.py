@@ -193,8 +193,8 @@ def settings(given: Path | None = None) -> Finding:
 def data(directory: Path) -> Finding:
     """Look at a data directory: its log, whether its end fits the file `head`, who runs it."""
     from channels.errors import ChannelError
-    from channels.headfile import read_head
-    from channels.lease import holder
+    from channels.log.head import read_head
+    from channels.log.lease import holder
     from moot.cli.errors import CliError
     from moot.cli.reading import Log
 

@@ -195,7 +195,7 @@ def _printable(line: str) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    from channels.wording import clean
+    from channels.showing.wording import clean
 
     return clean(text, most)
 

@@ -177,6 +177,6 @@ def listed(log: Log, opener: Envelope) -> Listed:
 
 
 def _clean(text: str | None) -> str:
-    from channels.wording import clean
+    from channels.showing.wording import clean
 
     return clean(text or "", 120)

@@ -188,7 +188,7 @@ def print_story(target: Console, story: CaseStory) -> None:
     """Print a case for people."""
     from rich.text import Text
 
-    from channels.wording import words
+    from channels.showing.wording import words
 
     state, said = story.state, story.transcript
     if state is None or not said:

@@ -79,7 +79,7 @@ def positions_json(found: Standing) -> dict[str, Any]:
 
 def halt_text(halt: dict[str, Any]) -> str:
     """Say since when the desk is halted, by whom and why."""
-    from channels.wording import clean
+    from channels.showing.wording import clean
 
     since = clock_time(datetime.fromisoformat(halt["since"]))
     more = ", a resume waits to be confirmed" if halt["phase"] == "resuming" else ""
@@ -171,7 +171,7 @@ def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> 
 
 
 def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
-    from channels.wording import clean
+    from channels.showing.wording import clean
 
     figures = ("days", "Sharpe", "P&L", "drawdown", "limit")
     rows = table(

@@ -162,7 +162,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
     """Print an open escalation with its options and how to answer."""
     from rich.text import Text
 
-    from channels.wording import clean, words
+    from channels.showing.wording import clean, words
 
     body, left = one.body, one.remaining(now)
     target.print(
@@ -193,7 +193,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
 
 def print_ended(target: Console, ended: Sequence[Raised]) -> None:
     """Print how escalations ended, the latest last."""
-    from channels.wording import clean, words
+    from channels.showing.wording import clean, words
 
     if len(ended) > LATELY:
         target.print(heading("Ended", f"{plural(len(ended), 'escalation')}, the last {LATELY} of them"))

@@ -35,7 +35,7 @@ def rebuild(named: Dir, as_json: AsJson = False) -> None:
     """
     import asyncio
 
-    from channels.lease import Lease
+    from channels.log.lease import Lease
 
     directory = data_dir(named)
     with Lease.acquire(directory):
@@ -130,7 +130,7 @@ def _copy(directory: Path, target: Path) -> Head:
     Evidence is copied last: whatever the log names was kept before it was named.
     """
     from channels.bus import Head
-    from channels.headfile import write_head
+    from channels.log.head import write_head
     from protocols.kernel.envelope import GENESIS
 
     if (directory / MEMORY_NAME).exists():

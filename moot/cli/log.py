@@ -82,7 +82,7 @@ class Reader:
         """Say whether a line passes the filters; `having` let through some that do not."""
         if channel is None and case is None and kind is None:
             return True
-        from channels.lines import open_line
+        from channels.log.lines import open_line
 
         envelope = open_line(line)
         return (
@@ -93,7 +93,7 @@ class Reader:
 
     def show(self, lines: Sequence[str]) -> None:
         """Print lines as people read them."""
-        from channels.lines import open_line
+        from channels.log.lines import open_line
 
         for line in lines:
             self.show_envelope(open_line(line))

@@ -152,7 +152,7 @@ def stop(
     as_json: AsJson = False,
 ) -> int:
     """Stop the society, one of its systems, or a case; no bot can hold up a stop."""
-    from channels.lease import holder
+    from channels.log.lease import holder
     from moot.cli.case import full_id
     from protocols.kernel.people import Stop
 

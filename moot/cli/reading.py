@@ -137,7 +137,7 @@ class Log:
 
     def _connect(self) -> sqlite3.Connection:
         from channels.errors import ChannelError
-        from channels.logfile import check_schema
+        from channels.log.file import check_schema
 
         uri = f"{self.path.absolute().as_uri()}?mode=ro"
         db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)

@@ -55,7 +55,7 @@ class Standing:
             Unusable: There is no such log or message.
             CheckFailed: It breaks the rules.
         """
-        from channels.lease import holder
+        from channels.log.lease import holder
         from moot.clock.wall import utc_ns
         from protocols.kernel.officers import SocietyStarted
         from protocols.trading.messages import TradingDay

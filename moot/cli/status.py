@@ -114,7 +114,7 @@ def replay(
 
 def print_cases(target: Console, found: Standing) -> None:
     """Print the open cases."""
-    from channels.wording import words
+    from channels.showing.wording import words
 
     if not found.docket.cases:
         target.print("no case was open", style="dim")

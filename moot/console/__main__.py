@@ -10,7 +10,7 @@ from pathlib import Path
 
 from channels.gateway import address
 from channels.gateway.client import Requests
-from channels.logfile import LOG_NAME
+from channels.log.file import LOG_NAME
 from config.settings import ConfigError, Settings, load_settings
 from moot.console.errors import ConsoleError
 from moot.console.keeping import print_addresses

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import structlog
 
-from channels.draft_codec import draft_to_json
 from channels.gateway.client import Requests
 from channels.gateway.intake import Intake
+from channels.guests.drafts import draft_to_json
 from channels.inbound import MOST_KEY, Authority
-from channels.outbox_store import OutboxStore
+from channels.outbox.store import OutboxStore
 from channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.model import PLATFORM, Person
 from protocols.codec import decode_body

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import structlog
 
-from channels.logfile import LOG_NAME
+from channels.log.file import LOG_NAME
 from moot.console.courtesy import Courtesy, Worker
 from moot.console.index import BUSY_S, attach
 from moot.console.model import Progress

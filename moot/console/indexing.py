@@ -13,8 +13,8 @@ import structlog
 
 from channels.backoff import Backoff
 from channels.errors import CorruptLog
-from channels.lines import open_line
-from channels.rendering import sentence
+from channels.log.lines import open_line
+from channels.showing.rendering import sentence
 from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.index import Index
 from moot.console.model import Progress

@@ -262,7 +262,7 @@ class ReadModel(ABC):
         channel: str = "#admin",
         reply_to: int | None = None,
     ) -> ActReply:
-        """Do something as a person: a note, an answer, a halt, or a `command` as `channels.commands` reads it.
+        """Do something as a person: a note, an answer, a halt, or a `command` as `channels.chat.commands` reads it.
 
         It is kept until the log has it, and done once however often it is repeated with its key.
 

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from typing import Any, Final
 
-from channels.commands import Asked, CommandError, parse
+from channels.chat.commands import Asked, CommandError, parse
 from channels.errors import ChannelError
 from channels.inbound import BODIES, CHANNELS
-from channels.logfile import LOG_NAME
+from channels.log.file import LOG_NAME
 from channels.surface import ActKind, ActReply, InboundAct, PlatformMessageId
 from moot.console.acts import answer_draft, check_key, owed_to
 from moot.console.errors import NotReady, NotThere

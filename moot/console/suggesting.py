@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from bots.minds.mind import View
-from channels.wording import seat_name
+from channels.showing.wording import seat_name
 from memory.errors import MemoryStoreError
 from memory.evidence import DirectoryEvidence, text_of
 from memory.inmemory import InMemoryStore

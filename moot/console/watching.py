@@ -20,9 +20,9 @@ import structlog
 from channels.backoff import Backoff
 from channels.gateway.client import LogStream, Requests
 from channels.gateway.link import FindAddress, LogReplaced
-from channels.lease import holder
-from channels.lines import seq_of
-from channels.logfile import LOG_NAME
+from channels.log.file import LOG_NAME
+from channels.log.lease import holder
+from channels.log.lines import seq_of
 from config.settings import Settings
 from moot.clock.wall import utc_ns
 from moot.console.acts import ActStore

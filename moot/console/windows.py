@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from channels.errors import CorruptLog
-from channels.lines import open_line
+from channels.log.lines import open_line
 from moot.console.index import Reach
 from moot.console.model import Damage
 from protocols.codec import decode_stored

@@ -10,8 +10,8 @@ from typing import Final, Self
 
 from channels.bus import Head
 from channels.errors import CorruptLog, NotALog
-from channels.headfile import read_head
-from channels.logfile import BUSY_S, LOG_NAME, check_schema, disk_error
+from channels.log.file import BUSY_S, LOG_NAME, check_schema, disk_error
+from channels.log.head import read_head
 from moot.logs.errors import Damaged, LogError
 from moot.logs.source import Line, LogSource
 

@@ -9,7 +9,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from channels.logfile import LOG_NAME
+from channels.log.file import LOG_NAME
 from moot.logs.database import Database
 from moot.logs.errors import LogError
 from moot.logs.jsonlines import JsonLines

@@ -13,9 +13,9 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from channels.inmemory import InMemoryBus
-from channels.logfile import SCHEMA
-from channels.sqlite import Durability, SqliteBus
+from channels.log.file import SCHEMA
+from channels.log.inmemory import InMemoryBus
+from channels.log.sqlite import Durability, SqliteBus
 from protocols.kernel.envelope import Draft
 from protocols.kernel.seats import Seat
 from tests.doubles.tiny import Said, TinyAdmission, decode

@@ -27,8 +27,8 @@ from bots.minds.mind import Mind, Reply, View
 from bots.officers import timekeeper
 from bots.officers.office import Office
 from channels.bus import Bus
-from channels.inmemory import InMemoryBus
-from channels.sqlite import SqliteBus
+from channels.log.inmemory import InMemoryBus
+from channels.log.sqlite import SqliteBus
 from memory.inmemory import InMemoryStore
 from moot.host import Host
 from protocols.codec import decode_stored

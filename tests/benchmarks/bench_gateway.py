@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from channels.gateway.bridge import BusBridge
 from channels.gateway.guest import Host
 from channels.gateway.server import GatewayServer
-from channels.pacing import DISCORD, SLACK, Budget, Pace
-from channels.sqlite import SqliteBus
+from channels.log.sqlite import SqliteBus
+from channels.outbox.pacing import DISCORD, SLACK, Budget, Pace
 from moot.clock import RealClock
 from moot.clock.io_thread import IoThread
 from moot.gateway import NICE

@@ -40,7 +40,7 @@ def _child(what: str, *words: str) -> dict[str, float]:
 
 def open_debates(n: int) -> dict[str, float]:
     """Open so many debates at once, then bring all of them to their reports."""
-    from channels.inmemory import InMemoryBus
+    from channels.log.inmemory import InMemoryBus
     from tests.benchmarks.bench_debates import StillClock, run
 
     took = asyncio.run(run(n, n, lambda gate: InMemoryBus(admission=gate, now=StillClock().now)))
@@ -69,8 +69,8 @@ def _directory() -> Path:
 @cache
 def million() -> Path:
     """Make a data directory with a log of a million messages; it is kept for the next time."""
-    from channels.logwriter import LogWriter
-    from channels.sequencer import Entry
+    from channels.log.sequencer import Entry
+    from channels.log.write_behind import LogWriter
     from tests.doubles.biglog import Chance
 
     directory = _directory()

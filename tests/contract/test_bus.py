@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from channels import batching, sqlite, writer
 from channels.bus import Bus, Receipt
 from channels.errors import BusClosed, Refused
-from channels.inmemory import InMemoryBus
-from channels.sqlite import SqliteBus
+from channels.log import batching, sqlite, writer
+from channels.log.inmemory import InMemoryBus
+from channels.log.sqlite import SqliteBus
 from protocols.kernel.envelope import GENESIS, Draft, Envelope
 from protocols.kernel.seats import Seat
 from tests.doubles.tiny import Numbered, Said, Ticks, TinyAdmission, decode, numbered, said

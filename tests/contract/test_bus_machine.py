@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from channels import batching, sqlite, writer
 from channels.bus import Bus, Receipt, Subscription
 from channels.errors import BusClosed, Refused, StorageError
-from channels.inmemory import InMemoryBus
-from channels.sqlite import SqliteBus
+from channels.log import batching, sqlite, writer
+from channels.log.inmemory import InMemoryBus
+from channels.log.sqlite import SqliteBus
 from protocols.kernel.envelope import Draft, Envelope, link
 from tests.doubles.tiny import Said, Ticks, TinyAdmission, decode, said
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from channels.discord import DiscordSurface
-from channels.rendering import card
+from channels.showing.rendering import card
 from channels.slack import SlackSurface
 from channels.surface import (
     ActReply,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from channels.gateway import address
-from channels.lease import Lease
+from channels.log.lease import Lease
 from config.settings import load_settings
 from moot.clock import VirtualClock
 from moot.society import Plan, Society

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from channels.bus import Head
-from channels.headfile import write_head
-from channels.logfile import open_log
+from channels.log.file import open_log
+from channels.log.head import write_head
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from channels.pacing import Budget, Pace
+from channels.outbox.pacing import Budget, Pace
 from channels.surface import (
     ActReply,
     Capabilities,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from channels.pacing import UNPACED
-from channels.rendering import card
+from channels.outbox.pacing import UNPACED
+from channels.showing.rendering import card
 from channels.slack import SlackSurface
 from channels.surface import ActReply, InboundAct, Memory, PlatformMessageId, Posting
 from protocols.kernel.catalogue import CHANNELS

@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from channels.pump import InboxPump
-from channels.sqlite import SqliteBus
+from channels.guests.pump import InboxPump
+from channels.log.sqlite import SqliteBus
 from moot.control import ControlPump
 from moot.logs import stored_envelopes
 from protocols.codec import decode_body, decode_stored

@@ -13,7 +13,7 @@ from typing import Any
 
 from channels.discord import DiscordSurface
 from channels.discord.rendering import read_back
-from channels.rendering import card
+from channels.showing.rendering import card
 from channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
 from protocols.escalation.messages import Escalation, Option
 from protocols.kernel.catalogue import CHANNELS

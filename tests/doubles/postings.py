@@ -9,8 +9,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from channels.lines import open_line
-from channels.rendering import card
+from channels.log.lines import open_line
+from channels.showing.rendering import card
 from channels.surface import PlatformMessageId, Posting
 from protocols.kernel.envelope import BOT, Actor
 from protocols.kernel.seats import Seat

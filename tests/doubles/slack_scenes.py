@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from channels.rendering import Button, card
+from channels.showing.rendering import Button, card
 from channels.slack import SlackSurface
 from channels.surface import ActReply, Posting
 from tests.doubles.slack_faults import Limits

@@ -12,7 +12,7 @@ from bots.bot import Bot
 from bots.minds.mind import Mind
 from bots.officers import timekeeper
 from bots.officers.office import Office
-from channels.inmemory import InMemoryBus
+from channels.log.inmemory import InMemoryBus
 from memory.inmemory import InMemoryStore
 from moot.clock import VirtualClock
 from moot.host import Host

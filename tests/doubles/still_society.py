@@ -14,7 +14,7 @@ from bots.officers.office import Office
 from channels.gateway.bridge import BusBridge
 from channels.gateway.guest import Host as GuestHost
 from channels.gateway.server import GatewayServer
-from channels.inmemory import InMemoryBus
+from channels.log.inmemory import InMemoryBus
 from config.settings import Settings
 from memory.inmemory import InMemoryStore
 from moot.door import Door

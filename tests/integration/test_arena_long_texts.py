@@ -10,9 +10,9 @@ from channels.gateway.bridge import BusBridge
 from channels.gateway.client import LogStream
 from channels.gateway.guest import Host as GuestHost
 from channels.gateway.protocol import MOST_BYTES, envelope_frame, envelope_line
-from channels.lines import open_line
-from channels.rendering import MOST_FIELD, MOST_SENTENCE, card, sentence
-from channels.sqlite import SqliteBus
+from channels.log.lines import open_line
+from channels.log.sqlite import SqliteBus
+from channels.showing.rendering import MOST_FIELD, MOST_SENTENCE, card, sentence
 from moot.logs import open_log
 from moot.verify import verify
 from protocols.arena.messages import MAX_OUTPUT, Review

@@ -11,7 +11,7 @@ import pytest
 
 from bots.minds.mind import View
 from bots.tools.errors import StudioUnavailable
-from channels.lease import Lease
+from channels.log.lease import Lease
 from config.settings import Settings, load_settings
 from memory.evidence import DirectoryEvidence
 from memory.store import digest

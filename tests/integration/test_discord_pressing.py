@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from channels.commands import COMMANDS
+from channels.chat.commands import COMMANDS
 from channels.discord.pressing import STRANGE
 from channels.discord.setup import steps
 from channels.discord.slash import listed

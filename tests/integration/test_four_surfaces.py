@@ -24,8 +24,8 @@ from channels.backoff import Backoff
 from channels.discord import DiscordSurface
 from channels.discord.rendering import read_back as from_discord
 from channels.gateway.process import Mirroring, run_gateway
-from channels.lines import open_line
-from channels.logpages import read_lines
+from channels.log.lines import open_line
+from channels.log.pages import read_lines
 from channels.slack import SlackSurface
 from channels.slack.rendering import read_back as from_slack
 from channels.slack.rendering import read_back_file

@@ -13,7 +13,7 @@ from channels.gateway.guest import Host
 from channels.gateway.link import Link
 from channels.gateway.protocol import HungUp, encode
 from channels.gateway.server import GatewayServer
-from channels.inmemory import InMemoryBus
+from channels.log.inmemory import InMemoryBus
 from protocols.kernel.envelope import Draft
 from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from channels.errors import LeaseHeld, StorageError
-from channels.headfile import read_head
-from channels.lease import Lease, holder
-from channels.logfile import open_log
-from channels.logpages import read_lines
-from channels.sqlite import SqliteBus
+from channels.log.file import open_log
+from channels.log.head import read_head
+from channels.log.lease import Lease, holder
+from channels.log.pages import read_lines
+from channels.log.sqlite import SqliteBus
 from protocols.kernel.envelope import GENESIS, link
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, said
 
@@ -152,9 +152,9 @@ class file_size_limit:
 OPEN = """
 import asyncio, sys
 from pathlib import Path
-from channels.sqlite import SqliteBus
-from channels.inbox import post
-from channels.pump import InboxPump
+from channels.log.sqlite import SqliteBus
+from channels.guests.inbox import post
+from channels.guests.pump import InboxPump
 from tests.doubles.tiny import *
 
 async def opened():
@@ -258,7 +258,7 @@ asyncio.run(main())
     guest = (
         OPEN
         + """
-from channels.draft_codec import draft_to_json
+from channels.guests.drafts import draft_to_json
 directory, name = sys.argv[1:]
 for n in range(60):
     post(Path(directory) / "log.sqlite", draft_to_json(said("-", f"{name} {n}")), f"{name}/{n}", 0.02)

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from channels.looks import LOOKS, MOOT
-from channels.rendering import card, predicate
-from channels.wording import MOST_TEXT, clean, number, seat_name, words
+from channels.showing.looks import LOOKS, MOOT
+from channels.showing.rendering import card, predicate
+from channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
 

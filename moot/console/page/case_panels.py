@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from channels.wording import clean, plain, seat_name, words
+from channels.showing.wording import clean, plain, seat_name, words
 from moot.panel.record import panel_record
 from protocols.kernel.envelope import Envelope
 from protocols.panel.contract import ROLES, Contract, ContractError, contract_from

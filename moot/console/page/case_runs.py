@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from channels.wording import clean
+from channels.showing.wording import clean
 from protocols.arena.conformance import check
 from protocols.arena.record import audit_record
 from protocols.kernel.envelope import Envelope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from channels.wording import clean, seat_name, words
+from channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError
 from moot.console.model import CaseView, Person, ReadModel
 from moot.console.page.case_panels import panel_tables

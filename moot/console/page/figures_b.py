@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from channels.wording import clean, number, words
+from channels.showing.wording import clean, number, words
 from moot.console.errors import NotReady
 from moot.console.model import ReadModel, Standing
 from moot.console.page.figures_parts import (

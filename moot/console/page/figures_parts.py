@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeGuard
 from urllib.parse import urlencode
 
-from channels.wording import clean, number, plain
+from channels.showing.wording import clean, number, plain
 from moot.console.model import MOST_WINDOW, ReadModel
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339

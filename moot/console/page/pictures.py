@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from channels.avatars import avatar
-from channels.looks import LOOKS
+from channels.showing.avatars import avatar
+from channels.showing.looks import LOOKS
 from moot.version import MOOT_VERSION
 from protocols.kernel.seats import Seat
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from channels.wording import clean
+from channels.showing.wording import clean
 from moot.console.errors import NotThere
 from moot.console.model import ChannelView, Person, ReadModel
 from moot.console.page import views

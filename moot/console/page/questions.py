@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.commands import CommandError, parse
+from channels.chat.commands import CommandError, parse
 from channels.surface import ActReply
 from moot.console.errors import NotThere
 from moot.console.model import ChannelView, Person, ReadModel

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from channels.wording import clean, seat_name, words
+from channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model import ObligationView, Person, ReadModel
 from protocols.kernel.times import rfc3339

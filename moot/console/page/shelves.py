@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from channels.wording import clean, words
+from channels.showing.wording import clean, words
 from memory.records import Record
 from moot.console.model import ReadModel
 from moot.console.page.figures_parts import figure

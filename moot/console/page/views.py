@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from channels.commands import COMMANDS
-from channels.looks import LOOKS
+from channels.chat.commands import COMMANDS
+from channels.showing.looks import LOOKS
+from channels.showing.wording import clean, seat_name, words
 from channels.surface import ActKind
-from channels.wording import clean, seat_name, words
 from moot.console.errors import NotThere
 from moot.console.model import (
     ChannelView,

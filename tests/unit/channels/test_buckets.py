@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from channels.buckets import Bucket, Turnstile
-from channels.pacing import Budget
+from channels.outbox.buckets import Bucket, Turnstile
+from channels.outbox.pacing import Budget
 
 
 class Clock:

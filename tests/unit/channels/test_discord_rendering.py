@@ -21,9 +21,9 @@ from channels.discord.rendering import (
     thread_name,
     username,
 )
-from channels.layout import mark
-from channels.lines import open_line
-from channels.rendering import Button, card
+from channels.log.lines import open_line
+from channels.showing.layout import mark
+from channels.showing.rendering import Button, card
 from protocols.kernel.envelope import Actor
 from protocols.kernel.seats import Seat
 from protocols.rulebook import MESSAGES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from channels.commands import COMMANDS, parse
+from channels.chat.commands import COMMANDS, parse
 from channels.discord.slash import DESCRIPTIONS, NotOneWord, is_same, line_of, listed
 from protocols.kernel.seats import BOTS
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from channels.ending import Ending
+from channels.chat.ending import Ending
 from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown
 
 

@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from channels.errors import BusClosed
-from channels.feed import FAIR, Feed, Reader
-from channels.sequencer import Sequencer
+from channels.log.feed import FAIR, Feed, Reader
+from channels.log.sequencer import Sequencer
 from tests.doubles.tiny import Ticks, TinyAdmission, said
 
 

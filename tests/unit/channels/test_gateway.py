@@ -17,8 +17,8 @@ from channels.gateway.intake import Intake
 from channels.gateway.link import Link, LogReplaced, SocietyAway
 from channels.gateway.process import Mirroring, run_gateway
 from channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
-from channels.inbox import accepted
-from channels.outbox_store import Mirrored, OutboxStore
+from channels.guests.inbox import accepted
+from channels.outbox.store import Mirrored, OutboxStore
 from channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
 from channels.terminal import TerminalSurface
 from protocols.kernel.errors import Forbidden

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.commands import CommandError, Said, parse
+from channels.chat.commands import CommandError, Said, parse
 from channels.inbound import BODIES, draft_of, key_of
 from channels.surface import InboundAct
 from protocols.arena.messages import ArenaTask

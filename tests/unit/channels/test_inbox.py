@@ -6,12 +6,12 @@ from contextlib import closing
 
 import pytest
 
-from channels import inbox
-from channels.draft_codec import draft_to_json
 from channels.errors import NotALog, Refused
-from channels.inbox import keyed, post
-from channels.lease import Lease
-from channels.logfile import connect, open_log
+from channels.guests import inbox
+from channels.guests.drafts import draft_to_json
+from channels.guests.inbox import keyed, post
+from channels.log.file import connect, open_log
+from channels.log.lease import Lease
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.seats import Seat

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from channels.errors import BusClosed
-from channels.inmemory import BURST, InMemoryBus
+from channels.log.inmemory import BURST, InMemoryBus
 from tests.doubles.tiny import Ticks, TinyAdmission, said
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.layout import (
+from channels.showing.layout import (
     cut,
     fit_fields,
     fit_lines,
@@ -20,7 +20,7 @@ from channels.layout import (
     tidy,
     units,
 )
-from channels.rendering import Card, Field
+from channels.showing.rendering import Card, Field
 from tests.doubles.odd_text import odd_text
 from tests.doubles.postings import filled, posting
 

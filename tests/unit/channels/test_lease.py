@@ -6,11 +6,11 @@ import sys
 import pytest
 
 from channels.errors import LeaseHeld, StorageError
-from channels.lease import Lease, holder
+from channels.log.lease import Lease, holder
 
 HOLD = """
 import sys
-from channels.lease import Lease
+from channels.log.lease import Lease
 lease = Lease.acquire(sys.argv[1])
 print(lease.epoch, flush=True)
 sys.stdin.read()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from channels.looking_back import MOST_OLDER, MOST_READ, Own, look_back
+from channels.chat.looking_back import MOST_OLDER, MOST_READ, Own, look_back
 from protocols.escalation.messages import Escalation
 from tests.doubles.on_discord import escalation, posting
 from tests.doubles.small_log import SmallLog

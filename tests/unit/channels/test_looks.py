@@ -3,8 +3,8 @@ import re
 import pytest
 from rich._emoji_codes import EMOJI
 
-from channels.looks import HEX, ICONS, LOOKS, MOOT, look_of, name
-from channels.templates import SEAT_COLOURS
+from channels.showing.looks import HEX, ICONS, LOOKS, MOOT, look_of, name
+from channels.showing.templates import SEAT_COLOURS
 from protocols.kernel.envelope import Actor
 from protocols.kernel.seats import Seat
 from tests.doubles.postings import posting

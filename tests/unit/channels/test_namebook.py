@@ -3,10 +3,10 @@
 import asyncio
 from dataclasses import replace
 
-from channels.layout import parts
-from channels.looks import look_of
-from channels.namebook import MOST_NAME, NameBook
-from channels.rendering import card, speaker
+from channels.showing.layout import parts
+from channels.showing.looks import look_of
+from channels.showing.namebook import MOST_NAME, NameBook
+from channels.showing.rendering import card, speaker
 from protocols.escalation.messages import EscalationResolved
 from protocols.kernel.envelope import Actor
 from protocols.kernel.seats import Seat

@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 
 from channels.backoff import Backoff
-from channels.mirroring import all_but_own_notes, only
-from channels.outbox import CRASH_LIMIT, Outbox
-from channels.outbox_store import OutboxStore
-from channels.owned_file import FileBusy
-from channels.pacing import Budget, Pace
+from channels.outbox.mirroring import all_but_own_notes, only
+from channels.outbox.outbox import CRASH_LIMIT, Outbox
+from channels.outbox.owned_file import FileBusy
+from channels.outbox.pacing import Budget, Pace
+from channels.outbox.store import OutboxStore
 from channels.surface import (
     Capabilities,
     PlatformMessageId,

@@ -9,10 +9,10 @@ from itertools import groupby
 import pytest
 
 from channels.backoff import Backoff
-from channels.outbox import Outbox
-from channels.outbox_store import MOST_UNRECORDED, MOST_UNTAKEN, Mirrored, OutboxStore
-from channels.owned_file import OwnedFile
-from channels.pacing import UNPACED, URGENT, Pace
+from channels.outbox.outbox import Outbox
+from channels.outbox.owned_file import OwnedFile
+from channels.outbox.pacing import UNPACED, URGENT, Pace
+from channels.outbox.store import MOST_UNRECORDED, MOST_UNTAKEN, Mirrored, OutboxStore
 from channels.surface import PlatformMessageId, PostRefused
 from protocols.kernel.people import Stop
 from tests.doubles.fake_platform import FakePlatform

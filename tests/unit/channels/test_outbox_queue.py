@@ -2,10 +2,10 @@
 
 import asyncio
 
-from channels import outbox_queue
-from channels.outbox_queue import MOST_FOLDED
-from channels.outbox_store import Mirrored, OutboxStore
-from channels.pacing import UNPACED, Pace
+from channels.outbox import queue as outbox_queue
+from channels.outbox.pacing import UNPACED, Pace
+from channels.outbox.queue import MOST_FOLDED
+from channels.outbox.store import Mirrored, OutboxStore
 from channels.surface import PlatformMessageId
 
 PACE = Pace(backlog=3, fold_most=4)

@@ -1,7 +1,7 @@
 import pytest
 
-from channels import pacing
-from channels.pacing import DISCORD, SLACK, UNPACED, URGENT, Budget, is_routine
+from channels.outbox import pacing
+from channels.outbox.pacing import DISCORD, SLACK, UNPACED, URGENT, Budget, is_routine
 from protocols.rulebook import MESSAGES
 
 

@@ -5,11 +5,11 @@ from contextlib import closing
 
 import pytest
 
-from channels.draft_codec import draft_to_json
 from channels.errors import BusClosed, Refused
-from channels.inbox import post
-from channels.pump import InboxPump
-from channels.sqlite import SqliteBus
+from channels.guests.drafts import draft_to_json
+from channels.guests.inbox import post
+from channels.guests.pump import InboxPump
+from channels.log.sqlite import SqliteBus
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Forbidden
 from protocols.kernel.seats import Seat

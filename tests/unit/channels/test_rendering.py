@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from channels import reviews
-from channels.lines import open_line, seq_of
-from channels.rendering import (
+from channels.log.lines import open_line, seq_of
+from channels.showing import reviews
+from channels.showing.rendering import (
     MOST_FIELDS,
     MOST_SENTENCE,
     Button,
@@ -19,8 +19,8 @@ from channels.rendering import (
     predicate,
     sentence,
 )
-from channels.templates import SEAT_COLOURS, TEMPLATES
-from channels.wording import clean, compile_template
+from channels.showing.templates import SEAT_COLOURS, TEMPLATES
+from channels.showing.wording import clean, compile_template
 from protocols.arena import messages as arena
 from protocols.arena.reading import MOST_ITEMS
 from protocols.arena.verdict import parse_verdict

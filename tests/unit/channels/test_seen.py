@@ -1,6 +1,6 @@
 import pytest
 
-from channels.seen import KEEP_S, Seen
+from channels.chat.seen import KEEP_S, Seen
 
 
 class Clock:

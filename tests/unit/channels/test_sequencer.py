@@ -4,7 +4,7 @@ import pytest
 
 from channels.bus import Head, Receipt
 from channels.errors import Refused
-from channels.sequencer import Sequencer
+from channels.log.sequencer import Sequencer
 from protocols.kernel.envelope import GENESIS, link
 from tests.doubles.tiny import START, Numbered, Said, Ticks, TinyAdmission, numbered, said
 

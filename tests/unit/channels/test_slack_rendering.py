@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.lines import open_line
-from channels.rendering import Button, card
+from channels.log.lines import open_line
+from channels.showing.rendering import Button, card
 from channels.slack.rendering import (
     EVENT,
     MOST_ALL,

@@ -4,7 +4,7 @@ import errno
 import aiohttp
 import pytest
 
-from channels.reasons import reason
+from channels.chat.reasons import reason
 from channels.slack.options import SlackOptions
 from channels.slack.troubles import HERE, IN_DOUBT, SETUP, SlackSaid, trouble
 from channels.slack.web import answer

@@ -5,13 +5,13 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from channels import sqlite, writer
 from channels.bus import Head, Receipt
 from channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
-from channels.headfile import read_head, write_head
-from channels.lease import Lease
-from channels.logfile import open_log
-from channels.sqlite import SqliteBus
+from channels.log import sqlite, writer
+from channels.log.file import open_log
+from channels.log.head import read_head, write_head
+from channels.log.lease import Lease
+from channels.log.sqlite import SqliteBus
 from protocols.kernel.errors import Malformed
 from tests.doubles.tiny import START, Ticks, TinyAdmission, decode, said
 

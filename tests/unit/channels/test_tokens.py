@@ -2,8 +2,8 @@ import os
 
 import pytest
 
+from channels.chat.tokens import MOST_BYTES, option_of, read_secret
 from channels.surface import SurfaceConfigError, load_surface
-from channels.tokens import MOST_BYTES, option_of, read_secret
 from protocols.kernel.redact import redact
 
 VARIABLE = "MOOT_SLACK_BOT_TOKEN"

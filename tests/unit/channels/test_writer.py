@@ -4,10 +4,10 @@ from contextlib import closing
 
 import pytest
 
-from channels import batching
 from channels.bus import Receipt
 from channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
-from channels.sqlite import SqliteBus
+from channels.log import batching
+from channels.log.sqlite import SqliteBus
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, numbered, said
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from channels.headfile import read_head
-from channels.lease import Lease
+from channels.log.head import read_head
+from channels.log.lease import Lease
 from memory.evidence import DirectoryEvidence
 from memory.inmemory import InMemoryStore
 from memory.store import rebuild

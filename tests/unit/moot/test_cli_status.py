@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from channels.lease import Lease
+from channels.log.lease import Lease
 from moot.cli.output import duration, plural
 from protocols.kernel.people import SeatTaken
 from protocols.kernel.seats import Seat

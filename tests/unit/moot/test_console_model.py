@@ -174,7 +174,7 @@ async def test_bodies_are_typed_and_flaws_are_named(directory: Path, past: list[
 
 
 async def test_search_finds_sentences_and_narrows(directory: Path, past: list[Envelope]) -> None:
-    from channels.rendering import sentence
+    from channels.showing.rendering import sentence
 
     async with watched(directory) as model:
         found = await model.search("critic rates", limit=500)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import moot.console.page
-from channels.lines import open_line
+from channels.log.lines import open_line
 from moot.console.model import (
     CaseView,
     ChannelView,

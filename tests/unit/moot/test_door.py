@@ -8,7 +8,7 @@ import pytest
 
 from channels.bus import Receipt
 from channels.errors import Refused
-from channels.inbox import accepted
+from channels.guests.inbox import accepted
 from config.settings import load_settings
 from moot.door import Door
 from protocols.arena.messages import ArenaTask, Review

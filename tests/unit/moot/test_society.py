@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from channels.errors import LeaseHeld, StorageError
-from channels.lease import Lease
+from channels.log.lease import Lease
 from config.settings import load_settings
 from memory.inmemory import InMemoryStore
 from memory.sqlite import SqliteStore
@@ -228,7 +228,7 @@ def test_k25_a_start_that_fails_leaves_nothing_open(tmp_path: Path, monkeypatch:
         raise StorageError("disk full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("channels.sqlite.SqliteBus.publish", full)
+        patch.setattr("channels.log.sqlite.SqliteBus.publish", full)
         with pytest.raises(StorageError):
             live(tmp_path, 1)
     with Lease.acquire(tmp_path):

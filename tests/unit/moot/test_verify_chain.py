@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from channels.bus import Head
-from channels.headfile import write_head
+from channels.log.head import write_head
 from moot.logs import open_log
 from moot.verify import Report, verify
 from tests.doubles.data_dir import a_debate, write_log

@@ -1,0 +1,68 @@
+"""Buttons: what a button tells a platform about itself, and what a press of it means. Survives any restart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from channels.showing.layout import units
+from channels.showing.rendering import Button
+
+_FORM: Final = re.compile(r"moot\|(?:(ack)|answer\|(-?[0-9]{1,18}))\|(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """What a button means.
+
+    Attributes:
+        kind: Kind of the `InboundAct`.
+        escalation_id: Which escalation; empty where the id did not fit, then the message under which it stands says.
+        option: Number of the answer; None for an acknowledgement.
+    """
+
+    kind: Literal["ack", "answer"]
+    escalation_id: str
+    option: int | None = None
+
+    @property
+    def fields(self) -> Mapping[str, object]:
+        """Return the fields of the `InboundAct`."""
+        if self.kind == "ack":
+            return {"escalation_id": self.escalation_id}
+        return {"escalation_id": self.escalation_id, "option": self.option, "text": None}
+
+
+def button_id(button: Button, most: int) -> str | None:
+    """Write what a button means in at most `most` characters, without the escalation's id where that is too long.
+
+    Returns:
+        `moot|ack|<escalation id>` or `moot|answer|<n>|<escalation id>`; None where not even that fits.
+    """
+    option, escalation_id = button.fields.get("option"), str(button.fields.get("escalation_id") or "")
+    start = "moot|ack|" if button.kind == "ack" else f"moot|answer|{option}|"
+    whole = start + escalation_id
+    fits = units(whole) <= most and not any("\ud800" <= char <= "\udfff" for char in escalation_id)
+    found = whole if fits else start
+    return found if units(found) <= most and _FORM.fullmatch(found) else None
+
+
+def read_button_id(text: str) -> Press | None:
+    """Read what `button_id` wrote; None for anything else."""
+    found = _FORM.fullmatch(text)
+    if found is None:
+        return None
+    ack, option, escalation_id = found.groups()
+    return Press("ack", escalation_id) if ack else Press("answer", escalation_id, int(option))
+
+
+def with_ids(buttons: Sequence[Button], most_id: int, most_buttons: int) -> tuple[tuple[str, Button], ...]:
+    """Pair buttons with their ids, each id once; those that have none are left out."""
+    found: dict[str, Button] = {}
+    for button in buttons:
+        text = button_id(button, most_id)
+        if text is not None:
+            found.setdefault(text, button)
+    return tuple(found.items())[:most_buttons]

@@ -1,0 +1,9 @@
+"""The log in memory and on disk, and who may write it.
+
+* `sequencer` turns drafts into sealed entries; `inmemory` and `sqlite` are the buses; `feed` is the end of the log that
+  subscribers read, `lines` what guests read of it.
+* On disk: `writer` commits in groups (`pending`, `batching`, `table`), `file` is the file and its checks, `pages` reads
+  it, `head` notes its end, `write_behind` writes it behind a bus in memory. `lease`: one host per data directory (K3).
+
+Data flows draft -> sequencer -> writer -> disk -> `on_append` -> feed -> subscribers and publisher.
+"""

@@ -1,0 +1,86 @@
+"""The table `log` through aiosqlite: one thread hop a call."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from channels.errors import CorruptLog, LeaseHeld
+from channels.log.file import insert_sql
+from channels.log.sequencer import Entry, Known
+
+
+class NothingWritten(Exception):
+    """Say that a batch found the log not as it had left it."""
+
+
+class LogTable:
+    """What the writer asks of the disk.
+
+    Args:
+        db: The writing connection, in autocommit.
+        path: The file, for messages.
+        epoch: The fencing epoch of this host.
+        hold: Keeps virtual time still during a hop (K2).
+    """
+
+    def __init__(
+        self,
+        db: aiosqlite.Connection,
+        *,
+        path: Path,
+        epoch: int,
+        hold: Callable[[], AbstractContextManager[object]],
+    ) -> None:
+        self.path = path
+        self.db = db
+        self._epoch = epoch
+        self._hold = hold
+
+    async def insert(self, entries: Sequence[Entry]) -> sqlite3.Error | NothingWritten | None:
+        """Write a batch as one statement in autocommit (K17): all of it, or nothing and the reason.
+
+        `NothingWritten`: another host raised the epoch, or the log does not end before the batch.
+        """
+        values: list[object] = []
+        for entry in entries:
+            values += entry.row
+        values += (self._epoch, entries[0].envelope.seq - 1)
+        try:
+            with self._hold():
+                cursor = await self.db.execute(insert_sql(len(entries)), values)
+        except sqlite3.Error as exc:
+            return exc
+        return None if cursor.rowcount == len(entries) else NothingWritten()
+
+    async def hashes_after(self, seq: int) -> list[bytes]:
+        """Return the hashes of all rows after a seq, in order."""
+        return [
+            row[0] for row in await self._fetch("SELECT hash FROM log WHERE seq > ? ORDER BY seq", (seq,))
+        ]
+
+    async def known(self, ids: Sequence[str]) -> dict[str, Known]:
+        """Look up which of these ids stand in the log."""
+        marks = ",".join("?" * len(ids))
+        rows = await self._fetch(f"SELECT id, seq, digest FROM log WHERE id IN ({marks})", ids)
+        return {envelope_id: (seq, digest) for envelope_id, seq, digest in rows}
+
+    async def stranger(self, head: int) -> Exception:
+        """Say who else wrote into the log after `head`."""
+        rows = await self._fetch("SELECT epoch FROM fence", ())
+        if rows and rows[0][0] != self._epoch:
+            return LeaseHeld(f"another process took over {self.path.parent}: this one is fenced out")
+        return CorruptLog(f"{self.path} was changed behind its host", seq=head)
+
+    async def _fetch(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Run a query; nothing on a disk that cannot even be read."""
+        try:
+            with self._hold():
+                return [tuple(row) for row in await self.db.execute_fetchall(sql, values)]
+        except sqlite3.Error:
+            return []

@@ -1,0 +1,170 @@
+"""Messages as people read them: a sentence for every envelope, a card for platforms that show fields.
+
+Both are pure and never raise, whatever the body: an unknown type, an opaque body or a future field reads as
+its name and its fields (K4). The wording is data, in `channels.showing.templates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from channels.showing.templates import SEAT_COLOURS, TEMPLATES, UNSHOWN
+from channels.showing.wording import Template, clean, compile_template, plain, seat_name, words
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.seats import Seat
+
+MOST_SENTENCE: Final = 1_000
+"""Characters of a sentence; the whole message is in its envelope."""
+
+MOST_FIELDS: Final = 25
+"""Fields of a card."""
+
+MOST_FIELD: Final = 1_000
+"""Characters of one field of a card."""
+
+Names = Mapping[str, str]
+"""User id to what the person is called on their platform; for show only, the log knows ids."""
+
+NAMELESS: Final[Names] = {}
+
+_COMPILED: Final[Mapping[str, Template]] = {name: compile_template(text) for name, text in TEMPLATES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named figure or text of a card."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """Something to press; the surface hands in an `InboundAct` of this kind with these fields.
+
+    Attributes:
+        label: What stands on it.
+        kind: `ack` or `answer`.
+        fields: The act's fields.
+    """
+
+    label: str
+    kind: Literal["ack", "answer"]
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A message for a platform: title, sentence, fields, buttons; plain text, never markup.
+
+    Attributes:
+        title: The message type in words and its case.
+        sentence: As `sentence` gives it.
+        fields: What the sentence leaves unsaid of the body, by name, at most `MOST_FIELDS`.
+        buttons: What an admin may do about it.
+    """
+
+    title: str
+    sentence: str
+    fields: tuple[Field, ...] = ()
+    buttons: tuple[Button, ...] = ()
+
+
+def sentence(envelope: Envelope, names: Names = NAMELESS) -> str:
+    """Say in one line what was said, by whom: "Critic rates hyp_… PASS, confidence 0.62"."""
+    return _sentence(envelope, _named(envelope.body.model_dump(), names), names)
+
+
+def card(envelope: Envelope, names: Names = NAMELESS) -> Card:
+    """Lay a message out for a platform.
+
+    Args:
+        envelope: The message.
+        names: What people are called, by their ids.
+    """
+    body = _named(envelope.body.model_dump(), names)
+    about = f" · {clean(envelope.case_id, 100)}" if envelope.case_id else ""
+    said = _sentence(envelope, body, names)
+    return Card(
+        title=words(envelope.body.type).capitalize() + about,
+        sentence=said,
+        fields=tuple(_fields(envelope, body, said))[:MOST_FIELDS],
+        buttons=_buttons(body) if envelope.body.type == "ESCALATION" else (),
+    )
+
+
+def colour(seat: Seat) -> str:
+    """Return a seat's terminal colour."""
+    return SEAT_COLOURS.get(seat, "default")
+
+
+def speaker(envelope: Envelope, names: Names = NAMELESS) -> str:
+    """Name who speaks: the seat, and the person where one sits in it."""
+    seat = seat_name(clean(str(envelope.author), 40))
+    if envelope.actor.kind != "human":
+        return seat
+    who = names.get(envelope.actor.user_id, envelope.actor.user_id)
+    return f"{seat} ({clean(who, 60)} on {clean(envelope.actor.platform, 30)})"
+
+
+def predicate(envelope: Envelope) -> str:
+    """Say in one line what was said, without by whom: "rates hyp_… PASS, confidence 0.62"."""
+    return _predicate(envelope.body.type, envelope.body.model_dump())
+
+
+def _sentence(envelope: Envelope, body: Mapping[str, object], names: Names) -> str:
+    return f"{speaker(envelope, names)} {_predicate(envelope.body.type, body)}"
+
+
+def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:
+    """Put names in place of ids that a body gives ("answered by …")."""
+    if not names:
+        return body
+    return {key: names.get(value, value) if isinstance(value, str) else value for key, value in body.items()}
+
+
+def _predicate(kind: str, body: Mapping[str, object]) -> str:
+    template = _COMPILED.get(kind)
+    return clean(template.fill(body) if template is not None else _generic(kind, body), MOST_SENTENCE)
+
+
+def _generic(kind: str, body: Mapping[str, object]) -> str:
+    rest = {name: value for name, value in body.items() if name != "type"}
+    return f"says {clean(kind, 60)}" + (f": {plain(rest)}" if rest else "")
+
+
+def _fields(envelope: Envelope, body: Mapping[str, object], said: str) -> Iterator[Field]:
+    """Yield what the sentence leaves unsaid; an id that is told, an empty field and a template's own are not."""
+    kind = envelope.body.type
+    template = _COMPILED.get(kind)
+    told = (
+        {slot.path[0] for slot in template.slots() if len(slot.path) == 1} if template is not None else set()
+    )
+    for name, value in sorted(body.items()):
+        if name == "type" or name in UNSHOWN.get(kind, ()) or value in (None, "", (), [], {}):
+            continue
+        text = clean(plain(value), MOST_FIELD)
+        is_plain = isinstance(value, str | int | float)
+        if (
+            is_plain
+            and (name in told or (isinstance(value, str) and text in said))
+            and not text.endswith("…")
+        ):
+            continue
+        if value != envelope.case_id:
+            yield Field(clean(words(str(name)), 100), text)
+
+
+def _buttons(body: Mapping[str, object]) -> tuple[Button, ...]:
+    escalation_id, options = body.get("escalation_id"), body.get("options")
+    if not isinstance(escalation_id, str) or not escalation_id:
+        return ()
+    found = [Button("Acknowledge", "ack", {"escalation_id": escalation_id})]
+    for option in options if isinstance(options, Sequence) and not isinstance(options, str) else ():
+        n = option.get("n") if isinstance(option, Mapping) else None
+        if isinstance(n, int) and not isinstance(n, bool):
+            label = clean(f"{n}: {plain(option.get('label'))}", 80)
+            found.append(Button(label, "answer", {"escalation_id": escalation_id, "option": n, "text": None}))
+    return tuple(found[:MOST_FIELDS])

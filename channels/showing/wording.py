@@ -1,0 +1,295 @@
+"""Sentence templates: a small language in which the wording of every message type is data.
+
+* `{path}` and `{path|how}` stand for a field of the body; `path` walks into nested objects by dots.
+* `[...]` is left out as a whole when a field named in it is missing, None or empty.
+
+`how` is one of `WAYS`, with an argument after a colon where it takes one. Any JSON gives a text, nothing
+raises: bodies of unknown types and from newer versions are worded as well (K4).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from channels.showing import panels, reviews
+
+MISSING: Final = "?"
+"""What stands for a field that a template needs and a body lacks."""
+
+MOST_TEXT: Final = 240
+"""Characters of one text field in a sentence."""
+
+MOST_ITEMS: Final = 3
+"""Items of a list that a sentence names."""
+
+_DEPTH: Final = 4
+_SPACES: Final = re.compile(r"\s+")
+# C0, C1, soft line ends, direction overrides and lone surrogates: what could move a cursor or hide a word.
+_UNSAFE: Final = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def clean(text: str, most: int = MOST_TEXT) -> str:
+    """Fold white space, replace what a terminal would obey, and cut to `most` characters."""
+    if len(text) > 4 * most:
+        text = text[: 4 * most] + "…"
+    text = _UNSAFE.sub("�", _SPACES.sub(" ", text)).strip()
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def words(name: str) -> str:
+    """Turn an identifier into words: `tail_risk` gives "tail risk"."""
+    return clean(name).replace("_", " ").lower()
+
+
+def seat_name(seat: str) -> str:
+    """Write a seat as people do: Critic, but EIC (editor in chief) and DA (devil's advocate)."""
+    return seat.upper() if seat in ("eic", "da") else seat.capitalize()
+
+
+def number(value: float) -> str:
+    """Write a number with two decimals, or as many as a small one needs."""
+    if isinstance(value, int) or (math.isfinite(value) and value == int(value) and abs(value) < 1e15):
+        return str(int(value)) if abs(value) < 1e15 else f"{value:.3g}"
+    if not math.isfinite(value):
+        return MISSING
+    return f"{value:.2g}" if abs(value) < 0.095 else f"{value:.2f}" if abs(value) < 1e15 else f"{value:.3g}"
+
+
+def plain(value: object, depth: int = 0) -> str:
+    """Word any JSON value."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return number(value)
+    if isinstance(value, str):
+        return clean(value)
+    if depth >= _DEPTH:
+        return "…"
+    if isinstance(value, Mapping):
+        # By name, as the log keeps it, so that host and guests read the same.
+        names = sorted(value, key=str)
+        return joined((f"{words(str(name))} {plain(value[name], depth + 1)}" for name in names), ", ", 8)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return joined((plain(item, depth + 1) for item in value), "; ")
+    return clean(str(value))
+
+
+def joined(items: Iterable[str], between: str = "; ", most: int = MOST_ITEMS) -> str:
+    """Join the first items and count the rest."""
+    texts = [item for item in items if item]
+    rest = len(texts) - most
+    return between.join(texts[:most]) + (f"{between}and {rest} more" if rest > 0 else "")
+
+
+def _percent(value: object, _arg: str) -> str:
+    return f"{number(round(value * 100, 2))} %" if _is_number(value) else plain(value)  # type: ignore[operator]
+
+
+def _scores(value: object, _arg: str) -> str:
+    if not isinstance(value, Mapping):
+        return plain(value)
+    rated = [(str(name), score) for name, score in value.items() if _is_number(score)]
+    rated.sort(key=lambda item: (-item[1], item[0]))
+    high = [item for item in rated if item[1] >= 0.3][:MOST_ITEMS] or rated[:1]
+    return ", ".join(f"{words(name)} {number(score)}" for name, score in high)
+
+
+def _each(value: object, arg: str) -> str:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return plain(value)
+    return joined(plain(item.get(arg) if isinstance(item, Mapping) else item) for item in value)
+
+
+def _count(value: object, arg: str) -> str:
+    n = len(value) if isinstance(value, Sequence | Mapping) and not isinstance(value, str) else value
+    one, _, several = arg.partition(",")
+    several = several or f"{one}s"
+    if not isinstance(n, int):
+        return f"{plain(value)} {several}"
+    return f"{plain(n) if n else 'no'} {one if n == 1 else several}"
+
+
+def _dollars(value: object, _arg: str) -> str:
+    if not _is_number(value) or abs(value) >= 1e15:  # type: ignore[arg-type]
+        return plain(value)
+    return f"{'-' if value < 0 else ''}${abs(value):,.2f}"  # type: ignore[operator, arg-type]
+
+
+def _statuses(value: object, _arg: str) -> str:
+    if not isinstance(value, Mapping):
+        return plain(value)
+    ailing = {
+        str(name): said
+        for name, one in value.items()
+        if (said := one.get("status") if isinstance(one, Mapping) else one) != "ok"
+    }
+    found = (f"{words(name)} {plain(ailing[name])}" for name in sorted(ailing))
+    return joined(found, ", ", 8) or "all seats ok"
+
+
+def _either(value: object, arg: str) -> str:
+    yes, _, no = arg.partition(",")
+    return yes if value is True else no if value is False else plain(value)
+
+
+def _when(value: object, _arg: str) -> str:
+    text = plain(value)
+    return f"{text[:10]} {text[11:16]}" if re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d", text) else text
+
+
+ENDS: Final[Mapping[str, str]] = {"expired": "nobody answered, closed"}
+"""How an escalation ended, where its name alone says too little."""
+
+EFFECTS: Final[Mapping[str, str]] = {
+    "none": "nothing else follows",
+    "conservative": "uncertain hypotheses are rejected",
+    "conservative_b": "every position is halved",
+    "restart_seat": "the seat's bot is restarted",
+    "retire_lineage": "the lineage is retired",
+    "diversify": "the search is widened",
+    "resume": "trading is to be resumed",
+    "halt_desk": "the desk is to be halted",
+    "deploy": "it is deployed",
+    "deploy_modified": "it is deployed with the reviewers' limits",
+    "reject_deployment": "it is not deployed",
+}
+"""What the answer to an escalation leads to; an effect of a newer version reads as its name."""
+
+
+def _known(names: Mapping[str, str]) -> Way:
+    return lambda value, _arg: names.get(value) or words(value) if isinstance(value, str) else plain(value)
+
+
+def _unless(value: object, arg: str) -> str:
+    return "" if value == arg else plain(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+Way = Callable[[object, str], str]
+
+WAYS: Final[Mapping[str, Way]] = {
+    "plain": lambda value, _arg: plain(value),
+    "percent": _percent,
+    "scores": _scores,
+    "each": _each,
+    "count": _count,
+    "either": _either,
+    "when": _when,
+    "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
+    "dollars": _dollars,
+    "statuses": _statuses,
+    "ended": _known(ENDS),
+    "effect": _known(EFFECTS),
+    "unless": _unless,
+    "seat": lambda value, _arg: seat_name(plain(value)),
+    "verdict": reviews.said,
+    "open": reviews.left_open,
+    "action": panels.action,
+    "planned": panels.planned,
+    "judged": panels.judged,
+    "notable": panels.notable,
+}
+"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
+number of items with a noun (and its plural, if not with an s), one of two words, an instant to the minute, an
+identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open,
+how an escalation ended and what follows from it, a field that says nothing new where it is the argument,
+a panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags
+that stand beside a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A field in a template."""
+
+    path: tuple[str, ...]
+    way: Way
+    arg: str
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A compiled template: texts, slots, and parts that may be left out."""
+
+    parts: tuple[str | Slot | Template, ...]
+
+    def slots(self) -> Iterable[Slot]:
+        """Yield every field that is named, also in optional parts."""
+        for part in self.parts:
+            if isinstance(part, Slot):
+                yield part
+            elif isinstance(part, Template):
+                yield from part.slots()
+
+    def fill(self, body: Mapping[str, object]) -> str:
+        """Word a body; a missing field outside optional parts becomes `MISSING`."""
+        return "".join(self._pieces(body))
+
+    def _pieces(self, body: Mapping[str, object]) -> Iterable[str]:
+        for part in self.parts:
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, Slot):
+                value = look_up(body, part.path)
+                yield MISSING if value is None or value == "" else part.way(value, part.arg)
+            elif not any(_is_left_out(slot, look_up(body, slot.path)) for slot in part.slots()):
+                yield part.fill(body)
+
+
+def look_up(body: object, path: tuple[str, ...]) -> object:
+    """Walk into nested objects; None where the path ends early."""
+    for name in path:
+        if not isinstance(body, Mapping):
+            return None
+        body = body.get(name)
+    return body
+
+
+def _is_left_out(slot: Slot, value: object) -> bool:
+    return _is_empty(value) or (slot.way is _unless and value == slot.arg)
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str | Sequence | Mapping) and len(value) == 0)
+
+
+_TOKENS: Final = re.compile(r"\{([a-zA-Z0-9_.]+)(?:\|([a-z]+)(?::([^}]*))?)?\}|(\[)|(\])")
+
+
+def compile_template(text: str) -> Template:
+    """Read a template.
+
+    Raises:
+        ValueError: A bracket without its partner, or a way that does not exist.
+    """
+    stack: list[list[str | Slot | Template]] = [[]]
+    at = 0
+    for token in _TOKENS.finditer(text):
+        if token.start() > at:
+            stack[-1].append(text[at : token.start()])
+        at = token.end()
+        path, way, arg, opens, closes = token.groups()
+        if opens:
+            stack.append([])
+        elif closes:
+            if len(stack) == 1:
+                raise ValueError(f"a ] without [ in {text!r}")
+            done = Template(tuple(stack.pop()))
+            stack[-1].append(done)
+        elif (way or "plain") not in WAYS:
+            raise ValueError(f"no way {way!r} in {text!r}")
+        else:
+            stack[-1].append(Slot(tuple(path.split(".")), WAYS[way or "plain"], arg or ""))
+    if len(stack) > 1:
+        raise ValueError(f"a [ without ] in {text!r}")
+    return Template((*stack[0], text[at:]) if at < len(text) else tuple(stack[0]))

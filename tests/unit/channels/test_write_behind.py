@@ -1,0 +1,91 @@
+import asyncio
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from channels.bus import Head
+from channels.errors import BusClosed, LeaseHeld, StorageError
+from channels.log.file import open_log
+from channels.log.head import read_head
+from channels.log.inmemory import InMemoryBus
+from channels.log.lease import Lease
+from channels.log.sqlite import SqliteBus
+from channels.log.write_behind import BATCH, LogWriter
+from tests.doubles.tiny import Ticks, TinyAdmission, decode, said
+
+
+def publish(bus, count):
+    async def main():
+        for n in range(count):
+            await bus.publish(said(f"k{n}"))
+
+    asyncio.run(main())
+
+
+def test_the_log_behind_a_bus_in_memory_is_the_one_a_bus_on_disk_would_have_written(tmp_path):
+    with LogWriter(tmp_path / "a" / "log.sqlite") as writer:
+        memory = InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write)
+        publish(memory, 3 * BATCH + 7)
+
+    async def on_disk():
+        bus = await SqliteBus.open(
+            tmp_path / "b" / "log.sqlite", admission=TinyAdmission(), now=Ticks(), decode=decode
+        )
+        async with bus:
+            await asyncio.gather(*(bus.publish(said(f"k{n}")) for n in range(3 * BATCH + 7)))
+
+    asyncio.run(on_disk())
+    rows = []
+    for name in "ab":
+        with closing(sqlite3.connect(tmp_path / name / "log.sqlite")) as db:
+            rows.append(db.execute("SELECT * FROM log").fetchall())
+    assert rows[0] == rows[1]
+    assert read_head(tmp_path / "a") == memory.head == read_head(tmp_path / "b")
+
+
+def test_it_writes_no_second_log_over_a_first(tmp_path):
+    with LogWriter(tmp_path / "log.sqlite") as writer:
+        publish(InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write), 2)
+    with pytest.raises(StorageError, match="has 2 messages: choose another directory"):
+        LogWriter(tmp_path / "log.sqlite")
+    assert open_log(tmp_path / "log.sqlite", epoch=1).head.seq == 2
+    Lease.acquire(tmp_path).release()
+
+
+def test_it_takes_the_lease_or_uses_the_one_it_is_given(tmp_path):
+    with Lease.acquire(tmp_path) as lease:
+        with pytest.raises(LeaseHeld):
+            LogWriter(tmp_path / "log.sqlite")
+        LogWriter(tmp_path / "log.sqlite", lease=lease).close()
+        with pytest.raises(LeaseHeld):
+            Lease.acquire(tmp_path)
+    with LogWriter(tmp_path / "log.sqlite"), pytest.raises(LeaseHeld):
+        Lease.acquire(tmp_path)
+
+
+def test_an_empty_log_has_an_empty_head(tmp_path):
+    LogWriter(tmp_path / "log.sqlite").close()
+    assert read_head(tmp_path) == Head()
+
+
+def test_a_disk_that_does_not_take_it_stops_the_simulation_with_a_line(tmp_path):
+    writer = LogWriter(tmp_path / "log.sqlite")
+    with closing(sqlite3.connect(tmp_path / "log.sqlite")) as db, db:
+        db.execute("DROP TABLE log")
+    bus = InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write)
+    publish(bus, 1)
+    writer._thread.join()
+    with pytest.raises(StorageError, match="no such table"):
+        publish(bus, 3)
+    with pytest.raises(BusClosed):
+        asyncio.run(bus.publish(said("more")))
+    with pytest.raises(StorageError):
+        writer.close()
+    Lease.acquire(tmp_path).release()
+
+
+def test_closing_twice_is_fine(tmp_path):
+    writer = LogWriter(tmp_path / "log.sqlite")
+    writer.close()
+    writer.close()
