@@ -52,6 +52,12 @@ DEPLOY, DEPLOY_MODIFIED, REJECT, ESCALATE = "DEPLOY", "DEPLOY_MODIFIED", "REJECT
 ADMIN, ADMIN_MODIFIED, EXPIRED = "admin", "admin_modified", "expired"
 """Reasons of the ruling that an escalation's end leads to: as proposed, with the reviewers' limits, silence."""
 
+FEEDBACK: Final = {
+    ADMIN: "the admin did not agree to it",
+    EXPIRED: "nobody answered the escalation in time",
+}
+"""What System A is told of a rejection that no DEPLOY_DECISION gave, by the ruling's reason."""
+
 
 DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
     REVIEWING: (
@@ -327,7 +333,7 @@ def _settled(state: DeploymentState, decision: Decision, env: Envelope) -> Deplo
             decision=DEPLOY_MODIFIED if is_modified else DEPLOY,
             parameters=state.limits() if is_modified else AS_USUAL,
         )
-    return _enter(state, RETURNING, env, decision=REJECT, feedback=f"not deployed: {decision.reason}")
+    return _enter(state, RETURNING, env, decision=REJECT, feedback=FEEDBACK[decision.reason])
 
 
 DEPLOYMENT: Final = CaseType(

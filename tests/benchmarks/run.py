@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import logging
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+import structlog
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -90,6 +93,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--only", choices=parts, help="measure one part")
     parser.add_argument("--all", action="store_true", help="measure the slow parts too")
     options = parser.parse_args(argv)
+    # What guests come and go in a benchmark is no line of its table.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     results: dict[str, float] = {}
     print(f"{'figure':<36} {'median':>14}  {'target':>12}  took")
     for part, function, module, key, target in FIGURES:

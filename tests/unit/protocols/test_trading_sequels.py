@@ -145,6 +145,7 @@ def test_r_b1_silence_is_no_consent():
     session = table.open_day()
     table.wait(hours=4)
     assert rulings(table, case_id) == [("REJECT", "expired", "R-B1")]
+    assert table.docket.cases[case_id].feedback == "nobody answered the escalation in time"
     assert rulings(table, session) == [HALVE]
     table.say(OPERATOR, bodies.moved(from_="staging", to="candidates"))
     assert table.standing().stage == "candidates"
@@ -154,6 +155,7 @@ def test_r_b1_a_remark_is_no_consent():
     table, case_id = disputed()
     answer(table, text="sounds good, but let me think")
     assert rulings(table, case_id) == [("REJECT", "admin", "R-B1")]
+    assert table.docket.cases[case_id].feedback == "the admin did not agree to it"
 
 
 def test_a_deployment_that_was_stopped_is_not_ruled_on_again():
