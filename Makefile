@@ -2,8 +2,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 PACKAGES := protocols channels memory config bots moot
 GENERATOR := $(wildcard docs/generate.py)
-PIP_COMPILE := $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --allow-unsafe \
-	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links $(ARGS)
+# One lock for every Python from 3.11 on and every system: what only some need carries a marker.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+	--custom-compile-command "make lock" $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help install run test check format generate bench lock clean
@@ -39,9 +40,10 @@ bench: install  ## measure speed into bench.json (ONLY=bus for a part)
 	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 lock: install  ## pin the dependencies of pyproject.toml anew (ARGS=--upgrade for newer versions)
-	$(PIP_COMPILE) --all-build-deps --only-build-deps -o requirements-build.lock pyproject.toml
-	$(PIP_COMPILE) -o requirements.lock pyproject.toml
-	$(PIP_COMPILE) --extra dev -o requirements-dev.lock pyproject.toml
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
+		| $(COMPILE) -o requirements-build.lock -
+	$(COMPILE) -o requirements.lock pyproject.toml
+	$(COMPILE) --extra dev -o requirements-dev.lock pyproject.toml
 
 clean:  ## remove caches and build leftovers; keeps .venv, moot-data and runs
 	rm -rf build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench.json
