@@ -10,11 +10,13 @@ import sqlite3
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from packaging.requirements import Requirement
 
 from moot.cli.doctor import Finding
 from moot.cli.place import LOG_NAME
@@ -43,19 +45,13 @@ def python() -> Finding:
 def packages() -> Finding:
     """Compare what is installed with the lock file, or with what the installed Moot asks for."""
     lock = Path(__file__).parents[2] / "requirements.lock"
-    wanted: dict[str, str | None]
     if lock.exists():
-        pins = re.findall(r"^([\w.-]+)==(\S+)", lock.read_text(encoding="utf-8"), re.MULTILINE)
-        wanted = dict(pins)
+        lines = re.findall(r"^[\w.-]+==[^\\\n]+", lock.read_text(encoding="utf-8"), re.MULTILINE)
         origin = "the lock file"
     else:
-        names = [
-            re.split(r"[^\w.-]", one, maxsplit=1)[0]
-            for one in metadata.requires("moot") or ()
-            if "extra" not in one
-        ]
-        wanted = dict.fromkeys(names)
+        lines = metadata.requires("moot") or []
         origin = "what Moot asks for"
+    wanted = _wanted_here(lines)
     missing, others = [], []
     for name, version in wanted.items():
         try:
@@ -76,6 +72,17 @@ def packages() -> Finding:
             "logs are promised byte for byte only with the lock file: make install",
         )
     return Finding("packages", "ok", f"{len(wanted)} as {origin} says")
+
+
+def _wanted_here(lines: Iterable[str]) -> dict[str, str | None]:
+    """Return the packages that this Python on this system needs, with their versions where one is pinned."""
+    wanted: dict[str, str | None] = {}
+    for line in lines:
+        asked = Requirement(line)
+        if asked.marker is None or asked.marker.evaluate({"extra": ""}):
+            pins = [one.version for one in asked.specifier if one.operator == "=="]
+            wanted[asked.name] = pins[0] if pins else None
+    return wanted
 
 
 def sqlite() -> Finding:

@@ -5,9 +5,11 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("requirements-build.lock", "requirements.lock", "requirements-dev.lock")
@@ -71,7 +73,7 @@ def test_every_requirement_of_a_lock_is_pinned_and_hashed(lock: str) -> None:
 
     assert entries
     for name, entry in entries.items():
-        assert re.match(r"[\w.-]+==[\w.!+-]+ \\\n", entry), name
+        assert re.match(r"[\w.-]+==[\w.!+-]+( ; .+)? \\\n", entry), name
         assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry), name
 
 
@@ -89,6 +91,28 @@ def test_the_locks_agree_on_every_version() -> None:
     for lock in LOCKS:
         for name, entry in requirements(lock).items():
             assert entry.split()[0] == whole[name].split()[0], f"{name} in {lock}"
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+def test_the_lock_has_what_packages_ask_for_on_another_python(python: str) -> None:
+    locked = requirements("requirements-dev.lock")
+    there = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
+    missing = {
+        f"{asked.name}, for {name}"
+        for name in locked
+        for asked in map(Requirement, asked_by(name))
+        if (asked.marker is None or asked.marker.evaluate(there)) and canonical(asked.name) not in locked
+    }
+
+    assert not missing
+
+
+def asked_by(name: str) -> list[str]:
+    """Return what an installed package asks for; nothing for one that only another system needs."""
+    try:
+        return metadata.requires(name) or []
+    except metadata.PackageNotFoundError:
+        return []
 
 
 def test_no_file_names_a_folder_beside_the_repository() -> None:

@@ -79,6 +79,17 @@ def test_packages_that_are_missing_or_others_are_named(monkeypatch: pytest.Monke
     assert (ailments.packages().state, ailments.packages().said) == ("failure", "missing: rich")
 
 
+def test_packages_that_only_another_system_needs_are_not_missing() -> None:
+    lines = [
+        'colorama==0.4.6 ; sys_platform == "nowhere"',
+        "rich>=15",
+        'ruff==1.0 ; extra == "dev"',
+        'httpx[http2]==4 ; python_version >= "3.11"',
+    ]
+
+    assert ailments._wanted_here(lines) == {"rich": None, "httpx": "4"}
+
+
 def test_an_old_sqlite_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 30, 0))
 
