@@ -190,9 +190,13 @@ def difference(found: Mapping[str, Counter[str]], wanted: Mapping[str, Counter[s
 def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Path, monkeypatch: Any) -> None:
     """Issue of the platforms: nothing lost, nothing twice, and all show the same in the end."""
     names = [name.removeprefix("#") for name in NAMES]
-    file, pipe = PlatformFile(tmp_path / "platform.sqlite"), Pipe()
+    pipe = Pipe()
     directory, config = tmp_path / "data", tmp_path / "moot.toml"
-    with DiscordServer() as discord, SlackServer(*names, scale=0.05) as slack:
+    with (
+        closing(PlatformFile(tmp_path / "platform.sqlite")) as file,
+        DiscordServer() as discord,
+        SlackServer(*names, scale=0.05) as slack,
+    ):
         for name in names:
             discord.add_channel(name, "Moot")
         monkeypatch.setenv("MOOT_DISCORD_TOKEN", discord.token)
