@@ -55,8 +55,7 @@ class Bot:
         self.closed(obligation)
         if not self._is_open:
             return
-        loop = asyncio.get_running_loop()
-        self._tasks[obligation.id] = loop.create_task(self._see_to(obligation))
+        self._tasks[obligation.id] = asyncio.create_task(self._see_to(obligation))
 
     def closed(self, obligation: Obligation) -> None:
         """End the task of an obligation that was settled, voided or overtaken."""
@@ -98,39 +97,29 @@ class Bot:
         waits = answers_at > view.now
         if waits:
             await self._clock.sleep_until(answers_at)
-        # Not `async with`, which makes two coroutines more for every answer.
-        slots = self._slots
-        await slots.acquire()
-        try:
+        async with self._slots:
             if waits:
                 view = await self._port.view(self.seat, obligation)
             if view is None:
                 return
-            try:
-                reply = await self.mind.answer(view)
-            except Exception as fault:
-                reply = await self._think_again(view, fault)
+            reply = await self._think(view)
             if reply is not None:
                 await self._post(view, reply)
-        finally:
-            slots.release()
 
-    async def _think_again(self, view: View, fault: Exception) -> Reply | None:
-        """Ask a mind that failed again; when it fails every time the seat stays silent."""
+    async def _think(self, view: View) -> Reply | None:
+        """Ask the mind; a mind that fails is asked again, then the seat stays silent."""
         for attempt in range(1, TRIES + 1):
-            _log.error(
-                "mind failed",
-                seat=self.seat.value,
-                obligation=view.obligation.id,
-                attempt=attempt,
-                error=repr(fault),
-                exc_info=fault,
-            )
-            if attempt < TRIES:
-                try:
-                    return await self.mind.answer(view)
-                except Exception as another:
-                    fault = another
+            try:
+                return await self.mind.answer(view)
+            except Exception as fault:
+                _log.error(
+                    "mind failed",
+                    seat=self.seat.value,
+                    obligation=view.obligation.id,
+                    attempt=attempt,
+                    error=repr(fault),
+                    exc_info=True,
+                )
         return None
 
     async def _post(self, view: View, reply: Reply) -> None:

@@ -130,7 +130,7 @@ class ControlPump(LoopThread):
         self._path = Path(path)
         self._handle = handle
         self._since_ns = utc_ns()
-        self._start()
+        self._thread.start()
 
     def _run(self) -> None:
         """Look, hand over, write receipts, until stopped; in the thread."""

@@ -330,10 +330,7 @@ class Host:
         under_way = self._under_way
         under_way[id(draft)] = draft
         try:
-            if self.outage is None:
-                receipt = await self.bus.publish(draft)
-            else:
-                receipt = await self._to_bus(draft)
+            receipt = await self._to_bus(draft)
         except asyncio.CancelledError:
             if not self._is_closing:
                 under_way.pop(id(draft), None)

@@ -20,7 +20,7 @@ class LoopEnded(Exception):
 class LoopThread(ABC):
     """A daemon thread that never keeps the interpreter alive, for the loop that is running when it is made.
 
-    Subclasses say in `_run` what the thread does until `_stop` is set; it begins with `_start`.
+    Subclasses say in `_run` what the thread does until `_stop` is set, and start `_thread` when they are ready for it.
     """
 
     def __init__(
@@ -39,10 +39,6 @@ class LoopThread(ABC):
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-
-    def _start(self) -> None:
-        """Begin."""
-        self._thread.start()
 
     async def close(self) -> None:
         """Finish what is in hand and stop; safe to call twice."""

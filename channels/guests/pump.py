@@ -84,7 +84,7 @@ class InboxPump(LoopThread):
         self._bus = bus
         self._decode_body = decode_body
         self._on_malformed = on_malformed
-        self._start()
+        self._thread.start()
 
     def _run(self) -> None:
         """Look, hand over, write receipts, until stopped; in the thread."""

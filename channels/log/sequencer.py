@@ -12,7 +12,6 @@ from protocols.kernel.canonical import body_json
 from protocols.kernel.discretion import discreet
 from protocols.kernel.envelope import Draft, Envelope, seal
 from protocols.kernel.errors import Malformed, Violation
-from protocols.kernel.message import Message
 from protocols.kernel.redact import may_hold_secret
 
 MAX_ID: Final = 500
@@ -202,16 +201,9 @@ def _identify(draft: Draft) -> str:
 
 def _digested(draft: Draft) -> tuple[str, str]:
     """Return the body's canonical text and the digest of a draft as it was sent (K1)."""
-    text = _written(draft.body)
     try:
+        text = body_json(draft.body)
         return text, draft.digest(text)
-    except ValueError as exc:
-        raise _unwritable(exc) from exc
-
-
-def _written(body: Message) -> str:
-    try:
-        return body_json(body)
     except ValueError as exc:
         raise _unwritable(exc) from exc
 

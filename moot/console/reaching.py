@@ -113,8 +113,7 @@ class Reaching:
             self._pages[page] = escalation_ids
         else:
             self._pages.pop(page, None)
-        after = self._held()
-        await self._tell({one: one in after for one in before ^ after})
+        await self._tell(before ^ self._held())
 
     async def keep_asking(self) -> None:
         """Ask the society whether it can write its log, for then it cannot say so; until cancelled.
@@ -129,10 +128,10 @@ class Reaching:
                 self._note("")
                 await self.requests.connected()
             try:
-                if told != self.requests.connections:
-                    told = self.requests.connections
-                    await self._tell(dict.fromkeys(self._held(), True))
                 async with asyncio.timeout(ASKED_S):
+                    if told != (now := self.requests.connections):
+                        await self._tell(self._held())
+                        told = now
                     self._note(await self.requests.ask("trouble", {}))
             except (SocietyAway, TimeoutError):
                 self._note("")
@@ -143,11 +142,12 @@ class Reaching:
             self.trouble = trouble
             self._on_change()
 
-    async def _tell(self, shown: dict[str, bool]) -> None:
+    async def _tell(self, escalation_ids: frozenset[str]) -> None:
         if self.requests is None:
             return
-        for escalation_id in sorted(shown):
-            args = {"escalation_id": escalation_id, "is_open": shown[escalation_id]}
+        for escalation_id in sorted(escalation_ids):
+            # As it is now: a page may have come or gone while others were told of.
+            args = {"escalation_id": escalation_id, "is_open": escalation_id in self._held()}
             with suppress(SocietyAway):
                 await self.requests.ask("escalation_shown", args)
 

@@ -23,10 +23,16 @@ class Society:
     def __init__(self) -> None:
         self.shown: set[str] = set()
         self.trouble = ""
+        self.asked_of_trouble = False
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
 
     async def ask(self, question: str, args: Mapping[str, Any]) -> str:
         if question == "escalation_shown":
             (self.shown.add if args["is_open"] else self.shown.discard)(args["escalation_id"])
+            await self.may_answer.wait()
+        else:
+            self.asked_of_trouble = True
         return self.trouble if question == "trouble" else ""
 
 
@@ -68,6 +74,28 @@ def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(
                 assert society.shown == {"esc_1", "esc_2"}
                 await reaching.hold("page 2", frozenset())
                 assert society.shown == set()
+
+    asyncio.run(main())
+
+
+def test_k8_what_a_page_left_while_a_new_society_was_told_is_not_told_as_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ASK_S", 0.01)
+
+    async def main() -> None:
+        async with reached(tmp_path, lambda: None) as reaching:
+            await reaching.hold("page 1", frozenset({"esc_1"}))
+            await reaching.hold("page 2", frozenset({"esc_2"}))
+            async with hosted(tmp_path) as society:
+                society.may_answer.clear()
+                await until(lambda: society.shown == {"esc_1"})
+                leaving = asyncio.create_task(reaching.hold("page 2", frozenset()))
+                await asyncio.sleep(0.05)
+                society.may_answer.set()
+                await leaving
+                await until(lambda: society.asked_of_trouble)
+                assert society.shown == {"esc_1"}
 
     asyncio.run(main())
 
