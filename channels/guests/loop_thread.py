@@ -6,7 +6,7 @@ import asyncio
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
-from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager
 from typing import Any, Self, TypeVar
 
@@ -70,25 +70,23 @@ class LoopThread(ABC):
         box: Future[T] = Future()
         try:
             self._loop.call_soon_threadsafe(self._begin, work, box)
-        except RuntimeError as exc:
-            self._stop.set()
-            raise LoopEnded from exc
+        except RuntimeError:
+            box.set_exception(LoopEnded())
         while not wait([box], timeout=self._poll_s).done:
-            if self._loop.is_closed():
-                self._stop.set()
-                raise LoopEnded
+            if self._loop.is_closed() and not box.done():
+                box.set_exception(LoopEnded())
         try:
             return box.result()
-        except CancelledError as exc:
+        except LoopEnded:
             self._stop.set()
-            raise LoopEnded from exc
+            raise
 
     def _begin(self, work: Callable[[], Coroutine[Any, Any, T]], box: Future[T]) -> None:
         """Start the work; on the loop."""
 
         def hand_back(task: asyncio.Task[T]) -> None:
             if task.cancelled():
-                box.cancel()
+                box.set_exception(LoopEnded())
             elif (error := task.exception()) is not None:
                 box.set_exception(error)
             else:

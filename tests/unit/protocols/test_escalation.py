@@ -229,6 +229,23 @@ def revised_lineage(n, lineage="lin_7", *, finish=True):
     return table
 
 
+@pytest.mark.parametrize(("passed", "how"), [(True, "withdrawn"), (False, "expired")])
+def test_r_d11_a_lineage_whose_approval_passes_its_backtest_is_deadlocked_no_longer(passed, how):
+    table = revised_lineage(3, finish=False)
+    assert len(escalations(table)) == 1
+    revise(table)
+    assess(table, "revision")
+    judge_finally(table, "APPROVE")
+    backtest(table, passed)
+    if passed:
+        move(table)
+    record(table, "success" if passed else "failure")
+    report(table)
+    table.wait(hours=5)
+    resolved = table.last("ESCALATION_RESOLVED").body
+    assert (resolved.escalation_id, resolved.how) == (escalations(table)[0].body.escalation_id, how)
+
+
 def test_revisions_of_different_lineages_do_not_add_up():
     table = Table(schedules=MICRO)
     for k in range(3):
