@@ -2,42 +2,89 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
 from moot.logs import Damaged, Line
+from moot.verify.aside import Aside
 from moot.verify.reading import Read, read
 
 AT_ONCE: Final = 64
 """So many lines are read before the first of them is judged: that keeps the decoder warm, and the rules."""
+LEAD: Final = 16
+"""So many batches go aside before the first of them is read."""
 
 
-def read_all(lines: Iterator[Line]) -> Iterator[Read]:
+def read_all(lines: Iterator[Line], aside: Aside | None = None) -> Iterator[Read]:
     """Read lines.
+
+    Args:
+        lines: The lines.
+        aside: Looks at them ahead; what it does not know when their turn comes is not waited for.
 
     Raises:
         Damaged: They cannot be read on; what came before was yielded.
     """
-    batch: list[Read] = []
+    batches = _batches(lines)
+    if aside is None:
+        for batch in batches:
+            yield from [read(line) for line in batch]
+        return
+    waiting: deque[tuple[list[Line], int]] = deque()
+    damage: Damaged | None = None
+    try:
+        for batch in batches:
+            waiting.append((batch, aside.ask(batch)))
+            if len(waiting) > LEAD:
+                yield from _read(*waiting.popleft(), aside)
+    except Damaged as exc:
+        damage = exc
+    while waiting:
+        yield from _read(*waiting.popleft(), aside)
+    if damage is not None:
+        raise damage
+
+
+def _read(batch: list[Line], number: int, aside: Aside) -> list[Read]:
+    """Read lines with what is known of them by now."""
+    is_clean, follows = aside.told(number)
+    found = []
+    for line in batch:
+        one = read(line, is_clean=is_clean, follows=follows)
+        follows = bytes.fromhex(one.hash) if is_clean else b""
+        found.append(one)
+    return found
+
+
+def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    """Yield lines some at a time.
+
+    Raises:
+        Damaged: They cannot be read on; what came before was yielded.
+    """
+    batch: list[Line] = []
     try:
         for line in lines:
-            batch.append(read(line))
+            batch.append(line)
             if len(batch) == AT_ONCE:
-                yield from batch
-                batch.clear()
+                yield batch
+                batch = []
     except Damaged:
-        yield from batch
+        if batch:
+            yield batch
         raise
-    yield from batch
+    if batch:
+        yield batch
 
 
 class Ahead:
     """Lines in their order, with a look at the next one."""
 
-    def __init__(self, lines: Iterator[Line]) -> None:
-        """Start before the first."""
-        self._lines = read_all(lines)
+    def __init__(self, lines: Iterator[Line], aside: Aside | None = None) -> None:
+        """Start before the first; `aside` as for `read_all`."""
+        self._lines = read_all(lines, aside)
         self._next: list[Read] = []
         self._damage: Damaged | None = None
 

@@ -27,19 +27,18 @@ class Chain:
         self._previous: tuple[bytes, ...] = (GENESIS,)
         self.hashed = 0
 
-    def take(self, read: Read, json: str, seq: int) -> None:
+    def take(self, read: Read, seq: int) -> None:
         """Check the next line in the order of seq.
 
         Args:
             read: What it says.
-            json: Its text without the hash, laid out as it stands.
             seq: The place it has in the log, whatever it says itself.
         """
         stated = read.hash
         if not stated:
             if self.hashed:
                 self._findings.add(seq, "hash", "K15", "has no hash, other messages have one")
-                self._previous = tuple(link(previous, json) for previous in self._previous)
+                self._previous = tuple(link(previous, read.text) for previous in self._previous)
             elif self._bare is None:
                 self._bare = seq
             return
@@ -52,14 +51,14 @@ class Chain:
             self._findings.add(odd, "hash", "K15", why)
             self._previous = ()
         self.hashed += 1
-        self._follow(read.line, json, seq, bytes.fromhex(stated))
+        self._follow(read, seq, bytes.fromhex(stated))
 
-    def _follow(self, line: Line, json: str, seq: int, stated: bytes) -> None:
+    def _follow(self, read: Read, seq: int, stated: bytes) -> None:
         previous = self._previous
-        if len(previous) == 1 and link(previous[0], json) == stated:
+        if len(previous) == 1 and (previous[0] == read.follows or link(previous[0], read.text) == stated):
             self._previous = (stated,)
         else:
-            self._search(line, json, seq, stated)
+            self._search(read.line, read.text, seq, stated)
         if self._head is not None and self._head.seq == seq and self._head.hash != stated:
             self._findings.add(seq, "head", "K15", "its hash is not the one in the file head")
 

@@ -49,7 +49,9 @@ class Deadlines:
         if docket.pending:
             self._pending(env.id, docket, before)
             return
-        if self._has_deadline(docket, before) or self._has_alarm(docket, before):
+        if (self._deadline_at < before and self._has_deadline(docket, before)) or (
+            self._alarm_at < before and not self._is_settling(before) and self._has_alarm(docket, before)
+        ):
             self._overdue(env.seq, docket, before)
 
     def after(self, env: Envelope, fx: Effects, docket: Docket) -> None:
@@ -64,9 +66,12 @@ class Deadlines:
 
     def _has_deadline(self, docket: Docket, before: datetime) -> bool:
         """Say whether an obligation falls due before an instant; what is known may be too early, never late."""
-        if self._deadline_at < before:
-            self._deadline_at = docket.deadlines.next_instant() or NEVER
+        self._deadline_at = docket.deadlines.next_instant() or NEVER
         return self._deadline_at < before
+
+    def _is_settling(self, before: datetime) -> bool:
+        """Say whether a case has just ended, so that nothing it held up is late already (R-D17)."""
+        return self._ended_at is not None and self._ended_at >= before
 
     def _has_alarm(self, docket: Docket, before: datetime) -> bool:
         """Say whether a fold asks for something before an instant.
@@ -74,9 +79,8 @@ class Deadlines:
         What is known of the next alarm may be too early, never too late: an alarm is brought forward only by
         the end of a case that is no part of another, and by what the timekeeper says of the society.
         """
-        if self._alarm_at < before:
-            alarms = (fold.alarm(docket) for fold in docket.house.folds)
-            self._alarm_at = min((alarm for alarm in alarms if alarm is not None), default=NEVER)
+        alarms = (fold.alarm(docket) for fold in docket.house.folds)
+        self._alarm_at = min((alarm for alarm in alarms if alarm is not None), default=NEVER)
         return self._alarm_at < before
 
     def end(self, docket: Docket, settled_at: datetime | None, slack: timedelta) -> None:
@@ -108,22 +112,19 @@ class Deadlines:
                 )
 
     def _overdue(self, seq: int, docket: Docket, before: datetime) -> None:
-        for draft in self._owed(docket, before - timedelta.resolution):
+        for draft in self._owed(docket, before):
             key = draft.identity()
             if key not in self._said:
                 self._said.add(key)
                 why = f"{draft.author} owed a {draft.body.type} ({key}) and did not post it before this"
                 self._findings.add(seq, "settled", "K5", why)
 
-    def _owed(self, docket: Docket, latest: datetime) -> Iterator[Draft]:
-        """Yield what was due at an instant and stands in no message yet.
-
-        What a fold asks for may have waited for a case to end (R-D17): it is due from then on.
-        """
+    def _owed(self, docket: Docket, before: datetime) -> Iterator[Draft]:
+        """Yield what was due before an instant and stands in no message yet."""
+        latest = before - timedelta.resolution
         for obligation, is_void in docket.deadlines.ripe(latest):
             yield ripe_duty(docket, obligation, is_void=is_void)
-        if self._ended_at is not None and self._ended_at > latest:
-            self._alarm_at = EVER
+        if self._is_settling(before):
             return
         for fold in docket.house.folds:
             yield from fold.ring(latest, docket)

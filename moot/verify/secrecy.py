@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moot.verify.reading import Read
 from moot.verify.report import Findings
 from protocols.kernel.discretion import RULE, indiscretions
 from protocols.kernel.envelope import Envelope
@@ -15,16 +16,21 @@ class Secrecy:
         """Start with nothing seen."""
         self._findings = findings
 
-    def take(self, env: Envelope, text: str, seq: int) -> None:
+    def take(self, read: Read, env: Envelope, seq: int) -> None:
         """Check a message.
 
         Args:
-            env: What was read.
-            text: Its line.
+            read: The line.
+            env: What it says.
             seq: The place it has in the log.
         """
-        # A line that spells letters by their number hides them from the quick look; the sequencer writes none.
-        if not may_hold_secret(text) and "\\u" not in text:
+        if read.is_clean or is_beyond_doubt(read.text):
             return
         for path in indiscretions(env):
             self._findings.add(seq, "secret", RULE, f"{path}: holds what looks like a secret")
+
+
+def is_beyond_doubt(text: str) -> bool:
+    """Say at a glance whether a line holds no secret; when not, it may."""
+    # A line that spells letters by their number hides them from the quick look; the sequencer writes none.
+    return not may_hold_secret(text) and "\\u" not in text

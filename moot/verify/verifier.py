@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from moot.logs import Damaged, LogSource
 from moot.verify.ahead import Ahead
+from moot.verify.aside import Aside, processors
 from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
@@ -55,17 +56,20 @@ def verify(
     Returns:
         What was found; `ok` when every invariant holds.
     """
-    with _rare_collections():
-        return Verifier(source, evidence=evidence, max_findings=max_findings).run(on_progress)
+    with _rare_collections(), Aside() as aside:
+        helper = aside if processors() > 1 else None
+        return Verifier(source, evidence=evidence, max_findings=max_findings, aside=helper).run(on_progress)
 
 
 class Verifier:
     """One verification; the checks are apart, this feeds them in turn."""
 
-    def __init__(self, source: LogSource, *, evidence: bool, max_findings: int) -> None:
-        """Prepare the checks."""
+    def __init__(
+        self, source: LogSource, *, evidence: bool, max_findings: int, aside: Aside | None = None
+    ) -> None:
+        """Prepare the checks; `aside` as for `read_all`."""
         self._source = source
-        self._lines = Ahead(source.lines())
+        self._lines = Ahead(source.lines(), aside)
         findings = self._findings = Findings(max_findings)
         self._docket = Docket(rules())
         self._order = Order(findings)
@@ -124,10 +128,9 @@ class Verifier:
             seq = order.next
         elif self._source.kind == "directory" and found.line.number != seq:
             self._findings.add(seq, "dense_seq", "K3", f"it is stored as row {found.line.number}")
-        text = found.line.text if found.line.hash else env.json
-        self._chain.take(found, text, seq)
+        self._chain.take(found, seq)
         order.take(env, seq, self._lines.peek_sent_at)
-        self._secrecy.take(env, text, seq)
+        self._secrecy.take(found, env, seq)
         if type(env.body) is Opaque:
             self._pass_over(env, seq)
         else:

@@ -75,7 +75,8 @@ def test_twenty_kills_lose_nothing_and_post_nothing_twice(tmp_path: Path) -> Non
     platform = PlatformFile(tmp_path / "platform.sqlite")
     try:
         wait_for(lambda: head(directory) > acknowledged, 60, "message")
-        wait_for(lambda: len(platform.seqs()) >= acknowledged, 120, "catch-up of the platform")
+        # Each channel catches up for itself, and the society goes on meanwhile.
+        wait_for(lambda: set(range(1, acknowledged + 1)) <= set(platform.seqs()), 120, "catch-up")
     finally:
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0, (tmp_path / "up.out").read_text()[-2000:]
@@ -85,7 +86,6 @@ def test_twenty_kills_lose_nothing_and_post_nothing_twice(tmp_path: Path) -> Non
     seqs = platform.seqs()
     platform.close()
     assert len(seqs) == len(set(seqs))
-    assert set(range(1, acknowledged + 1)) <= set(seqs)
 
 
 @pytest.mark.timeout(120)
