@@ -19,6 +19,9 @@ from protocols.trading.hours import Session, session_on
 DAYS_KEPT: Final = 4
 """So many days stay computed."""
 
+TAILS_KEPT: Final = 64
+"""So many symbols' bars up to an instant stay: all strategies of a round look at the same ones."""
+
 STEPS: Final = 15
 """Prices change every minute: so many steps a 15-minute bar."""
 
@@ -76,6 +79,7 @@ class Market:
         self._days: dict[date, Universe] = {}
         self._paths: dict[tuple[date, str], _Path | None] = {}
         self._tails: dict[tuple[date, str, int], Bars] = {}
+        self._latest: dict[tuple[datetime, str, int], Bars] = {}
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -158,6 +162,10 @@ class Market:
         Returns:
             The bars, None for a foreign symbol.
         """
+        asked = (instant, symbol, count)
+        known = self._latest.get(asked)
+        if known is not None:
+            return known
         past = self._past(symbol, instant)
         if past is None:
             return None
@@ -171,7 +179,10 @@ class Market:
             dates = np.append(before.dates, np.datetime64(day, "D"))
             open_, high, low, close, volume = (np.append(column, 0.0) for column in before.columns())
             self._tails[key] = Bars(symbol, dates, open_, high, low, close, volume, before.label)
-        return _ending_with(self._tails[key], today)
+        if len(self._latest) >= TAILS_KEPT:
+            del self._latest[next(iter(self._latest))]
+        latest = self._latest[asked] = _ending_with(self._tails[key], today)
+        return latest
 
     def liquidity(self, symbol: str, instant: datetime) -> float | None:
         """Return the shares that trade in the 15-minute bar of an instant; for the broker alone.

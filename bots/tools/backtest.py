@@ -17,7 +17,7 @@ from bots.tools.statistics import LARGEST, annual_return, max_drawdown, publishe
 from bots.tools.strategies import StrategySpec, validate
 from bots.tools.universe import Universe
 
-CACHED_REPORTS: Final = 256
+CACHED_REPORTS: Final = 1024
 
 PROFIT_FACTOR_CAP: Final = 100.0
 """Stands for "gains and no losses", whose quotient would be infinite."""

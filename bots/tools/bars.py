@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ Dates = NDArray[np.datetime64]
 
 Floats = NDArray[np.float64]
 """Numbers, dtype float64; the shape is stated where it is used."""
+
+SLICES_KEPT: Final = 512
+"""So many slices stay: whoever asks for the same one gets the same bars, and shares what is computed from them."""
 
 Label = Literal["real", "simulated", "file"]
 """Where a symbol's bars come from: a shipped sample, a seed, or the user's own file."""
@@ -82,9 +86,7 @@ class Bars:
         """
         if start <= 0 and stop >= len(self):
             return self
-        at = slice(max(start, 0), max(stop, 0))
-        open_, high, low, close, volume = (column[at] for column in self.columns())
-        return Bars(self.symbol, self.dates[at], open_, high, low, close, volume, self.label)
+        return _sliced(self, max(start, 0), max(stop, 0))
 
     def moved(self, days: int) -> Bars:
         """Move every date.
@@ -96,3 +98,10 @@ class Bars:
             Bars with the same prices, over the same memory.
         """
         return Bars(self.symbol, self.dates + np.timedelta64(days, "D"), *self.columns(), self.label)
+
+
+@lru_cache(maxsize=SLICES_KEPT)
+def _sliced(bars: Bars, start: int, stop: int) -> Bars:
+    at = slice(start, stop)
+    open_, high, low, close, volume = (column[at] for column in bars.columns())
+    return Bars(bars.symbol, bars.dates[at], open_, high, low, close, volume, bars.label)

@@ -7,6 +7,7 @@ previous close, during the session the new one earns close ÷ open. Costs are pa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -39,6 +40,11 @@ class Costs:
 
 
 DEFAULT_COSTS: Final = Costs()
+
+
+RUNS_KEPT: Final = 512
+MOVES_KEPT: Final = 256
+"""So many runs, and what so many bars earn, stay computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,8 +92,15 @@ def run(
         lag: Sessions by which every decision is executed late.
 
     Returns:
-        What happened. A position still open at the end counts in returns and costs, not in ``trades``.
+        What happened, from a cache if it is there. A position still open at the end counts in returns and costs,
+        not in ``trades``.
     """
+    return _run(spec, universe, span, costs, lag)
+
+
+# Equal specs, universes and spans mean equal content (see their __eq__).
+@lru_cache(maxsize=RUNS_KEPT)
+def _run(spec: StrategySpec, universe: Universe, span: Span, costs: Costs, lag: int) -> Run:
     days = universe.calendar
     first, last = np.datetime64(span.first, "D"), np.datetime64(span.last, "D")
     dates = days[np.searchsorted(days, first, side="left") : np.searchsorted(days, last, side="right")]
@@ -118,8 +131,10 @@ def run(
         held += leg.held
         opened += leg.opened
     trades = np.concatenate(closed) if closed else np.zeros(0)
-    net = _solvent(total * part)
-    return Run(dates, net, market * part, trades, turnover, turnover * costs.rate, exposure, held, opened)
+    net, held_all = _solvent(total * part), market * part
+    for series in (net, held_all, trades):
+        series.flags.writeable = False
+    return Run(dates, net, held_all, trades, turnover, turnover * costs.rate, exposure, held, opened)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,12 +163,7 @@ def _trade(bars: Bars, held: Floats, start: int, rate: float) -> _Leg:
     """Earn and pay for one symbol from bar ``start`` on, beginning flat; ``held`` has one value per bar."""
     now = held[start:]
     before = np.concatenate(([0.0], now[:-1]))
-    close_before = np.empty(len(now))
-    # A symbol's very first bar has no close before it; its overnight return is none.
-    close_before[0] = bars.close[start - 1] if start > 0 else bars.open[start]
-    close_before[1:] = bars.close[start:-1]
-    overnight = bars.open[start:] / close_before - 1.0
-    session = bars.close[start:] / bars.open[start:] - 1.0
+    overnight, session, market = _moves(bars, start)
     turned = before * now < 0.0
     # A trade that turns from long to short closes one position and opens another: each pays for its own part.
     had_one = before != 0.0
@@ -172,9 +182,23 @@ def _trade(bars: Bars, held: Floats, start: int, rate: float) -> _Leg:
     still_open = 1 if now[-1] != 0.0 else 0
     trades = results[1 : opened + 1 - still_open]
     turnover = float(np.abs(now - before).sum())
-    market = (1.0 + overnight) * (1.0 + session) - 1.0
     exposure = float(np.abs(now).sum())
     return _Leg(returns, market, trades, turnover, exposure, int(np.count_nonzero(now)), opened)
+
+
+@lru_cache(maxsize=MOVES_KEPT)
+def _moves(bars: Bars, start: int) -> tuple[Floats, Floats, Floats]:
+    """Return what each session from bar `start` on earns overnight, from open to close, and in all; read-only."""
+    close_before = np.empty(len(bars) - start)
+    # A symbol's very first bar has no close before it; its overnight return is none.
+    close_before[0] = bars.close[start - 1] if start > 0 else bars.open[start]
+    close_before[1:] = bars.close[start:-1]
+    overnight = bars.open[start:] / close_before - 1.0
+    session = bars.close[start:] / bars.open[start:] - 1.0
+    market = (1.0 + overnight) * (1.0 + session) - 1.0
+    for series in (overnight, session, market):
+        series.flags.writeable = False
+    return overnight, session, market
 
 
 def _solvent(returns: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -38,6 +39,9 @@ ROUNDING: Final = 1e-9
 WARM_UP_BARS: Final = 300
 """Bars before a span that signals may look at: above every lookback, so that it begins with a full signal."""
 
+SERIES_KEPT: Final = 2048
+"""So many series stay computed, of some 15 kB each: many strategies look at the same bars through the same windows."""
+
 Params = Mapping[str, Number]
 Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 """Whether to be long, and whether to be short, after each bar."""
@@ -61,55 +65,106 @@ def positions(spec: StrategySpec, bars: Bars) -> Floats:
     direction = be_long.astype(np.float64)
     if spec.params["allow_short"]:
         direction -= be_short
-    return direction * _exposure(bars.close, float(spec.params["target_vol"]))
+    return direction * _series(bars, _exposure, float(spec.params["target_vol"]))
 
 
-def _exposure(close: Floats, target_vol: float) -> Floats:
+@lru_cache(maxsize=SERIES_KEPT)
+def _series(bars: Bars, make: Callable[..., Floats], *how: float) -> Floats:
+    """Compute a series of some bars once; what it rests on is looked up here too.
+
+    Args:
+        bars: The bars; the same ones, not equal ones.
+        make: Takes them and `how`.
+        how: A window in bars, or another number.
+
+    Returns:
+        Shape (bars,), read-only.
+    """
+    made = make(bars, *how)
+    made.flags.writeable = False
+    return made
+
+
+def _logs(bars: Bars) -> Floats:
+    return np.log(bars.close)
+
+
+def _returns(bars: Bars) -> Floats:
+    return log_returns(bars.close)
+
+
+def _volatility(bars: Bars, days: int) -> Floats:
+    return rolling_std(_series(bars, _returns), days)
+
+
+def _exposure(bars: Bars, target_vol: float) -> Floats:
     """Size a position so that its yearly volatility stays at the target, never above the whole capital."""
-    yearly = rolling_std(log_returns(close), VOLATILITY_DAYS) * SESSIONS_A_YEAR**0.5
+    yearly = _series(bars, _volatility, VOLATILITY_DAYS) * SESSIONS_A_YEAR**0.5
     # NaN while the window fills: nothing is traded before risk can be measured.
-    size = np.nan_to_num(ratio(np.full(len(close), target_vol), yearly, otherwise=1.0), nan=0.0)
+    size = np.nan_to_num(ratio(np.full(len(bars), target_vol), yearly, otherwise=1.0), nan=0.0)
     tenths = np.floor(np.minimum(size, 1.0) / EXPOSURE_STEP + 1e-9)
     # A position of less than one step would be none at all; one step is the least that is held.
     return np.where(size > 0.0, np.maximum(tenths, 1.0), 0.0) * EXPOSURE_STEP
 
 
+def _mean(bars: Bars, window: int) -> Floats:
+    return rolling_mean(bars.close, window)
+
+
 def _momentum(bars: Bars, params: Params) -> Sides:
-    fast = rolling_mean(bars.close, int(params["fast"]))
-    slow = rolling_mean(bars.close, int(params["slow"]))
+    fast = _series(bars, _mean, int(params["fast"]))
+    slow = _series(bars, _mean, int(params["slow"]))
     return fast > slow * (1.0 + ROUNDING), fast < slow * (1.0 - ROUNDING)
 
 
+def _distance(bars: Bars, window: int) -> Floats:
+    """Measure how far the logarithm of the close is from its mean, in standard deviations."""
+    logs = _series(bars, _logs)
+    return ratio(logs - rolling_mean(logs, window), rolling_std(logs, window))
+
+
 def _mean_reversion(bars: Bars, params: Params) -> Sides:
-    window = int(params["window"])
-    logs = np.log(bars.close)
-    score = ratio(logs - rolling_mean(logs, window), rolling_std(logs, window))
+    score = _series(bars, _distance, int(params["window"]))
     entry, leave = float(params["entry"]), float(params["exit"])
     return held_state(score < -entry, score >= -leave), held_state(score > entry, score <= leave)
 
 
+# The channel ends the bar before: today's high cannot be above itself.
+def _top(bars: Bars, channel: int) -> Floats:
+    return lagged(rolling_max(bars.high, channel), 1)
+
+
+def _bottom(bars: Bars, channel: int) -> Floats:
+    return lagged(rolling_min(bars.low, channel), 1)
+
+
 def _breakout(bars: Bars, params: Params) -> Sides:
     channel, leave = int(params["channel"]), int(params["exit_channel"])
-    # The channel ends the bar before: today's high cannot be above itself.
-    top, bottom = lagged(rolling_max(bars.high, channel), 1), lagged(rolling_min(bars.low, channel), 1)
-    near_top, near_bottom = lagged(rolling_max(bars.high, leave), 1), lagged(rolling_min(bars.low, leave), 1)
+    top, bottom = _series(bars, _top, channel), _series(bars, _bottom, channel)
+    near_top, near_bottom = _series(bars, _top, leave), _series(bars, _bottom, leave)
     close = bars.close
     return held_state(close > top, close < near_bottom), held_state(close < bottom, close > near_top)
 
 
+def _trend(bars: Bars, days: int) -> Floats:
+    """Measure the return over some days in units of two standard deviations, cut to [-1, 1]."""
+    logs, daily = _series(bars, _logs), _series(bars, _volatility, VOLATILITY_DAYS)
+    return np.clip(ratio(logs - lagged(logs, days), 2.0 * daily * days**0.5), -1.0, 1.0)
+
+
+def _calm(bars: Bars, days: int) -> Floats:
+    """Measure how much calmer than usual the market is, cut to [-1, 1]."""
+    usual = _series(bars, _volatility, LONG_VOLATILITY_DAYS)
+    return np.clip(1.0 - ratio(_series(bars, _volatility, days), usual, 1.0), -1.0, 1.0)
+
+
 def _multi_factor(bars: Bars, params: Params) -> Sides:
-    logs = np.log(bars.close)
-    returns = log_returns(bars.close)
-    daily = rolling_std(returns, VOLATILITY_DAYS)
-
-    def trend(days: int) -> Floats:
-        """Measure the return over some days in units of two standard deviations, cut to [-1, 1]."""
-        return np.clip(ratio(logs - lagged(logs, days), 2.0 * daily * days**0.5), -1.0, 1.0)
-
-    usual = rolling_std(returns, LONG_VOLATILITY_DAYS)
-    calm = np.clip(1.0 - ratio(rolling_std(returns, int(params["volatility_days"])), usual, 1.0), -1.0, 1.0)
     weights = [float(params[f"{name}_weight"]) for name in ("momentum", "reversal", "volatility")]
-    factors = [trend(int(params["momentum_days"])), -trend(int(params["reversal_days"])), calm]
+    factors = [
+        _series(bars, _trend, int(params["momentum_days"])),
+        -_series(bars, _trend, int(params["reversal_days"])),
+        _series(bars, _calm, int(params["volatility_days"])),
+    ]
     total = sum(weights)
     score = np.sum([w * f for w, f in zip(weights, factors, strict=True)], axis=0) / total
     threshold = float(params["threshold"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -20,6 +20,9 @@ SESSION_ENDS_AT: Final = time(21, 0)
 New York closes at 16:00 local time, which is 20:00 UTC in summer and 21:00 UTC in winter. The later one
 serves all year: in summer the bar arrives an hour late, and nothing ever leaks (R-D15, R-D18).
 """
+
+VIEWS_KEPT: Final = 4
+"""So many days' views stay: whoever asks on one day shares bars, and what is computed from them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +52,7 @@ class Universe:
     sourced: int = 0
     seed: int = 0
     continuation: Continuation | None = None
+    _views: dict[date, Universe] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, bars: Iterable[Bars], description: str) -> Universe:
@@ -130,11 +134,17 @@ class Universe:
         instant = instant.astimezone(UTC)
         last = instant.date() if instant.time() >= SESSION_ENDS_AT else instant.date() - timedelta(days=1)
         edge = np.datetime64(last, "D")
-        if self.continuation is None:
-            if not len(self.calendar) or self.calendar[-1] <= edge:
-                return self
-            return self._cut(self.bars, self.calendar, edge)
-        return self._cut(*self.continuation.reaching(edge), edge)
+        if self.continuation is None and (not len(self.calendar) or self.calendar[-1] <= edge):
+            return self
+        view = self._views.get(last)
+        if view is None:
+            known = (
+                (self.bars, self.calendar) if self.continuation is None else self.continuation.reaching(edge)
+            )
+            if len(self._views) >= VIEWS_KEPT:
+                del self._views[next(iter(self._views))]
+            view = self._views[last] = self._cut(*known, edge)
+        return view
 
     def _cut(self, bars: Mapping[str, Bars], calendar: Dates, edge: np.datetime64) -> Universe:
         """Make a view of what these bars hold up to a day."""

@@ -50,12 +50,10 @@ class Book(Entries):
 
     def curves(self) -> dict[str, Curve]:
         """Return the curves of the strategies that are traded or hold something."""
-        holders = {owner for owner, _ in self.positions}
-        return {
-            strategy_id: self.curve(strategy_id)
-            for strategy_id in self._strategies()
-            if strategy_id in holders or self._is_traded(strategy_id)
-        }
+        shown = {owner for owner, _ in self.positions}
+        if self._house is not None:
+            shown.update(self._life().traded())
+        return {strategy_id: self.curve(strategy_id) for strategy_id in sorted(shown)}
 
     def drawdown(self, strategy_id: str, marks: Mapping[str, float] | None = None) -> float:
         """Return how far a strategy's curve stands under its peak since deployment: 0 or negative."""

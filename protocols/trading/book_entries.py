@@ -275,7 +275,7 @@ class Entries(Fold):
         """Return every strategy that has an account or is traded, by name."""
         known = set(self._accounts)
         if self._house is not None:
-            known.update(name for name in self._life().strategies if self._is_traded(name))
+            known.update(self._life().traded())
         return sorted(known)
 
     def _synced(self, strategy_id: str) -> Account:

@@ -32,7 +32,8 @@ def desk_brief(house: House) -> dict[str, Any]:
     """
     book: Book = house.fold_named("book")
     life: Life = house.fold_named("life")
-    positions = book.holdings()
+    positions, curves = book.holdings(), book.curves()
+    figures = measure(book.cash, book.opening, positions, book.marks, curves)
     return {
         "cash": exact(book.cash),
         "equity": exact(book.equity()),
@@ -47,21 +48,21 @@ def desk_brief(house: House) -> dict[str, Any]:
         "halted": bool(book.halted),
         "trades_today": book.trades_today,
         "orders_under_way": len(book.in_flight),
-        "exposure": book.measures()["exposure"],
+        "exposure": figures["exposure"],
         "limits": PORTFOLIO._asdict(),
         "curves": {
             strategy_id: {name: exact(amount) for name, amount in curve._asdict().items()}
-            for strategy_id, curve in book.curves().items()
+            for strategy_id, curve in curves.items()
         },
         "strategies": {
-            strategy_id: _strategy(book, known)
+            strategy_id: _strategy(book, known, figures["drawdowns"].get(strategy_id))
             for strategy_id, known in sorted(life.strategies.items())
             if known.stage != "withdrawn" or strategy_id in positions
         },
     }
 
 
-def _strategy(book: Book, known: Standing) -> dict[str, Any]:
+def _strategy(book: Book, known: Standing, drawdown: float | None) -> dict[str, Any]:
     """Return one strategy: where it stands, what it trades, how it fares."""
     strategy = known.strategy
     return {
@@ -75,7 +76,7 @@ def _strategy(book: Book, known: Standing) -> dict[str, Any]:
         "days": known.days,
         "backtest": dict(known.backtest),
         "sharpe": book.sharpe(known.strategy_id),
-        "drawdown": book.drawdown(known.strategy_id),
+        "drawdown": book.drawdown(known.strategy_id) if drawdown is None else drawdown,
     }
 
 

@@ -264,6 +264,10 @@ class Life(Fold):
         known = self.strategies.get(strategy_id)
         return known is not None and known.is_traded
 
+    def traded(self) -> list[str]:
+        """Return the strategies whose signals are traded (R-B12)."""
+        return [strategy_id for strategy_id, known in self.strategies.items() if known.is_traded]
+
     def to_consider(self) -> tuple[str, ...]:
         """Return the candidates that System A put there and no CHECK_NEW_STRATEGIES named since."""
         return tuple(

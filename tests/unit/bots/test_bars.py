@@ -51,3 +51,11 @@ def test_columns_of_unequal_length_are_refused():
     one = np.ones(2)
     with pytest.raises(ValueError, match="column volume has shape"):
         Bars("A", np.array(["2020-01-01", "2020-01-02"], "M8[D]"), one, one, one, one, np.ones(3), "file")
+
+
+def test_whoever_asks_for_the_same_slice_gets_the_same_bars():
+    whole = bars()
+    assert whole.between(1, 3) is whole.between(1, 3)
+    assert whole.between(-1, 2) is whole.between(0, 2)
+    assert whole.between(1, 3) is not bars().between(1, 3)
+    assert len(whole.between(1, 2)) == 1

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from bots.desk.bridge import bridge
-from bots.desk.market import Market
+from bots.desk.market import TAILS_KEPT, Market
 from bots.tools.bars import Bars
 from bots.tools.prices import load_universe
 from bots.tools.universe import Universe
@@ -169,3 +169,17 @@ def test_a_bridge_keeps_all_four_prices_whatever_they_are(seed, steps):
     assert (path[0], path[-1]) == (open_, close)
     assert (path.max(), path.min()) == (round(high, 4), round(low, 4))
     assert np.array_equal(path, np.round(path, 4))
+
+
+def test_all_strategies_of_a_round_look_at_the_same_bars(market, universe):
+    symbol = universe.symbols[0]
+    at = session_on(DAY).opens_at + 30 * MINUTE
+    shown = market.tail(symbol, at, 300)
+    assert market.tail(symbol, at, 300) is shown
+    for other in (market.tail(symbol, at, 200), market.tail(symbol, at + MINUTE, 300)):
+        assert other is not shown
+    assert shown.close[-1] == market.price(symbol, at)
+    for n in range(2 * TAILS_KEPT):
+        later = at + n * MINUTE
+        assert market.tail(symbol, later, 300).close[-1] == market.price(symbol, later)
+        assert len(market._latest) <= TAILS_KEPT

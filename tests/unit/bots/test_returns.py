@@ -33,7 +33,8 @@ def lived(monkeypatch, decided, made, costs=FREE, lag=0, first=0):
     days = universe.calendar
     span = Span(days[first].item(), days[-1].item())
     spec = StrategySpec("momentum", SPEC.params, tuple(by_symbol))
-    return run(spec, universe, span, costs, lag)
+    # Past the cache: it knows nothing of decisions given by hand.
+    return module._run.__wrapped__(spec, universe, span, costs, lag)
 
 
 def test_a_decision_at_a_close_is_executed_at_the_next_open(monkeypatch):
@@ -134,3 +135,23 @@ def test_a_span_without_sessions_is_empty():
         SPEC, universe, Span(universe.last_date.replace(year=2030), universe.last_date.replace(year=2031))
     )
     assert (len(found.returns), found.opened, found.turnover) == (0, 0, 0.0)
+
+
+def test_what_was_run_before_is_not_run_again_and_cannot_be_changed():
+    rng = np.random.default_rng(4)
+    close = 100.0 * np.cumprod(1.0 + 0.01 * rng.standard_normal(60))
+    made = bars("A", close, close)
+    days = made.dates
+    span = Span(days[30].item(), days[-1].item())
+    first = run(SPEC, Universe.of([made], ""), span)
+    assert run(SPEC, Universe.of([bars("A", close, close)], "the same prices"), span) is first
+    assert first.opened > 1 and len(first.trades)
+    for series in (first.returns, first.buy_and_hold, first.trades):
+        with pytest.raises(ValueError, match="read-only"):
+            series[0] = 0.0
+    late, dear = (
+        run(SPEC, Universe.of([made], ""), span, lag=1),
+        run(SPEC, Universe.of([made], ""), span, FREE),
+    )
+    assert not np.array_equal(late.returns, first.returns)
+    assert dear.cost == 0.0 < first.cost

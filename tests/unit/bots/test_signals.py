@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bots.tools.bars import Bars
-from bots.tools.signals import WARM_UP_BARS, positions
+from bots.tools.signals import WARM_UP_BARS, _exposure, _series, _trend, _volatility, positions
 from bots.tools.strategies import ARCHETYPES, PARAM_SPACE, StrategySpec, draw
 
 DAYS = 700
@@ -152,3 +152,22 @@ def test_the_warm_up_is_longer_than_every_lookback():
         if legal.is_whole and name != "allow_short"
     )
     assert longest + 20 < WARM_UP_BARS
+
+
+@given(specs(), st.integers(0, 3), st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_what_is_computed_once_is_what_is_computed_anew(one, seed, start):
+    bars = walk(seed).between(start, DAYS)
+    first = positions(one, bars)
+    assert np.array_equal(positions(one, bars), first)
+    _series.cache_clear()
+    assert np.array_equal(positions(one, walk(seed).between(start, DAYS)), first)
+
+
+def test_series_that_strategies_share_cannot_be_changed():
+    bars = walk(1)
+    for make, how in ((_exposure, 0.2), (_volatility, 20), (_trend, 30)):
+        series = _series(bars, make, how)
+        assert _series(bars, make, how) is series
+        with pytest.raises(ValueError, match="read-only"):
+            series[0] = 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bots.tools.bars import Bars
-from bots.tools.universe import Universe
+from bots.tools.universe import VIEWS_KEPT, Universe
 
 
 def bars(symbol, first="2020-01-01", days=10, scale=1.0):
@@ -100,3 +100,25 @@ def test_no_symbol_or_one_twice_is_refused():
         Universe.of([], "")
     with pytest.raises(ValueError, match="twice"):
         Universe.of([bars("A"), bars("A")], "")
+
+
+def test_whoever_asks_on_one_day_is_shown_the_same_bars():
+    universe = Universe.of([bars("A"), bars("B")], "")
+    view = universe.until(instant(5, 22))
+    assert universe.until(instant(6, 3)) is view
+    assert universe.until(instant(6, 22)).last_date == date(2020, 1, 6)
+    for day in range(1, 9):
+        assert universe.until(instant(day, 22)).last_date == date(2020, 1, day)
+        assert len(universe._views) <= VIEWS_KEPT
+    assert universe.until(instant(5, 22)) == view
+
+
+def test_views_of_one_universe_are_not_those_of_another_made_from_it():
+    universe = Universe.of([bars("A")], "")
+    for day in (5, 9):
+        universe.until(instant(day, 22))
+    assert len(universe.shifted(1).until(instant(9, 22)).calendar) == 2
+    later = universe.shifted(1).until(datetime(2020, 1, 12, 22, tzinfo=UTC))
+    assert later.last_date == date(2020, 1, 12)
+    assert later.bars["A"].close.tolist() == universe.until(instant(5, 22)).bars["A"].close.tolist()
+    assert universe.continued(3).until(datetime(2020, 2, 3, 22, tzinfo=UTC)).last_date > date(2020, 1, 10)

@@ -22,6 +22,7 @@ from protocols.trading.book_figures import (
     units,
 )
 from protocols.trading.briefing import desk_brief, measured
+from tests.doubles import bodies
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
 
 FILLS = st.lists(
@@ -493,6 +494,38 @@ def test_minds_compute_the_books_measures_from_the_brief_alone():
     table.check(AAA=120.0)
     marks = {"AAA": 93.0001, "BBB": 104.4, "CCC": -1.0}
     assert measured(desk_brief(table.docket.house), marks) == table.book.measures(marks)
+
+
+def test_the_brief_and_the_book_tell_the_same_of_every_strategy():
+    table = MoneyTable()
+    table.put("strat_2")
+    table.put("strat_3", to="staging")
+    table.trade("BUY", 333, 101.1234, fee=1.11)
+    table.trade("SELL", 77, 100.0, strategy_id="strat_2", symbol="BBB")
+    table.check(AAA=80.0, BBB=120.0)
+    desk = desk_brief(table.docket.house)
+    told = {name: known["drawdown"] for name, known in desk["strategies"].items()}
+    assert told == {name: table.book.drawdown(name) for name in ("strat_1", "strat_2", "strat_3")}
+    assert told["strat_1"] < told["strat_2"] < told["strat_3"] == 0.0
+    assert desk["exposure"] == table.book.measures()["exposure"]
+    assert sorted(desk["curves"]) == ["strat_1", "strat_2"]
+
+
+def test_the_brief_tells_how_a_strategy_fared_that_is_traded_no_longer_or_holds_nothing():
+    table = MoneyTable()
+    table.put("strat_2")
+    table.put("strat_3")
+    table.trade("BUY", 333, 101.1234, fee=1.11)
+    table.trade("BUY", 77, 100.0, strategy_id="strat_2", symbol="BBB")
+    table.trade("SELL", 77, 90.0, strategy_id="strat_2", symbol="BBB")
+    table.withdraw("strat_1")
+    table.tell(OPERATOR, bodies.moved("strat_2", from_="production", to="staging"))
+    desk = desk_brief(table.docket.house)
+    told = {name: known["drawdown"] for name, known in desk["strategies"].items()}
+    assert told == {name: table.book.drawdown(name) for name in ("strat_1", "strat_2", "strat_3")}
+    assert told["strat_2"] < told["strat_1"] < told["strat_3"] == 0.0
+    # Curves are those of what is held, and of what may trade.
+    assert sorted(desk["curves"]) == sorted(table.book.curves()) == ["strat_1", "strat_3"]
 
 
 def test_the_brief_shows_the_desk_in_dollars():
