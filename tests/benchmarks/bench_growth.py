@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,12 +65,16 @@ def open_debates_10000_vs_1000_ratio() -> float:
 
 
 def _directory() -> Path:
-    return Path(tempfile.gettempdir()) / f"moot-bench-{MILLION}-{os.getuid()}"
+    """Name the directory after the rules that its log was made by: those of today must hold on it."""
+    root = Path(__file__).resolve().parents[2]
+    sources = (*(root / "protocols").rglob("*.py"), root / "tests" / "doubles" / "biglog.py")
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"moot-bench-{MILLION}-{os.getuid()}-{digest}"
 
 
 @cache
 def million() -> Path:
-    """Make a data directory with a log of a million messages; it is kept for the next time."""
+    """Make a data directory with a log of a million messages; it is kept for the next time with the same rules."""
     from channels.log.sequencer import Entry
     from channels.log.write_behind import LogWriter
     from tests.doubles.biglog import Chance
@@ -76,9 +82,9 @@ def million() -> Path:
     directory = _directory()
     if (directory / "done").exists():
         return directory
-    directory.mkdir(parents=True, exist_ok=True)
-    for path in directory.iterdir():
-        path.unlink()
+    for outdated in directory.parent.glob(f"moot-bench-{MILLION}-{os.getuid()}*"):
+        shutil.rmtree(outdated)
+    directory.mkdir(parents=True)
     writer = LogWriter(directory / "log.sqlite")
 
     def sink(env: object) -> None:
