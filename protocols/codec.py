@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -87,15 +86,37 @@ def decode_envelope(raw: bytes | str) -> Envelope:
         text = raw.decode() if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as exc:
         raise Malformed("messages", f"is not UTF-8 at byte {exc.start}", field="line") from None
+    wire, body = _decode(text)
+    return _envelope(wire, body, _without_hash(text, wire.hash), wire.hash or "")
+
+
+def decode_stored(text: str, digest: str) -> Envelope:
+    """Read one stored row: the canonical text without `hash`, and the hash as hex (K15).
+
+    Raises:
+        Malformed: It is no envelope.
+    """
+    return _envelope(*_decode(text), text, digest)
+
+
+def _decode(text: str) -> tuple[Any, Message]:
+    """Read the fields around a body, and the body.
+
+    Raises:
+        Malformed: It is no envelope.
+    """
     try:
         wire = _read_wire(text)
-        body: Message = wire.body
-        if wire.v != SCHEMA_VERSION:
-            wire, body = _decode_rare(text, None)
+        if wire.v == SCHEMA_VERSION:
+            return wire, wire.body
+        return _decode_rare(text, None)
     except ValidationError as exc:
-        wire, body = _decode_rare(text, exc)
+        return _decode_rare(text, exc)
     except (UnicodeError, RecursionError) as exc:
         raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
+
+
+def _envelope(wire: Any, body: Message, json: str, digest: str) -> Envelope:
     actor = wire.actor
     return assemble(
         wire.v,
@@ -112,18 +133,9 @@ def decode_envelope(raw: bytes | str) -> Envelope:
         wire.hops,
         wire.sent_at,
         body,
-        _without_hash(text, wire.hash),
-        wire.hash or "",
+        json,
+        digest,
     )
-
-
-def decode_stored(text: str, digest: str) -> Envelope:
-    """Read one stored row: the canonical text without `hash`, and the hash as hex (K15).
-
-    Raises:
-        Malformed: It is no envelope.
-    """
-    return replace(decode_envelope(text), json=text, hash=digest)
 
 
 def canonical_text(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from moot.logs import Line
 from moot.verify.exactness import differences
-from protocols.codec import canonical_text, decode_envelope
+from protocols.codec import canonical_text, decode_envelope, decode_stored
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.times import parse_instant
@@ -79,7 +79,7 @@ def read(line: Line, *, is_clean: bool = False, follows: bytes = b"") -> Read:
     """
     text = line.text
     try:
-        envelope = decode_envelope(text)
+        envelope = decode_stored(text, line.hash) if line.hash else decode_envelope(text)
     except Malformed as exc:
         return Read(line, None, line.hash, (Problem(exc.rule, f"{exc.field or 'line'}: {exc.why}"),))
     if not FIRST_YEAR <= envelope.sent_at.year < LAST_YEAR:
@@ -87,11 +87,12 @@ def read(line: Line, *, is_clean: bool = False, follows: bytes = b"") -> Read:
         return Read(line, None, line.hash, (Problem("K3", why),))
     stated = envelope.hash
     if is_clean:
-        return Read(line, envelope, line.hash or stated, (), is_clean, follows)
+        return Read(line, envelope, stated, (), is_clean, follows)
     problems: tuple[Problem, ...] = ()
-    if type(envelope.body) is not Opaque and (lost := differences(text, envelope, has_hash=stated != "")):
+    has_hash = stated != "" and not line.hash
+    if type(envelope.body) is not Opaque and (lost := differences(text, envelope, has_hash=has_hash)):
         problems = tuple(Problem("K4", why) for why in lost)
-    return Read(line, envelope, line.hash or stated, problems)
+    return Read(line, envelope, stated, problems)
 
 
 def seq_of(text: str) -> int:

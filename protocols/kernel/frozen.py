@@ -84,12 +84,14 @@ def freeze(value: object, path: str = "", depth: int = 0) -> Json:
     if isinstance(value, Mapping | list | tuple) and len(value) > MAX_ITEMS:
         raise ValueError(f"{_at(path)}more than {MAX_ITEMS} items")
     if isinstance(value, Mapping):
-        return FrozenDict(
-            {
-                _key(key, path): freeze(item, f"{path}.{key}" if path else key, depth + 1)
-                for key, item in value.items()
-            }
-        )
+        found = {}
+        for key, item in value.items():
+            # Most keys and many values are short ASCII, which stays as it is and needs no path.
+            is_plain = type(key) is str and len(key) <= MAX_TEXT and key.isascii()
+            name = key if is_plain else _key(key, path)
+            is_plain = type(item) is str and len(item) <= MAX_TEXT and item.isascii()
+            found[name] = item if is_plain else freeze(item, f"{path}.{name}" if path else name, depth + 1)
+        return FrozenDict(found)
     if isinstance(value, list | tuple):
         return tuple(freeze(item, f"{path}[{n}]", depth + 1) for n, item in enumerate(value))
     raise ValueError(f"{_at(path)}a {kind.__name__} is not JSON data")

@@ -69,6 +69,7 @@ class Schedule:
         self._at = sorted(parse_instant(text) for text in spec.get("at", ()))
         self._day: date | None = None
         self._of_day: list[datetime] = []
+        self._of_later: tuple[date | None, list[datetime]] = (None, [])
         self._times: list[timedelta] = []
 
     def first(self, at: datetime, *, after: bool) -> datetime | None:
@@ -79,7 +80,11 @@ class Schedule:
             if at.date() != self._day:
                 self._day, self._of_day = at.date(), self._fires_on(at)
             fires = self._of_day[find(self._of_day, at) :][:1]
-            found += fires or self._fires_from(_midnight(at) + timedelta(days=1))
+            if not fires:
+                if self._of_later[0] != self._day:
+                    self._of_later = (self._day, self._fires_from(_midnight(at) + timedelta(days=1)))
+                fires = self._of_later[1]
+            found += fires
         return min(found, default=None)
 
     def _fires_on(self, at: datetime) -> list[datetime]:
