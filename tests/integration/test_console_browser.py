@@ -292,6 +292,8 @@ def test_a_killed_console_comes_back_with_what_was_being_written(
         expect(page.get_by_role("button", name="Send")).to_be_disabled()
         society.start_console()
         expect(page.locator(".tell.bad")).to_have_count(0, timeout=40_000)
+        # The page loads itself anew until it is connected, more than once on a machine that is slow.
+        page.wait_for_function("() => window.did_handshake === true", timeout=40_000)
         expect(page.get_by_label("write a note or a command")).to_have_value("half a sent")
         assert page.url.endswith("/c/a-verdict")
         page.get_by_label("write a note or a command").press("End")
