@@ -18,6 +18,7 @@ from time import perf_counter
 
 from config.settings import load_settings
 from moot.clock import VirtualClock
+from moot.heap import settle_heap
 from moot.society import Plan, Society
 from moot.stored import last_sent_at
 
@@ -158,4 +159,6 @@ if __name__ == "__main__":
         "restart": lambda: restart(Path(word)),
         "judge": lambda: judge(Path(word)),
     }
+    if part != "judge":
+        settle_heap()  # as the commands do that run a society
     print(json.dumps(run[part]()))
