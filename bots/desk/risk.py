@@ -154,6 +154,4 @@ def profile(spec: StrategySpec, universe: Universe, traded: Mapping[str, Strateg
 @lru_cache(maxsize=KEPT)
 def _returns(spec: StrategySpec, universe: Universe) -> Floats:
     validate(spec, universe.bars)
-    returns = run(spec, universe, splits(universe).evidence).returns
-    returns.flags.writeable = False
-    return returns
+    return run(spec, universe, splits(universe).evidence).returns

@@ -175,8 +175,7 @@ def _cached(spec: StrategySpec, universe: Universe, span: Span, costs: Costs) ->
     years = max(len(lived.dates), 1) / 252
     with np.errstate(all="ignore"):  # an absurd price file may multiply beyond any float
         equity = np.minimum(np.nan_to_num(np.cumprod(1.0 + lived.returns), nan=0.0), LARGEST)
-    for column in (equity, lived.returns):
-        column.flags.writeable = False
+    equity.flags.writeable = False
     return BacktestReport(
         spec=spec,
         span=span,

@@ -49,7 +49,7 @@ MOVES_KEPT: Final = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """A strategy's life over a span, before it is measured.
+    """A strategy's life over a span, before it is measured; the arrays are read-only.
 
     Attributes:
         dates: Sessions of the span, shape (days,).
@@ -131,10 +131,10 @@ def _run(spec: StrategySpec, universe: Universe, span: Span, costs: Costs, lag: 
         held += leg.held
         opened += leg.opened
     trades = np.concatenate(closed) if closed else np.zeros(0)
-    net, held_all = _solvent(total * part), market * part
-    for series in (net, held_all, trades):
+    net, buy_and_hold = _solvent(total * part), market * part
+    for series in (net, buy_and_hold, trades):
         series.flags.writeable = False
-    return Run(dates, net, held_all, trades, turnover, turnover * costs.rate, exposure, held, opened)
+    return Run(dates, net, buy_and_hold, trades, turnover, turnover * costs.rate, exposure, held, opened)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -135,9 +135,7 @@ def _alone(spec: StrategySpec, universe: Universe) -> RiskReport:
 
 @lru_cache(maxsize=CACHED_SERIES)
 def _evidence_returns(spec: StrategySpec, universe: Universe) -> Floats:
-    returns = run(spec, universe, splits(universe).evidence).returns
-    returns.flags.writeable = False
-    return returns
+    return run(spec, universe, splits(universe).evidence).returns
 
 
 @lru_cache(maxsize=32)

@@ -40,7 +40,7 @@ WARM_UP_BARS: Final = 300
 """Bars before a span that signals may look at: above every lookback, so that it begins with a full signal."""
 
 SERIES_KEPT: Final = 2048
-"""So many series stay computed, of some 15 kB each: many strategies look at the same bars through the same windows."""
+"""So many series stay computed: many strategies look at the same bars through the same windows."""
 
 Params = Mapping[str, Number]
 Sides = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -117,14 +117,14 @@ def _momentum(bars: Bars, params: Params) -> Sides:
     return fast > slow * (1.0 + ROUNDING), fast < slow * (1.0 - ROUNDING)
 
 
-def _distance(bars: Bars, window: int) -> Floats:
+def _z_score(bars: Bars, window: int) -> Floats:
     """Measure how far the logarithm of the close is from its mean, in standard deviations."""
     logs = _series(bars, _logs)
     return ratio(logs - rolling_mean(logs, window), rolling_std(logs, window))
 
 
 def _mean_reversion(bars: Bars, params: Params) -> Sides:
-    score = _series(bars, _distance, int(params["window"]))
+    score = _series(bars, _z_score, int(params["window"]))
     entry, leave = float(params["entry"]), float(params["exit"])
     return held_state(score < -entry, score >= -leave), held_state(score > entry, score <= leave)
 

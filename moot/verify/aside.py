@@ -25,8 +25,8 @@ from protocols.kernel.envelope import GENESIS, link
 AFTER: Final = 5_000
 """A shorter log is judged before a second process could help."""
 
-LEAD: Final = 32
-"""So many batches are on their way at most: one that helps too late helps nobody."""
+MOST_UNANSWERED: Final = 32
+"""So many batches are on their way at most: what is known too late helps nobody."""
 
 _SIZE: Final = 8
 _BUFFER: Final = 65536
@@ -105,7 +105,7 @@ class Aside:
             A number to ask `told` with; 0 when it is not looked at.
         """
         self._after -= len(lines)
-        if self._after >= 0 or self._asked - self._answered >= LEAD:
+        if self._after >= 0 or self._asked - self._answered >= MOST_UNANSWERED:
             self._exchange()
             return 0
         if self._child is None:

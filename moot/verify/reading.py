@@ -37,7 +37,7 @@ class Read(NamedTuple):
         envelope: What it says; None when it is no envelope.
         hash: The hash it states, in hex; "" for none.
         problems: What is wrong with it by itself.
-        is_clean: Whether it is known to hold no secret.
+        is_clean: Whether it is known to say what its envelope says, and to hold no secret.
         follows: The hash of the line before that its own is known to fit; empty for none.
     """
 

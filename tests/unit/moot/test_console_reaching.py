@@ -17,6 +17,11 @@ from tests.doubles.hosting import asking, hosting
 from tests.doubles.waiting import until
 
 
+@pytest.fixture(autouse=True)
+def asked_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ASK_S", 0.01)
+
+
 class Society:
     """Answers what a console asks, and remembers what it was told since it was started."""
 
@@ -55,11 +60,7 @@ async def reached(directory: Path, on_change: Callable[[], None]) -> AsyncIterat
             await asyncio.gather(task, return_exceptions=True)
 
 
-def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "ASK_S", 0.01)
-
+def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(tmp_path: Path) -> None:
     async def main() -> None:
         async with reached(tmp_path, lambda: None) as reaching:
             # Also one that was not there yet when the page opened.
@@ -78,11 +79,7 @@ def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(
     asyncio.run(main())
 
 
-def test_k8_what_a_page_left_while_a_new_society_was_told_is_not_told_as_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "ASK_S", 0.01)
-
+def test_k8_what_a_page_left_while_a_new_society_was_told_is_not_told_as_shown(tmp_path: Path) -> None:
     async def main() -> None:
         async with reached(tmp_path, lambda: None) as reaching:
             await reaching.hold("page 1", frozenset({"esc_1"}))
@@ -100,10 +97,7 @@ def test_k8_what_a_page_left_while_a_new_society_was_told_is_not_told_as_shown(
     asyncio.run(main())
 
 
-def test_trouble_is_told_and_ends_with_the_society_that_had_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "ASK_S", 0.01)
+def test_trouble_is_told_and_ends_with_the_society_that_had_it(tmp_path: Path) -> None:
     changes: list[str] = []
 
     async def main() -> None:

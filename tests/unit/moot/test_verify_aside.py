@@ -235,12 +235,14 @@ def test_the_process_ends_with_its_parent_whatever_ends_that() -> None:
 
 def test_answers_that_come_too_late_are_forgotten_and_few_are_on_their_way() -> None:
     with Aside(after=0) as helper:
-        asked = [helper.ask(the_lines(LINES[:SOME])) for _ in range(2 * aside.LEAD)]
-        assert asked[aside.LEAD :] == [0] * aside.LEAD
-        assert [helper.told(number) for number in asked[: aside.LEAD]] == [DOUBTFUL] * aside.LEAD
+        asked = [helper.ask(the_lines(LINES[:SOME])) for _ in range(2 * aside.MOST_UNANSWERED)]
+        assert asked[aside.MOST_UNANSWERED :] == [0] * aside.MOST_UNANSWERED
+        assert [helper.told(number) for number in asked[: aside.MOST_UNANSWERED]] == [
+            DOUBTFUL
+        ] * aside.MOST_UNANSWERED
         end = time.monotonic() + 20
-        while helper._answered < aside.LEAD and time.monotonic() < end:
+        while helper._answered < aside.MOST_UNANSWERED and time.monotonic() < end:
             assert helper.told(0) == DOUBTFUL
             time.sleep(0.001)
-        assert helper._answered == aside.LEAD and not helper._answers
-        assert helper.ask(the_lines(LINES)) == aside.LEAD + 1
+        assert helper._answered == aside.MOST_UNANSWERED and not helper._answers
+        assert helper.ask(the_lines(LINES)) == aside.MOST_UNANSWERED + 1

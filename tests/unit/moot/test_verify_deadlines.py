@@ -141,6 +141,23 @@ def test_officers_may_be_late_by_a_minute_or_five_wall_seconds(
     assert judged(delayed(lines, cut, timedelta(seconds=late_s))).ok is ok
 
 
+@pytest.mark.parametrize(("late_s", "ok"), [(30.0, True), (59.0, True), (61.0, False)])
+def test_r_d17_a_cycle_that_waited_is_due_from_the_end_of_what_it_waited_for(late_s: float, ok: bool) -> None:
+    """Its nominal instant is long ago by then; the patience with the timekeeper begins at the end."""
+    lines = lived(10, schedules={"daily": {"at": ["2026-02-28T10:10:00Z"]}, "micro": {"cron": "0 */2 * * *"}})
+    cut = place(lines, "CYCLE_TRIGGER", mode="daily")
+    nominal = parse_instant(lines[cut]["body"]["nominal_at"])
+    assert parse_instant(lines[cut]["sent_at"]) - nominal > timedelta(minutes=5)
+    lines = lines[: cut + 1]
+    lines[0] = {**lines[0], "body": {**lines[0]["body"], "clock": "real", "speed": 1.0}}
+    lines = delayed(lines, cut, timedelta(seconds=late_s))
+    cycle_id = f"cycle_{parse_instant(lines[cut]['sent_at']):%Y%m%d_%H%M}"
+    lines[cut].update(case_id=cycle_id, body={**lines[cut]["body"], "cycle_id": cycle_id})
+    report = judged(rehashed(lines))
+    assert report.ok is ok, whys(report)
+    assert ok or any("timekeeper owed a CYCLE_TRIGGER (daily/" in why for why in whys(report))
+
+
 def test_an_outage_is_nobodys_silence() -> None:
     log: list[Envelope] = []
     life = Life(log.append, start=SATURDAY, silence=0.0, faults=0.0, clock="real")
