@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from protocols.escalation.case import EscalationState
+from protocols.kernel.case import CaseState
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
@@ -21,6 +22,7 @@ class Tally:
         self._types: Counter[str] = Counter()
         self._debates: Counter[str] = Counter()
         self._escalations: Counter[str] = Counter()
+        self._open: Counter[type[CaseState]] = Counter()
         self._first: datetime | None = None
         self._last: datetime | None = None
 
@@ -30,7 +32,10 @@ class Tally:
         if self._first is None:
             self._first = env.sent_at
         self._last = env.sent_at
+        for state in fx.started:
+            self._open[type(state)] += 1
         for state in fx.ended:
+            self._open[type(state)] -= 1
             if isinstance(state, DebateState):
                 self._debates[state.outcome or ""] += 1
             elif isinstance(state, EscalationState):
@@ -39,16 +44,21 @@ class Tally:
     def figures(self) -> dict[str, Any]:
         """Return the figures.
 
-        `first_at`, `last_at`: RFC 3339 or None; `debates`, `escalations`: how many ended how; `violations`,
-        `rulings`, `cycles`: how many messages of that type; `types`: how many of each type.
+        `first_at`, `last_at`: RFC 3339 or None; `debates`, `escalations`: how many ended how, and as "open" how
+        many have not; `violations`, `rulings`, `cycles`: how many messages of that type; `types`: how many of
+        each type.
         """
         return {
             "first_at": rfc3339(self._first) if self._first is not None else None,
             "last_at": rfc3339(self._last) if self._last is not None else None,
             "cycles": self._types["CYCLE_TRIGGER"],
-            "debates": dict(sorted(self._debates.items())),
+            "debates": self._with_open(self._debates, DebateState),
             "violations": self._types["VIOLATION"],
             "rulings": self._types["RULING"],
-            "escalations": dict(sorted(self._escalations.items())),
+            "escalations": self._with_open(self._escalations, EscalationState),
             "types": dict(sorted(self._types.items())),
         }
+
+    def _with_open(self, ended: Counter[str], kind: type[CaseState]) -> dict[str, int]:
+        still = self._open[kind]
+        return dict(sorted(ended.items())) | ({"open": still} if still else {})

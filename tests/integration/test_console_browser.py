@@ -302,6 +302,23 @@ def test_a_killed_console_comes_back_with_what_was_being_written(
         expect(page.locator(".msg.human", has_text="half a sentence").last).to_be_visible()
 
 
+def test_what_is_sent_from_a_page_that_loads_itself_anew_is_sent_once_it_is_back(
+    society: Consoled, chromium: Browser
+) -> None:
+    with somebody(chromium, society.owner, "/c/a-verdict") as page:
+        # As if its server did not know it yet: nothing leaves such a page.
+        page.evaluate("() => { window.did_handshake = false; }")
+        page.get_by_label("write a note or a command").fill("said on the threshold")
+        page.keyboard.press("Enter")
+        page.reload()
+        expect(page.locator(".msg.human", has_text="said on the threshold")).to_have_count(1)
+        expect(page.get_by_label("write a note or a command")).to_have_value("")
+        page.reload()
+        expect(page.get_by_label("write a note or a command")).to_have_value("")
+        page.wait_for_function("() => window.did_handshake === true", timeout=40_000)
+        expect(page.locator(".msg.human", has_text="said on the threshold")).to_have_count(1)
+
+
 def test_nothing_is_written_into_the_working_directory(society: Consoled) -> None:
     assert {path.name for path in society.work.iterdir()} <= {"moot.toml", "society.out", "console.out"}
     assert not Path(".nicegui").exists()

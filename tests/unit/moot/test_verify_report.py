@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 
+import pytest
+from rich.console import Console
+
+from moot.cli.verify import print_report
 from moot.verify.report import Finding, Findings, Report
 from tests.doubles.full_life import full_life
 from tests.doubles.tampering import judged
+
+
+def printed(report: Report) -> str:
+    """Return what `moot verify` prints of a report."""
+    out = StringIO()
+    print_report(Console(file=out, width=200), "log", report)
+    return out.getvalue()
 
 
 def test_breaks_of_the_log_come_first_then_the_rest_by_seq() -> None:
@@ -79,9 +91,19 @@ def test_a_report_is_plain_data() -> None:
     assert figures["first_at"] == "2026-02-28T09:00:00.000000Z"
 
 
-def test_progress_is_told_now_and_then() -> None:
+def test_what_has_not_ended_is_counted_as_open() -> None:
+    kinds = [env.body.type for env in full_life()]
+    for opener, name in (("ESCALATION", "escalations"), ("HYPOTHESIS", "debates")):
+        begun = full_life()[: kinds.index(opener) + 1]
+        report = judged("".join(env.line + "\n" for env in begun))
+        assert report.ok
+        assert report.figures[name]["open"] == 1
+        assert "1 open" in printed(report)
+
+
+def test_progress_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("moot.verify.verifier.PROGRESS_EVERY", 10)
     log = full_life()
     seen: list[int] = []
-    text = "".join(env.json + "\n" for env in log)
-    judged(text, on_progress=seen.append)
-    assert seen == [] or seen == sorted(seen)
+    judged("".join(env.json + "\n" for env in log), on_progress=seen.append)
+    assert seen == list(range(10, len(log) + 1, 10))

@@ -3,6 +3,10 @@
 const KEPT = "moot-draft ";
 const kept = (place) => sessionStorage.getItem(KEPT + place) || "";
 const keep = (place, text) => { if (text) sessionStorage.setItem(KEPT + place, text); else sessionStorage.removeItem(KEPT + place); };
+// A page that comes back may load itself anew before its server knows it: what was sent until then is sent after that.
+const SENT = "moot-sent ";
+const HELLO_MS = 20;
+const greeted = () => new Promise((done) => { const look = () => { if (window.did_handshake) done(); else setTimeout(look, HELLO_MS); }; look(); });
 
 export const Compose = {
   inject: ["ask"],
@@ -26,7 +30,7 @@ export const Compose = {
     may(why) { if (why) this.reply = null; },
     text(t) { keep(this.place, t); this.pick = 0; this.isShut = false; this.$nextTick(this.grow); if (t) this.reply = null; },
   },
-  mounted() { this.grow(); },
+  mounted() { this.grow(); const sent = sessionStorage.getItem(SENT + this.place); if (sent && sent === this.text.trim()) this.send(); },
   methods: {
     grow() { const e = this.$refs.text; if (!e) return; e.style.height = "auto"; e.style.height = Math.min(e.scrollHeight, 160) + "px"; },
     focus() { this.$refs.text.focus(); },
@@ -44,6 +48,9 @@ export const Compose = {
       const text = this.text.trim(), place = this.place;
       if (!text || this.busy || this.blocked) return;
       this.busy = true;
+      sessionStorage.setItem(SENT + place, text);
+      await greeted();
+      sessionStorage.removeItem(SENT + place);
       let reply;
       try { reply = await this.ask("say", { text, channel: this.channel, about: this.about || null }); }
       catch (e) { reply = { ok: false, text: e.message }; }
