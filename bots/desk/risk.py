@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 
 from bots.tools.bars import Floats
-from bots.tools.returns import run
-from bots.tools.splits import splits
+from bots.tools.risk import evidence_returns
 from bots.tools.statistics import correlation, max_drawdown, published, tail_loss
 from bots.tools.strategies import StrategySpec, validate
 from bots.tools.universe import Universe
@@ -136,9 +135,11 @@ def profile(spec: StrategySpec, universe: Universe, traded: Mapping[str, Strateg
         StrategyError: It is not legal or names a symbol that the universe lacks.
         TooFewBarsError: Fewer than three sessions exist.
     """
-    own = _returns(spec, universe)
+    for one in (spec, *traded.values()):
+        validate(one, universe.bars)
+    own = evidence_returns(spec, universe)
     shared = {
-        strategy_id: correlation(own, _returns(other, universe))
+        strategy_id: correlation(own, evidence_returns(other, universe))
         for strategy_id, other in sorted(traded.items())
     }
     closest = max(shared, key=lambda name: shared[name], default="")
@@ -149,9 +150,3 @@ def profile(spec: StrategySpec, universe: Universe, traded: Mapping[str, Strateg
         closest,
         concentration(dict.fromkeys(spec.symbols, 1.0)),
     )
-
-
-@lru_cache(maxsize=KEPT)
-def _returns(spec: StrategySpec, universe: Universe) -> Floats:
-    validate(spec, universe.bars)
-    return run(spec, universe, splits(universe).evidence).returns

@@ -72,8 +72,8 @@ def assess(spec: StrategySpec, universe: Universe, approved: Sequence[StrategySp
     own = _alone(spec, universe)
     if not approved:
         return own
-    series = [_evidence_returns(one, universe) for one in dict.fromkeys(approved)]
-    shared = scores.correlation_risk(_evidence_returns(spec, universe), series)
+    series = [evidence_returns(one, universe) for one in dict.fromkeys(approved)]
+    shared = scores.correlation_risk(evidence_returns(spec, universe), series)
     together = MappingProxyType({**own.scores, "correlation_risk": shared})
     return RiskReport(together, own.train_metrics, own.validation_metrics, own.alpha_strength)
 
@@ -134,7 +134,19 @@ def _alone(spec: StrategySpec, universe: Universe) -> RiskReport:
 
 
 @lru_cache(maxsize=CACHED_SERIES)
-def _evidence_returns(spec: StrategySpec, universe: Universe) -> Floats:
+def evidence_returns(spec: StrategySpec, universe: Universe) -> Floats:
+    """Let a strategy trade over train and validation, which is all that a seat may argue on (R-D15).
+
+    Args:
+        spec: A legal strategy whose symbols are in the universe.
+        universe: What exists at the society's instant.
+
+    Returns:
+        Net daily returns as fractions, shape (days,), read-only.
+
+    Raises:
+        TooFewBarsError: Fewer than three sessions exist.
+    """
     return run(spec, universe, splits(universe).evidence).returns
 
 

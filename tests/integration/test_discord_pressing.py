@@ -131,31 +131,26 @@ def test_two_admins_and_one_who_presses_twice_each_get_an_answer_of_their_own(se
     assert all(len(server.replies(id)) == 1 for id in ids)
 
 
-@pytest.mark.parametrize("fault", [DROP_AFTER, DROP_BEFORE, status(502), delay(0.05)])
-def test_a_receipt_that_is_lost_is_asked_for_again(server, fault):
-    inbox = Inbox()
-
-    async def use(surface):
-        message = await escalated(surface)
-        server.faults.add(CALLBACK, 1, fault)
-        id = server.person_clicks("ana", message, "Acknowledge")
-        await until(lambda: server.replies(id))
-        return id
-
-    id = on(server, use, inbox)
-    assert only_reply(server, id).text == "Noted as message 7."
-    assert len(inbox.acts) == 1
+LOST = {
+    "receipt": (CALLBACK, 1, [DROP_AFTER, DROP_BEFORE, status(502), delay(0.05)]),
+    "answer": (
+        ANSWER,
+        2,
+        [DROP_AFTER, DROP_BEFORE, status(502), limited(0.05), limited(0.05, everywhere=True)],
+    ),
+}
 
 
 @pytest.mark.parametrize(
-    "fault", [DROP_AFTER, DROP_BEFORE, status(502), limited(0.05), limited(0.05, everywhere=True)]
+    ("call", "count", "fault"),
+    [(call, count, fault) for call, count, faults in LOST.values() for fault in faults],
 )
-def test_an_answer_that_is_lost_is_given_again_and_once(server, fault):
+def test_a_receipt_or_an_answer_that_is_lost_is_given_again_and_once(server, call, count, fault):
     inbox = Inbox()
 
     async def use(surface):
         message = await escalated(surface)
-        server.faults.add(ANSWER, 2, fault)
+        server.faults.add(call, count, fault)
         id = server.person_clicks("ana", message, "Acknowledge")
         await until(lambda: server.replies(id))
         return id

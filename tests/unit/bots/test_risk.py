@@ -119,7 +119,7 @@ def test_an_answer_from_the_cache_equals_a_fresh_one():
     spec, *approved = some_specs(4)
     first = assess(spec, SAMPLE, approved)
     cached = assess(spec, SAMPLE, approved)
-    for cache in (risk._alone, risk._evidence_returns, risk._market_returns):
+    for cache in (risk._alone, risk.evidence_returns, risk._market_returns):
         cache.cache_clear()
     assert first == cached == assess(spec, SAMPLE, approved)
 
