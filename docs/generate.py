@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import typer.testing
 from rich.console import Console
 
-from channels.terminal import TerminalSurface
 from config.contracts import SCHEMA
 from moot.cli.commands import app
+from moot.cli.log import Reader
 from moot.simulation.scene import load_scene, run_scene
 from protocols.escalation.triggers import TRIGGERS
 from protocols.kernel.catalogue import ANY, CHANNELS, READING
@@ -169,19 +169,20 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
 EXCERPT: Final = re.compile(r"(<!-- excerpt: (?P<scene>[\w./-]+) -->\n```\n).*?(```\n)", re.DOTALL)
 """A block that shows what a scene prints."""
 LEFT_OUT: Final = frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "RESEARCH_NOTE", "REFLECTION"})
+"""Messages that a page leaves out, as its text says; their numbers are missing."""
 COLUMNS: Final = 108
 
 
 def excerpt(scene: str) -> str:
-    """Run a scene and return its debate as a terminal shows it."""
+    """Run a scene and return what `moot scene` prints of it on a terminal, without `LEFT_OUT`."""
     file = io.StringIO()
     width = Console(
         file=file, width=COLUMNS, force_terminal=True, no_color=True, highlight=False, emoji=False
     )
-    surface = TerminalSurface(console=width)
+    reader = Reader(width)
     for envelope in run_scene(load_scene(ROOT / scene)).envelopes:
         if envelope.body.type not in LEFT_OUT:
-            surface.show(envelope)
+            reader.show_envelope(envelope)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue())
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
 
@@ -191,7 +192,7 @@ COMMANDS: Final = re.compile(r"(<!-- commands: (?P<file>[\w./-]+) -->\n```\n).*?
 
 
 def printed(file: str) -> str:
-    """Run command lines in a copy of their directory and return them with what they print."""
+    """Run command lines in a copy of their directory and return them with what they print on a terminal."""
     path = ROOT / file
     told = []
     with tempfile.TemporaryDirectory() as place:
@@ -207,7 +208,7 @@ def _output_of(line: str) -> str:
     done = typer.testing.CliRunner().invoke(app, shlex.split(line)[1:], env=env, catch_exceptions=False)
     if done.exit_code:
         raise SystemExit(f"{line}: exit code {done.exit_code}: {done.output}")
-    return "\n".join(text.rstrip() for text in done.stdout.splitlines()) + "\n"
+    return "\n".join(text.rstrip() for text in done.output.splitlines()) + "\n"
 
 
 def with_excerpts(text: str) -> str:

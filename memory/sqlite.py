@@ -64,7 +64,7 @@ class SqliteStore(Store):
         is_prompt: bool = False,
         working_kept: int = WORKING_KEPT,
     ) -> SqliteStore:
-        """Open or create a memory file and load it; then apply the log from `resume_at` on.
+        """Open or create a memory file and load it; the log is then applied, and what it holds passed over.
 
         Args:
             path: The file; its directory exists.

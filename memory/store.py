@@ -26,7 +26,7 @@ class Store(ABC):
       may be applied again from any earlier point. A gap is refused.
     * A view shows memory exactly as of its seq, however much is applied later, until it is pruned.
     * `apply` and the view touch neither disk nor loop; durable backends write behind and say in
-      `stored_seq` how far they came. After a crash, apply the log again from `resume_at`.
+      `stored_seq` how far they came. After a crash the log is applied again, from there or from its start.
     * A store rebuilt from the log equals the one that lived through it (`digest`).
     """
 
@@ -39,11 +39,6 @@ class Store(ABC):
     @abstractmethod
     def applied_hash(self) -> str:
         """Return the hash of that message; another one at its place in the log means another log (K15)."""
-
-    @property
-    def resume_at(self) -> int:
-        """Return the seq from which the log must be applied."""
-        return self.applied_seq + 1
 
     @property
     @abstractmethod

@@ -129,15 +129,13 @@ class Door:
             raise Forbidden("K3", "guests are people: the actor's kind is human", field="actor.kind")
         is_admin = self.seat_of(actor.platform, actor.user_id) is Seat.ADMIN
         if author is Seat.ADMIN and not is_admin:
-            raise Forbidden(
-                "R-E5", f"{actor.user_id} on {actor.platform} is no admin of this society", field="author"
-            )
+            raise Forbidden("R-E5", f"{actor.name} is no admin of this society", field="author")
         if author not in PEOPLE:
             holder = self._host.docket.house.holders.get(author)
             if holder is None:
                 raise Forbidden("K14", f"take the seat first: nobody holds {author}", field="author")
-            if holder != actor.user_id:
-                raise Forbidden("K14", f"{holder} holds {author}, not {actor.user_id}", field="author")
+            if holder != actor:
+                raise Forbidden("K14", f"{holder.name} holds {author}, not {actor.name}", field="author")
 
 
 def _note(env: Envelope, violation: Violation) -> str:

@@ -21,6 +21,7 @@ from moot.console.options import ConsoleOptions
 from moot.heap import settle_heap
 from moot.log_setup import set_up_logging
 
+MOST_PORT: Final = 65_535
 NICE: Final = 10
 """The society goes first where both want the same processor."""
 
@@ -106,6 +107,14 @@ async def serve(directory: Path, settings: Settings, folder: Path, console: Cons
         await asyncio.gather(*keeping, return_exceptions=True)
 
 
+def _log_file(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise ConfigError(f"{directory} can be no data directory: {exc.strerror or exc}") from exc
+    return directory / "gateway.log"
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the gateway; the exit code is 2 for a wrong configuration."""
     parser = argparse.ArgumentParser(prog="python -m moot.gateway", description=__doc__)
@@ -115,8 +124,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=None, help="its port; 0 takes a free one")
     parser.add_argument("--no-console", action="store_true", help="serve no console")
     options = parser.parse_args(argv)
-    set_up_logging(options.directory / "gateway.log")
     try:
+        if options.port is not None and not 0 <= options.port <= MOST_PORT:
+            raise ConfigError(f"--port {options.port}: a port is a number from 0 to {MOST_PORT}")
+        set_up_logging(_log_file(options.directory))
         folder = folder_of(options.config)
         settings = load_settings(options.config)
         has_console = settings.console.enabled and not options.no_console

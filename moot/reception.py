@@ -14,9 +14,8 @@ from protocols.escalation.case import EscalationState
 from protocols.kernel.errors import Violation
 from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 
-DESK: Final = "#b-desk"
-OF_THE_DESK: Final = frozenset({"positions", "strategies"})
-"""Questions whose answers tell what the desk's channel tells."""
+TOLD_IN: Final = {"escalations": "#admin", "positions": "#b-desk", "strategies": "#b-desk"}
+"""Questions whose answers tell what a channel tells."""
 
 MOST_LINES: Final = 20
 """Positions or strategies that an answer names."""
@@ -39,14 +38,14 @@ class Reception:
     async def ask(self, question: str, args: Mapping[str, Any]) -> str:
         """Answer a question; what cannot be asked is answered with what can.
 
-        What the desk does is told to those who read its channel.
+        What stands in a channel is told to those who read it.
         """
         if question == "escalation_shown":
             return self._show(args)
         if question == "trouble":
             return self._trouble()
         answers = {
-            "status": self._status,
+            "status": lambda: self._status(args),
             "escalations": self._escalations,
             "positions": self._positions,
             "strategies": self._strategies,
@@ -54,8 +53,9 @@ class Reception:
         if question not in answers:
             *most, last = answers
             return f"there is no answer to {question!r}: ask for {', '.join(most)} or {last}"
-        if question in OF_THE_DESK and not self._may_read(args, DESK):
-            return f"only who reads {DESK} is told that"
+        channel = TOLD_IN.get(question)
+        if channel is not None and not self._may_read(args, channel):
+            return f"only who reads {channel} is told that"
         return answers[question]()
 
     def _show(self, args: Mapping[str, Any]) -> str:
@@ -83,9 +83,13 @@ class Reception:
         outage = self._host.outage
         return f"The log cannot be written: {outage.why}" if outage is not None and outage.is_on else ""
 
-    def _status(self) -> str:
+    def _status(self, args: Mapping[str, Any]) -> str:
         docket, clock = self._host.docket, self._host.clock
-        owed = [o for o in docket.open.values() if o.seat not in OFFICERS | PEOPLE]
+        owed = [
+            o
+            for o in docket.open.values()
+            if o.seat not in OFFICERS | PEOPLE and self._may_read(args, o.channel)
+        ]
         lines = [f"{clock.now():%a %d %b %H:%M} UTC, message {docket.seq}, {len(docket.cases)} open cases"]
         lines += [
             f"{o.seat} owes {' or '.join(o.expects)} until {o.due_at:%H:%M} ({o.id})" for o in owed[:10]

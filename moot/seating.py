@@ -8,7 +8,7 @@ from typing import Literal
 
 from bots.minds.admin import SimulatedAdmin
 from bots.minds.human import HumanMind
-from bots.minds.mind import Mind
+from bots.minds.mind import Mind, View
 from bots.minds.scripted import Entry, ScriptedMind
 from bots.minds.simulated.arena import SimulatedWriter
 from bots.minds.simulated.mind import SimulatedMind
@@ -19,7 +19,7 @@ from bots.seats.panel import PanelMind
 from bots.seats.sessions import SessionStore
 from bots.tools.notebook import Notebook
 from config.settings import Settings
-from moot.arena.source import NotebookSource
+from moot.arena.source import NotebookService, NotebookSource
 from protocols.codec import decode_body
 from protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 
@@ -87,6 +87,13 @@ class Seating:
         is_over = script.then == "silent"
         return ScriptedMind(script.entries, fill=base, then=None if is_over else base, decode=decode_body)
 
+    def _notebook_of(self, view: View) -> Notebook | None:
+        """Return the notebook that the view's run names; of a service that has but one, that."""
+        notebook = self._notebook
+        return (
+            notebook.named(view.brief["notebook_id"]) if isinstance(notebook, NotebookService) else notebook
+        )
+
     def _base(self, seat: Seat) -> Mind:
         if seat is Seat.ADMIN:
             return SimulatedAdmin(self._seed)
@@ -94,7 +101,7 @@ class Seating:
             return HumanMind()
         if seat in ARENA:
             writer = SimulatedWriter(self._seed, self._tools.temper)
-            return ArenaMind(writer, lambda _view: self._notebook, self._sessions)
+            return ArenaMind(writer, self._notebook_of, self._sessions)
         if seat in PANEL:
             return PanelMind(SimulatedPanelWriter(self._seed, self._tools.temper))
         return SimulatedMind(self._tools)

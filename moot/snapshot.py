@@ -1,7 +1,8 @@
 """Snapshots: a disposable cache of all folds, so that a long log need not be folded again at a start (K18).
 
 A snapshot is trusted only if it fits: the log's hash at its seq, the rules' version, and the very code that
-made it. `verify` never looks at it, and deleting it costs nothing but time.
+made it. `verify` never looks at it, and deleting it costs nothing but time. A directory may come from anybody, so
+what is read is data of the folds' own classes: it can name nothing that acts.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import io
 import json
 import os
 import pickle
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +28,12 @@ from protocols.kernel.rules import Rules
 NAME: Final = "snapshot"
 EVERY: Final = 20_000
 """So many messages lie between two snapshots of a running society."""
+
+PACKAGES: Final = ("protocols.", "apscheduler.triggers.cron")
+"""Modules whose classes a snapshot may hold: those of the folds do nothing but hold."""
+
+PLAIN: Final = frozenset({date, datetime, timedelta, timezone, deque, set, frozenset})
+"""What else it may hold that a pickle has no code for."""
 
 _RULES: Final = "rules"
 _log = structlog.get_logger("moot.snapshot")
@@ -43,6 +52,14 @@ class _Unpickler(pickle.Unpickler):
     def __init__(self, file: io.BytesIO, rules: Rules) -> None:
         super().__init__(file)
         self._rules = rules
+
+    def find_class(self, module: str, name: str) -> type:
+        """Return a class that a snapshot may hold; a function, or a class from elsewhere, is refused."""
+        if "." not in name and f"{module}.".startswith((*PACKAGES, "datetime.", "collections.", "builtins.")):
+            found: object = super().find_class(module, name)
+            if isinstance(found, type) and (found in PLAIN or f"{found.__module__}.".startswith(PACKAGES)):
+                return found
+        raise pickle.UnpicklingError(f"a snapshot holds no {module}.{name}")
 
     def persistent_load(self, pid: Any) -> Any:
         if pid != _RULES:

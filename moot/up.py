@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -33,7 +35,7 @@ from moot.reception import Reception
 from moot.society import Plan, Society
 from moot.stored import last_envelope, last_of_type, last_sent_at, stored_envelopes
 from protocols.codec import decode_body
-from protocols.kernel.times import rfc3339
+from protocols.kernel.times import MOST_SPEED, rfc3339
 
 _log = structlog.get_logger("moot.up")
 
@@ -42,8 +44,8 @@ SLOT: Final = timedelta(hours=2)
 """From one micro slot to the next (R-D21)."""
 LOOKED_BACK: Final = 800
 """So many messages of the past are read for the recap at the start: a day of the desk."""
-MOST_SPEED: Final = 100_000
-"""Beyond it the officers cannot keep up with time."""
+FEED_PAUSE_S: Final = 1.0
+"""How long after a fault messages are handed to guests again."""
 
 
 class UpRefused(Exception):
@@ -135,7 +137,10 @@ def _clock(options: UpOptions, past: datetime | None) -> tuple[Clock, datetime]:
     now = wall_now()
     if options.speed != 1.0:
         start = past if past is not None else now
-        return PacedClock(start, options.speed), start
+        clock = PacedClock(start, options.speed)
+        # Until the society has started: it goes on where it was, however long its log is read (K7).
+        clock.stand_still(True)
+        return clock, start
     if past is not None and past > now + timedelta(seconds=5):
         raise UpRefused(
             f"the society in {options.directory} lives at {rfc3339(past)}, ahead of the wall clock: go on with "
@@ -208,6 +213,8 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
                 feed.recap(revised, "a debate that was revised")
             feed.recap(_tail(plan.directory), "what was said before")
         society = await Society.open(plan, clock, lease=lease)
+        if isinstance(clock, PacedClock):
+            clock.stand_still(False)
         exits.push_async_exit(society)
         feed.attach(society)
         exits.callback(feed.close)
@@ -251,7 +258,12 @@ async def _serve_guests(
     exits.push_async_callback(io.aclose)
     io_loop = await io.call(_running_loop, wall_timeout_s=5.0)
     bridge = BusBridge(society.bus, io_loop)
-    feeding = asyncio.create_task(bridge.run(), name="gateway bridge")
+
+    async def pause() -> None:
+        # On this loop it would be society time, which may stand still.
+        await asyncio.wrap_future(io.spawn(partial(asyncio.sleep, FEED_PAUSE_S)))
+
+    feeding = asyncio.create_task(keep_feeding(bridge, pause), name="gateway bridge")
 
     async def publish(draft: Any, key: str) -> Any:
         return await bridge.on_society(lambda: door.publish_json(draft, key))
@@ -289,6 +301,16 @@ async def _serve_guests(
 
         child = GatewayChild(directory, options.config, more=_gateway_words(options, has_console), say=say)
         exits.callback(child.close)
+
+
+async def keep_feeding(bridge: BusBridge, pause: Callable[[], Awaitable[None]]) -> None:
+    """Run a bridge until its bus closes; after a fault anew, from where it was."""
+    while True:
+        try:
+            return await bridge.run()
+        except Exception as exc:
+            _log.exception("guests get no messages: starting anew", why=f"{type(exc).__name__}: {exc}")
+        await pause()
 
 
 def _gateway_words(options: UpOptions, has_console: bool) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -210,15 +209,3 @@ def _malformed(error: ValidationError | None, whole: str) -> Malformed:
         str(part) for part in first["loc"] if part not in MESSAGES and not str(part).startswith("function-")
     ]
     return Malformed("messages", first["msg"][:300], field=".".join(path) or whole)
-
-
-def instant_of(text: str) -> datetime:
-    """Read an RFC 3339 instant.
-
-    Raises:
-        Malformed: It is none.
-    """
-    try:
-        return TypeAdapter(Instant).validate_json(json.dumps(text))
-    except ValidationError as exc:
-        raise _malformed(exc, "instant") from None

@@ -21,7 +21,7 @@ from protocols.kernel.message import Message
 from protocols.kernel.seats import Seat
 
 NotebookOf = Callable[[View], Notebook | None]
-"""Gives the notebook for an obligation; None when none is configured."""
+"""Gives the notebook that the run of an obligation names (4.3); None when none is configured."""
 
 
 class ArenaMind(Mind):
@@ -45,7 +45,8 @@ class ArenaMind(Mind):
         """Run the hook that is owed, or let the writer write; of other runs it is shown nothing."""
         run_id = view.obligation.case_id
         view = view._replace(transcript=tuple([env for env in view.transcript if env.case_id == run_id]))
-        toolbox = toolbox_of(view.seat, self._notebook_of(view))
+        listed = view.brief["tools"] if view.brief["notebook_id"] else None
+        toolbox = toolbox_of(view.seat, self._notebook_of(view), listed)
         expected = view.obligation.expects[0]
         if expected == "HOOK_RESULT":
             return Reply(await run_hook(self._writer, Work(view, toolbox)))

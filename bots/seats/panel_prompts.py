@@ -51,8 +51,8 @@ class Prompt(NamedTuple):
 def prompt_for(view: View) -> Prompt:
     """Put what a view shows into words.
 
-    Phase 1 holds the contract and the metadata and nothing else (spec 2); the Phase 1 output and the content return in
-    Phase 2 inside delimiters that nothing in them can close.
+    Phase 1 holds the contract, the metadata and the gaps of its own last attempt, nothing else (spec 2, 4); the Phase 1
+    output and the content return in Phase 2 inside delimiters that nothing in them can close.
     """
     brief = view.brief
     kind = view.obligation.expects[0]

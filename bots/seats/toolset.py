@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, NoReturn
 
-from bots.tools.access import READ_ONLY, READ_WRITE, Access, Toolbox
+from bots.tools.access import READ_ONLY, READ_WRITE, Access, Tool, Toolbox
 from bots.tools.errors import NotebookUnavailable, StudioUnavailable
 from bots.tools.notebook import Notebook
 from bots.tools.notebook_tools import notebook_tools
@@ -18,14 +21,29 @@ ALLOWED: Final[dict[Seat, frozenset[Access]]] = {
 """What each seat may use; whatever it tries beyond that is blocked before it runs."""
 
 
-def toolbox_of(seat: Seat, notebook: Notebook | None) -> Toolbox:
+def toolbox_of(seat: Seat, notebook: Notebook | None, listed: Collection[str] | None = None) -> Toolbox:
     """Equip a seat for one obligation.
 
     Args:
         seat: Planner, Reviewer or Finalizer.
         notebook: The notebook service; without one every question to it fails.
+        listed: The tools that the run's NotebookContext lists (4.3); a call of another one fails and does not reach the
+            notebook. None: the run has no context.
     """
-    return Toolbox(notebook_tools(NOWHERE if notebook is None else notebook), ALLOWED[seat])
+    tools = notebook_tools(NOWHERE if notebook is None else notebook)
+    if listed is not None:
+        tools = tuple([tool if tool.name in listed else _unlisted(tool) for tool in tools])
+    return Toolbox(tools, ALLOWED[seat])
+
+
+def _unlisted(tool: Tool) -> Tool:
+    return replace(tool, call=partial(_refuse, tool))
+
+
+async def _refuse(tool: Tool, **_arguments: Any) -> NoReturn:
+    """Fail as a server does that lacks the tool: a report that cannot be written ends no run (8.3)."""
+    why = f"the run's notebook context does not list {tool.name}"
+    raise (StudioUnavailable if tool.access is Access.WRITE else NotebookUnavailable)(why)
 
 
 class _Nowhere:

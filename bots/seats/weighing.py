@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-MOST_CLAIMS: Final = 8
-"""Claims of one draft that are held against the notebook; the longest texts have more."""
-MOST_TEXT: Final = 20_000
+MOST_CLAIMS: Final = 200
+"""Claims of one draft that are held against the notebook: several times those of any normal draft."""
+MOST_TEXT: Final = 100_000
 """Of a draft, so many characters are read for claims."""
 SHARED: Final = 0.5
 """Share of the smaller sentence's content words that both must have to be about the same thing."""
@@ -108,10 +108,21 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 def claims_of(text: str) -> tuple[str, ...]:
-    """Return the first sentences of a draft that claim something; of a draft without any, its first words."""
+    """Return the sentences of a draft that claim something, at most `MOST_CLAIMS`; without any, its first words."""
     found = [one for one in sentences(text) if DISPUTED not in one]
-    claims = [one for one in found if len(_content(one)) >= FEWEST]
-    return tuple(claims[:MOST_CLAIMS] or found[:1])
+    return tuple([one for one in found if is_claim(one)][:MOST_CLAIMS] or found[:1])
+
+
+def is_claim(sentence: str) -> bool:
+    """Say whether a sentence has words enough to claim something."""
+    return len(_content(sentence)) >= FEWEST
+
+
+def is_beyond(text: str) -> bool:
+    """Say whether a draft claims more than is held against the notebook."""
+    if len(text) > MOST_TEXT:
+        return True
+    return sum(DISPUTED not in one and is_claim(one) for one in sentences(text)) > MOST_CLAIMS
 
 
 def weigh(claims: Sequence[str], passages: Iterable[tuple[str, str]]) -> tuple[Weighed, ...]:

@@ -33,14 +33,7 @@ class Work:
 
     def last_draft(self) -> str:
         """Return the newest draft as it is kept (R-A9), "" before the first."""
-        return self._last("DRAFT")
-
-    def last_review(self) -> str:
-        """Return the newest review as it is kept (R-A9), "" before the first."""
-        return self._last("REVIEW")
-
-    def _last(self, kind: str) -> str:
-        found = self.view.last(kind)
+        found = self.view.last("DRAFT")
         return cleanse(found.body.text).text if found is not None else ""  # type: ignore[attr-defined]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
@@ -20,7 +19,7 @@ from bots.tools.errors import (
     NotebookUnavailable,
     StudioUnavailable,
 )
-from bots.tools.notebook_answers import Described, Passage, described, passages, plain_text, report_ref
+from bots.tools.notebook_answers import Described, Passage, described, passages, report_ref
 from bots.tools.notebook_reach import Reach
 
 if TYPE_CHECKING:
@@ -79,19 +78,6 @@ class Notebook(Protocol):
         """Close the connection and end a server that was started for it; harmless when closed (K25)."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedTool:
-    """A tool that the server lists.
-
-    Attributes:
-        name: Its name.
-        is_read_only: Whether the server says so (`readOnlyHint` is true).
-    """
-
-    name: str
-    is_read_only: bool
-
-
 class McpNotebook:
     """A notebook behind MCP: a started process, an address, or a folder served by the bundled server.
 
@@ -145,23 +131,6 @@ class McpNotebook:
     async def studio_create(self, title: str, text: str) -> str:
         return await self._run(lambda: self._studio_create(title, text))
 
-    async def offered(self) -> tuple[OfferedTool, ...]:
-        """List the server's tools, sorted by name.
-
-        Raises:
-            NotebookError: It cannot be asked.
-        """
-        return await self._run(self._offered)
-
-    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """Call any tool of the server and return its answer as text.
-
-        Raises:
-            NotebookRefused: There is no such tool, or it said no.
-            NotebookError: It did not answer.
-        """
-        return await self._run(lambda: self._call_tool(name, arguments))
-
     async def close(self) -> None:
         if self._is_closed and not self._sessions:
             return
@@ -214,16 +183,6 @@ class McpNotebook:
             return report_ref(await self._call(session, "studio_create", {"title": title, "text": text}))
         except NotebookRefused as error:
             raise StudioUnavailable(str(error)) from error
-
-    async def _offered(self) -> tuple[OfferedTool, ...]:
-        session = await self._session()
-        return tuple(OfferedTool(name, session.is_read_only(name)) for name in sorted(session.tools))
-
-    async def _call_tool(self, name: str, arguments: Mapping[str, Any]) -> str:
-        session = await self._session()
-        if name not in session.tools:
-            raise NotebookRefused(f"{self.reach.label} offers no tool {name!r}")
-        return plain_text(await self._answer(session, name, dict(arguments)))
 
     async def _call(self, session: Session, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
         known = session.parameters(name)

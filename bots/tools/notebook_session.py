@@ -89,11 +89,6 @@ class Session:
         listed = self.tools[tool].input_schema.get("properties") if tool in self.tools else None
         return frozenset(listed) if isinstance(listed, Mapping) else frozenset()
 
-    def is_read_only(self, tool: str) -> bool:
-        """Whether the server says that a tool only reads."""
-        annotations = self.tools[tool].annotations
-        return annotations is not None and annotations.read_only_hint is True
-
     async def open(self, limit_s: float) -> None:
         """Wait until it is connected and the tools are listed.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -205,12 +204,6 @@ def username(name: str) -> str:
     return cut(found, MOST_NAME).strip() or "Moot"
 
 
-def custom_id(button: Button) -> str | None:
-    """Write what a button means into its id (`buttons.button_id`)."""
-    found = with_ids((button,), MOST_ID, 1)
-    return found[0][0] if found else None
-
-
 read_custom_id = read_button_id
 """What a `custom_id` means; None when it is none of ours."""
 
@@ -226,24 +219,6 @@ def footer_mark(embeds: Sequence[Mapping[str, Any]]) -> str | None:
     text = footer.get("text") if isinstance(footer, Mapping) else None
     found = FOOTER.fullmatch(text) if isinstance(text, str) else None
     return found[1] if found else None
-
-
-def read_back(payload: bytes) -> list[str]:
-    """Return the log's lines that an attachment carries, verbatim.
-
-    Raises:
-        ValueError: It is no payload of ours; says why.
-    """
-    if payload[:2] == b"\x1f\x8b":
-        payload = _unpacked(payload)
-    try:
-        raw = json.loads(payload)
-    except (ValueError, RecursionError) as exc:
-        raise ValueError(f"{FILE} is no JSON: {exc}") from exc
-    lines = raw.get("messages") if isinstance(raw, dict) else None
-    if not isinstance(lines, list) or not lines or not all(isinstance(line, str) for line in lines):
-        raise ValueError(f"{FILE} has no list of messages")
-    return lines
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -282,17 +257,6 @@ def _payload(item: Posting) -> tuple[bytes | None, str]:
         return found, FILE
     packed = gzip.compress(found, 6, mtime=0)
     return (packed if len(packed) <= MOST_FILE and len(found) <= MOST_UNPACKED else None), f"{FILE}.gz"
-
-
-def _unpacked(payload: bytes) -> bytes:
-    unpacker = zlib.decompressobj(wbits=31)
-    try:
-        found = unpacker.decompress(payload, MOST_UNPACKED)
-    except zlib.error as exc:
-        raise ValueError(f"{FILE}.gz cannot be unpacked: {exc}") from exc
-    if not unpacker.eof:
-        raise ValueError(f"{FILE}.gz is cut off, or larger than {MOST_UNPACKED} bytes")
-    return found
 
 
 def _time(seconds: int, instead: str) -> str:

@@ -22,13 +22,17 @@ NOTE: Final = "gateway.addr"
 
 
 def find(data_dir: Path) -> Path:
-    """Return where the socket of a society is, whether or not anybody listens there."""
-    note = data_dir / NOTE
-    if note.exists():
-        noted = note.read_text(encoding="utf-8").strip()
-        if noted:
-            return Path(noted)
-    return data_dir / SOCKET
+    """Return where the socket of a society is, whether or not anybody listens there.
+
+    Raises:
+        OSError: The note cannot be read.
+        UnicodeDecodeError: It is no text.
+    """
+    try:
+        noted = (data_dir / NOTE).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        noted = ""
+    return Path(noted) if noted else data_dir / SOCKET
 
 
 def listen(data_dir: Path) -> tuple[socket.socket, Path]:

@@ -57,6 +57,7 @@ class BusBridge:
         self._page_size = page
         # Written by the society's thread, drained by the other; both ends of a deque are safe to use so.
         self._arriving: deque[Envelope] = deque(maxlen=ring)
+        self._handed = bus.head.seq
         self._is_told = False
         self._ring: deque[str] = deque(maxlen=ring)
         self._head = bus.head.seq
@@ -68,11 +69,12 @@ class BusBridge:
         return self._head
 
     async def run(self) -> None:
-        """Hand over what the bus appends, until cancelled or the bus closes."""
-        subscription = self._bus.subscribe(self._head)
+        """Hand over what the bus appends, until cancelled or the bus closes; called again it goes on where it was."""
+        subscription = self._bus.subscribe(self._handed)
         try:
             async for envelope in subscription:
                 self._arriving.append(envelope)
+                self._handed = envelope.seq
                 if not self._is_told:
                     self._is_told = True
                     self._io_loop.call_soon_threadsafe(self._arrive)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -71,24 +70,35 @@ class Requests:
         self._is_there = asyncio.Event()
 
     async def run(self) -> None:
-        """Keep the connection until cancelled."""
+        """Keep the connection until cancelled, whatever comes over it."""
+        log = structlog.get_logger()
+        faults = 0
         while True:
-            link = await knock(self._find, backoff=self._backoff)
-            self._link = link
-            self.connections += 1
-            self._is_there.set()
             try:
-                while True:
-                    for line in await link.receive():
-                        self._settle(decode(line))
+                await self._serve()
             except GatewayError as exc:
-                structlog.get_logger().info("lost the society", why=str(exc))
-            finally:
-                self._link = None
-                self._is_there.clear()
-                link.close()
-                self._drop()
-            await asyncio.sleep(self._backoff.first_s)
+                faults = 0
+                log.info("lost the society", why=str(exc))
+            except Exception as exc:
+                faults += 1
+                log.exception("the connection to the society failed", why=f"{type(exc).__name__}: {exc}")
+            await asyncio.sleep(self._backoff.delay_s(faults))
+
+    async def _serve(self) -> None:
+        """Connect, and settle requests until the connection ends."""
+        link = await knock(self._find, backoff=self._backoff)
+        self._link = link
+        self.connections += 1
+        self._is_there.set()
+        try:
+            while True:
+                for line in await link.receive():
+                    self._settle(decode(line))
+        finally:
+            self._link = None
+            self._is_there.clear()
+            link.close()
+            self._drop()
 
     @property
     def is_connected(self) -> bool:
@@ -124,11 +134,19 @@ class Requests:
         """
         return int((await self._request("head"))["seq"])
 
-    async def report(self, event: str, **facts: object) -> None:
-        """Tell the society of something, if it is there; nothing comes back."""
-        if self._link is not None:
-            with suppress(HungUp):
-                await self._link.send(encode("report", event=event, **facts))
+    async def report(self, event: str, **facts: object) -> bool:
+        """Tell the society of something, if it is there; nothing comes back.
+
+        Returns:
+            Whether it was sent.
+        """
+        if self._link is None:
+            return False
+        try:
+            await self._link.send(encode("report", event=event, **facts))
+        except HungUp:
+            return False
+        return True
 
     async def _request(self, op: str, **fields: object) -> Frame:
         link = self._link

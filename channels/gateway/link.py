@@ -11,13 +11,16 @@ from typing import Final, Self
 import structlog
 
 from channels.backoff import PATIENT, Backoff
-from channels.gateway.protocol import VERSION, Frames, GatewayError, HungUp, decode, encode
+from channels.gateway.protocol import VERSION, Frame, Frames, GatewayError, HungUp, decode, encode
 
 SILENCE: Final = 3
 """Heartbeats that may be missing before a connection counts as dead."""
 
 GREETING_S: Final = 10.0
 """How long a society has to answer a `hello`."""
+
+MOST_HEARTBEAT_S: Final = 3_600.0
+"""A society that would show less often that it lives is none."""
 
 FindAddress = Callable[[], Path]
 """Where the socket is now; asked before every attempt, for it may move when the society restarts."""
@@ -72,9 +75,7 @@ class Link:
             await link.send(encode("hello", version=VERSION))
             async with asyncio.timeout(GREETING_S):
                 frame = decode((await link.receive())[0])
-            if frame["op"] != "welcome":
-                raise GatewayError(str(frame.get("why", "the society did not say welcome")))
-            link.welcome = Welcome(str(frame["log_id"]), int(frame["head"]), float(frame["heartbeat_s"]))
+            link.welcome = _welcome(frame)
         except TimeoutError as exc:
             link.close()
             raise SocietyAway(f"the society at {path} does not answer") from exc
@@ -112,14 +113,35 @@ class Link:
         self._writer.transport.abort()
 
 
+def _welcome(frame: Frame) -> Welcome:
+    if frame["op"] != "welcome":
+        raise GatewayError(str(frame.get("why", "the society did not say welcome")))
+    log_id, head, heartbeat_s = (frame.get(name) for name in ("log_id", "head", "heartbeat_s"))
+    if (
+        not isinstance(log_id, str)
+        or not isinstance(head, int)
+        or not isinstance(heartbeat_s, int | float)
+        or not 0 < heartbeat_s <= MOST_HEARTBEAT_S
+    ):
+        raise GatewayError("the society's welcome lacks something, or has it wrong")
+    return Welcome(log_id, head, float(heartbeat_s))
+
+
 async def knock(find: FindAddress, *, backoff: Backoff = PATIENT) -> Link:
     """Connect, trying until a society answers."""
     failures = 0
     while True:
         try:
-            return await Link.open(find())
+            return await Link.open(_found(find))
         except GatewayError as exc:
             failures += 1
             if failures in (1, 10, 100):
                 structlog.get_logger().info("waiting for the society", why=str(exc))
             await asyncio.sleep(backoff.delay_s(failures))
+
+
+def _found(find: FindAddress) -> Path:
+    try:
+        return find()
+    except (OSError, UnicodeDecodeError) as exc:
+        raise SocietyAway(f"where the society is cannot be read: {exc}") from exc

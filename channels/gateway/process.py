@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -214,23 +214,12 @@ class _Keeper:
 
     async def _rewind(self, store: OutboxStore, head: int) -> None:
         structlog.get_logger().error("the log lost its end", surface=self.name, seen=store.cursor, head=head)
-        await self.requests.report("log_shrank", surface=self.name, seen=store.cursor, head=head)
+        self._report("log_shrank", seen=store.cursor, head=head)
         await store.rewind(head)
 
     def _refused(self, refusal: Refusal) -> None:
         if len(self.reports) < MOST_REPORTS:
-            self._report(self._report_refusal(refusal))
-
-    async def _report_refusal(self, refusal: Refusal) -> None:
-        # The outbox goes on from its own file while the society is away; then this waits.
-        await self.requests.connected()
-        await self.requests.report(
-            "post_refused",
-            surface=refusal.surface,
-            seq=refusal.seq,
-            channel=refusal.channel,
-            why=refusal.why,
-        )
+            self._report("post_refused", seq=refusal.seq, channel=refusal.channel, why=refusal.why)
 
     def _tell(self, trouble: Trouble) -> None:
         channel, why = trouble.channel, trouble.why
@@ -238,16 +227,21 @@ class _Keeper:
             self.told = {known for known in self.told if known[0] != channel}
         elif (channel, why) not in self.told and len(self.told) < MOST_TOLD:
             self.told.add((channel, why))
-            self._report(self._report_trouble(channel, why))
+            self._report("surface_trouble", channel=channel, why=why)
 
-    async def _report_trouble(self, channel: str, why: str) -> None:
-        await self.requests.connected()
-        await self.requests.report("surface_trouble", surface=self.name, channel=channel, why=why)
-
-    def _report(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
+    def _report(self, event: str, **facts: object) -> None:
+        task = asyncio.create_task(self._send(event, facts))
         self.reports.add(task)
         task.add_done_callback(self.reports.discard)
+
+    async def _send(self, event: str, facts: Mapping[str, object]) -> None:
+        """Tell the society of something; while it is away this waits, and the outbox goes on from its own file."""
+        await self.requests.connected()
+        failures = 0
+        while not await self.requests.report(event, surface=self.name, **facts):
+            failures += 1
+            await asyncio.sleep(self.backoff.delay_s(failures))
+            await self.requests.connected()
 
 
 def _text(exc: Exception) -> str:

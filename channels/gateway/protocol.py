@@ -55,7 +55,7 @@ def decode(line: bytes) -> Frame:
     """
     try:
         frame = json.loads(line)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise GatewayError(f"not a frame: {exc}") from exc
     if not isinstance(frame, dict) or not isinstance(frame.get("op"), str):
         raise GatewayError("not a frame: no op")

@@ -1,18 +1,14 @@
-"""Reading the log in pages: rows that are checked, for the host; rows as they stand, for everybody else."""
+"""Reading the log in pages of rows that are checked; for the host."""
 
 from __future__ import annotations
 
-import sqlite3
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 
 from channels.bus import Decode
-from channels.errors import CorruptLog, NotALog
-from channels.log.file import BUSY_S, Row, check_row, check_schema, disk_errors
-from protocols.kernel.envelope import GENESIS, Envelope, with_hash
+from channels.errors import CorruptLog
+from channels.log.file import Row, check_row
+from protocols.kernel.envelope import GENESIS, Envelope
 from protocols.kernel.errors import Violation
 
 PAGE: Final = 256
@@ -51,30 +47,3 @@ def envelopes(rows: Sequence[Row], first: int, decode: Decode) -> list[Envelope]
         found.append(envelope)
         previous, wanted = digest, seq + 1
     return found
-
-
-def read_lines(path: Path, first: int = 1, last: int | None = None) -> Iterator[tuple[int, str]]:
-    """Read (seq, line) from a log, hosted or not, trusting nothing in it; for followers, export, verify.
-
-    Reads in pages and holds no transaction between them, so it never keeps the host from its checkpoints. A
-    page that shows a gap is read as it stands: the reader judges.
-
-    Args:
-        path: The file.
-        first: Seq to begin with.
-        last: Seq to end with, None for the end as it is when the reading gets there.
-
-    Raises:
-        NotALog: There is no log, or it is of another application or a newer Moot.
-        CorruptLog: The file is damaged.
-    """
-    if not path.exists():
-        raise NotALog(f"there is no log in {path.parent}")
-    with disk_errors(path), closing(sqlite3.connect(path, isolation_level=None, timeout=BUSY_S)) as db:
-        db.execute("PRAGMA query_only=ON")
-        check_schema(db, path)
-        seq, end = first, sys.maxsize if last is None else last
-        while rows := db.execute(f"{SELECT_PAGE} LIMIT {PAGE}", (seq, end)).fetchall():
-            for number, text, digest in rows:
-                yield number, with_hash(text, digest.hex())
-            seq = rows[-1][0] + 1

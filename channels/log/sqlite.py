@@ -176,7 +176,7 @@ class SqliteBus(Bus):
             seq += len(page)
 
     async def note_head(self) -> None:
-        """Write the file `head`; done every 64 batches and at the end, more often if somebody asks for it."""
+        """Write the file `head`; done after the first batch, every 64, at the end, and if somebody asks for it."""
         wal = None if self._durability == "power" else self._path.with_name(self._path.name + "-wal")
         try:
             async with self._noting:

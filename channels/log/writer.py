@@ -18,7 +18,7 @@ from protocols.kernel.discretion import discreet
 from protocols.kernel.envelope import Draft, Envelope
 
 HEAD_EVERY: Final = 64
-"""The file `head` is written after so many batches."""
+"""The file `head` is written after the first batch and then after every so many."""
 
 
 class Writer:
@@ -70,7 +70,7 @@ class Writer:
         self._parked: list[Waiter] = []
         self._resting: list[asyncio.Future[None]] = []
         self._called = False
-        self._since_head = 0
+        self._since_head = HEAD_EVERY - 1
 
     def append(self, draft: Draft) -> asyncio.Future[Receipt]:
         """Put a draft into the queue.

@@ -29,7 +29,6 @@ from channels.showing.rendering import Button, Field
 from channels.surface import Posting
 from protocols.kernel.seats import Seat
 
-MOST_BLOCKS: Final = 50
 MOST_ALL: Final = 12_000
 """All blocks as JSON; Slack has been seen to refuse somewhat above 13,000 (`msg_blocks_too_long`)."""
 
@@ -154,12 +153,6 @@ def plain(
     return "".join((*pieces, _unescaped(text[at:])))
 
 
-def action_id(button: Button) -> str | None:
-    """Write what a button means into its action id (`buttons.button_id`); it is the button's value, too."""
-    found = with_ids((button,), MOST_ID, 1)
-    return found[0][0] if found else None
-
-
 read_action_id = read_button_id
 """What an `action_id` or a button's value means; None when it is none of ours."""
 
@@ -176,39 +169,6 @@ def file_of(metadata: object) -> str | None:
     payload = _ours(metadata)
     found = payload.get("file") if payload is not None else None
     return found if isinstance(found, str) else None
-
-
-def read_back(metadata: object) -> list[str]:
-    """Return the log's lines that a message's metadata carries, verbatim.
-
-    Raises:
-        ValueError: It is none of ours, or the lines are in a file (`file_of`).
-    """
-    payload = _ours(metadata)
-    if payload is None:
-        raise ValueError(f"the metadata is no {EVENT}")
-    text = payload.get("messages")
-    if not isinstance(text, str):
-        raise ValueError(
-            "the metadata holds no messages" + ("; they are in a file" if "file" in payload else "")
-        )
-    try:
-        return _lines_in(json.loads(text))
-    except (ValueError, RecursionError) as exc:
-        raise ValueError(f"the metadata's messages cannot be read: {exc}") from exc
-
-
-def read_back_file(content: bytes) -> list[str]:
-    """Return the log's lines that a file of ours carries, verbatim.
-
-    Raises:
-        ValueError: It is none of ours; says why.
-    """
-    try:
-        raw = json.loads(content)
-        return _lines_in(raw.get("messages") if isinstance(raw, dict) else None)
-    except (ValueError, RecursionError) as exc:
-        raise ValueError(f"{FILE} cannot be read: {exc}") from exc
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -313,12 +273,6 @@ def _ours(metadata: object) -> Mapping[str, Any] | None:
         return None
     payload = metadata.get("event_payload")
     return payload if isinstance(payload, Mapping) else None
-
-
-def _lines_in(raw: object) -> list[str]:
-    if not isinstance(raw, list) or not raw or not all(isinstance(line, str) for line in raw):
-        raise ValueError("no list of messages")
-    return raw
 
 
 def _unescaped(text: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from moot.arena.matrix_criteria import Record, Seen, events, unresolved
+from protocols.arena.reading import is_mentioned
 
 # ---------------------------------------------------------------- the notebook
 
@@ -37,7 +38,7 @@ def evidence_is_named(record: Record) -> Seen:
         }
         text = record["artifacts"][one["reviewer_output_ref"]]
         listed = {issue["evidence_ref"] for issue in one["issues"]}
-        missing = sorted(ref for ref in consulted if ref not in text and ref not in listed)
+        missing = sorted(ref for ref in consulted if not is_mentioned(ref, text) and ref not in listed)
         if missing or not consulted:
             return False, f"round {one['round_index']}: " + (
                 f"{missing} not named" if missing else "no evidence"

@@ -17,7 +17,7 @@ from bots.seats.sessions import LostSessions, SessionStore
 from bots.tools.notebook import Notebook
 from moot.arena.script import ArenaScript, Behaviour, NotebookScript
 from moot.arena.scripted_notebook import ScriptedNotebook
-from moot.arena.source import NotebookSource, opened
+from moot.arena.source import NotebookService, NotebookSource, opened
 from moot.clock import VirtualClock
 from moot.workshop import RELIABLE, START, workshop
 from protocols.arena.contracts import complaint
@@ -119,10 +119,12 @@ def _opener(options: RunOptions, n: int) -> Draft:
     return Draft(channel=PLACE, author=Seat.ADMIN, body=body, actor=actor, key=f"run-{n}")
 
 
-def _mind(seat: Seat, options: RunOptions, notebook: Notebook | None, sessions: SessionStore) -> ArenaMind:
+def _mind(
+    seat: Seat, options: RunOptions, notebook: NotebookService | None, sessions: SessionStore
+) -> ArenaMind:
     simulated = SimulatedWriter(options.seed, RELIABLE)
     script = options.script
-    notebook_of: NotebookOf = lambda _view: notebook  # noqa: E731  # one line says it
+    notebook_of: NotebookOf = partial(_named, notebook)
     if script is None:
         return ArenaMind(simulated, notebook_of, sessions)
     if notebook is None:
@@ -135,6 +137,10 @@ def _mind(seat: Seat, options: RunOptions, notebook: Notebook | None, sessions: 
     if is_reviewer and script.resume_token == "missing":
         sessions = LostSessions()
     return ArenaMind(writer, notebook_of, sessions)
+
+
+def _named(notebook: NotebookService | None, view: View) -> Notebook | None:
+    return None if notebook is None else notebook.named(view.brief["notebook_id"])
 
 
 def _scripted(behaviour: Behaviour, view: View) -> Notebook:

@@ -18,6 +18,7 @@ class ScriptedNotebook:
         """Take the notebook's name and its behaviour."""
         self._id = notebook_id
         self._behaviour = behaviour
+        self._known: dict[str, int] = {}
 
     async def describe(self) -> Described:
         """Describe the notebook."""
@@ -36,8 +37,12 @@ class ScriptedNotebook:
         self._check()
         claims = sentences(text)[-limit:] or (text,)
         if self._behaviour == "contradict":
+            # Equal words have an equal reference, whatever they were asked for with.
             return tuple(
-                self._passage(n, f"It is not true that {claim}.") for n, claim in enumerate(claims, 1)
+                self._passage(
+                    self._known.setdefault(claim, len(self._known) + 1), f"It is not true that {claim}."
+                )
+                for claim in claims
             )
         return (self._passage(1, f"Known of this: {claims[0]}"),)
 

@@ -206,6 +206,11 @@ def data(directory: Path) -> Finding:
     from moot.cli.reading import Log
 
     if not (directory / LOG_NAME).exists():
+        ground = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+        if not ground.is_dir():
+            return Finding(
+                "data", "failure", f"{ground} is a file: no society can live there", "name a directory"
+            )
         return Finding("data", "ok", f"no society in {directory} yet: moot up starts one")
     try:
         head = read_head(directory)

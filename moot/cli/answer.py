@@ -165,8 +165,8 @@ def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> N
         raise Refused(f"the {owed.seat} is an officer: nobody can answer for it")
     if holder is None:
         raise Refused(f"nobody sits in the seat of the {owed.seat}: moot take {named} {owed.seat}")
-    if holder != user:
-        raise Refused(f"{holder} sits in the seat of the {owed.seat}, not {user}")
+    if holder != (me := actor_of(user)):
+        raise Refused(f"{holder.name} sits in the seat of the {owed.seat}, not {me.name}")
 
 
 def _draft(docket: Docket, owed: Obligation, message: Message, user: str, attempt: int) -> Draft:

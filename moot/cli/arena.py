@@ -12,6 +12,7 @@ from moot.cli.app import Group, app, command
 from moot.cli.arena_input import given, read_bytes, read_json, source_of
 from moot.cli.arena_out import check_out, deliver, progress
 from moot.cli.errors import Unusable
+from moot.cli.numbers import seed_option
 from moot.cli.output import console, write_json
 from moot.cli.place import AsJson
 
@@ -20,6 +21,7 @@ group = typer.Typer(
     help="""Refine a task in the Arena: Planner, Reviewer and Finalizer under Arena Protocol v2.
 
     run, start and record make audit records; conformance, parse and matrix judge.""",
+    epilog="moot arena run --task task.json --out record.json\nmoot arena conformance record.json",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -69,9 +71,7 @@ def run(
     max_rounds: Annotated[
         int | None, typer.Option("--max-rounds", metavar="N", help="Instead of the config's, 1 to 5.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seeds simulated minds; by default 1.")
-    ] = 1,
+    seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
     out: RecordOut = None,
     as_json: AsJson = False,
 ) -> int:

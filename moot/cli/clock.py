@@ -10,6 +10,7 @@ import typer
 from moot.cli.app import command
 from moot.cli.authority import As, require_admin, user_of
 from moot.cli.errors import Refused
+from moot.cli.numbers import some_speed
 from moot.cli.output import write_json
 from moot.cli.place import AsJson, Dir
 
@@ -31,13 +32,16 @@ def step(
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
-    """Move a paused society on: to the next instant at which something happens, or by X of them."""
+    """Move a society on to the next instant at which something happens, or by X of them; it is paused after that.
+
+    One that runs is paused too: moot speed lets it go on.
+    """
     receipt: Mapping[str, Any] = {}
     for _ in range(steps):
         receipt = _ask(named, "step", 1.0, as_user)
         if not receipt.get("ok"):
             break
-    return _told(receipt, as_json)
+    return _told(receipt, as_json, "; moot speed lets it go on")
 
 
 @command("moot speed ./moot-data 240", "moot speed ./moot-data")
@@ -45,7 +49,9 @@ def speed(
     named: Dir,
     factor: Annotated[
         float | None,
-        typer.Argument(metavar="X", help="Society seconds a wall second; left out: as before."),
+        typer.Argument(
+            metavar="X", callback=some_speed, help="Society seconds a wall second; left out: as before."
+        ),
     ] = None,
     as_user: As = None,
     as_json: AsJson = False,
@@ -62,7 +68,7 @@ def _ask(named: Any, op: Any, value: float | None, as_user: str | None) -> Mappi
     return ask(log.path, op, value, user)
 
 
-def _told(receipt: Mapping[str, Any], as_json: bool) -> int:
+def _told(receipt: Mapping[str, Any], as_json: bool, more: str = "") -> int:
     if as_json:
         write_json(dict(receipt))
     if not receipt.get("ok"):
@@ -72,5 +78,5 @@ def _told(receipt: Mapping[str, Any], as_json: bool) -> int:
             "paused" if receipt.get("paused") else f"×{receipt['speed']:g}" if "speed" in receipt else "done"
         )
         at = str(receipt.get("society_at", ""))[:16].replace("T", " ")
-        print(f"{pace}, society time {at} UTC" if at else str(receipt.get("why", pace)))
+        print((f"{pace}, society time {at} UTC" if at else str(receipt.get("why", pace))) + more)
     return 0

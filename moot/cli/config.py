@@ -23,7 +23,13 @@ ConfigFile = Annotated[
     typer.Option("--config", metavar="FILE", help="A TOML file of your own.", show_default=f"${VARIABLE}"),
 ]
 
-group = typer.Typer(cls=Group, help="Show the configuration.", rich_markup_mode=None, no_args_is_help=True)
+group = typer.Typer(
+    cls=Group,
+    help="Show the configuration.",
+    epilog="moot config show\nmoot config show --config my-society.toml --json",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
 app.add_typer(group, name="config")
 
 
@@ -33,11 +39,30 @@ def config_file(given: Path | None) -> Path | None:
     return given or (Path(named) if named else None)
 
 
+def readable(given: Path | None) -> Path | None:
+    """Return the configuration file that counts, if it can be read.
+
+    Raises:
+        ConfigError: It cannot.
+    """
+    from config.settings import ConfigError
+
+    path = config_file(given)
+    try:
+        if path is not None:
+            path.read_text(encoding="utf-8")
+    except UnicodeError:
+        raise ConfigError(f"{path}: is not text in UTF-8: save it as such") from None
+    except OSError as exc:
+        raise ConfigError(f"{path}: cannot be read: {(exc.strerror or str(exc)).lower()}") from None
+    return path
+
+
 def settings(given: Path | None) -> Settings:
     """Load the configuration that counts."""
     from config.settings import load_settings
 
-    return load_settings(config_file(given))
+    return load_settings(readable(given))
 
 
 @command("moot config show", "moot config show --config my-society.toml --json", within=group)

@@ -12,6 +12,7 @@ from moot.cli.acts import act, perform
 from moot.cli.app import command
 from moot.cli.authority import As, seat_of, user_of
 from moot.cli.errors import Refused, Unusable
+from moot.cli.fitting import Row, print_rows
 from moot.cli.output import clock_time, console, heading, money, per_cent, print_table, table, write_json
 from moot.cli.people import made, said
 from moot.cli.place import AsJson, Dir, Source
@@ -106,22 +107,24 @@ def _print_holdings(target: Console, data: dict[str, Any]) -> None:
         target.print("the desk holds nothing", style="dim")
         return
     figures = ("shares", "cost", "mark", "value", "P&L")
-    rows = table("strategy", "symbol", *figures, right=figures, fold=("strategy",))
-    for h in held:
-        rows.add_row(
-            h["strategy_id"],
-            h["symbol"],
-            f"{h['quantity']:,}",
-            f"{h['average_cost']:,.2f}",
-            f"{h['mark']:,.2f}" if h["mark"] else "?",
-            money(h["value"]),
-            _signed(h["unrealised_usd"]),
+    rows = [
+        Row(
+            (
+                h["strategy_id"],
+                h["symbol"],
+                f"{h['quantity']:,}",
+                f"{h['average_cost']:,.2f}",
+                f"{h['mark']:,.2f}" if h["mark"] else "?",
+                money(h["value"]),
+                _signed(h["unrealised_usd"]),
+            )
         )
+        for h in held
+    ]
     total = data["totals"]
-    rows.add_row(
-        Text("total", "bold"), "", "", "", "", money(total["value"]), _signed(total["unrealised_usd"])
-    )
-    print_table(target, rows)
+    worth = money(total["value"]), _signed(total["unrealised_usd"])
+    rows.append(Row((Text("total", "bold"), "", "", "", "", *worth)))
+    print_rows(target, ("strategy", "symbol", *figures), rows, right=figures, drop=("cost", "mark", "shares"))
 
 
 def _signed(dollars: float) -> Text:
@@ -173,16 +176,8 @@ def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> 
 def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
     from channels.showing.wording import clean
 
-    figures = ("days", "Sharpe", "P&L", "drawdown", "limit")
-    rows = table(
-        "strategy",
-        "stage",
-        "deployed",
-        *figures,
-        "last moved",
-        right=figures,
-        fold=("strategy", "last moved"),
-    )
+    figures = ("days", "Sharpe", "P&L", "from peak", "limit")
+    rows = []
     for one in data:
         moved = one["moved"]
         why = (
@@ -192,7 +187,7 @@ def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
         )
         days = f"{one['days']}/{one['days_needed']}" if one["stage"] == "staging" else f"{one['days']}"
         is_traded = one["is_deployed"]
-        rows.add_row(
+        cells = (
             one["strategy_id"],
             one["stage"] + (", flagged" if one["is_flagged"] else ""),
             "yes" if is_traded else "no",
@@ -202,9 +197,16 @@ def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
             per_cent(one["drawdown"]) if is_traded else "",
             per_cent(one["position_limit"]) if is_traded else "",
             why,
-            style="dim" if one["stage"] == "withdrawn" else "",
         )
-    print_table(target, rows)
+        rows.append(Row(cells, "dim" if one["stage"] == "withdrawn" else ""))
+    print_rows(
+        target,
+        ("strategy", "stage", "deployed", *figures, "last moved"),
+        rows,
+        right=figures,
+        below="last moved",
+        drop=("limit", "deployed", "from peak", "days", "Sharpe"),
+    )
 
 
 # ---------------------------------------------------------------- acting

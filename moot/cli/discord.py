@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from config.settings import Settings
 
 group = typer.Typer(
-    cls=Group, help="Make a server of Discord ready.", rich_markup_mode=None, no_args_is_help=True
+    cls=Group,
+    help="Make a server of Discord ready.",
+    epilog="moot discord setup --config my-society.toml --check",
+    rich_markup_mode=None,
+    no_args_is_help=True,
 )
 app.add_typer(group, name="discord")
 
@@ -47,9 +51,10 @@ def setup(
     found = settings(config)
     try:
         surface = _surface(found, folder_of(config_file(config)))
-        rows = asyncio.run(_go(surface, found, only_check=only_check, is_quiet=as_json))
     except SurfaceConfigError as exc:
         raise Unusable(str(exc)) from None
+    try:
+        rows = asyncio.run(_go(surface, found, only_check=only_check, is_quiet=as_json))
     except SurfaceError as exc:
         raise CheckFailed(f"{exc}") from None
     made = [check for check, is_made in rows if is_made]
@@ -80,10 +85,14 @@ def setup(
 async def _go(
     surface: DiscordSurface, found: Settings, *, only_check: bool, is_quiet: bool
 ) -> list[tuple[Check, bool]]:
-    """Go through the steps, making what is missing; each is told as it is done."""
+    """Go through the steps, making what is missing; each is told as it is done.
+
+    A token that is missing or refused is a step that failed, the last one.
+    """
     from contextlib import aclosing
 
     from channels.discord.setup import steps
+    from channels.surface import Check, SurfaceConfigError
 
     rows: list[tuple[Check, bool]] = []
     try:
@@ -96,6 +105,11 @@ async def _go(
                 rows.append((step.check, is_made))
                 if not is_quiet:
                     _show(step.check, is_made)
+    except SurfaceConfigError as exc:
+        failed = Check("token" if not rows else "server", False, str(exc))
+        rows.append((failed, False))
+        if not is_quiet:
+            _show(failed, False)
     finally:
         await surface.close()
     return rows

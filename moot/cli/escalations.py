@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from protocols.escalation.messages import Escalation
+    from protocols.kernel.docket import Docket
     from protocols.kernel.envelope import Envelope
 
 LEVEL_STYLES: Final[Mapping[str, str]] = {
@@ -42,7 +43,12 @@ LATELY: Final = 20
 
 @dataclass(slots=True)
 class Raised:
-    """One escalation and what became of it."""
+    """One escalation and what became of it.
+
+    Attributes:
+        recurred: How often its trigger came up again while it was open (R-E3).
+        occurrences: The messages that did so, the latest of them.
+    """
 
     envelope: Envelope
     body: Escalation
@@ -54,6 +60,8 @@ class Raised:
     effect: str | None = None
     ended_at: datetime | None = None
     due_at: datetime | None = None
+    recurred: int = 0
+    occurrences: Sequence[int] = ()
 
     @property
     def escalation_id(self) -> str:
@@ -89,6 +97,8 @@ class Raised:
             "by": self.by,
             "effect": self.effect,
             "ended_at": None if self.ended_at is None else rfc3339(self.ended_at),
+            "recurred": self.recurred,
+            "occurrence_seqs": list(self.occurrences),
         }
 
 
@@ -96,7 +106,8 @@ class Raised:
 def escalations(named: Source, as_json: AsJson = False) -> None:
     """Show what asks for an admin: why, what may be answered, how long there is, how it ended.
 
-    Without an answer in time the first option, the conservative one, is taken. Answer with moot reply.
+    Without an answer in time the first option, the conservative one, is taken. Answer with moot reply. A trigger
+    that comes up again meanwhile is added to its open escalation: how often, and in which messages last.
     """
     found, now = raised(named)
     if as_json:
@@ -123,7 +134,10 @@ def raised(named: Path) -> tuple[list[Raised], datetime | None]:
     from moot.cli.standing import Standing
 
     entries: dict[str, Raised] = {}
-    standing = Standing.of(named, watch=lambda env, fx, _docket: _take(entries, env, fx))
+    standing = Standing.of(named, watch=lambda env, fx, docket: _take(entries, env, fx, docket))
+    for state in standing.docket.cases.values():
+        if state.case_id in entries:
+            _recur(entries[state.case_id], standing.docket)
     for obligation in standing.docket.open.values():
         if obligation.step in ("answer", "expire") and obligation.case_id in entries:
             entries[obligation.case_id].due_at = obligation.due_at
@@ -135,7 +149,13 @@ def known(log: Log) -> Sequence[str]:
     return [env.body.escalation_id for env in log.envelopes(having=[key("type", "ESCALATION")])]  # type: ignore[attr-defined]
 
 
-def _take(entries: dict[str, Raised], env: Envelope, fx: Any) -> None:
+def _recur(one: Raised, docket: Docket) -> None:
+    """Read from the watch how often its trigger came up again; it knows of the last escalation of each (R-E3)."""
+    watched = docket.house.fold_named("watch").watched[one.body.trigger_code, one.body.subject]
+    one.recurred, one.occurrences = watched.recurred, watched.occurrences
+
+
+def _take(entries: dict[str, Raised], env: Envelope, fx: Any, docket: Docket) -> None:
     from protocols.escalation import messages
     from protocols.escalation.case import EscalationState
 
@@ -156,6 +176,7 @@ def _take(entries: dict[str, Raised], env: Envelope, fx: Any) -> None:
         if isinstance(state, EscalationState) and state.case_id in entries:
             one = entries[state.case_id]
             one.how, one.effect, one.ended_at = state.outcome, state.effect, env.sent_at
+            _recur(one, docket)
 
 
 def print_open(target: Console, one: Raised, now: datetime | None, named: Path) -> None:
@@ -173,6 +194,8 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
         )
     )
     rows = [("trigger", clean(body.trigger)), ("context", clean(body.context, 1000))]
+    if one.recurred:
+        rows.append(("again", f"{plural(one.recurred, 'time')} since, last in message {one.occurrences[-1]}"))
     if one.acknowledged_by:
         rows.append(("seen", f"by {one.acknowledged_by}"))
     if one.answer is not None:
@@ -201,5 +224,6 @@ def print_ended(target: Console, ended: Sequence[Raised]) -> None:
     for one in ended[-LATELY:]:
         how = f"{one.how} by {one.by}" if one.how == "answered" and one.by else one.how or ""
         at = clock_time(one.ended_at) if one.ended_at else ""
-        rows.add_row(at, one.escalation_id, clean(one.body.trigger), how, words(one.effect or ""))
+        again = f" (again {plural(one.recurred, 'time')})" if one.recurred else ""
+        rows.add_row(at, one.escalation_id, clean(one.body.trigger) + again, how, words(one.effect or ""))
     print_table(target, rows)

@@ -16,6 +16,9 @@ from moot.cli.output import has_colour, print_hanging
 MOST_COLUMNS: Final = 100
 """Help is not wider than this: longer lines are hard to read."""
 
+MARGIN: Final = 2
+"""Blanks before the lines of a section."""
+
 _HEAD: Final = "bold"
 _NAME: Final = "cyan"
 
@@ -29,8 +32,7 @@ def command_help(ctx: Any, command: Any) -> str:
     if described := [(p.metavar or p.name, p.help) for p in arguments if p.help]:
         parts += _section("Arguments", _rows(described))
     parts += _section("Options", _rows([(_option(p), _about(p)) for p in options]))
-    if command.epilog:
-        parts += _section("Examples", [Text(line) for line in command.epilog.splitlines()])
+    parts += _examples(command.epilog)
     return _render(parts)
 
 
@@ -44,8 +46,7 @@ def program_help(ctx: Any, program: Any, panels: Mapping[str, Sequence[str]]) ->
             parts += _section(panel, _rows(rows, width=13))
     options = [p for p in program.get_params(ctx) if not p.hidden]
     parts += _section("Options", _rows([(_option(p), _about(p)) for p in options], width=13))
-    if program.epilog:
-        parts += _section("Examples", [Text(line) for line in program.epilog.splitlines()])
+    parts += _examples(program.epilog)
     parts += [Text(""), Text(f"{ctx.command_path} COMMAND --help explains a command, with examples.", "dim")]
     return _render(parts)
 
@@ -64,7 +65,30 @@ def _summary(text: str | None) -> str:
 
 
 def _section(title: str, lines: Iterable[Text]) -> list[Text]:
-    return [Text(""), Text(title, _HEAD), *(Text("  ") + line for line in lines)]
+    return [Text(""), Text(title, _HEAD), *(Text(" " * MARGIN) + line for line in lines)]
+
+
+def _examples(epilog: str | None) -> list[Text]:
+    if not epilog:
+        return []
+    room = _console().width - MARGIN
+    return _section("Examples", [Text(part) for line in epilog.splitlines() for part in _broken(line, room)])
+
+
+def _broken(line: str, room: int) -> Iterator[str]:
+    """Break a command line where a shell lets it go on: what is copied runs, on a terminal of any width."""
+    if len(line) <= room:
+        yield line
+        return
+    words = re.findall(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+", line)
+    begun = words[0]
+    for word in words[1:]:
+        if len(begun) + len(word) + len(" ") > room - len(" \\"):
+            yield f"{begun} \\"
+            begun = f"  {word}"
+        else:
+            begun += f" {word}"
+    yield begun
 
 
 def _rows(rows: Sequence[tuple[str, str | None]], *, width: int = 0) -> list[Text]:
@@ -91,22 +115,28 @@ def _about(param: Any) -> str:
     return about
 
 
-def _render(parts: Iterable[Text]) -> str:
-    """Wrap and colour the lines; continued lines stand under the text they continue."""
+def _console() -> Console:
+    """Return a console that keeps what it prints, as wide as help may be."""
     colours = has_colour(sys.stdout)
-    target = StringIO()
     console = Console(
-        file=target,
+        file=StringIO(),
         force_terminal=colours,
         color_system="standard" if colours else None,
         highlight=False,
         emoji=False,
         markup=False,
     )
-    width = min(console.width, MOST_COLUMNS)
+    console.width = min(console.width, MOST_COLUMNS)
+    return console
+
+
+def _render(parts: Iterable[Text]) -> str:
+    """Wrap and colour the lines; continued lines stand under the text they continue."""
+    console = _console()
     for part in parts:
-        print_hanging(console, Text(), part, _hang(part.plain), width=width)
-    return target.getvalue().rstrip("\n")
+        print_hanging(console, Text(), part, _hang(part.plain), width=console.width)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue().rstrip("\n")
 
 
 def _hang(line: str) -> int:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from moot.cli.app import command
-from moot.cli.errors import CheckFailed, Unusable
+from moot.cli.errors import CheckFailed, CliError, Unusable
 from moot.cli.output import plural, write_json, write_lines
 from moot.cli.place import LOG_NAME, AsJson, Dir, Source, data_dir
 from moot.cli.reading import Log, folded
@@ -69,19 +69,31 @@ def _applied(log: Log) -> Iterator[Applied]:
         yield envelope, effects.violation is None and not effects.superseded
 
 
-@command("moot export ./moot-data log.jsonl", "moot export ./moot-data - | gzip > log.jsonl.gz")
+@command(
+    "moot export ./moot-data log.jsonl",
+    "moot export ./moot-data log.jsonl --force --json",
+    "moot export ./moot-data - | gzip > log.jsonl.gz",
+)
 def export(
     named: Source,
     target: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="The file; - is the output.")],
     force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the log as JSON Lines: one message a line with its hash, as moot verify reads it."""
     log = Log(named)
     if str(target) == "-":
+        if as_json:
+            raise Unusable("- writes the log to the output: leave --json out, every line is JSON already")
         write_lines(log.lines())
         return
+    if target.exists() and not target.is_file():
+        what = "a directory: name a file in it" if target.is_dir() else "no file: - writes to the output"
+        raise Unusable(f"{target} is {what}")
     if target.exists() and not force:
         raise Unusable(f"{target} exists: choose another file, or --force writes over it")
+    if not target.parent.is_dir():
+        raise Unusable(f"{target}: there is no directory {target.parent}")
     fresh = target.with_name(f".{target.name}.part")
     count = 0
     try:
@@ -90,9 +102,16 @@ def export(
                 file.write(line.encode() + b"\n")
                 count += 1
         fresh.replace(target)
+    except OSError as exc:
+        kind = Unusable if isinstance(exc, PermissionError) else CliError
+        raise kind(f"{target}: {exc.strerror or exc}") from exc
     finally:
-        fresh.unlink(missing_ok=True)
-    print(f"{plural(count, 'message')} in {target}")
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+    if as_json:
+        write_json({"messages": count, "file": str(target)})
+    else:
+        print(f"{plural(count, 'message')} in {target}")
 
 
 @command("moot backup ./moot-data ./moot-backup")

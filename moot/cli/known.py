@@ -26,6 +26,15 @@ KNOWN: Final[dict[str, type[CliError]]] = {
 }
 """By dotted name, the more special ones first; a class that was never imported cannot have been raised."""
 
+WRONG_PLACES: Final = (
+    FileNotFoundError,
+    FileExistsError,
+    PermissionError,
+    NotADirectoryError,
+    IsADirectoryError,
+)
+"""What the system says of a file or a directory that the user named wrongly."""
+
 
 def told(error: Exception) -> CliError | None:
     """Return what a user is told of an error; None when it is a bug of ours."""
@@ -34,7 +43,7 @@ def told(error: Exception) -> CliError | None:
         known = getattr(sys.modules.get(module_name), name, None)
         if isinstance(known, type) and isinstance(error, known):
             return kind(str(error))
-    if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError | IsADirectoryError):
+    if isinstance(error, WRONG_PLACES):
         return Unusable(f"{error.filename or 'a file'}: {error.strerror or error}")
     if isinstance(error, OSError) and error.strerror:
         return CliError(f"{error.filename or 'the system'}: {error.strerror}")

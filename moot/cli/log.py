@@ -12,6 +12,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.errors import Unusable
+from moot.cli.numbers import MOST_WHOLE
 from moot.cli.output import console, print_hanging, say, write_lines
 from moot.cli.place import AsJson, Source
 from moot.cli.reading import Log, key
@@ -43,7 +44,9 @@ def log(
     kind: Annotated[
         str | None, typer.Option("--type", metavar="T", help="Only messages of this type.")
     ] = None,
-    first: Annotated[int, typer.Option("--from", metavar="SEQ", min=1, help="From this message on.")] = 1,
+    first: Annotated[
+        int, typer.Option("--from", metavar="SEQ", min=1, max=MOST_WHOLE, help="From this message on.")
+    ] = 1,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as messages come.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -56,6 +59,8 @@ def log(
     if follow and source.directory is None:
         raise Unusable(f"{source.path} is a finished file: nothing will follow")
     having = [*_having(channel, case, kind)]
+    if kind is not None:
+        _check_type(source, kind.upper())
     shown = 0
     reader = Reader()
     for lines in _batches(source, first, having, follow):
@@ -65,8 +70,12 @@ def log(
             write_lines(wanted, flush=follow)
         else:
             reader.show(wanted)
-    if not shown and not follow and not as_json:
-        say(_nothing(source, channel, case, kind))
+    if not shown and not follow:
+        if case is not None and not source.newest(key("case_id", case)):
+            where = source.directory or Path("DIR")
+            raise Unusable(f"there is no case {case}: moot status {where} lists the open ones")
+        if not as_json:
+            say("no such message")
 
 
 class Reader:
@@ -155,15 +164,18 @@ def _batches(source: Log, first: int, having: Sequence[str], follow: bool) -> It
         time.sleep(LOOK_S)
 
 
-def _nothing(source: Log, channel: str | None, case: str | None, kind: str | None) -> str:
-    if case is not None and not source.newest(key("case_id", case)):
-        return f"there is no case {case}: moot status {source.directory or Path('DIR')} lists the open ones"
-    if kind is not None:
-        from protocols.rulebook import MESSAGES
+def _check_type(source: Log, kind: str) -> None:
+    """Refuse a type that neither the rules nor the log know; a log may hold types of older rules.
 
-        if kind.upper() not in MESSAGES:
-            from difflib import get_close_matches
+    Raises:
+        Unusable: There is none.
+    """
+    from difflib import get_close_matches
 
-            near = get_close_matches(kind.upper(), [*MESSAGES], 1)
-            return f"no message type {kind.upper()}" + (f": did you mean {near[0]}?" if near else "")
-    return "no such message"
+    from protocols.rulebook import MESSAGES
+
+    if kind in MESSAGES or source.newest(key("type", kind)):
+        return
+    near = get_close_matches(kind, [*MESSAGES], 1)
+    hint = f"did you mean {near[0]}?" if near else "docs/reference/messages.md lists them"
+    raise Unusable(f"there is no message type {kind}: {hint}")

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, Self, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions
     from rich.status import Status
     from rich.table import Table
     from rich.text import Text
@@ -131,11 +131,11 @@ def table(*columns: str, right: Iterable[str] = (), fold: Iterable[str] = ()) ->
     return found
 
 
-def print_table(target: Console, rows: Table) -> None:
+def print_table(target: Console, rows: Table, options: ConsoleOptions | None = None) -> None:
     """Print a table without the blanks that pad its last column."""
     from rich.text import Text
 
-    for line in target.render_lines(rows, pad=False):
+    for line in target.render_lines(rows, options, pad=False):
         text = Text.assemble(*((part.text, part.style or "") for part in line if not part.control))
         target.print(_stripped(text), soft_wrap=True)
 

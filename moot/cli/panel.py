@@ -24,6 +24,8 @@ group = typer.Typer(
     help="""Review under a sprint contract: the standard first, then the work.
 
     check judges a contract, lint one reviewer, verify a whole panel; synthesize decides.""",
+    epilog="moot panel check full\n"
+    "moot panel run --contract full --paper paper.md --title 'On widgets' --field widgetry --out panel",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -49,6 +51,7 @@ MajorityOption = Annotated[
 @command(
     "moot panel check full",
     "moot panel check contract.json --current-version v3.6.6",
+    "moot panel check contract.json --json | jq .warnings",
     within=group,
 )
 def check(
@@ -59,7 +62,8 @@ def check(
         str | None,
         typer.Option("--current-version", metavar="vX.Y.Z", help="Warn of a contract that has aged."),
     ] = None,
-) -> None:
+    as_json: AsJson = False,
+) -> int:
     """Judge a contract: exit code 0 when it is valid, 1 when not.
 
     What is odd but valid is told as warnings SC-1 to SC-11 on standard error, and so is a condition whose
@@ -70,12 +74,19 @@ def check(
 
     contract = contract_or_tag(named)
     if isinstance(contract, str):
+        if as_json:
+            write_json({"valid": False, "contract_id": None, "problem": contract, "warnings": []})
+            return 1
         raise CheckFailed(contract)
     odd = [f"{one.id}: {one.text}" for one in warnings(contract, current_version)]
     odd += expression_tags(contract)
+    if as_json:
+        write_json({"valid": True, "contract_id": contract.contract_id, "problem": None, "warnings": odd})
+        return 0
     for line in odd:
         say(f"moot panel check {named}: {line}")
     write_lines([f"{contract.contract_id} is valid" + (f", {plural(len(odd), 'warning')}" if odd else "")])
+    return 0
 
 
 @command(

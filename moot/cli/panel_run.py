@@ -11,6 +11,7 @@ import typer
 from moot.cli.app import command
 from moot.cli.arena_out import progress
 from moot.cli.errors import Unusable
+from moot.cli.numbers import seed_option
 from moot.cli.output import write_json, write_lines
 from moot.cli.panel import MajorityOption, group
 from moot.cli.panel_input import contract_or_tag, source
@@ -51,9 +52,7 @@ def run(
         Literal["accept", "abort"],
         typer.Option("--on-none-fired", metavar="WHAT", help="When no condition fires: accept or abort."),
     ] = "accept",
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seeds simulated reviewers; by default 1.")
-    ] = 1,
+    seed: Annotated[int, seed_option("Seeds simulated reviewers")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(

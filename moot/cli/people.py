@@ -32,7 +32,8 @@ def post(
     channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="Where; # may be left out.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What you say.")],
     about: Annotated[
-        str | None, typer.Option("--about", metavar="CASE", help="The case it is about.")
+        str | None,
+        typer.Option("--about", metavar="CASE", help="The case it is about, or the beginning of its id."),
     ] = None,
     as_user: As = None,
     as_json: AsJson = False,
@@ -41,11 +42,13 @@ def post(
 
     Where no society runs it waits for the next one.
     """
+    from moot.cli.case import full_id
     from protocols.kernel.people import Note
 
     user, log = user_of(as_user), Log(named)
     place = channel if channel.startswith("#") else f"#{channel}"
-    body = made(Note, text=said(text, "TEXT"), about_case_id=about)
+    case_id = None if about is None else full_id(log, about)
+    body = made(Note, text=said(text, "TEXT"), about_case_id=case_id)
     draft = act(user, seat_of(user, log), place, body)
     return perform(log, draft, as_json=as_json, done=f"noted in {place}")
 
@@ -73,20 +76,24 @@ def reply(
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
-    """Answer an escalation: with one of its options, or in words that every mind then sees."""
+    """Answer an escalation: with one of its options, or in words that every mind then sees.
+
+    Either ends it; words choose no option, not even the first.
+    """
     from protocols.escalation.messages import EscalationAnswer
 
     user, log = user_of(as_user), Log(named)
     escalation_id = _escalation(log, escalation)
-    is_option = answer.isascii() and answer.isdigit() and len(answer) <= 4
+    option = _option(log, escalation_id, answer)
     body = made(
         EscalationAnswer,
         escalation_id=escalation_id,
-        option=int(answer) if is_option else None,
-        text=None if is_option else said(answer, "TEXT"),
+        option=option,
+        text=None if option is not None else said(answer, "TEXT"),
     )
     draft = act(user, seat_of(user, log), "#admin", body, case_id=escalation_id)
-    return perform(log, draft, as_json=as_json, done=f"{escalation_id} answered")
+    how = "" if option is not None else " in own words, which end it and choose no option"
+    return perform(log, draft, as_json=as_json, done=f"{escalation_id} answered{how}")
 
 
 @command("moot override ./moot-data hyp_20260223_1030 REJECT --why 'bad data'")
@@ -189,7 +196,10 @@ def said(text: str, name: str) -> str:
     Raises:
         Unusable: It is blank.
     """
-    if not text.strip():
+    from unicodedata import category
+
+    # Blanks, controls and what only steers other characters show nobody anything.
+    if all(category(char)[0] in "ZC" for char in text):
         raise Unusable(f"{name} is empty: say something")
     return text
 
@@ -202,13 +212,32 @@ def seat_named(name: str) -> str:
     """
     from difflib import get_close_matches
 
-    from protocols.kernel.seats import BOTS
+    from protocols.kernel.seats import BOTS, Seat
 
     if name.lower() in BOTS:
         return name.lower()
-    near = get_close_matches(name.lower(), [*BOTS], 1)
-    hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(sorted(BOTS))}"
-    raise Unusable(f"there is no seat {name!r} that a person can take: {hint}")
+    near = [] if name.lower() in [*Seat] else get_close_matches(name.lower(), [*BOTS], 1)
+    hint = f"did you mean {near[0]}? Else " if near else ""
+    known = ", ".join(sorted(BOTS))
+    raise Unusable(f"there is no seat {name!r} that a person can take: {hint}choose one of {known}")
+
+
+def _option(log: Log, escalation_id: str, answer: str) -> int | None:
+    """Return the number of the option that an answer names; None when it is words.
+
+    Raises:
+        Unusable: It is a number, but of no option.
+    """
+    if not (answer.isascii() and answer.strip().isdigit()):
+        return None
+    having = [key("type", "ESCALATION"), key("escalation_id", escalation_id)]
+    raised: Any = next(log.envelopes(having=having)).body
+    numbers: dict[str, int] = {str(option.n): option.n for option in raised.options}
+    chosen = numbers.get(answer.strip())
+    if chosen is None:
+        known = f"choose {', '.join(numbers)}, or write words" if numbers else "it offers none, write words"
+        raise Unusable(f"there is no option {answer.strip()[:20]}: {known}")
+    return chosen
 
 
 def _escalation(log: Log, given: str) -> str:

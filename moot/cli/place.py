@@ -14,11 +14,25 @@ LOG_NAME: Final = "log.sqlite"
 LOCK_NAME: Final = "lock"
 DEFAULT: Final = Path("moot-data")
 
+
+def _named(text: str) -> Path:
+    # Path("") is the directory at hand, which nobody meant who wrote "$UNSET".
+    if not str(text):
+        raise Unusable("DIR is empty: name a directory, . for the one at hand")
+    return Path(text)
+
+
 Dir = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Data directory of a society, or directory of a simulated run.")
+    Path,
+    typer.Argument(
+        metavar="DIR", parser=_named, help="Data directory of a society, or directory of a simulated run."
+    ),
 ]
 Source = Annotated[
-    Path, typer.Argument(metavar="DIR|FILE.jsonl", help="Directory of a log, or a file made by moot export.")
+    Path,
+    typer.Argument(
+        metavar="DIR|FILE.jsonl", parser=_named, help="Directory of a log, or a file made by moot export."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -46,7 +60,9 @@ def data_dir(named: Path) -> Path:
             raise Unusable(f"the society on {named} keeps no log: it runs with --bus memory")
     runs = sorted(entry.parent.name for entry in named.glob(f"*/{LOG_NAME}"))
     if runs:
-        raise Unusable(f"{named} holds {len(runs)} runs: name one of them, for example {named / runs[-1]}")
+        count = "a run: name it" if len(runs) == 1 else f"{len(runs)} runs: name one of them"
+        example = named / runs[-1]
+        raise Unusable(f"{named} holds {count}{',' if len(runs) == 1 else ', for example'} {example}")
     raise Unusable(
         f"{named} is no data directory, it holds no {LOG_NAME}: moot up --data {named} starts a society there"
     )

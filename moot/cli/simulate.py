@@ -14,6 +14,7 @@ import typer
 from moot.cli.app import command
 from moot.cli.config import ConfigFile, settings
 from moot.cli.errors import Unusable
+from moot.cli.numbers import seed_option, some_prices
 from moot.cli.output import (
     console,
     duration,
@@ -30,6 +31,7 @@ from moot.cli.output import (
 )
 from moot.cli.place import LOG_NAME, AsJson
 from moot.cli.up import Prices
+from moot.simulation.durations import FIRST, LAST
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 RUNS: Final = Path("runs")
 """Where runs are kept when no directory is named (K24)."""
+
+MOST_DAYS: Final = 36_525
 
 MOST_NAMED: Final = 5
 """Strategies that a line names; --json has them all."""
@@ -55,13 +59,15 @@ def simulate(
     start: Annotated[
         str | None, typer.Option("--start", metavar="DATE", help="The first day, UTC; by default 2026-02-23.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", help="Seeds minds and prices; by default 1.")
-    ] = 1,
+    seed: Annotated[int, seed_option("Seeds minds and prices")] = 1,
     prices: Prices = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where the log goes; by default ./runs/<start>-<seed>."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Where the log goes; by default ./runs/<start>-<seed>, with -2, -3 … once that holds a log.",
+        ),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the desk's equity curve.")
@@ -73,21 +79,26 @@ def simulate(
 
     The same options give the same log, byte for byte. Read it with moot log, check it with moot verify.
     """
+    if not 0 < days <= MOST_DAYS:
+        raise Unusable(f"--days {days:g}: choose a number above 0, up to {MOST_DAYS}")
+    first = None if start is None else first_instant(start)
+
     from moot.heap import settle_heap
-    from moot.simulation.simulate import DEFAULT_START, SimulateOptions
+    from moot.simulation.simulate import DEFAULT_START, SimulateOptions, check, plan_of
     from moot.simulation.simulate import simulate as run
 
-    first = DEFAULT_START if start is None else first_instant(start)
-    if not 0 < days <= 36_525:
-        raise Unusable(f"--days {days:g}: choose a number above 0, up to 36525")
+    first = first or DEFAULT_START
+    if first + timedelta(days=days) > LAST:
+        raise Unusable(f"--days {days:g} from {first:%Y-%m-%d} on: a simulation ends before {LAST:%Y}")
     place = out if out is not None else free_directory(f"{first:%Y%m%d}-{seed}")
     if (place / LOG_NAME).exists():
         raise Unusable(f"{place} holds a log already: choose another --out")
     if plot is not None:
         _check_picture(plot)
     options = SimulateOptions(
-        days=days, start=first, seed=seed, prices=prices, out=place, settings=settings(config)
+        days=days, start=first, seed=seed, prices=some_prices(prices), out=place, settings=settings(config)
     )
+    check(plan_of(options))
     with progress(_days(days)) as told:
         settle_heap()
         summary = run(options, told)
@@ -119,13 +130,16 @@ def first_instant(text: str) -> datetime:
     """Read `--start`: a day, or an instant; without a zone it is UTC.
 
     Raises:
-        Unusable: It is neither.
+        Unusable: It is neither, or a time that no prices can be moved to.
     """
     try:
         instant = datetime.fromisoformat(text)
-        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+        found = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     except (ValueError, OverflowError):
         raise Unusable(f"--start {text}: write a day such as 2026-02-23") from None
+    if not FIRST <= found < LAST:
+        raise Unusable(f"--start {text}: choose a day from {FIRST:%Y} to {LAST.year - 1}")
+    return found
 
 
 def free_directory(name: str) -> Path:

@@ -23,6 +23,7 @@ group = typer.Typer(
     help="""Show the society in a Slack workspace: make the app, then the channels.
 
     docs/how-to/slack.md leads through all of it.""",
+    epilog="moot slack manifest --json > manifest.json\nmoot slack setup --check",
     rich_markup_mode=None,
     no_args_is_help=True,
 )

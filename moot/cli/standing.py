@@ -62,6 +62,8 @@ class Standing:
 
         log = Log(named)
         head = log.head
+        if not head:
+            raise Unusable(f"{named} holds no message: no society ever lived there")
         if until is not None and not 1 <= until <= head:
             raise Unusable(f"--until {until}: the log of {named} holds messages 1 to {head}")
         started: list[SocietyStarted] = []
@@ -109,11 +111,12 @@ class Standing:
 
     def obligation_json(self, o: Obligation) -> dict[str, Any]:
         """Return an obligation as plain data."""
+        holder = self.docket.house.holders.get(o.seat)
         return {
             "id": o.id,
             "case_id": o.case_id,
             "seat": o.seat.value,
-            "held_by": self.docket.house.holders.get(o.seat),
+            "held_by": holder.user_id if holder is not None else None,
             "expects": list(o.expects),
             "channel": o.channel,
             "opened_at": _text(o.opened_at),
@@ -159,7 +162,7 @@ class Standing:
             "rules_version": house.rules_version,
             "conservative": house.conservative_a,
             "stopped_systems": sorted(house.stopped),
-            "seats_taken": {seat.value: user for seat, user in sorted(house.holders.items())},
+            "seats_taken": {seat.value: who.user_id for seat, who in sorted(house.holders.items())},
             "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
             "cases_ended": len(self.docket.ended),
             "queued": queued(self.log),

@@ -10,6 +10,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.desk import halt_text, market_text
+from moot.cli.fitting import Row, print_rows
 from moot.cli.output import (
     clock_time,
     console,
@@ -67,7 +68,9 @@ def status(named: Source, as_json: AsJson = False) -> None:
     if panels := found.panels_json():
         rows.add_row("panels", _panels(panels))
     if house.holders:
-        rows.add_row("people", ", ".join(f"{user} as {seat}" for seat, user in sorted(house.holders.items())))
+        rows.add_row(
+            "people", ", ".join(f"{who.user_id} as {seat}" for seat, who in sorted(house.holders.items()))
+        )
     if house.conservative_a:
         rows.add_row("mode", "conservative: uncertain hypotheses are rejected until an admin acts")
     for system in sorted(house.stopped):
@@ -119,7 +122,7 @@ def print_cases(target: Console, found: Standing) -> None:
     if not found.docket.cases:
         target.print("no case was open", style="dim")
         return
-    rows = table("case", "kind", "phase", "since", fold=("case",))
+    rows = table("case", "kind", "phase", "since", fold=("phase",))
     for state in found.docket.cases.values():
         phase = words(str(state.phase))
         if state.case_id in found.docket.waiting:
@@ -137,13 +140,13 @@ def print_obligations(target: Console, found: Standing) -> None:
     if not found.docket.open:
         target.print("nobody owes anything", style="dim")
         return
-    rows = table("seat", "owes", "due", "obligation", fold=("owes", "obligation"))
+    rows = []
     for o in found.owed():
         holder = found.docket.house.holders.get(o.seat)
-        who = Text.assemble(seat_text(o.seat), (f" ({holder})", "dim") if holder else "")
-        style = "dim" if o.seat in OFFICERS else ""
-        rows.add_row(who, " or ".join(o.expects), due_text(found, o), o.id, style=style)
-    print_table(target, rows)
+        who = Text.assemble(seat_text(o.seat), (f" ({holder.user_id})", "dim") if holder else "")
+        cells = (who, " or ".join(o.expects), due_text(found, o), o.id)
+        rows.append(Row(cells, "dim" if o.seat in OFFICERS else ""))
+    print_rows(target, ("seat", "owes", "due", "obligation"), rows, fold="owes", below="obligation")
 
 
 def due_text(found: Standing, o: Obligation) -> Text:

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.config import ConfigFile, config_file
+from moot.cli.config import ConfigFile, readable
+from moot.cli.numbers import seed_option, some_days, some_prices, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
 
 Prices = Annotated[
@@ -25,7 +26,13 @@ Prices = Annotated[
 )
 def up(
     speed: Annotated[
-        float, typer.Option("--speed", metavar="X", help="Society seconds a wall second; 1 is real time.")
+        float,
+        typer.Option(
+            "--speed",
+            metavar="X",
+            callback=some_speed,
+            help="Society seconds a wall second; 1 is real time.",
+        ),
     ] = 1.0,
     data: Annotated[
         Path, typer.Option("--data", metavar="DIR", help="Where it lives; by default ./moot-data.")
@@ -34,13 +41,14 @@ def up(
         Literal["sqlite", "memory"],
         typer.Option("--bus", metavar="BUS", help="sqlite lasts; memory is gone at the end."),
     ] = "sqlite",
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seeds the simulated minds; by default 1.")
-    ] = 1,
+    seed: Annotated[int, seed_option("Seeds the simulated minds")] = 1,
     warm_up: Annotated[
         float,
         typer.Option(
-            "--warm-up", metavar="DAYS", min=0, help="A fresh society first lives so long in virtual time."
+            "--warm-up",
+            metavar="DAYS",
+            callback=some_days,
+            help="A fresh society first lives so long in virtual time.",
         ),
     ] = 0.0,
     is_new: Annotated[
@@ -79,8 +87,8 @@ def up(
         seed=seed,
         warm_up_days=warm_up,
         is_new=is_new,
-        prices=prices,
-        config=config_file(config),
+        prices=some_prices(prices),
+        config=readable(config),
         owner=owner,
         shows_all=shows_all,
         has_console=not no_console,

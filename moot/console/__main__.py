@@ -54,8 +54,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--no-page", action="store_true", help="serve the API only")
     given = parser.parse_args(argv)
     try:
-        if not (given.directory / LOG_NAME).exists():
-            raise ConsoleError(f"{given.directory}: no society was ever started there")
+        if not (log := given.directory / LOG_NAME).is_file():
+            why = f"its {LOG_NAME} is no file" if log.exists() else "no society was ever started there"
+            raise ConsoleError(f"{given.directory}: {why}")
         if not 0 <= given.port <= 65_535:
             raise ConsoleError(f"--port {given.port}: a port is a number from 0 to 65535")
         settings = load_settings(given.config)

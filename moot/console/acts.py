@@ -20,7 +20,7 @@ from moot.console.model import PLATFORM, Person
 from protocols.codec import decode_body
 from protocols.kernel.canonical import canonical_json
 from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Actor, Draft
+from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import BOTS, Seat
@@ -118,8 +118,8 @@ def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | 
     holder = docket.house.holders.get(owed.seat)
     if holder is None:
         return f"nobody sits in the seat of the {owed.seat}: take it first"
-    if holder != person.user_id:
-        return f"{holder} sits in the seat of the {owed.seat}, not {person.user_id}"
+    if holder != person.actor:
+        return f"{holder.name} sits in the seat of the {owed.seat}, not {person.actor.name}"
     return owed
 
 
@@ -146,7 +146,7 @@ def answer_draft(docket: Docket, person: Person, owed: Obligation, body: dict[st
         channel=channel,
         author=owed.seat,
         body=message,
-        actor=Actor("human", PLATFORM, person.user_id),
+        actor=person.actor,
         case_id=None if message.type in docket.rules.openers else owed.case_id,
         obligation_id=owed.id,
         attempt=docket.attempts.get(owed.id, 0),

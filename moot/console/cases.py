@@ -68,12 +68,14 @@ class Story(NamedTuple):
 
 def obligation_view(docket: Docket, o: Obligation) -> ObligationView:
     """Return an open obligation."""
+    holder = docket.house.holders.get(o.seat)
     return ObligationView(
         id=o.id,
         case_id=o.case_id,
         step=o.step,
         seat=o.seat,
-        held_by=docket.house.holders.get(o.seat),
+        held_by=holder.user_id if holder is not None else None,
+        held_on=holder.platform if holder is not None else None,
         expects=o.expects,
         channel=o.channel,
         opened_at=o.opened_at,
@@ -163,7 +165,8 @@ def escalations_of(
             flawed = {
                 row[0]
                 for row in db.execute(
-                    f"SELECT seq FROM flaw WHERE seq IN ({marks})", [row[0] for row in rows]
+                    f"SELECT seq FROM flaw WHERE seq IN ({marks}) AND found_seq <= ?",
+                    [*(row[0] for row in rows), high],
                 )
             }
             views.append(_escalation(env, env.body, decoded(rows)[0], flawed))

@@ -106,7 +106,7 @@ class Guard:
         bearer = _bearer(headers)
         person = self._access.by_token(bearer) if bearer is not None else self._by_cookie(headers)
         if person is None and bearer is None and scope["type"] == "http" and scope["method"] == "GET":
-            person = await self._greet(scope, headers, send)
+            person = await self._greet(scope, send)
             if person is not None:
                 return
         if person is None:
@@ -138,7 +138,7 @@ class Guard:
         found = cookie.get(self.cookie)
         return None if found is None else self._access.by_cookie(found.value)
 
-    async def _greet(self, scope: Scope, headers: dict[bytes, bytes], send: Send) -> Person | None:
+    async def _greet(self, scope: Scope, send: Send) -> Person | None:
         """Turn a token in the address into a cookie, and the address into one without it."""
         query = parse_qsl(scope["query_string"].decode("latin-1")[:MOST_QUERY], keep_blank_values=True)
         given = next((value for name, value in query if name == "token"), None)

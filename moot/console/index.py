@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from channels.log.file import LOG_NAME
 
 NAME: Final = "console.sqlite"
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the tables; a file of another version is made anew."""
 
 BUSY_S: Final = 5.0
@@ -47,7 +47,9 @@ CREATE TABLE tally(
     day TEXT, channel TEXT, type TEXT, author TEXT, n INTEGER NOT NULL, last INTEGER NOT NULL,
     PRIMARY KEY (day, channel, type, author)
 ) WITHOUT ROWID;
-CREATE TABLE flaw(seq INTEGER PRIMARY KEY, why TEXT NOT NULL);
+CREATE TABLE flaw(
+    seq INTEGER, found_seq INTEGER, why TEXT NOT NULL, PRIMARY KEY (seq, found_seq)
+) WITHOUT ROWID;
 CREATE VIRTUAL TABLE said USING fts5(
     text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2'
 );
@@ -81,7 +83,8 @@ INSERT INTO tally SELECT coalesce(day, ''), coalesce(channel, ''), coalesce(type
 ON CONFLICT DO UPDATE SET n = n + excluded.n, last = max(last, excluded.last)
 """
 FLAWS: Final = """
-INSERT OR REPLACE INTO flaw SELECT json_extract(l.json, '$.body.of_seq'), json_extract(l.json, '$.body.why')
+INSERT OR REPLACE INTO flaw
+SELECT json_extract(l.json, '$.body.of_seq'), e.seq, json_extract(l.json, '$.body.why')
 FROM entry AS e CROSS JOIN log.log AS l ON l.seq = e.seq
 WHERE e.seq BETWEEN ? AND ? AND +e.type = 'VIOLATION' AND json_type(l.json, '$.body.of_seq') = 'integer'
     AND json_type(l.json, '$.body.why') = 'text'

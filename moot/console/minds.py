@@ -83,7 +83,9 @@ class Unwritable:
 async def _of_arena(plan: Plan, view: View) -> Message | None:
     # A connection of its own, ended with the answer: the society's notebook works on the society's thread.
     async with opened(source_of(plan.settings), RealClock()) as notebook:
-        unwritable = None if notebook is None else Unwritable(notebook)
+        unwritable = None
+        if notebook is not None:
+            unwritable = Unwritable(notebook.named(view.brief["notebook_id"]))
         return await _said(
             ArenaMind(SimulatedWriter(plan.seed), lambda _view: unwritable, SessionStore()), view
         )

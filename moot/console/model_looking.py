@@ -314,7 +314,7 @@ class Looking(ReadModel):
             halt_id=book.halt_id or "",
             is_conservative=house.conservative_a,
             stopped=tuple(sorted(house.stopped)),
-            holders=dict(house.holders),
+            holders={seat: holder.user_id for seat, holder in house.holders.items()},
             cases={kind: n for kind, n in house.running.items() if n},
             ended=len(docket.ended),
             seed=house.seed,
@@ -388,12 +388,13 @@ def _records(path: Path, shelf: str, before: int, until: int, limit: int) -> tup
 
 
 def _flaws(db: sqlite3.Connection, seqs: list[int], until: int) -> dict[int, str]:
-    """Return which of some messages broke a rule, and how; nothing where there is no index."""
+    """Return which of some messages broke a rule, as found by then, and how; nothing where there is no index."""
     if not seqs:
         return {}
     marks = ",".join("?" * len(seqs))
     try:
-        return dict(db.execute(f"SELECT seq, why FROM flaw WHERE seq IN ({marks})", seqs).fetchall())
+        sql = f"SELECT seq, why FROM flaw WHERE seq IN ({marks}) AND found_seq <= ? ORDER BY found_seq"
+        return dict(db.execute(sql, (*seqs, until)).fetchall())
     except sqlite3.OperationalError as exc:
         if "no such table" in str(exc):
             return {}

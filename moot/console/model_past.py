@@ -7,6 +7,8 @@ import threading
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 
+import structlog
+
 from channels.surface import ActKind, ActReply
 from moot.console.errors import NotReady, NotThere
 from moot.console.folding import Stuck, fold_file
@@ -115,6 +117,9 @@ class Past(Looking):
             await asyncio.to_thread(fold_file, self.watching.directory, self._docket, seq, stop=self._stop)
         except Stuck as exc:
             self._problem = str(exc)
+        except Exception as exc:
+            self._problem = f"it cannot be folded: {type(exc).__name__}: {exc}"
+            structlog.get_logger("moot.console").exception("the past is not shown", seq=seq)
         self.watching.hub.stir()
 
     async def _halt(self) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
+from moot.console.options import PLATFORM
 from protocols.kernel.case import CaseState
-from protocols.kernel.envelope import Envelope
+from protocols.kernel.envelope import Actor, Envelope
 from protocols.kernel.seats import Seat
 
 WINDOW: Final = 100
@@ -37,6 +38,11 @@ class Person:
     def is_admin(self) -> bool:
         """Say whether they may act as an admin."""
         return self.seat is Seat.ADMIN
+
+    @property
+    def actor(self) -> Actor:
+        """Return who writes when they do."""
+        return Actor("human", PLATFORM, self.user_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +190,7 @@ class ObligationView:
         step: Which step of the case.
         seat: Who owes.
         held_by: User id of the person in that seat, None for the bot.
+        held_on: Their platform.
         expects: Message types that settle it.
         channel: Where.
         opened_at: When it arose.
@@ -200,6 +207,7 @@ class ObligationView:
     step: str
     seat: Seat
     held_by: str | None
+    held_on: str | None = None
     expects: tuple[str, ...]
     channel: str
     opened_at: datetime
@@ -209,6 +217,10 @@ class ObligationView:
     closed_at: datetime | None = None
     how: str = ""
     attempt: int = 0
+
+    def is_held_by(self, person: Person) -> bool:
+        """Say whether a person sits in that seat: somebody of the same name elsewhere is another one (K14)."""
+        return (self.held_by, self.held_on) == (person.user_id, PLATFORM)
 
     def remaining(self, now: datetime | None) -> timedelta:
         """Return the time until it is due, negative when it is late; at its end once it is closed."""

@@ -349,11 +349,6 @@ class Watching:
         """Say whether there is an index."""
         return self._is_indexed
 
-    @property
-    def is_docket_ready(self) -> bool:
-        """Say whether the docket is of the present."""
-        return self._folding.is_ready
-
     def docket(self) -> Docket:
         """Return the docket of the present.
 
@@ -375,12 +370,6 @@ class Watching:
     def story_rows(self, case_id: str) -> dict[str, list[tuple[object, ...]]]:
         """Return what is told of a case and not in the index yet."""
         return self._folding.stories.about(case_id)
-
-    @property
-    def is_all_written(self) -> bool:
-        """Say whether all that was told of cases is in the index."""
-        folding = self._folding
-        return folding.stories.is_written and (folding.past is None or folding.past.is_written)
 
     def index_progress(self) -> Progress:
         """Return how far the index is."""

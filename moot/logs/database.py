@@ -39,6 +39,7 @@ class Database(LogSource):
         The head is read first, so the log reaches at least as far, even while it grows.
 
         Raises:
+            Damaged: The file, or the file `head`, is damaged.
             LogError: It is no log, or the file does not let itself be opened.
         """
         if not path.exists():
@@ -46,11 +47,11 @@ class Database(LogSource):
         try:
             head = read_head(path.parent) if path.name == LOG_NAME else None
         except CorruptLog as exc:
-            raise LogError(name, str(exc)) from exc
+            raise Damaged(name, str(exc)) from exc
         try:
             db = _connect(path)
         except sqlite3.Error as exc:
-            raise LogError(name, str(disk_error(path, exc))) from exc
+            raise _told(name, path, exc) from exc
         try:
             if check_schema(db, path) == 0:
                 raise LogError(name, f"{path} is empty: no society was ever started in it")
@@ -59,7 +60,7 @@ class Database(LogSource):
             raise LogError(name, str(exc)) from exc
         except sqlite3.Error as exc:
             db.close()
-            raise LogError(name, str(disk_error(path, exc))) from exc
+            raise _told(name, path, exc) from exc
         except BaseException:
             db.close()
             raise
@@ -86,6 +87,12 @@ class Database(LogSource):
 
     def close(self) -> None:
         self._db.close()
+
+
+def _told(name: str, path: Path, exc: sqlite3.Error) -> LogError:
+    """Tell damage, which is the log's fault, from a file that cannot be opened now."""
+    why = disk_error(path, exc)
+    return (Damaged if isinstance(why, CorruptLog) else LogError)(name, str(why))
 
 
 def _connect(path: Path) -> sqlite3.Connection:

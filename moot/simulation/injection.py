@@ -156,13 +156,13 @@ class Injector:
         case_id = getattr(body, body.case_field, None) if body.case_field else getattr(body, "case_id", None)
         if body.type == "NOTE" or (body.type in MINTED and body.type in self._host.rules.openers):
             case_id = None
-        human = item.seat in PEOPLE or item.seat in docket.house.holders
-        user = docket.house.holders.get(item.seat, item.seat.value)
+        holder = docket.house.holders.get(item.seat)
+        person = Actor("human", "scene", item.seat.value) if item.seat in PEOPLE else holder
         return Draft(
             channel=item.channel or CHANNEL_OF.get(body.type, "#a-arena"),
             author=item.seat,
             body=body,
-            actor=Actor("human", "scene", user) if human else BOT,
+            actor=person or BOT,
             case_id=case_id or None,
             tenure=docket.house.tenures.get(item.seat, 0),
             key=f"scene/{item.n}",

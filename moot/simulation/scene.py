@@ -17,15 +17,15 @@ from config.settings import Settings, load_settings
 from moot.clock import VirtualClock
 from moot.log_setup import set_up_logging
 from moot.seating import Script
-from moot.simulation.durations import duration
+from moot.simulation.durations import FIRST, LAST, duration
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
+from moot.simulation.simulate import check
 from moot.society import Plan, Society
 from protocols.kernel.envelope import Envelope
+from protocols.kernel.frozen import MAX_WHOLE
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import rfc3339
 from protocols.rulebook import MESSAGES
-
-DEFAULT_SCHEDULE: Final = "micro"
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
 
@@ -35,11 +35,19 @@ class SceneError(Exception):
 
 
 def _instant(value: object) -> object:
-    if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-    raise ValueError(f"{value!r} is no instant: write 2026-02-23T10:00:00Z")
+    found = value
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+        if isinstance(found, datetime):
+            found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        found = None
+    if not isinstance(found, datetime):
+        raise ValueError(f"{str(value)[:40]} is no instant: write 2026-02-23T10:00:00Z")
+    if not FIRST <= found < LAST:
+        raise ValueError(f"a society lives from {FIRST:%Y} to {LAST.year - 1}, not in {found.year}")
+    return found
 
 
 class _Strict(BaseModel):
@@ -88,7 +96,7 @@ class Scene(_Strict):
 
     start: Annotated[datetime, BeforeValidator(_instant)]
     until: Duration
-    seed: int = 1
+    seed: Annotated[int, Field(ge=-MAX_WHOLE, le=MAX_WHOLE)] = 1
     cycle: Literal["micro", "once", "architecture", "daily", "none"] = "micro"
     prices: str = "sample"
     systems: tuple[Literal["A", "B"], ...] = ("A", "B")
@@ -132,14 +140,25 @@ def load_scene(path: Path | str) -> Scene:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeError) as exc:
-        raise SceneError(f"{path}: cannot be read: {exc}") from None
+        raise SceneError(f"{path}: {_unread(exc)}") from None
     try:
         raw = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as exc:
         mark = getattr(exc, "problem_mark", None)
         place = f" line {mark.line + 1}" if mark is not None else ""
         raise SceneError(f"{path}:{place} is not YAML: {getattr(exc, 'problem', exc)}") from None
-    return parse_scene(raw, str(path))
+    except ValueError:
+        raise SceneError(f"{path}: a date in it is none, or a number has too many digits") from None
+    scene = parse_scene(raw, str(path))
+    if scene.prices not in ("sample", "synthetic") and not Path(scene.prices).is_file():
+        raise SceneError(f"{path}: prices: there is no file {scene.prices}")
+    return scene
+
+
+def _unread(exc: OSError | UnicodeError) -> str:
+    if isinstance(exc, UnicodeError):
+        return "is not text in UTF-8: save it as such"
+    return f"cannot be read: {(exc.strerror or 'no reason was given').lower()}"
 
 
 def parse_scene(raw: object, name: str = "scene") -> Scene:
@@ -159,6 +178,8 @@ def parse_scene(raw: object, name: str = "scene") -> Scene:
         for seat, mind in scene.minds.items():
             for n, line in enumerate(mind.script):
                 _entry(line, f"minds.{seat}.script[{n}]")
+        if scene.start + scene.until > LAST:
+            raise SceneError(f"until: from {scene.start:%Y-%m-%d} on it leads beyond {LAST.year - 1}")
         for n, inject in enumerate(scene.inject):
             if (inject.body is None) == (inject.reply is None):
                 raise SceneError(f"inject[{n}]: give it a body or a reply, one of them")
@@ -249,12 +270,16 @@ def run_scene(
 
     Raises:
         SceneError: An injection cannot be placed.
+        PriceFileError: The prices cannot be used.
     """
     result = SceneResult()
+    plan = plan_of(scene, out)
+    if out is not None:
+        check(plan)
     set_up_logging(out / "moot.log" if out is not None else None)
 
     async def main(clock: VirtualClock) -> None:
-        async with await Society.open(plan_of(scene, out), clock) as society:
+        async with await Society.open(plan, clock) as society:
             injections = [
                 Injection(n, inject.after, inject.seat, inject.channel, inject.body, _reply(inject))
                 for n, inject in enumerate(scene.inject)

@@ -13,7 +13,7 @@ from moot.clock import VirtualClock
 from moot.clock.wall import monotonic_ns
 from moot.log_setup import set_up_logging
 from moot.simulation.summary import SimulationSummary
-from moot.society import Plan, Society
+from moot.society import Plan, Society, market_of, prices
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
@@ -45,6 +45,32 @@ class SimulateOptions:
     settings: Settings | None = None
 
 
+def plan_of(options: SimulateOptions) -> Plan:
+    """Turn what to simulate into a society's plan."""
+    settings = options.settings or load_settings()
+    if options.prices is not None:
+        settings = settings.model_copy(
+            update={"prices": settings.prices.model_copy(update={"source": options.prices})}
+        )
+    return Plan(
+        settings=settings,
+        seed=options.seed,
+        start=options.start,
+        directory=options.out,
+        is_admin_simulated=True,
+    )
+
+
+def check(plan: Plan) -> None:
+    """Find out, before anything is written, whether a plan's prices can be used.
+
+    Raises:
+        PriceFileError: They cannot.
+    """
+    universe, _ = prices(plan)
+    market_of(plan, universe)
+
+
 def simulate(options: SimulateOptions, progress: Progress | None = None) -> SimulationSummary:
     """Let a society live for some days of virtual time.
 
@@ -58,11 +84,8 @@ def simulate(options: SimulateOptions, progress: Progress | None = None) -> Simu
         FileExistsError: `out` holds a log already.
         PriceFileError: The prices cannot be used.
     """
-    settings = options.settings or load_settings()
-    if options.prices is not None:
-        settings = settings.model_copy(
-            update={"prices": settings.prices.model_copy(update={"source": options.prices})}
-        )
+    plan = plan_of(options)
+    settings = plan.settings
     if options.out is not None and (options.out / "log.sqlite").exists():
         raise FileExistsError(f"{options.out} holds a log already: choose another --out")
     set_up_logging(options.out / "moot.log" if options.out is not None else None)
@@ -72,13 +95,6 @@ def simulate(options: SimulateOptions, progress: Progress | None = None) -> Simu
         start=rfc3339(options.start),
         prices=settings.prices.source,
         out=str(options.out) if options.out is not None else None,
-    )
-    plan = Plan(
-        settings=settings,
-        seed=options.seed,
-        start=options.start,
-        directory=options.out,
-        is_admin_simulated=True,
     )
     length = timedelta(days=options.days)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.duties import ripe_duty
@@ -44,10 +45,11 @@ class Deadlines:
         if settled_at is None or not docket.house.is_up or type(env.body) is SocietyStarted:
             return
         before = env.sent_at - slack
-        if before <= settled_at or env.sent_at == docket.at:
-            return
         if docket.pending:
-            self._pending(env.id, docket, before)
+            is_later = before > settled_at and env.sent_at != docket.at
+            self._pending(env.id, docket, before if is_later else EVER, env.seq - MESSAGES)
+            return
+        if before <= settled_at or env.sent_at == docket.at:
             return
         if (self._deadline_at < before and self._has_deadline(docket, before)) or (
             self._alarm_at < before and not self._is_settling(before) and self._has_alarm(docket, before)
@@ -91,9 +93,20 @@ class Deadlines:
         self._pending("", docket, at - slack)
         self._overdue(docket.seq, docket, at - slack)
 
-    def _pending(self, identity: str, docket: Docket, before: datetime) -> None:
-        """Report immediate duties that nobody discharged, and wait for them no longer."""
-        late = [key for key, at in docket.arose.items() if at < before and key != identity]
+    def _pending(self, identity: str, docket: Docket, before: datetime, until: int = 0) -> None:
+        """Report immediate duties that nobody discharged, and wait for them no longer.
+
+        Args:
+            identity: The id of the message that comes now.
+            docket: The state before it.
+            before: What arose before this instant is late.
+            until: So is what a message up to this seq caused.
+        """
+        late = [
+            key
+            for key, at in docket.arose.items()
+            if key != identity and (at < before or docket.pending[key][0] <= until)
+        ]
         for key in late:
             cause, draft = docket.pending[key]
             docket.revoke(key)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import BOT, Envelope
+from protocols.kernel.envelope import BOT, Actor, Envelope
 from protocols.kernel.people import Override, SeatReleased, SeatTaken
 from protocols.kernel.rules import DERIVED
 from protocols.kernel.seats import PEOPLE, Seat
@@ -34,7 +34,7 @@ class Envelopes:
         self._findings = findings
         self._ids = ids
         self._causes: dict[str, Cause] = {}
-        self._tenures: dict[int, tuple[Seat, str]] = {}
+        self._tenures: dict[int, tuple[Seat, Actor | None]] = {}
 
     def before(self, env: Envelope, docket: Docket) -> None:
         """Check a message of a bot or a person against the state before it."""
@@ -60,8 +60,9 @@ class Envelopes:
         body = env.body
         if type(body) in (SeatTaken, SeatReleased) and fx.violation is None and not fx.superseded:
             assert isinstance(body, SeatTaken | SeatReleased)
-            user_id = body.user_id if isinstance(body, SeatTaken) else ""
-            self._tenures[env.seq] = (Seat(body.seat), user_id)
+            is_taken = isinstance(body, SeatTaken)
+            holder = Actor("human", env.actor.platform, body.user_id) if is_taken else None
+            self._tenures[env.seq] = (Seat(body.seat), holder)
 
     def _bad(self, env: Envelope, rule: str, why: str) -> None:
         self._findings.add(env.seq, "envelope", rule, why)
@@ -89,14 +90,15 @@ class Envelopes:
             if env.tenure:
                 self._bad(env, "K14", "tenure: people hold their seats without one")
             return
-        user_id = ""
+        holder: Actor | None = None
         if env.tenure:
-            seat, user_id = self._tenures.get(env.tenure, (None, ""))
+            seat, holder = self._tenures.get(env.tenure, (None, None))
             if seat is not author:
                 self._bad(env, "K14", f"tenure: {author} was neither taken nor released at seq {env.tenure}")
-        if user_id and (kind != "human" or env.actor.user_id != user_id):
-            self._bad(env, "K14", f"actor: {user_id} holds {author}, this is {kind} {env.actor.user_id}")
-        elif not user_id and env.actor != BOT:
+        if holder is not None and env.actor != holder:
+            why = f"{holder.user_id} on {holder.platform} holds {author}, this is {' '.join(env.actor)}"
+            self._bad(env, "K14", f"actor: {why}")
+        elif holder is None and env.actor != BOT:
             self._bad(env, "K14", f"actor: a bot fills {author}, not {' '.join(env.actor)}")
 
     def _unasked(self, env: Envelope) -> None:

@@ -162,8 +162,6 @@ class Decisions:
         said = body.expected_vs_actual
         if "actual_sharpe" in said and ratio is not None and differs(said["actual_sharpe"], exact(ratio)):
             yield Doubt("desk", "R-B9", f"actual_sharpe: says {said['actual_sharpe']}, it was {ratio}")
-        if not body.session_id:
-            return
         is_due = ratio is not None and known.sharpe is not None and ratio < known.sharpe / 2
         if known.sessions < SESSIONS or not is_due:
             why = f"{body.strategy_id}: a Sharpe ratio of {ratio} in {known.sessions} sessions, {known.sharpe} promised"
@@ -183,7 +181,7 @@ class Decisions:
         ratio = self._ratio(body.strategy_id, known)
         if ratio is not None and differs(body.sharpe, exact(ratio)):
             yield Doubt("desk", "R-B10", f"sharpe: says {body.sharpe}, it was {ratio}")
-        elif body.session_id and (known.sessions < SESSIONS or ratio is None or ratio >= 0):
+        elif known.sessions < SESSIONS or ratio is None or ratio >= 0:
             why = f"{body.strategy_id}: a Sharpe ratio of {ratio} in {known.sessions} sessions"
             yield Doubt("desk", "R-B10", f"no recall is due of {why}")
 
@@ -283,8 +281,13 @@ class Decisions:
         known = self._strategies.get(body.strategy_id)
         if known is not None and body.from_ != known.stage:
             yield Doubt("desk", "R-D20", f"{body.strategy_id} stands in {known.stage}, not in {body.from_}")
+        if rule := self._strategies.is_unfounded(told):
+            yield Doubt("desk", rule, f"nothing decided that {body.strategy_id} moves to {body.to}")
         case = self._cases.get(told.case_id)
         if case is not None:
+            if case.decision == "REJECT" and not body.reason.strip():
+                rule = "R-B1" if case.kind == "deployment" else "R-B3"
+                yield Doubt("desk", rule, f"{body.strategy_id} was rejected, and System A is not told why")
             wanted = _MOVES.get((case.kind, case.decision))
             given = (body.strategy_id, body.from_, body.to)
             if wanted is None or given != (case.strategy_id, *wanted):

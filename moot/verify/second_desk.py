@@ -68,10 +68,13 @@ class Desk:
         """Say whether anything is to be judged."""
         return bool(self._waiting)
 
-    def mature(self, before: datetime, slack: timedelta) -> None:
-        """Judge what was sent before an instant of up time, with all VIOLATIONs known; officers may be `slack` late."""
+    def mature(self, before: datetime, slack: timedelta, until: int = 0) -> None:
+        """Judge what was sent before an instant of up time, or up to a seq, with all VIOLATIONs known.
+
+        Officers may be `slack` late.
+        """
         waiting = self._waiting
-        while waiting and waiting[0].up < before:
+        while waiting and (waiting[0].up < before or waiting[0].env.seq <= until):
             heard = waiting.popleft()
             env = heard.env
             told = Told(env, env.body, heard.up, heard.line, env.seq in self._struck)
@@ -150,6 +153,7 @@ class Desk:
 
     def _checked(self, told: Told) -> Doubts:
         yield from self._said(told)
+        yield from self._trades.checked(told)
         self._sessions.checked(told, is_halted=self._is_halted)
         self._money.mark(told.body.marks)
         self._lost(told, told.body.daily_pnl_pct)

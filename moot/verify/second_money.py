@@ -69,13 +69,14 @@ class Day(NamedTuple):
 
 
 class Placed:
-    """An order: whose, signed shares, shares filled so far."""
+    """An order: whose, signed shares, shares filled so far, where it stands, of which trade, whether it flattens."""
 
-    __slots__ = ("filled", "owner", "quantity", "symbol")
+    __slots__ = ("filled", "is_flattening", "owner", "quantity", "seq", "symbol", "trade_id")
 
-    def __init__(self, owner: str, symbol: str, quantity: int) -> None:
+    def __init__(self, owner: str, symbol: str, quantity: int, told: Told, *, is_flattening: bool) -> None:
         """Start unfilled."""
         self.owner, self.symbol, self.quantity, self.filled = owner, symbol, quantity, 0
+        self.seq, self.trade_id, self.is_flattening = told.seq, told.case_id, is_flattening
 
     @property
     def rest(self) -> int:
@@ -185,13 +186,14 @@ class Money:
         if told.case_id not in self._owners:
             remember(self._owners, told.case_id, told.body.strategy_id)
 
-    def order(self, told: Told) -> None:
+    def order(self, told: Told, *, is_flattening: bool = False) -> None:
         """Take in an order that is placed."""
         body = told.body
         owner = self._owners.get(told.case_id, NOBODY)
         if body.client_order_id not in self._orders:
             signed = body.quantity if body.side == "BUY" else -body.quantity
-            remember(self._orders, body.client_order_id, Placed(owner, body.symbol, signed))
+            placed = Placed(owner, body.symbol, signed, told, is_flattening=is_flattening)
+            remember(self._orders, body.client_order_id, placed)
         self.flying.add(body.client_order_id)
         self._purse(owner)
 
@@ -203,10 +205,22 @@ class Money:
         """Return an order."""
         return self._orders.get(client_order_id)
 
+    def under_way(self) -> list[Placed]:
+        """Return the orders that nothing final has answered."""
+        return [placed for key in self.flying if (placed := self._orders.get(key)) is not None]
+
+    def span(self, owner: str, symbol: str) -> tuple[int, int]:
+        """Return the least and the most signed shares that orders under way may make of a position."""
+        least = most = self.quantity(owner, symbol)
+        for placed in self.under_way():
+            if (placed.owner, placed.symbol) == (owner, symbol):
+                least, most = least + min(placed.rest, 0), most + max(placed.rest, 0)
+        return least, most
+
     def execute(self, told: Told) -> None:
         """Book a fact (K11)."""
         body = told.body
-        if body.status != "partial" and (not told.is_struck or body.qty_filled):
+        if body.status != "partial" and not told.is_struck:
             self.flying.discard(body.client_order_id)
         if not body.qty_filled or body.execution_id in self._booked:
             return

@@ -1,7 +1,7 @@
 """A second opinion on debates, escalations and the desk, from the raw messages, beside the docket's.
 
-What looks like a breach is a suspicion until the slack is over: a VIOLATION beside it takes it back, and
-takes the message out of what its case amounts to (K10). What stays is a finding.
+What looks like a breach is a suspicion until the slack is over, or many messages came: a VIOLATION beside it
+takes it back, and takes the message out of what its case amounts to (K10). What stays is a finding.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings, Invariant
 from moot.verify.second_debate import Breach, Debate, Event
 from moot.verify.second_desk import DESK_TYPES, Desk
@@ -76,9 +77,9 @@ class SecondOpinion:
         # The first message after an outage comes hours later, and no time has passed.
         if kind != "SOCIETY_STARTED" and (self._suspicions or self._closing or self._desk.is_waiting):
             before = self._up(env) - slack
-            self._mature(before)
+            self._mature(before, env.seq - MESSAGES)
             self._close(before)
-            self._desk.mature(before, slack)
+            self._desk.mature(before, slack, env.seq - MESSAGES)
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, env, env.body, is_void)
@@ -96,9 +97,10 @@ class SecondOpinion:
             self._mature(up - slack)
             self._desk.end(self._last_at, up, slack)
 
-    def _mature(self, before: datetime) -> None:
+    def _mature(self, before: datetime, until: int = 0) -> None:
+        """Make findings of the suspicions from before an instant of up time, and of those up to a seq."""
         for seq, (at, invariant, breach, line) in list(self._suspicions.items()):
-            if at >= before:
+            if at >= before and seq > until:
                 return
             del self._suspicions[seq]
             self._findings.add(seq, invariant, breach.rule, breach.why, line=line)

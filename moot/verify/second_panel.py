@@ -164,8 +164,10 @@ class SecondPanel:
         role, seat = lint.role, self._seats[lint.role]
         found = lint_phase2(seat.report or "", contract, seat.committed_to)
         check = found.check
+        if not found.may_restart and found.reading.role not in (None, role):
+            check = "role"
         if check is None:
-            check = "role" if found.reading.role != role else self._layer1(contract, role, seat.report or "")
+            check = self._layer1(contract, role, seat.report or "")
         tag = "" if check is None else audit.phase2_failed(role, contract.contract_id, check)
         if found.may_restart:
             tag = "" if seat.reviews < MOST_PHASES2 else audit.multi_dissent(role, contract.contract_id)

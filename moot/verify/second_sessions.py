@@ -31,7 +31,7 @@ ALERT_WITHIN: Final = timedelta(minutes=5)
 ALLOWED: Final[Mapping[str, tuple[str, ...]]] = {
     "increasing": ("reduce_exposure",),
     "accelerating": ("reduce_exposure",),
-    "stable": ("monitor", "hold"),
+    "stable": ("monitor",),
 }
 """R-B4: what may be decided on a WARNING by the Guardian's projection."""
 

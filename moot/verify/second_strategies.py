@@ -15,6 +15,9 @@ MOST: Final = Decimal("0.05")
 """Of the equity one position may have so much (R-B7)."""
 PAPER_SESSIONS: Final = 5
 EXTENSION: Final = 3
+OF_A: Final = ("explorer", "critic", "evolver")
+UPPER: Final = ("staging", "production")
+"""Stores that a strategy is taken up to."""
 
 
 class Standing:
@@ -101,6 +104,7 @@ class Strategies:
         self.traded: set[str] = set()
         self._symbols: dict[str, int] = {}
         self._promised: dict[str, float] = {}
+        self._passed: set[str] = set()
 
     def get(self, strategy_id: str) -> Standing | None:
         """Return where a strategy stands, None when the log does not say."""
@@ -118,17 +122,27 @@ class Strategies:
         remember(self._symbols, told.case_id, len(told.body.strategy.symbols))
 
     def backtest(self, told: Told) -> None:
-        """Remember what a backtest promises."""
+        """Remember what a backtest promises, and whether it passed."""
         remember(self._promised, told.case_id, told.body.metrics.sharpe)
+        (self._passed.add if told.body.passed else self._passed.discard)(told.case_id)
+
+    def is_unfounded(self, told: Told) -> str:
+        """Return the rule that a bot's move outside a case breaks, "" for none (spec 4.1, R-B3, R-D15)."""
+        body: Any = told.body
+        if told.case_id or told.env.actor.kind == "human":
+            return ""
+        if told.env.author in OF_A:
+            return "" if body.hypothesis_id in self._passed else "R-D15"
+        known = self.known.get(body.strategy_id)
+        if body.to not in UPPER or (known is not None and known.stage == "production"):
+            return ""
+        return "R-B3" if body.to == "production" else "4.1"
 
     def move(self, told: Told) -> None:
         """Put a strategy where a move in effect says."""
         body: Any = told.body
         known = self.known.get(body.strategy_id)
-        is_of_a = told.env.author in ("explorer", "critic", "evolver")
-        if is_of_a and (body.to != "candidates" or (known is not None and _is_of_b(known))):
-            return
-        if not is_of_a and body.to == "candidates" and not (known is not None and _is_of_b(known)):
+        if not _has_right(told.env.author, known, body.to):
             return
         if known is None:
             known = self.known[body.strategy_id] = Standing(body.to)
@@ -190,5 +204,10 @@ class Strategies:
             self.traded.discard(strategy_id)
 
 
-def _is_of_b(known: Standing) -> bool:
-    return known.stage in ("staging", "production")
+def _has_right(author: str, known: Standing | None, to: str) -> bool:
+    is_of_b = known is not None and known.stage in UPPER
+    if author == "admin":
+        return True
+    if author in OF_A:
+        return to == "candidates" and not is_of_b
+    return to != "candidates" or is_of_b

@@ -12,6 +12,7 @@ from moot.verify.second_told import Doubt, Doubts, Told, step_of
 EXPOSURE: Final = Decimal("0.80")
 TRADES_A_DAY: Final = 50
 FLATTEN_WITHIN: Final = timedelta(minutes=10)
+STRAY_WITHIN: Final = timedelta(minutes=1)
 FLATTENINGS: Final = 3
 
 
@@ -24,7 +25,6 @@ class Trade:
         ordered_seq: Seq of the order under way, 0 for none; `client_order_id`, `sign`, `quantity`: what it says.
         orders: Orders so far.
         filled: Shares of it that were filled, as of the last EXECUTION that nothing struck out.
-        is_cancelling: Whether a halt cancels it.
         late: Shares that were filled after a halt.
         flattening: Shares that are to be flattened, 0 while none are.
     """
@@ -33,7 +33,6 @@ class Trade:
         "client_order_id",
         "filled",
         "flattening",
-        "is_cancelling",
         "late",
         "ordered_seq",
         "orders",
@@ -52,12 +51,16 @@ class Trade:
         self.ordered_seq = self.quantity = self.sign = self.late = self.flattening = self.orders = 0
         self.filled = 0
         self.client_order_id = ""
-        self.is_cancelling = False
 
 
 def grows(held: int, delta: int) -> bool:
     """Say whether a signed change opens a position or makes it larger."""
     return abs(held + delta) > abs(held) or (held + delta) * held < 0
+
+
+def may_grow(span: tuple[int, int], delta: int) -> bool:
+    """Say whether a signed change opens or grows any of what a position may become."""
+    return grows(span[0], delta) or grows(span[1], delta)
 
 
 class Trades:
@@ -67,6 +70,7 @@ class Trades:
         halted: Seq of the halt in force, 0 for none.
         halt_id: Its case.
         halts: Cases of all halts.
+        last_halt: Seq of the last halt, be it in force or not, 0 for none.
     """
 
     def __init__(self, money: Money) -> None:
@@ -78,6 +82,8 @@ class Trades:
         self.halted = 0
         self.halt_id = ""
         self.halts: set[str] = set()
+        self.last_halt = 0
+        self._stray: Told | None = None
 
     def due(self, before: datetime) -> Doubts:
         """Name late fills that nobody flattened in time."""
@@ -88,6 +94,17 @@ class Trades:
             why = f"filled after the halt, and neither flattened nor ruled on: {case_id}"
             yield Doubt("desk", "K11", why, told.seq, told.line)
 
+    def checked(self, told: Told) -> Doubts:
+        """Name a fill that opened something after a halt, in no trade, and that no ruling has made owed to flatten.
+
+        A RISK_CHECK shows that there is a session to be ruled on.
+        """
+        stray = self._stray
+        if stray is not None and told.up > stray.up + STRAY_WITHIN:
+            self._stray = None
+            why = "filled after the halt, in no open trade, and nobody ruled that it is to be flattened"
+            yield Doubt("desk", "K11", why, stray.seq, stray.line)
+
     # ------------------------------------------------------------ halts
 
     def halt(self, told: Told) -> Doubts:
@@ -96,6 +113,7 @@ class Trades:
             yield Doubt("desk", "R-B5", f"the desk is halted already, by {self.halt_id}")
             return
         self.halted, self.halt_id, self._is_asked = told.seq, told.case_id, False
+        self.last_halt = told.seq
         self.halts.add(told.case_id)
 
     def resume(self, told: Told) -> Doubts:
@@ -118,8 +136,7 @@ class Trades:
         yield from self._may_grow(trade, body.quantity if body.action == "BUY" else -body.quantity)
 
     def _may_grow(self, trade: Trade, delta: int) -> Doubts:
-        held = self._money.quantity(trade.owner, trade.symbol)
-        if not grows(held, delta):
+        if not may_grow(self._money.span(trade.owner, trade.symbol), delta):
             return
         what = f"{delta:+d} {trade.symbol} opens or grows a position of {trade.owner}"
         if self.halted:
@@ -142,31 +159,26 @@ class Trades:
         trade.quantity, trade.sign = body.quantity, 1 if delta > 0 else -1
         trade.orders += 1
         trade.filled = 0
-        self._money.order(told)
+        self._money.order(told, is_flattening=trade.flattening > 0)
 
     def _within_limits(self, trade: Trade, body: Any, delta: int) -> Doubts:
-        """Hold an order that grows a position against R-B7; what is under way counts as filled."""
+        """Hold an order that grows a position against R-B7; what is under way counts as what it may become."""
         money, pair = self._money, (trade.owner, trade.symbol)
-        held = money.quantity(*pair)
-        if not grows(held, delta):
+        least, most = money.span(*pair)
+        if not may_grow((least, most), delta):
             return
         price = money.marks.get(trade.symbol, ZERO)
         if body.order_type == "limit" and body.limit_price is not None:
             price = max(price, price_of(body.limit_price))
         elif not price and trade.price is not None:
             price = price_of(trade.price)
-        if len(money.flying) + money.trades >= TRADES_A_DAY:
+        under_way = money.under_way()
+        if sum(not placed.filled for placed in under_way) + money.trades >= TRADES_A_DAY:
             yield Doubt("desk", "R-B7", f"more than {TRADES_A_DAY} trades a day")
-        now = {(owner, symbol): quantity for owner, symbol, quantity in money.holdings()}
-        then = dict(now)
-        for client_order_id in money.flying:
-            placed = money.placed(client_order_id)
-            if placed is not None:
-                key = (placed.owner, placed.symbol)
-                then[key] = then.get(key, 0) + placed.rest
-        then[pair] = then.get(pair, 0) + delta
+        others = {(owner, symbol) for owner, symbol, _ in money.holdings()}
+        others |= {(placed.owner, placed.symbol) for placed in under_way}
         equity = money.equity(money.marks)
-        position = max(abs(then[pair]), abs(held + delta)) * price
+        position = abs(most + delta if delta > 0 else least + delta) * price
         limit = money.strategies.limit(trade.owner)
         if position > limit * equity:
             why = (
@@ -174,9 +186,7 @@ class Trades:
             )
             yield Doubt("desk", "R-B7", why)
         gross = position + sum(
-            max(abs(quantity), abs(now.get(key, 0))) * money.marks.get(key[1], ZERO)
-            for key, quantity in then.items()
-            if key != pair
+            max(map(abs, money.span(*other))) * money.marks.get(other[1], ZERO) for other in others - {pair}
         )
         if gross > EXPOSURE * equity:
             yield Doubt("desk", "R-B7", f"an exposure of {gross:.2f} dollars, of an equity of {equity:.2f}")
@@ -186,15 +196,24 @@ class Trades:
         body, money = told.body, self._money
         trade = self._open.get(told.case_id)
         placed = money.placed(body.client_order_id)
-        if money.is_booked(body.execution_id) and not told.is_struck:
+        is_booked = money.is_booked(body.execution_id)
+        if is_booked and not told.is_struck:
             yield Doubt("desk", "K11", f"{body.execution_id} is booked already")
         money.execute(told)
-        if trade is None or placed is None or told.is_struck or trade.client_order_id != body.client_order_id:
+        if placed is None:
+            if not told.is_struck:
+                yield Doubt("desk", "K11", f"no ORDER {body.client_order_id} was placed before this")
             return
-        is_late = trade.is_cancelling or (0 < trade.ordered_seq < self.halted and not trade.flattening)
-        if body.fill_after_halt != (is_late and body.qty_filled > 0):
-            halt = f"the desk is halted since seq {self.halted}" if is_late else "no halt came before it"
+        is_late = placed.seq < self.last_halt and not placed.is_flattening
+        if not told.is_struck and body.fill_after_halt != (is_late and body.qty_filled > 0):
+            halt = f"a halt came before it, at seq {self.last_halt}" if is_late else "no halt came before it"
             yield Doubt("desk", "K11", f"fill_after_halt is {body.fill_after_halt}, but {halt}")
+        if is_late and not is_booked and placed.trade_id not in self._open:
+            bought = 1 if body.action == "BUY" else -1
+            if body.qty_filled and bought * money.quantity(placed.owner, body.symbol) > 0:
+                self._stray = told
+        if trade is None or told.is_struck or trade.client_order_id != body.client_order_id:
+            return
         if is_late:
             trade.late += placed.filled - trade.filled
         trade.filled = placed.filled
@@ -215,19 +234,23 @@ class Trades:
             if not left:
                 del self._open[told.case_id]
                 return
-        trade.flattening, trade.is_cancelling = left, False
+        trade.flattening = left
         self._late[told.case_id] = (told, told.up + FLATTEN_WITHIN)
 
     def ruled(self, told: Told) -> None:
-        """Take in a RULING on a trade."""
+        """Take in a RULING on a trade, or that something is to be flattened."""
+        if told.body.reason == "late_fill":
+            self._stray = None
         trade = self._open.get(told.case_id)
         if trade is None:
             return
-        if told.body.reason == "halt" and not step_of(told):
-            if trade.flattening:
-                return
-            if trade.ordered_seq:
-                trade.is_cancelling = True
-                return
+        if told.body.reason == "halt" and not step_of(told) and (trade.flattening or trade.ordered_seq):
+            return
         self._late.pop(told.case_id, None)
+        placed = self._money.placed(trade.client_order_id)
+        if placed is not None and not trade.flattening and told.body.outcome != "stop":
+            # What was told wrongly is booked all the same, and nobody set it right.
+            trade.late += placed.filled - trade.filled if placed.seq < self.last_halt else 0
+            self._done(told, trade, placed.filled)
+            return
         del self._open[told.case_id]

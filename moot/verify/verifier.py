@@ -220,6 +220,8 @@ class Verifier:
         self._deadlines.end(self._docket, self._lifecycle.settled_at, slack)
         self._second.end(slack)
         self._chain.end(last)
+        if self._source.kind == "directory" and self._source.head is None and self._messages:
+            findings.warn("head", last, "the file head is missing: whether this is the end cannot be told")
 
     def _report(self, *, is_complete: bool) -> Report:
         findings = self._findings.sorted()

@@ -10,6 +10,7 @@ from protocols.arena.conformance_report import Findings, show
 from protocols.arena.conformance_texts import texts_in
 from protocols.arena.conformance_walk import Place, Visit, Walk
 from protocols.arena.conformance_words import APPROVED, CAPPED, ERROR, PHASES
+from protocols.arena.reading import is_mentioned
 
 Placed = tuple[int, Hook, Place | None]
 """A hook's index, the hook, and its event if there is one."""
@@ -167,7 +168,7 @@ def _check_evidence(walk: Walk, visit: Visit, hooks: Sequence[tuple[int, Hook]],
     issues = list(texts_in(said.issues))
     for index, hook in hooks:
         for ref in hook.evidence_refs:
-            if ref.strip() and not any(ref in text for text in (*texts, *issues)):
+            if ref.strip() and not any(is_mentioned(ref, text) for text in (*texts, *issues)):
                 found.wrong(
                     f"hooks[{index}].evidence_refs",
                     f"{show(ref)} is neither in the review nor in the issues of round {visit.round_index} (8.2)",

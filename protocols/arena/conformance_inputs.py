@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,6 +46,8 @@ def task_faults(reading: Reading) -> list[str]:
         for key in ("task_id", "initial_prompt")
         if _is_blank(task.get(key))
     ]
+    if not found and _is_marks(task["initial_prompt"]):
+        found.append("task.initial_prompt: nothing is left of it but the marks of what was taken out")
     if not isinstance(task.get("notebook_required", False), bool):
         found.append(f"task.notebook_required: is no boolean but {show(task['notebook_required'])}")
     refs = task.get("round_history_refs", [])
@@ -214,6 +217,10 @@ def _strangers(unresolved: object, issues: Sequence[Any]) -> list[str]:
     known = set(texts_in(issues))
     listed = unresolved if isinstance(unresolved, list | tuple) else ()
     return [one for one in listed if isinstance(one, str) and OUR_ID.fullmatch(one) and one not in known]
+
+
+def _is_marks(text: str) -> bool:
+    return "[re" in text and not re.search(r"\w", re.sub(r"\[re(?:moved: |dacted:)[a-z_]+\]", "", text))
 
 
 def _is_blank(value: object) -> bool:

@@ -19,6 +19,8 @@ MOST_ITEMS: Final = 100
 """More items of one review than this are left to its text."""
 MOST_MENTIONS: Final = 100
 """So many places are looked at for a reference; one that is found nowhere there is listed."""
+JOINTS: Final = frozenset("._-/#:@?&%+~")
+"""What joins the parts of a reference: a mark of these with a letter or digit behind it does not end one."""
 LONGEST: Final = 500
 """An item's text is cut to so many characters."""
 
@@ -46,15 +48,24 @@ def has_rationale(text: str) -> bool:
 
 
 def is_mentioned(ref: str, text: str) -> bool:
-    """Say whether a text mentions a reference, and not only a longer one that begins with it (8.2)."""
+    """Say whether a text mentions a reference, and not only a longer one that holds it (8.2).
+
+    A longer one goes on with a letter or a digit, also behind one of the characters that join a reference's parts.
+    """
     at, size = text.find(ref), len(ref)
     for _ in range(MOST_MENTIONS):
         if at < 0:
             return False
-        if not (ref[-1:].isalnum() and text[at + size : at + size + 1].isalnum()):
+        end = at + size
+        if not (_goes_on(text[max(at - 2, 0) : at][::-1]) or _goes_on(text[end : end + 2])):
             return True
         at = text.find(ref, at + 1)
     return False
+
+
+def _goes_on(beside: str) -> bool:
+    """Say whether a reference goes on with the characters beside it, the nearest first."""
+    return beside[:1].isalnum() or (beside[:1] in JOINTS and beside[1:].isalnum())
 
 
 def issues_of(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -24,18 +25,40 @@ class Rule(NamedTuple):
         category: What it belongs to.
         pattern: What is looked for in the line in lower case; a blank stands for one to three of any
             kind, a blank and a question mark for none to three.
-        unless: A line in which this is found, too, is kept.
+        unless: A sentence of which this is true is kept all the same.
+        beside: A line in which this is found, too, is kept.
     """
 
     id: str
     category: Category
     pattern: re.Pattern[str]
-    unless: re.Pattern[str] | None = None
+    unless: Unless
+    beside: re.Pattern[str] | None = None
+
+    def finds(self, line: str) -> bool:
+        """Say whether a line in lower case falls under it: a sentence of it does, and nothing keeps that."""
+        if not self.pattern.search(line) or (self.beside is not None and self.beside.search(line)):
+            return False
+        ends = [0, *(end.end() for end in _END.finditer(line)), len(line)]
+        # Each sentence is asked once, however often the pattern is found in it.
+        starts = {
+            min(bisect_right(ends, found.start()), len(ends) - 1) for found in self.pattern.finditer(line)
+        }
+        return not all(self.unless(line[ends[n - 1] : ends[n]]) for n in sorted(starts))
 
 
-def _rule(category: Category, name: str, pattern: str, unless: re.Pattern[str] | None = None) -> Rule:
-    blanks = pattern.replace(" ?", r"\s{0,3}").replace(" ", r"\s{1,3}")
-    return Rule(name, category, re.compile(blanks, re.ASCII), unless)
+Unless = Callable[[str], bool]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern.replace(" ?", r"\s{0,3}").replace(" ", r"\s{1,3}"), re.ASCII)
+
+
+def _found(pattern: str) -> Unless:
+    """Make the question whether a pattern is found in a sentence; most are answered without going back and forth."""
+    exact = _compiled(pattern)
+    may_hold = scanner([exact.pattern])
+    return lambda sentence: may_hold(sentence) and exact.search(sentence) is not None
 
 
 _TRADING: Final = re.compile(r"\b(?:strat(?:egy|egies|_\d)|paper|backtest|hypothes[ie]s|deliberation|desk\b)")
@@ -43,6 +66,93 @@ _RESEARCH: Final = re.compile(
     r"\b(?:signals?|sentiment|alpha|features?|predict\w*|datasets?|data|backtest\w*|hypothes[ie]s|factors?"
     r"|returns|revenues?|earnings|spend(?:ing)?)\b"
 )
+_CUSTOMERS: Final = re.compile(
+    r"\b(?:users?|customers?|shoppers?|buyers?|merchants?|subscribers?|checkout)\b"
+)
+
+_END: Final = re.compile(r"[.!?;]\s")
+"""Where a sentence of a line ends."""
+
+_NO_LETTER: Final = r"[\x00-@\[-`{-\x7f]"
+_BEGIN: Final = rf"^{_NO_LETTER}{{0,12}}(?:please |we |you |then |and )?"
+"""What may stand before the first word of a sentence: a bullet, a number, a heading's mark."""
+
+# What a plan is about, and what it leaves out: "Payment method selection is out of scope."
+_scope: Final = _found(
+    r"\b(?:out of|in|beyond the) scope\b|\bnon-goals?\b"
+    r"|\b(?:plan|design|draft|proposal|spec(?:ification)?|architecture|solution)s? (?:itself )?"
+    r"(?:adds|allows|assumes|avoids|covers|defines|describes|does|excludes|explains|handles|has|includes|keeps|lacks"
+    r"|limits|lists|leaves|makes|must|names|needs|provides|requires|shall|should|shows|states|supports|tells|treats"
+    r"|uses|will)\b"
+    r"|\b(?:section|chapter|appendix|part)s? (?:about|for|in|of|on|to) (?:the |this |our )?"
+    r"(?:plan|design|draft|proposal|spec(?:ification)?|document)\b"
+)
+# What somebody is to write: "Write a runbook for the on-call engineer."
+_planned: Final = _found(
+    _BEGIN
+    + r"(?:add|create|define|describe|design|document|draft|explain|include|list|outline|plan|propose|provide"
+    r"|specify|suggest|write)\s{1,3}(?![:=-])"
+)
+# What is asked of a design: "Cut the p95 response time below 200 ms.", "Uptime of 99.9 % is the target."
+_asked: Final = _found(
+    r"\b(?:must|shall|should|ought to|ha(?:s|ve) to|needs? to|(?:is|are) to|(?:we|i) (?:need|want|expect|require|aim)"
+    r"|aims? (?:at|for)|required?|requires)\b"
+    r"|\b(?:is|are|as|a|an|the|our|its|no) (?:\w{1,20} )?"
+    r"(?:target|goal|objective|requirement|slo|sla|criterion|criteria|constraint)s?\b"
+    rf"|^{_NO_LETTER}{{0,12}}(?:\w{{1,20}} )?"
+    r"(?:target|goal|objective|requirement|slo|sla|criterion|criteria|constraint|limit|budget)s? ?[:=]"
+    r"|\b(?:below|under|within|at most|at least|less than|fewer than|faster than|no (?:more|less|longer|slower) than) "
+    r"\d|<=?\s?\d"
+    r"|\b(?:handles?|tolerates?|survives?|falls? back|fallbacks?|degrades? gracefully|backs? off|backoff|by retrying"
+    r"|retr(?:y|ies) (?:on|after|at|when|if|with|up|once|twice|each|every))\b"
+    r"|\b(?:is|are|gets?) (?:restarted|drained|evicted|rebooted|cordoned) (?:when|if|once|before|after|within|by)\b"
+    r"|" + _BEGIN + r"(?:if|when|whenever|in case|as soon as)\b"
+    r"|"
+    + _BEGIN
+    + r"(?:achieve|allow|assume|avoid|bound|bring|build|cap|choose|collect|compare|consider|cover|cut"
+    r"|decide|develop|ensure|estimate|evaluate|expose|export|guarantee|halve|handle|implement|improve|increase"
+    r"|introduce|keep|limit|lower|make|measure|model|optimi[sz]e|prevent|raise|reduce|replace|retry|speed up|support"
+    r"|treat|tune)\s{1,3}(?![:=-])"
+)
+# What was seen on a machine, whatever it should be: "p99 is at 840 ms, above the target".
+_seen: Final = _found(
+    r"\b(?:climbed|rose|jumped|spiked|peaked|doubled|tripled|dropped|fell|fired|firing|crashed|oom-?killed|rebooted"
+    r"|exceeded|breached|missed|overnight|yesterday)\b"
+    r"|\b(?:reached|hits?|exceeds) \d|\brestarted (?:\d|again|twice|thrice|at|since)"
+    r"|\bwent (?:up|down|off|red|over|above|from)\b|\bfailed (?:at|with|again|on|since|after|this|last)\b"
+    r"|\b(?:is|are|was|were) (?:(?:now|currently|still|already) )?(?:up|down|red|at|above|over) (?:\d|again|since)"
+    r"|\b(?:now|currently|still|already) (?:at|up|down|red|above|over|\d)"
+    r"|\bsince (?:noon|midnight|this|last|\d)|\b(?:this morning|last night|right now)\b"
+    rf"|\bat \d{{1,2}}:\d{{2}}\b|^{_NO_LETTER}{{0,3}}\d{{4}}-\d{{2}}-\d{{2}}[\st]\d"
+    r"|\b(?:above|over|beyond|outside|off|missing|misses|breaching|breaches) (?:of )?(?:(?:the|our|its) )?"
+    r"(?:target|slo|sla|goal|objective|budget|limit|threshold)s?\b"
+    rf"|^{_NO_LETTER}{{0,3}}(?:debug|info|warn(?:ing)?|error|alert|alarm|critical|fatal) ?[:\]|]"
+    r"|\b(?:must|should|needs? to|have to|has to) (?:be )?(?:check|escalat|investigat|look|page|watch)\w{0,3}\b"
+)
+
+
+def _is_asked(sentence: str) -> bool:
+    """Say whether a sentence is a requirement: that is no telemetry, unless it says what was seen."""
+    return (_asked(sentence) or _planned(sentence) or _scope(sentence)) and not _seen(sentence)
+
+
+def _is_planned(sentence: str) -> bool:
+    """Say whether a sentence tells what a plan does, or what is to be written."""
+    return _scope(sentence) or (_planned(sentence) and not _seen(sentence))
+
+
+def _rule(
+    category: Category,
+    name: str,
+    pattern: str,
+    beside: re.Pattern[str] | None = None,
+    *,
+    unless: Unless | None = None,
+) -> Rule:
+    default = _is_asked if category == _INFRA else _scope
+    return Rule(name, category, _compiled(pattern), unless or default, beside)
+
+
 _DAY: Final = "(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next week|weekly|monthly)"
 _INFRA: Final[Category] = "infra_telemetry"
 _BILLING: Final[Category] = "billing_admin"
@@ -112,16 +222,20 @@ RULES: Final = (
         r"|\b(?:upgrad|downgrad|switch|mov)\w{0,4}\b.{0,40}?\b(?:pro|free|team|business|enterprise|premium|starter) "
         r"(?:plan|tier)\b|\b(?:free|your|our) trial (?:ends|ended|expires|expired)\b"
         r"|\bsubscription (?:fee|renewal|payment|invoice)s? (?:is|are|was|due|of|for)\b",
+        _CUSTOMERS,
     ),
     # How bills are paid: "the credit card on file", "billing address", "top up the credits", "the AWS bill".
     _rule(
         _BILLING,
         "payment",
         r"\bbilling:? (?:address|portal|cycle|account|contact|department|team|admin|statement|dispute|question|issue"
-        r"|email|page|settings)\b|\bbilling:|\bpayment (?:method|reminder|overdue)\b"
+        r"|email|page|settings)\b|\bbilling:|\bpayment (?:reminder|overdue)\b"
+        r"|\bpayment method (?:on file|(?:is|was|has) (?:expired|invalid|declined|missing))\b"
+        r"|\b(?:update|change|replace|confirm) (?:the|our|your|my) payment method\b"
         r"|\b(?:credit )?card (?:on file|was declined|declined|has expired|expired|ending in)\b"
         r"|\btop(?:ped)?[\s-]up\b.{0,30}?\b(?:credits?|balance)\b|\b(?:aws|azure|gcp|cloud|hosting|saas|openai) bill\b"
         r"|\b(?:request|issue|process)\w{0,3} (?:a |the )?refund\b",
+        _CUSTOMERS,
     ),
     # Office work: "expense report", "timesheets", "run payroll", "purchase order 12".
     _rule(
@@ -143,9 +257,26 @@ RULES: Final = (
     _rule(
         _INCIDENT,
         "on_call",
-        r"\bpager (?:went|goes|fired|rang)\b|\bpagerduty\b|\bon-?call (?:rotation|shift|handover|schedule|engineer)\b"
+        r"\bpager (?:went|goes|fired|rang)\b|\bpagerduty\b"
         rf"|\bpost-?mortems?\b.{{0,40}}?\b(?:due(?! to)|meeting|scheduled|action items?|{_DAY})\b"
         r"|\bstatus page (?:is|was|updated|shows|says|green|red)\b",
+    ),
+    # Who is on call, and for how long: "the on-call rotation starts with Ann".
+    _rule(
+        _INCIDENT,
+        "on_call_shift",
+        r"\bon-?call (?:rotation|shift|handover|schedule)s?\b"
+        r"|\bon-?call engineers? (?:is|are|was|were|has|had|said|got|took|ack\w{0,10})\b",
+        unless=_is_planned,
+    ),
+    # What is done by the book: "follow the runbook".
+    _rule(
+        _INCIDENT,
+        "runbook",
+        r"\b(?:follow|consult|check|open|see|run|execute|use|per|updat)\w{0,3} (?:the |our |this |that |its )?"
+        r"(?:\w{1,20} )?runbooks?\b|\b(?:as in|according to) (?:the|our) (?:\w{1,20} )?runbooks?\b"
+        r"|\brunbooks? (?:says?|said|steps?|link|page|https?|#?\d)",
+        unless=_is_planned,
     ),
     # Lists of work on machines: "Deployment backlog", "backlog grooming".
     _rule(
@@ -171,7 +302,7 @@ RULES: Final = (
         r"\bhelm (?:upgrade|install|rollback)\b|\bterraform (?:apply|plan)\b"
         r"|\b(?:ci|ci/cd|jenkins|github actions|deploy(?:ment)?) (?:pipeline|build|job) (?:(?:is|was|has) )?"
         r"(?:red|green|failed|failing|broken|stuck)\b|\b(?:code|change|deploy(?:ment)?|release) freeze\b"
-        r"|\bhotfix(?:es)?\b|\brunbooks?\b|\brelease train\b|\bcherry-pick\b.{0,40}?\brelease\b",
+        r"|\bhotfix(?:es)?\b|\brelease train\b|\bcherry-pick\b.{0,40}?\brelease\b",
         _TRADING,
     ),
     # Posts for a public: "Draft three Instagram captions", "schedule the LinkedIn posts".
@@ -229,6 +360,7 @@ VERDICT: Final = re.compile(r"\s*VERDICT:\s*(APPROVED|REVISE)\s*", re.IGNORECASE
 _BREAK: Final = re.compile(r"(\r\n|\r|\n)")
 REDACTED: Final = "[redacted:"
 _REDACTED: Final = re.compile(r"\[redacted:([a-z_]{1,30})\]")
+_MARK: Final = re.compile(r"\[(?:removed: |redacted:)[a-z_]{1,30}\]")
 
 
 class Removed(NamedTuple):
@@ -279,6 +411,12 @@ def _cleanse(text: str) -> Cleansed:
 
 # The fold, the seat that resumes its session and the record look at the same outputs.
 _remembered: Final = lru_cache(maxsize=1024)(_cleanse)
+
+
+def is_spent(text: str) -> bool:
+    """Say whether nothing is left of a text but the marks of what was taken out of it (R-A9)."""
+    rest, marks = _MARK.subn("", text)
+    return marks > 0 and not any(c.isalnum() for c in rest)
 
 
 def redactions(text: str) -> tuple[Removed, ...]:
@@ -357,7 +495,7 @@ def _spoiled(text: str, pieces: list[str]) -> dict[int, Rule]:
         if n % 2 or not _suspect(line) or VERDICT.fullmatch(piece):
             continue
         for rule in RULES:
-            if rule.pattern.search(line) and (rule.unless is None or not rule.unless.search(line)):
+            if rule.finds(line):
                 spoiled[n // 2] = rule
                 break
     return spoiled

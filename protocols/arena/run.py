@@ -23,6 +23,7 @@ from protocols.arena.messages import (
     RunTerminated,
 )
 from protocols.arena.move import Move, is_over
+from protocols.arena.relevance import is_spent
 from protocols.arena.session import first_ref
 from protocols.arena.state import RunState
 from protocols.arena.states import State
@@ -47,7 +48,10 @@ MISSED: Final[dict[str, Decision]] = {
 
 
 def open_run(env: Envelope, house: House, parent: CaseState | None, trail: Trail = NOWHERE) -> RunState:
-    """Open a run: judge config, session, task and notebook, in the order of section 6."""
+    """Open a run: judge config, session, task and notebook, in the order of section 6.
+
+    A prompt of which the filter for excluded content leaves nothing is as blank as an empty one (4.2, R-A9).
+    """
     body = env.body
     assert isinstance(body, ArenaTask)
     state = RunState(
@@ -68,6 +72,10 @@ def open_run(env: Envelope, house: House, parent: CaseState | None, trail: Trail
     trail.event("RUN_STARTED", run_id=state.case_id)
     for where, removed in told.items():
         trail.filtered(where, removed)
+    if problem is None and is_spent(found["task"].initial_prompt):
+        kinds = ", ".join(sorted({one.category for one in told.get("task.initial_prompt", ())}))
+        why = f"nothing is left of it but what was excluded ({kinds or 'as it came'}): say what is to be done"
+        problem = reasons.TASK, f"the task is invalid: initial_prompt: {why}"
     if problem is not None:
         return m.fail(*problem)
     _take(m, found["config"], found["task"], found["notebook"])
@@ -113,6 +121,7 @@ def _take(m: Move, config: ProtocolConfig, task: TaskContext, notebook: Any) -> 
         is_enabled=config.notebook_enabled,
         is_required=task.notebook_required,
         notebook_id=notebook.notebook_id if config.notebook_enabled else "",
+        tools=notebook.tools if config.notebook_enabled else (),
     )
 
 
@@ -215,6 +224,7 @@ def brief(state: RunState, obligation: Obligation, house: House) -> dict[str, An
         "evidence_refs": state.evidence,
         "findings": state.findings,
         "notebook_id": state.notebook_id,
+        "tools": state.tools,
         "is_notebook_required": state.is_required,
         "hook": course.PHASE_OF.get(State(state.phase), ""),
         "query": standard_query(state) if obligation.expects[0] == "HOOK_RESULT" else "",

@@ -21,6 +21,7 @@ class RunState(CaseState):
         is_enabled: Whether the notebook is consulted.
         is_required: Whether the run fails without it.
         notebook_id: Which one, "" for none.
+        tools: Which of its tools may be called (4.3).
         round_index: The current round, 0 before the first.
         attempt: Which review of this round is awaited, 1 or 2 (9.1).
         draft_ref: The draft of this round.
@@ -41,6 +42,7 @@ class RunState(CaseState):
     is_enabled: bool = False
     is_required: bool = False
     notebook_id: str = ""
+    tools: tuple[str, ...] = ()
     round_index: int = 0
     attempt: int = 1
     draft_ref: str = ""

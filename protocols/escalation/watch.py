@@ -17,6 +17,8 @@ from protocols.kernel.seats import Seat
 
 REMEMBERED: Final = 1024
 """So many duties that were overtaken are told from ones that never were, and each for so many seqs."""
+OCCURRENCES: Final = 20
+"""The seqs of so many occurrences of an escalation are kept, the latest; all of them are counted."""
 
 
 class Condition(NamedTuple):
@@ -78,7 +80,8 @@ class Watched:
         number: How many ids of its escalations are used up.
         open_case: Its open escalation.
         has_ceased: Whether it was false for a while since that opened.
-        occurrences: Seqs at which it was true again while that was open (R-E3).
+        occurrences: Seqs at which it was true again while that, or the last one, was open (R-E3), the latest.
+        recurred: How often it was.
     """
 
     holds: bool = False
@@ -87,6 +90,12 @@ class Watched:
     open_case: str | None = None
     has_ceased: bool = False
     occurrences: list[int] = field(default_factory=list)
+    recurred: int = 0
+
+    def recur(self, seq: int) -> None:
+        """Add an occurrence to the open escalation (R-E3)."""
+        self.recurred += 1
+        self.occurrences = [*self.occurrences, seq][-OCCURRENCES:]
 
 
 class Watch(Fold):
@@ -132,7 +141,7 @@ class Watch(Fold):
                 watched.number += 1
                 watched.open_case = state.case_id
                 watched.has_ceased = False
-                watched.occurrences = []
+                watched.occurrences, watched.recurred = [], 0
         for ended in fx.ended:
             if ended.kind == KIND and isinstance(ended, EscalationState):
                 watched = self.watched[(ended.code, ended.subject)]
@@ -147,7 +156,7 @@ class Watch(Fold):
             return self._ceased(condition, watched, env, docket)
         watched.holds = True
         if watched.open_case is not None:
-            watched.occurrences.append(env.seq)
+            watched.recur(env.seq)
             return None
         if _key(condition, watched) in docket.pending or not _fires(watched, env.sent_at):
             return None

@@ -389,11 +389,6 @@ class Docket:
         """Return what a seat owes, oldest first."""
         return [o for o in self.open.values() if o.seat is seat]
 
-    def system_of_case(self, case_id: str | None) -> str:
-        """Name the system of an open case, "" when there is none."""
-        state = self.cases.get(case_id or "")
-        return self.rules.types[state.kind].system if state is not None else ""
-
 
 def _check_answer(env: Envelope, owed: Obligation | None, case_id: str | None) -> None:
     """Check that a legal move answers what it says it answers, for its id derives from that (K1).

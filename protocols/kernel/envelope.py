@@ -29,6 +29,11 @@ class Actor(NamedTuple):
     platform: str = "moot"
     user_id: str = ""
 
+    @property
+    def name(self) -> str:
+        """Return what a person is called among people of all platforms."""
+        return f"{self.user_id} on {self.platform}"
+
     def as_json(self) -> dict[str, str]:
         """Return the `actor` object of an envelope."""
         return {"kind": self.kind, "platform": self.platform, "user_id": self.user_id}

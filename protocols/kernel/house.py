@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any, Final
 
-from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
 from protocols.kernel.seats import Seat
 
@@ -86,7 +86,7 @@ class House:
         is_up: Whether a host runs, by the log.
         running: Number of open cases by kind.
         tenures: Seq of the last SEAT_TAKEN or SEAT_RELEASED by seat: the fencing token (K14).
-        holders: User id of the person who holds a seat.
+        holders: The person who holds a seat: a user id on a platform.
         conservative_a: Whether System A rejects uncertain hypotheses until an admin acts (R-B8).
         stopped: Systems that a human STOP holds, until the society starts again.
         cases: The docket's open cases by id.
@@ -110,7 +110,7 @@ class House:
         self.outage = timedelta(0)
         self.running: dict[str, int] = {}
         self.tenures: dict[Seat, int] = {}
-        self.holders: dict[Seat, str] = {}
+        self.holders: dict[Seat, Actor] = {}
         self.conservative_a = False
         self.stopped: set[str] = set()
         self.cases: Mapping[str, CaseState] = {}

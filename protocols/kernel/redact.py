@@ -125,7 +125,8 @@ SECRETS: Final = (
             r"(?:(?P<escaped>\\{1,16}[\"'])(?!\[redacted:)(?:(?!(?P=escaped))[^\r\n])++"
             r"|(?P<double>\")(?!\[redacted:)(?:[^\"\\\r\n]|\\[^\r\n])++"
             r"|(?P<single>')(?!\[redacted:)(?:[^'\\\r\n]|\\[^\r\n])++"
-            r"|(?!\\{0,16}[\"']|\[redacted:)[^\s\"'&]++)",
+            # That it is required is no password.
+            r"|(?!\\{0,16}[\"']|\[redacted:|(?:required|optional|mandatory)(?![^\s,.;)]))[^\s\"'&]++)",
             _NAMED,
         ),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
+from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.people import SeatReleased, SeatTaken
@@ -27,7 +27,7 @@ def check_taken(env: Envelope, house: House) -> None:
     if seat not in BOTS:
         raise Violation("K14", f"{seat} is no seat that a person can take", field="seat")
     if seat in house.holders:
-        raise Violation("K14", f"{house.holders[seat]} holds {seat} already", field="seat")
+        raise Violation("K14", f"{house.holders[seat].name} holds {seat} already", field="seat")
 
 
 def check_released(env: Envelope, house: House) -> None:
@@ -75,7 +75,7 @@ class Tenures(Fold):
         seat = Seat(body.seat)
         house.tenures[seat] = env.seq
         if type(body) is SeatTaken:
-            house.holders[seat] = body.user_id
+            house.holders[seat] = Actor("human", env.actor.platform, body.user_id)
             house.awaited.add(seat)
         else:
             house.holders.pop(seat, None)
@@ -90,7 +90,9 @@ class Tenures(Fold):
             return None
         key = self._releasing[seat] = f"released/{seat}/{env.seq}"
         body = SeatReleased(
-            seat=seat.value, user_id=house.holders[seat], reason=f"{MISSES} missed deadlines in a row"
+            seat=seat.value,
+            user_id=house.holders[seat].user_id,
+            reason=f"{MISSES} missed deadlines in a row",
         )
         return [
             Draft(

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
-__all__ = ["UTC", "hours", "iso_week", "minutes", "parse_instant", "rfc3339", "stamp"]
+__all__ = ["MOST_SPEED", "UTC", "hours", "iso_week", "minutes", "parse_instant", "rfc3339", "stamp"]
+
+MOST_SPEED: Final = 100_000
+"""The fastest accelerated clock, in society seconds a wall second; beyond it officers cannot keep up (K7)."""
 
 
 def rfc3339(instant: datetime) -> str:

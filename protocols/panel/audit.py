@@ -5,6 +5,7 @@ What others wrote is quoted without brackets and control characters, so that nob
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -17,6 +18,8 @@ SYNTHESIS_MISMATCH: Final = "[SYNTHESIS-MISMATCH]"
 MOST_QUOTED: Final = 200
 
 _ROUND: Final = str.maketrans("[]", "()")
+_INDEX: Final = re.compile(r"(\[[0-9]+\])")
+"""How a place in a contract names an entry: the one use of brackets that is kept."""
 
 
 def phase1_failed(reviewer: str, contract_id: str) -> str:
@@ -59,7 +62,8 @@ def expression_semantic(condition_id: str, why: str) -> str:
 
 def contract_invalid(why: str) -> str:
     """Tag a contract that breaks its schema or an invariant, or cannot be read."""
-    return f"[CONTRACT-INVALID: {one_line(why, MOST_QUOTED)}]"  # a place in it is written with brackets
+    parts = _INDEX.split(one_line(why, MOST_QUOTED))
+    return f"[CONTRACT-INVALID: {''.join(s if n % 2 else s.translate(_ROUND) for n, s in enumerate(parts))}]"
 
 
 def contract_ineligible(why: str) -> str:

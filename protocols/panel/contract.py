@@ -224,11 +224,17 @@ def as_json(contract: Contract) -> dict[str, Any]:
 def prepared(contract: Contract, generated_at: datetime, amendments: Amendments | None = None) -> Contract:
     """Return the contract as it is put before a panel: a copy with the runtime fields, and no other change (spec 3).
 
+    Args:
+        contract: As loaded.
+        generated_at: When it is put before the panel.
+        amendments: What is noted for this work; None: what the contract itself carries.
+
     Raises:
         ValueError: The instant has no time zone.
     """
     baseline = {name: value for name, value in contract if name not in RUNTIME}
-    fields = {**baseline, "generated_at": generated_at, "agent_amendments": amendments}
+    amended = contract.agent_amendments if amendments is None else amendments
+    fields = {**baseline, "generated_at": generated_at, "agent_amendments": amended}
     return Contract(**{name: value for name, value in fields.items() if value is not None})
 
 

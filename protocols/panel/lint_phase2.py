@@ -18,10 +18,10 @@ from protocols.panel.triggers import Body, tokens
 
 MULTI_DISSENT: Final = "multi_dissent"
 CHECKS: Final = (
-    "role", "sections", "dimension_scores", "failure_condition_checks", "review_body", "dissent", MULTI_DISSENT,
+    MULTI_DISSENT, "role", "sections", "dimension_scores", "failure_condition_checks", "review_body", "dissent",
     "consistency", "decision",
 )  # fmt: skip
-"""What may fail, in the order in which it counts, as `phase2_lint_failed=<check>` names it."""
+"""What may fail, in the order in which it counts; `phase2_lint_failed=<check>` names all but the first."""
 
 _TRIGGER: Final = {"block": "what_triggers_block", "warn": "what_triggers_warn"}
 
@@ -52,7 +52,7 @@ class Phase2:
     def may_restart(self) -> bool:
         """Say whether the reviewer may start again from Phase 1: it set two dimensions or more aside.
 
-        A report that is malformed besides is not worth it; what comes after `MULTI_DISSENT` was not looked at yet.
+        Whatever else is wrong with the report: it is thrown away as a whole (spec 5).
         """
         return self.check == MULTI_DISSENT
 

@@ -32,7 +32,7 @@ class Reviewer:
         commitments: How many Phase 1 outputs it gave, in all cycles.
         commitment: Its Phase 1 output, once the lint has passed it.
         plan: What it committed to, by dimension and field.
-        gaps: What the lint found in its last Phase 1.
+        gaps: What the lint found in its last Phase 1 of this cycle; never anything of a Phase 2.
         verdict: What the lint owes to say of its last output; None when nothing.
         scores: By dimension, once it is usable.
         dissent: The dimension whose plan it set aside.

@@ -58,7 +58,7 @@ def committed(state: PanelState, env: Envelope, body: Phase1) -> PanelState:
 
 
 def reviewed(state: PanelState, env: Envelope, body: Phase2) -> PanelState:
-    """Lint a Phase 2; only a dissent about several dimensions is retried, from Phase 1, once (spec 5)."""
+    """Lint a Phase 2; a dissent about several dimensions, and nothing else, is retried, from Phase 1, once (spec 5)."""
     one = state.reviewer(env.author.value)
     contract = contract_of(state)
     found = lint_phase2(body.text, contract, one.plan)
@@ -66,8 +66,9 @@ def reviewed(state: PanelState, env: Envelope, body: Phase2) -> PanelState:
     check, noted = found.check, found.findings
     if report.role is not None and report.role != one.role:
         why = f"contract_role is {one_line(report.role, 60)}, and this is the seat of {one.role}"
-        # As for a role that does not sit here at all: nothing else counts before it.
-        check, noted = "role", (Finding("role", 0, why), *noted)
+        # As for a role that does not sit here at all: only a dissent that restarts counts before it.
+        noted = (*noted, Finding("role", 0, why)) if found.may_restart else (Finding("role", 0, why), *noted)
+        check = noted[0].check
     findings = tuple(told(noted))
     if check is None and (why := _contradiction(body.text, contract)):
         check, findings = "layer1", (why,)
@@ -117,7 +118,8 @@ def linted(state: PanelState, env: Envelope, body: Lint) -> PanelState:
     owed = tuple([o for o in state.owed if o.id != env.obligation_id])
     tags = (*state.tags, verdict.tag) if verdict.tag else state.tags
     if verdict.next == RESTART:
-        one = Reviewer(one.role, cycle=one.cycle + 1, commitments=one.commitments, gaps=verdict.findings)
+        # What was found in a Phase 2 tells of the work: a Phase 1 hears nothing of it (spec 2, K12).
+        one = Reviewer(one.role, cycle=one.cycle + 1, commitments=one.commitments)
     elif verdict.next == COMMITTING:
         one = replace(one, attempt=one.attempt + 1, gaps=verdict.findings, verdict=None)
     else:

@@ -8,7 +8,7 @@ configuration wants it, each approved change is put before a panel first (`archi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from protocols.kernel.case import CaseState, CaseType, Decision, evolve
@@ -33,7 +33,6 @@ from protocols.research.architecture_table import (
     KIND,
     MISSED,
     NEXT,
-    PARAMETER_TALK,
     PROPOSING,
     REFINING,
     REFLECTING,
@@ -49,6 +48,7 @@ from protocols.research.messages import (
     CycleTrigger,
     ThresholdsAdjusted,
 )
+from protocols.research.scope import names_a_parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +57,10 @@ class ArchitectureState(CaseState):
 
     Attributes:
         period: ISO week.
-        since: Start of the week it reviews, exclusive.
+        since: Start of what it reviews, exclusive: the nominal instant before (K16).
         until: End of it, inclusive: its nominal instant.
         changes: Ids of the proposed changes, with their descriptions.
+        conceded: Ids of the changes that their author withdrew.
         is_critiqued: Whether a critique stands.
         improvements: Descriptions of approved changes.
         approved: Ids, descriptions and implementation notes of the changes that the Arena is to refine.
@@ -71,6 +72,7 @@ class ArchitectureState(CaseState):
     since: datetime
     until: datetime
     changes: tuple[tuple[str, str], ...] = ()
+    conceded: tuple[str, ...] = ()
     is_critiqued: bool = False
     improvements: tuple[str, ...] = ()
     approved: tuple[tuple[str, str, str], ...] = ()
@@ -78,7 +80,7 @@ class ArchitectureState(CaseState):
     panels: Panels | None = None
 
 
-def open_architecture(env: Envelope, body: CycleTrigger) -> ArchitectureState:
+def open_architecture(env: Envelope, body: CycleTrigger, house: House) -> ArchitectureState:
     """Open the weekly cycle of a nominal instant."""
     case_id = body.cycle_id
     return ArchitectureState(
@@ -88,7 +90,7 @@ def open_architecture(env: Envelope, body: CycleTrigger) -> ArchitectureState:
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         period=iso_week(body.nominal_at),
-        since=body.nominal_at - timedelta(days=7),
+        since=house.fold_named("calendar").since(KIND, body.nominal_at),
         until=body.nominal_at,
         owed=(
             DUTIES[PROPOSING].owed(case_id, env),
@@ -216,7 +218,7 @@ def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureS
         return _enter(state, to, env, is_critiqued=True)
     if isinstance(body, ArchitectureRebuttal):
         _known(state, [r.change_id for r in body.responses], "responses")
-        return _enter(state, to, env)
+        return _enter(state, to, env, conceded=tuple(r.change_id for r in body.responses if r.concede))
     if isinstance(body, ArchitectureVerdict):
         improvements = _check_verdict(state, body)
         approved = _for_the_arena(body, house)
@@ -236,8 +238,7 @@ def _check_proposals(body: ArchitectureProposal) -> tuple[tuple[str, str], ...]:
     if not 1 <= len(body.proposals) <= 3:
         raise Violation("R-D16", f"one to three proposals, not {len(body.proposals)}", field="proposals")
     for n, proposal in enumerate(body.proposals):
-        text = f"{proposal.scope}\n{proposal.description}"
-        if any(pattern.search(text) for pattern in PARAMETER_TALK):
+        if names_a_parameter(proposal.scope, proposal.description, proposal.expected_benefit):
             raise Violation(
                 "R-D16",
                 "the scope is the system, never a single strategy's parameter",
@@ -264,6 +265,10 @@ def _check_verdict(state: ArchitectureState, body: ArchitectureVerdict) -> tuple
         raise Violation("3.2", "every proposal is approved, deferred or rejected once", field="rejected")
     if body.approved_changes and not state.is_critiqued:
         raise Violation("R-D16", "nothing is approved without a critique", field="approved_changes")
+    for n, change in enumerate(body.approved_changes):
+        if change.change_id in state.conceded:
+            why = f"{change.change_id} was withdrawn by its author"
+            raise Violation("R-D16", why, field=f"approved_changes[{n}].change_id")
     return tuple(c.description for c in body.approved_changes)
 
 
@@ -310,6 +315,7 @@ def brief(state: ArchitectureState, obligation: Obligation, house: House) -> dic
     return {
         "period": state.period,
         "changes": state.changes,
+        "conceded": state.conceded,
         "is_critiqued": state.is_critiqued,
         "improvements": state.improvements,
         **_change(state, obligation, house),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from protocols.kernel.case import Decision
@@ -67,15 +66,3 @@ MISSED: Final[dict[str, Missed]] = {
 
 DEBATED: Final = frozenset({PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2, JUDGING})
 """Phases that the cycle's budget runs over."""
-
-PARAMETER_TALK: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\b(hyp|strat|strategy|lin)_\d",
-        r"\bparameters? (of|for|in) (the |a |one )?(single |individual |\w+ )?strateg",
-        r"\b(single|individual) strateg\w+('s)? param",
-        r"\bstrategy('s)?[ _-]param",
-        r"\b(fast|slow|lookback|entry_z|exit_z|stop[_ -]loss|take[_ -]profit|channel)\b\s*(=|:|to|from|at)\s*-?\d",
-    )
-)
-"""How a proposal names a single strategy's parameter, which is out of scope (spec 3.1, R-D16)."""

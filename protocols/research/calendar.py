@@ -45,12 +45,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
 The order is the order in which they go when they fall together.
 """
 
-DEFAULT_SCHEDULES: Final[Mapping[str, Any]] = {
-    "micro": {"cron": "0 */2 * * *"},
-    "daily": {"cron": "0 22 * * *"},
-    "architecture": {"cron": "0 15 * * sat"},
-}
-"""In UTC (R-D16, R-D17, R-D21)."""
+FIRST: Final[Mapping[str, timedelta]] = {"daily": timedelta(days=1), "architecture": timedelta(days=7)}
+"""How far the first window of a schedule reaches back (R-D17)."""
 
 
 class Schedule:
@@ -104,6 +100,10 @@ class Schedule:
         return [fire.astimezone(UTC)] if fire is not None else []
 
 
+DAILY: Final = Schedule({"cron": "0 22 * * *"})
+"""Where the reports' days end when nothing is scheduled."""
+
+
 def _midnight(at: datetime) -> datetime:
     return at.replace(hour=0, minute=0, second=0, microsecond=0)
 
@@ -124,6 +124,7 @@ class Calendar(Fold):
 
     Attributes:
         next: The next nominal instant that was not yet handled, by schedule.
+        last: The latest that was: its cycle ran or was skipped.
     """
 
     name = "calendar"
@@ -135,6 +136,7 @@ class Calendar(Fold):
     def __init__(self) -> None:
         """Start without schedules; the first SOCIETY_STARTED brings them."""
         self.next: dict[str, datetime | None] = {}
+        self.last: dict[str, datetime] = {}
         self._schedules: dict[str, Schedule] = {}
         self._specs: dict[str, Any] = {}
         self._deferred: set[tuple[str, datetime]] = set()
@@ -186,8 +188,23 @@ class Calendar(Fold):
 
     def _handled(self, name: str, nominal: datetime) -> None:
         self._deferred.discard((name, nominal))
+        self.last[name] = nominal
         schedule = self._schedules.get(name)
         self.next[name] = schedule.first(nominal, after=True) if schedule is not None else None
+
+    def since(self, name: str, nominal: datetime) -> datetime:
+        """Return where the window of a nominal instant begins: at the one before, for the first at `FIRST` (K16)."""
+        last = self.last.get(name)
+        return last if last is not None and last < nominal else nominal - FIRST[name]
+
+    def oldest(self, at: datetime) -> datetime:
+        """Return where the windows that are still to come begin at the latest, `at` where none reaches back (K16)."""
+        return min((last for name, last in self.last.items() if self.next.get(name) is not None), default=at)
+
+    def day_end(self, at: datetime) -> datetime:
+        """Return when the reports' day ends that an instant belongs to: at the next daily instant (R-D17)."""
+        schedule = self._schedules.get("daily", DAILY)
+        return schedule.first(at, after=False) or DAILY.first(at, after=False) or at
 
     def alarm(self, docket: Docket) -> datetime | None:
         """Return the next nominal instant that needs something said, None while all wait."""

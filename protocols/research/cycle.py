@@ -70,9 +70,9 @@ def open_cycle(env: Envelope, house: House, parent: CaseState | None) -> CaseSta
     if not isinstance(body, CycleTrigger):
         raise LocalProtocolError(f"{body.type} opens no cycle")
     if body.mode == "architecture":
-        return architecture.open_architecture(env, body)
+        return architecture.open_architecture(env, body, house)
     if body.mode == "daily":
-        return daily.open_daily(env, body)
+        return daily.open_daily(env, body, house)
     return evolve(
         FIRST,
         case_id=body.cycle_id,

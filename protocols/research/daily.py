@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from protocols.kernel.case import CaseState, CaseType, Decision, evolve
@@ -41,7 +41,7 @@ class DailyState(CaseState):
     until: datetime
 
 
-def open_daily(env: Envelope, body: CycleTrigger) -> DailyState:
+def open_daily(env: Envelope, body: CycleTrigger, house: House) -> DailyState:
     """Open the daily cycle of a nominal instant."""
     return DailyState(
         case_id=body.cycle_id,
@@ -49,7 +49,7 @@ def open_daily(env: Envelope, body: CycleTrigger) -> DailyState:
         phase=SYNTHESISING,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
-        since=body.nominal_at - timedelta(days=1),
+        since=house.fold_named("calendar").since(KIND, body.nominal_at),
         until=body.nominal_at,
         owed=(DUTIES[SYNTHESISING].owed(body.cycle_id, env),),
     )

@@ -33,10 +33,12 @@ from protocols.research.debate_table import (
 from protocols.research.judging import check_backtest, check_extension, judge, may_extend, second_revise
 from protocols.research.messages import (
     BacktestResult,
+    CausalEntry,
     CausalRecord,
     ExtendDebate,
     FinalVerdict,
     Hypothesis,
+    Reflection,
     RevisedHypothesis,
     ReviseRequest,
     RiskAssessment,
@@ -260,11 +262,30 @@ def _record(state: DebateState, env: Envelope, house: House, to: str) -> DebateS
     kind = "success" if state.passed else "failure"
     if body.record.kind != kind:
         raise Violation("R-D15", f"the backtest was a {kind}", field="record.kind")
+    _check_subject(state, body.record)
     return _enter(state, to, env, outcome="approved" if state.passed else "backtest_failed")
 
 
 def _reflect(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+    body = env.body
+    assert isinstance(body, Reflection)
+    if body.record.kind != "failure":
+        raise Violation("R-D13", "a rejection is a failure, whatever it taught", field="record.kind")
+    _check_subject(state, body.record)
     return _enter(state, to, env, outcome="rejected")
+
+
+def _check_subject(state: DebateState, record: CausalEntry) -> None:
+    """Check that a record tells of this debate, or of the one that it reopens, where it says (R-D13).
+
+    Raises:
+        Violation: It tells of another.
+    """
+    if record.hypothesis_id not in (None, state.case_id, state.linked):
+        why = f"the record is about {state.linked or state.case_id}"
+        raise Violation("R-D13", why, field="record.hypothesis_id")
+    if record.lineage_id not in (None, state.lineage_id):
+        raise Violation("R-D13", f"its lineage is {state.lineage_id}", field="record.lineage_id")
 
 
 GUARDS: Final[dict[str, Callable[[DebateState, Envelope, House, str], DebateState]]] = {

@@ -29,10 +29,7 @@ from protocols.research.messages import (
 )
 
 KEPT: Final = timedelta(days=15)
-"""How far back windows reach; older entries are forgotten."""
-
-DAY_ENDS_AT_HOUR: Final = 22
-"""The day of the reports ends at the daily cycle's nominal hour, UTC (R-D17)."""
+"""What is older is forgotten, unless a window that is still to come reaches back to it."""
 
 PARENTS: Final = 5
 """So many of the last approved strategies are offered as parents."""
@@ -58,11 +55,12 @@ NOTHING_YET: Final = Counts(0, 0, 0, 0)
 
 
 class Known(NamedTuple):
-    """What is kept of a debate for a case linked to it (K23)."""
+    """What is kept of a debate for a case linked to it (K23), and for a late move of its strategy (R-D15)."""
 
     lineage_id: str
     strategy: Strategy | None
     verdict: str
+    passed: bool | None
 
 
 class Debated(NamedTuple):
@@ -125,11 +123,11 @@ class Ledger(Fold):
         """Take in one envelope and what it changed."""
         for ended in fx.ended:
             if isinstance(ended, DebateState):
-                self._ended(env.sent_at, ended)
+                self._ended(env.sent_at, ended, docket)
         for opened in fx.opened:
             if opened.expects == REPORT:
                 self._cycles.append(env.sent_at)
-                self._day(env.sent_at)[0] += 1
+                self._day(env.sent_at, docket)[0] += 1
         if fx.violation is not None or fx.superseded:
             return None
         body = env.body
@@ -148,8 +146,8 @@ class Ledger(Fold):
             self._steer(body.next_week_direction)
         return None
 
-    def _ended(self, at: datetime, state: DebateState) -> None:
-        self.strategies[state.case_id] = Known(state.lineage_id, state.strategy, state.verdict)
+    def _ended(self, at: datetime, state: DebateState, docket: Docket) -> None:
+        self.strategies[state.case_id] = Known(state.lineage_id, state.strategy, state.verdict, state.passed)
         if state.outcome == "stopped":
             return
         final = state.verdict or "REJECT"
@@ -158,7 +156,7 @@ class Ledger(Fold):
         self._debates.append(
             Debated(at, state.lineage_id, first, final, state.passed, state.quality, overrode)
         )
-        today = self._day(at)
+        today = self._day(at, docket)
         today[1 if final == "APPROVE" else 2] += 1
         if state.revised:
             today[3] += 1
@@ -232,13 +230,13 @@ class Ledger(Fold):
         is_today = self._day_ends is not None and now <= self._day_ends
         return Counts(*self._today) if is_today else NOTHING_YET
 
-    def _day(self, at: datetime) -> list[int]:
+    def _day(self, at: datetime, docket: Docket) -> list[int]:
         """Return the counts of the day that `at` belongs to, in the order of `Counts`."""
         if self._day_ends is None or at > self._day_ends:
-            ends = at.replace(hour=DAY_ENDS_AT_HOUR, minute=0, second=0, microsecond=0)
-            self._day_ends = ends if at <= ends else ends + timedelta(days=1)
+            calendar = docket.house.fold_named("calendar")
+            self._day_ends = calendar.day_end(at)
             self._today = [0, 0, 0, 0]
-            self._forget(at - KEPT)
+            self._forget(min(at - KEPT, calendar.oldest(at)))
         return self._today
 
     def records(self, since: datetime, until: datetime) -> tuple[CausalEntry, ...]:

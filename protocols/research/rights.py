@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from protocols.kernel.catalogue import Right
-from protocols.kernel.rights import REFEREE, TIMEKEEPER
+from protocols.kernel.rights import ADMIN, REFEREE, TIMEKEEPER
 from protocols.kernel.seats import Seat
 
 EXPLORER: Final = frozenset({Seat.EXPLORER})
@@ -35,7 +35,7 @@ RIGHTS: Final = (
     Right("FINAL_VERDICT", EVOLVER, VERDICTS),
     Right("BACKTEST_RESULT", EVOLVER, VERDICTS),
     # To `candidates` the Evolver, everything else the Operator: the case looks at `to`, the matrix cannot.
-    Right("STRATEGY_MOVED", EVOLVER | OPERATOR, BRIDGE),
+    Right("STRATEGY_MOVED", EVOLVER | OPERATOR | ADMIN, BRIDGE),
     Right("MICRO_CYCLE_REPORT", EVOLVER, REPORTS),
     Right("PRINCIPLE_SYNTHESIS", EVOLVER, REPORTS),
     Right("DAILY_REPORT", EVOLVER, REPORTS),

@@ -15,7 +15,7 @@ from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.kernel.tenure import is_ruled
 from protocols.research.debate import KIND as DEBATE_KIND
 from protocols.research.debate import DebateState
-from protocols.research.messages import MetaReflection, ReviseRequest
+from protocols.research.messages import BacktestResult, MetaReflection, ReviseRequest
 
 TIMEOUTS: Final = 3
 REVISIONS: Final = 3
@@ -105,8 +105,7 @@ class Deadlocks(Source):
 class NoApprove(Source):
     """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6)."""
 
-    types = frozenset({"SOCIETY_STARTED"})
-    ends = frozenset({DEBATE_KIND})
+    types = frozenset({"SOCIETY_STARTED", "BACKTEST_RESULT"})
 
     def __init__(self) -> None:
         """Start with no success."""
@@ -115,20 +114,19 @@ class NoApprove(Source):
         self._outage = timedelta(0)
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
-        """Move the start of the wait at the society's start, by outages, and at each passed backtest."""
-        house = docket.house
-        if type(env.body) is SocietyStarted:
+        """Move the start of the wait at the society's start, by outages, and as each backtest passes (R-D15)."""
+        house, body = docket.house, env.body
+        if type(body) is SocietyStarted:
             if self._since is None:
                 self._since, self._seq = house.started_at, env.seq
             else:
                 self._since += house.outage - self._outage
             self._outage = house.outage
             return NOTHING
-        for ended in fx.ended:
-            if isinstance(ended, DebateState) and ended.passed and self._since is not None:
-                was_due = env.sent_at >= self._since + WITHOUT_APPROVE
-                self._since, self._seq = env.sent_at, env.seq
-                return (Condition("no_approve", "", False, was_due=was_due),)
+        if type(body) is BacktestResult and body.passed and fx.violation is None and self._since is not None:
+            was_due = env.sent_at >= self._since + WITHOUT_APPROVE
+            self._since, self._seq = env.sent_at, env.seq
+            return (Condition("no_approve", "", False, was_due=was_due),)
         return NOTHING
 
     def alarm(self, docket: Docket) -> datetime | None:

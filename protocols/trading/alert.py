@@ -12,7 +12,7 @@ from protocols.kernel.house import House
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, illegal
-from protocols.trading.briefing import desk_brief, session_of
+from protocols.trading.briefing import desk_brief, latest_session, session_of
 from protocols.trading.halt import open_halt
 from protocols.trading.messages import RiskAlert, RiskDecision, RiskDiscussion, RiskProjection
 from protocols.trading.reviewing import duty
@@ -27,7 +27,7 @@ DISCUSSING, PROJECTING, ASSESSING, DECIDING, ENDED = (
     "deciding",
     "ended",
 )
-REDUCE, HOLD, MONITOR, NOTED, STOPPED = "reduce_exposure", "hold", "monitor", "noted", "stopped"
+REDUCE, MONITOR, NOTED, STOPPED = "reduce_exposure", "monitor", "noted", "stopped"
 
 
 class Row(NamedTuple):
@@ -52,7 +52,7 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
     "CRITICAL": (REDUCE,),
     "increasing": (REDUCE,),
     "accelerating": (REDUCE,),
-    "stable": (MONITOR, HOLD),
+    "stable": (MONITOR,),
 }
 """What may be decided on a CRITICAL alert, and on a WARNING by the Guardian's projection (R-B4)."""
 
@@ -64,9 +64,8 @@ MISSED: Final = Decision(REDUCE, "timeout", "R-B4")
 class AlertState(CaseState):
     """State of an alert.
 
-    The session reads of an ended one: `outcome` (reduce_exposure, hold, monitor, noted for an INFO, stopped by a
-    human), `affected`, `trend`, `level`; of one that still runs, `trend` ("accelerating": the Guardian owes a
-    CRITICAL alert).
+    The session reads of an ended one: `outcome` (reduce_exposure, monitor, noted for an INFO, stopped by a human),
+    `affected`, `trend` ("accelerating": the Guardian owes a CRITICAL alert), `level`.
 
     Attributes:
         level: INFO, WARNING or CRITICAL.
@@ -137,7 +136,7 @@ def step(state: AlertState, env: Envelope, house: House) -> AlertState:
         if body.action not in state.allowed:
             why = f"{state.trend or state.level} leads to {' or '.join(state.allowed)}"
             raise Violation("R-B4", why, field="action")
-        return evolve(state, phase=ENDED, owed=(), outcome=body.action)
+        return _end(state, body.action, house)
     changes: dict[str, Any] = {}
     if isinstance(body, RiskDiscussion):
         changes["proposed"] = body.proposed_action
@@ -155,7 +154,16 @@ def rule(
     state: AlertState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
 ) -> AlertState:
     """Apply a ruling: exposure is reduced, or a human STOP."""
-    return evolve(state, phase=ENDED, owed=(), outcome=STOPPED if decision.outcome == "stop" else REDUCE)
+    return _end(state, STOPPED if decision.outcome == "stop" else REDUCE, house)
+
+
+def _end(state: AlertState, outcome: str, house: House) -> AlertState:
+    """End it; the session that opened last takes one that stands alone as its own, and owes what follows (R-B4).
+
+    SIGNALs and alerts answer only what is owed in the session that they name, so an alert cannot owe them itself.
+    """
+    parent = state.parent or latest_session(house)
+    return evolve(state, phase=ENDED, owed=(), outcome=outcome, parent=parent)
 
 
 def brief(state: AlertState, obligation: Obligation, house: House) -> dict[str, Any]:

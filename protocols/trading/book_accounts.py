@@ -45,11 +45,24 @@ class Day(NamedTuple):
 
 @dataclass(slots=True)
 class Placed:
-    """An order in the log: whose, signed shares that it asked for, shares that were filled so far."""
+    """An order in the log.
+
+    Attributes:
+        strategy_id: Whose it is.
+        symbol: What it trades.
+        quantity: Signed shares that it asks for.
+        seq: Where it stands in the log.
+        trade_id: The trade that it belongs to.
+        is_flattening: Whether it undoes what was filled after a halt.
+        filled: Shares that were filled so far.
+    """
 
     strategy_id: str
     symbol: str
     quantity: int
+    seq: int = 0
+    trade_id: str = ""
+    is_flattening: bool = False
     filled: int = 0
 
     @property

@@ -56,6 +56,16 @@ def _remember(memory: dict[str, T], key: str, what: T) -> None:
         del memory[next(iter(memory))]
 
 
+def _is_under_way(trade_id: str, fx: Effects, docket: Docket) -> bool:
+    """Say whether a trade is open, or was until this message: then it sees to what is filled after a halt itself."""
+    return trade_id in docket.cases or any(ended.case_id == trade_id for ended in fx.ended)
+
+
+def _within(quantity: int, held: int) -> int:
+    """Return how many of some signed shares a position consists of."""
+    return max(min(quantity, held), 0) if held > 0 else min(max(quantity, held), 0)
+
+
 class Entries(Fold):
     """Fold money and positions; amounts are units of 1/10,000 dollar, what its figures return are dollars.
 
@@ -76,6 +86,10 @@ class Entries(Fold):
         losses_today: Fills since then that realised a loss.
         halted: Seq of the halt in force, 0 for none (R-B5).
         halt_id: Case id of the halt in force, "" for none.
+        last_halt: Seq of the last halt, be it in force or not, 0 for none.
+        late: Signed shares by (strategy, symbol) that fills opened after a halt, when their trade was over, as far as
+            nothing undid them (K11).
+        late_seq: Seq of the EXECUTION that last added to these.
         in_flight: Orders of the day that no final EXECUTION has answered, by `client_order_id`.
         level: Worst level that the last RISK_CHECK of the day reached, "" for none.
     """
@@ -109,6 +123,8 @@ class Entries(Fold):
         self.trades_today = self.wins_today = self.losses_today = 0
         self.halted = 0
         self.halt_id = ""
+        self.last_halt = self.late_seq = 0
+        self.late: dict[tuple[str, str], int] = {}
         self.in_flight: set[str] = set()
         self.level = limits.NORMAL
         self._house: House | None = None
@@ -128,20 +144,20 @@ class Entries(Fold):
         self._house = docket.house
         body = env.body
         if type(body) is Execution:
-            self._executed(body, env, fx)
+            self._executed(body, env, fx, docket)
         elif type(body) is Signal:
             _remember(self._signals, body.signal_id or env.case_id or "", body.strategy_id)
         elif fx.violation is None and not fx.superseded:
-            self._take(body, env, fx)
+            self._take(body, env, fx, docket)
 
-    def _take(self, body: Message, env: Envelope, fx: Effects) -> None:
+    def _take(self, body: Message, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in what broke no rule."""
         if type(body) is RiskCheck:
             self._mark(body.marks)
             self._raise_peaks()
             self.level = limits.worst(breach.level for breach in limits.breaches(body))
         elif type(body) is Order:
-            self._ordered(body, env)
+            self._ordered(body, env, docket)
         elif type(body) is TradingDay:
             self._open_day(body)
         elif type(body) is MarketClose:
@@ -162,6 +178,7 @@ class Entries(Fold):
         for started in fx.started:
             if isinstance(started, HaltState):
                 self.halted, self.halt_id = env.seq, started.case_id
+                self.last_halt = env.seq
         for ended in fx.ended:
             if isinstance(ended, HaltState):
                 self.halted, self.halt_id = 0, ""
@@ -203,16 +220,19 @@ class Entries(Fold):
             account = self._synced(strategy_id)
             account.peak = max(account.peak, self._pnl(strategy_id) - account.base)
 
-    def _ordered(self, body: Order, env: Envelope) -> None:
-        strategy_id = self._signals.get(env.case_id or body.signal_id, UNASSIGNED)
+    def _ordered(self, body: Order, env: Envelope, docket: Docket) -> None:
+        trade_id = env.case_id or body.signal_id
+        strategy_id = self._signals.get(trade_id, UNASSIGNED)
         quantity = body.quantity if body.side == "BUY" else -body.quantity
-        _remember(self._orders, body.client_order_id, Placed(strategy_id, body.symbol, quantity))
+        is_flattening = getattr(docket.cases.get(trade_id), "is_flattening", False)
+        placed = Placed(strategy_id, body.symbol, quantity, env.seq, trade_id, is_flattening)
+        _remember(self._orders, body.client_order_id, placed)
         self.in_flight.add(body.client_order_id)
         self._synced(strategy_id).ordered += body.quantity
 
-    def _executed(self, body: Execution, env: Envelope, fx: Effects) -> None:
-        """Book a fact."""
-        if body.status != "partial" and (fx.violation is None or body.qty_filled):
+    def _executed(self, body: Execution, env: Envelope, fx: Effects, docket: Docket) -> None:
+        """Book a fact; only one that breaks no rule ends its order."""
+        if body.status != "partial" and fx.violation is None:
             self.in_flight.discard(body.client_order_id)
         if not body.qty_filled or self.is_booked(body.execution_id):
             return
@@ -233,7 +253,27 @@ class Entries(Fold):
         if order is not None and order.symbol == body.symbol and (order.quantity > 0) == (quantity > 0):
             order.filled += body.qty_filled
         account.slip(body.qty_filled, body.slippage_bps)
-        self._fill(account, (strategy_id, body.symbol), quantity, units(body.avg_price), units(body.fee))
+        key = (strategy_id, body.symbol)
+        self._fill(account, key, quantity, units(body.avg_price), units(body.fee))
+        is_over = order is not None and not _is_under_way(order.trade_id, fx, docket)
+        self._note_late(key, quantity, env.seq if is_over and self.is_late(body.client_order_id) else 0)
+
+    def _note_late(self, key: tuple[str, str], quantity: int, seq: int) -> None:
+        """Note what a booked fill undid of what late ones opened, and what it opened itself after a halt (K11).
+
+        Args:
+            key: Strategy and symbol.
+            quantity: Signed shares.
+            seq: That of a fill that came after a halt when its trade was over; 0 for any other.
+        """
+        held, late = self.quantity(*key), self.late.pop(key, 0)
+        if late * quantity < 0:
+            late = late + quantity if abs(quantity) < abs(late) else 0
+        late = _within(late, held)
+        if seq and (opened := _within(quantity, held)):
+            late, self.late_seq = _within(late + opened, held), seq
+        if late:
+            self.late[key] = late
 
     def _fill(self, account: Account, key: tuple[str, str], quantity: int, price: int, fee: int) -> None:
         before = self.positions.get(key, FLAT)
@@ -328,15 +368,51 @@ class Entries(Fold):
         """Return the signed shares that a strategy holds of a symbol."""
         return self.positions.get((strategy_id, symbol), FLAT).quantity
 
-    def expected(self) -> dict[tuple[str, str], int]:
-        """Return the signed shares by (strategy, symbol) once every order under way is filled."""
-        after = {key: position.quantity for key, position in self.positions.items()}
+    def reaches(self) -> dict[tuple[str, str], limits.Reach]:
+        """Return what each position may become by the orders under way, by (strategy, symbol); those to open too."""
+        found = {key: limits.Reach(held, held) for key, (held, _) in self.positions.items()}
         for client_order_id in sorted(self.in_flight):
             order = self._orders.get(client_order_id)
             if order is not None:
                 key = (order.strategy_id, order.symbol)
-                after[key] = after.get(key, 0) + order.rest
-        return after
+                low, high = found.get(key, (0, 0))
+                found[key] = limits.Reach(low + min(order.rest, 0), high + max(order.rest, 0))
+        return found
+
+    def reach(self, strategy_id: str, symbol: str) -> limits.Reach:
+        """Return what a position may become by the orders under way."""
+        low = high = self.quantity(strategy_id, symbol)
+        for client_order_id in self.in_flight:
+            order = self._orders.get(client_order_id)
+            if order is not None and (order.strategy_id, order.symbol) == (strategy_id, symbol):
+                low, high = low + min(order.rest, 0), high + max(order.rest, 0)
+        return limits.Reach(low, high)
+
+    def halving(self, strategy_id: str, symbol: str) -> int:
+        """Return the signed change that halves what remains of a position whatever is under way; 0 for none (R-B8)."""
+        held = self.quantity(strategy_id, symbol)
+        return limits.halving(limits.surely_held(held, self.reach(strategy_id, symbol)))
+
+    def flattening(self, strategy_id: str, symbol: str) -> int:
+        """Return the signed change that undoes what late fills opened, as far as it remains for sure (K11)."""
+        late = self.late.get((strategy_id, symbol), 0)
+        sure = limits.surely_held(late, self.reach(strategy_id, symbol))
+        return -min(late, sure) if late > 0 else -max(late, sure)
+
+    @property
+    def unfilled(self) -> int:
+        """Return how many orders under way have no fill yet: those with one are trades of the day already."""
+        placed = (self._orders.get(client_order_id) for client_order_id in self.in_flight)
+        return sum(1 for order in placed if order is None or not order.filled)
+
+    def placed(self, client_order_id: str) -> Placed | None:
+        """Return an order that was placed, None when the log has none of this id."""
+        return self._orders.get(client_order_id)
+
+    def is_late(self, client_order_id: str) -> bool:
+        """Say whether a fill of an order comes after a halt that the order came before (K11)."""
+        order = self._orders.get(client_order_id)
+        return order is not None and not order.is_flattening and order.seq < self.last_halt
 
     def filled(self, client_order_id: str) -> int:
         """Return how many shares of an order's symbol and side are booked, those of illegal messages included."""

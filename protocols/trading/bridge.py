@@ -171,9 +171,7 @@ def _is_too_early(known: Standing, now: datetime | None) -> bool:
 
 
 def open_feedback(env: Envelope, house: House, parent: CaseState | None) -> BridgeState:
-    """Open a feedback: the Operator owes its response.
-
-    Inside a session the condition of R-B9 must hold; what a person says besides may come earlier.
+    """Open a feedback, in a session or alone: the Operator owes its response.
 
     Raises:
         Violation: The strategy is not in production, there was a feedback within a week, a figure is not the
@@ -187,13 +185,13 @@ def open_feedback(env: Envelope, house: House, parent: CaseState | None) -> Brid
     check_alone(house, FEEDBACK_KIND, body.strategy_id)
     figures = feedback_figures(house, body.strategy_id)["expected_vs_actual"]
     check_known(body.expected_vs_actual, figures, "expected_vs_actual", "R-B9")
-    if parent is not None and not is_underperforming(house, body.strategy_id):
+    if not is_underperforming(house, body.strategy_id):
         raise Violation("R-B9", f"{body.strategy_id} does what it promised, or it is too early to tell")
     return _opened(env, parent, FEEDBACK_KIND, body.feedback_id, RESPONSE, body.strategy_id, figures)
 
 
 def open_recall(env: Envelope, house: House, parent: CaseState | None) -> BridgeState:
-    """Open a recall: the Operator owes its request.
+    """Open a recall, in a session or alone: the Operator owes its request.
 
     Raises:
         Violation: The strategy is not in production or flagged already, a figure is not the log's, or R-B10's
@@ -206,7 +204,7 @@ def open_recall(env: Envelope, house: House, parent: CaseState | None) -> Bridge
         raise Violation("R-B10", f"{body.strategy_id} is flagged already", field="strategy_id")
     check_alone(house, RECALL_KIND, body.strategy_id)
     check_figures(body, recall_figures(house, body.strategy_id), "R-B10")
-    if parent is not None and not is_losing(house, body.strategy_id):
+    if not is_losing(house, body.strategy_id):
         raise Violation("R-B10", f"{body.strategy_id} does not lose, or it is too early to tell")
     figures = {"sharpe": body.sharpe, "sessions": body.sessions}
     return _opened(env, parent, RECALL_KIND, body.recall_id, REQUEST, body.strategy_id, figures)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.kernel.house import House
 from protocols.kernel.message import Message
 from protocols.trading.book_figures import Curve, exact, measure, units
-from protocols.trading.limits import PORTFOLIO, halving, position_limit
+from protocols.trading.limits import PORTFOLIO, Reach, halving, position_limit, surely_held
 
 if TYPE_CHECKING:
     from protocols.trading.book import Book
@@ -20,19 +20,26 @@ def session_of(body: Message) -> str | None:
     return getattr(body, "session_id", "") or None
 
 
+def latest_session(house: House) -> str | None:
+    """Return the session that opened last, None when none is open."""
+    sessions = [state for state in house.cases.values() if state.kind == "session"]
+    return max(sessions, key=lambda state: state.opened_seq).case_id if sessions else None
+
+
 def desk_brief(house: House) -> dict[str, Any]:
     """Return the desk as plain data: money in dollars with all decimals, shares as fractions.
 
     Returns:
         `cash`, `equity`, `opening`, `capital`; `positions` {strategy: {symbol: signed shares}} and `reductions`
-        alike, the signed change that halves each (R-B8); `marks`; `halted`; `trades_today`; `orders_under_way`, those
-        of the day that no final EXECUTION has answered; `exposure`; `limits`
+        alike, the signed change that halves each, those that orders under way close left out (R-B8); `marks`;
+        `halted`; `trades_today`; `orders_under_way`, those of the day that no final EXECUTION has answered; `reach`
+        {strategy: {symbol: (least, most)}}, what these may make of a position, others left out; `exposure`; `limits`
         {`position`, `exposure`, `trades`}; `curves` {strategy: {`allocation`, `cash`, `peak`}}, what drawdowns are
         computed from; `strategies` {id: …}, all but those that were withdrawn and hold nothing.
     """
     book: Book = house.fold_named("book")
     life: Life = house.fold_named("life")
-    positions, curves = book.holdings(), book.curves()
+    positions, curves, reaches = book.holdings(), book.curves(), book.reaches()
     figures = measure(book.cash, book.opening, positions, book.marks, curves)
     return {
         "cash": exact(book.cash),
@@ -41,13 +48,15 @@ def desk_brief(house: House) -> dict[str, Any]:
         "capital": exact(book.capital),
         "positions": positions,
         "reductions": {
-            strategy_id: {symbol: halving(quantity) for symbol, quantity in held.items()}
+            strategy_id: found
             for strategy_id, held in positions.items()
+            if (found := _reductions(strategy_id, held, reaches))
         },
         "marks": {symbol: exact(mark) for symbol, mark in sorted(book.marks.items())},
         "halted": bool(book.halted),
         "trades_today": book.trades_today,
         "orders_under_way": len(book.in_flight),
+        "reach": _moving(reaches),
         "exposure": figures["exposure"],
         "limits": PORTFOLIO._asdict(),
         "curves": {
@@ -60,6 +69,26 @@ def desk_brief(house: House) -> dict[str, Any]:
             if known.stage != "withdrawn" or strategy_id in positions
         },
     }
+
+
+def _reductions(
+    strategy_id: str, held: Mapping[str, int], reaches: Mapping[tuple[str, str], Reach]
+) -> dict[str, int]:
+    """Return the signed change that halves what remains of each position for sure, where something does (R-B8)."""
+    return {
+        symbol: delta
+        for symbol, quantity in held.items()
+        if (delta := halving(surely_held(quantity, reaches[strategy_id, symbol])))
+    }
+
+
+def _moving(reaches: Mapping[tuple[str, str], Reach]) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return the least and the most signed shares that orders under way may make of a position."""
+    found: dict[str, dict[str, tuple[int, int]]] = {}
+    for (strategy_id, symbol), reach in sorted(reaches.items()):
+        if reach.low != reach.high:
+            found.setdefault(strategy_id, {})[symbol] = (reach.low, reach.high)
+    return found
 
 
 def _strategy(book: Book, known: Standing, drawdown: float | None) -> dict[str, Any]:

@@ -257,7 +257,7 @@ def step(state: DeploymentState, env: Envelope, house: House) -> DeploymentState
         return _reviewed(reviewed, env)
     if isinstance(body, DeployDecision):
         check_figures(body, decision_figures(state), "R-B1")
-        if body.decision == REJECT and not body.feedback:
+        if body.decision == REJECT and not (body.feedback or "").strip():
             raise Violation("R-B1", "a rejection gives System A its feedback", field="feedback")
         return _enter(
             state,
@@ -270,7 +270,7 @@ def step(state: DeploymentState, env: Envelope, house: House) -> DeploymentState
     if isinstance(body, DeployNotice):
         check_figures(body, notice_figures(state), "R-B12")
     else:
-        check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=CANDIDATES)
+        check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=CANDIDATES, feedback="R-B1")
     return _enter(state, ENDED, env)
 
 

@@ -99,10 +99,17 @@ def step(state: HaltState, env: Envelope, house: House) -> HaltState:
 
 
 def _is_silent(state: HaltState, env: Envelope, house: House) -> bool:
-    """Say whether the Guardian is silent: late with this confirmation, or it missed one, or its checks (R-B13)."""
-    is_late = any(env.sent_at >= o.due_at for o in state.owed)
-    missed = max((getattr(case, "silent", 0) for case in house.cases.values()), default=0)
-    return is_late or state.is_unconfirmed or missed >= SILENT_TICKS
+    """Say whether the Guardian is silent: late with this confirmation, or silent since it missed one, or its checks.
+
+    Any message of the Guardian in effect ends its silence (R-B13).
+    """
+    if any(env.sent_at >= o.due_at for o in state.owed):
+        return True
+    checks = max((getattr(case, "silent", 0) for case in house.cases.values()), default=0)
+    if not state.is_unconfirmed and checks < SILENT_TICKS:
+        return False
+    silences: int = house.fold_named("health").silences(Seat.GUARDIAN)
+    return silences >= (1 if state.is_unconfirmed else SILENT_TICKS)
 
 
 def _owe(state: HaltState, env: Envelope, phase: str, seat: Seat, expects: str, channel: str) -> HaltState:

@@ -141,6 +141,10 @@ class Health(Fold):
         elif isinstance(body, SocietyStarted):
             self._up_since = env.sent_at
 
+    def silences(self, seat: Seat) -> int:
+        """Return how much a seat missed in a row; a message of it in effect ends the row."""
+        return self._troubled.get(seat, WELL)[0]
+
     # ---------------------------------------------------------------- duties
 
     def _of_a(self, env: Envelope) -> Draft:
@@ -171,7 +175,7 @@ class Health(Fold):
         self._next = after
         if not is_enabled(docket.house):
             return []
-        worst = max(self._troubled.get(seat, WELL)[0] for seat in SYSTEM_B)
+        worst = max(map(self.silences, SYSTEM_B))
         is_well = worst == 0 and self._is_consistent
         status: Status = "CRITICAL" if worst >= SILENT else "HEALTHY" if is_well else "DEGRADED"
         metrics = {

@@ -189,7 +189,7 @@ class Life(Fold):
         if known is not None and not may_move(env.author, known.stage, body.to):
             return
         if known is None:
-            known = Standing(strategy_id=body.strategy_id, stage=body.to, backtest={})
+            known = Standing(strategy_id=body.strategy_id, stage=body.from_ or CANDIDATES, backtest={})
         debate = body.hypothesis_id or known.hypothesis_id
         state = docket.cases.get(env.case_id or "")
         said = body.strategy
@@ -306,7 +306,7 @@ def _entered(known: Standing, stage: str, env: Envelope) -> Standing:
         hypothesis_id=known.hypothesis_id,
         strategy=known.strategy,
         backtest=known.backtest,
-        is_considered=stage != CANDIDATES or env.author not in SYSTEM_A,
+        is_considered=stage != CANDIDATES or (env.author not in SYSTEM_A and known.stage in HELD_BY_B),
     )
 
 
@@ -316,8 +316,8 @@ def figures_of(metrics: BacktestMetrics) -> dict[str, float]:
 
 
 def may_move(seat: Seat, stands: str | None, to: str) -> bool:
-    """Say whether a seat may move a strategy from where it stands, None for a new one (R-B11)."""
-    return seat in (SYSTEM_B if stands in HELD_BY_B else WRITERS[to])
+    """Say whether a seat, or the admin, may move a strategy from where it stands, None for a new one (R-B11)."""
+    return seat is Seat.ADMIN or seat in (SYSTEM_B if stands in HELD_BY_B else WRITERS[to])
 
 
 def standing_of(house: House, strategy_id: str, stage: str, rule: str) -> Standing:
@@ -342,6 +342,7 @@ def check_move(
     strategy_id: str | None = None,
     from_: str | None = None,
     to: str | tuple[str, ...] | None = None,
+    feedback: str = "",
 ) -> StrategyMoved:
     """Check a STRATEGY_MOVED against where the strategy stands; `step` of every case that owes one calls it.
 
@@ -351,13 +352,15 @@ def check_move(
         strategy_id: The strategy that is to be moved, None for any.
         from_: Where it must come from, None for anywhere.
         to: Where it must go, or the stores among which its author chooses; None for anywhere.
+        feedback: The rule by which its `reason` tells System A why the strategy comes back, "" where none does.
 
     Returns:
         Its body.
 
     Raises:
         Violation: Another strategy or store is due, its `from` is not where the strategy stands (R-D20), its
-            author may not write there (R-B11), or it names another strategy than was approved (R-D20).
+            author may not write there (R-B11), it names another strategy than was approved (R-D20), or it
+            returns a rejected one without a word (R-B1, R-B3).
     """
     body = env.body
     if not isinstance(body, StrategyMoved):
@@ -379,19 +382,48 @@ def check_move(
         raise Violation("R-D20", f"it is to go to {' or '.join(allowed)}", field="to")
     if known is not None and body.strategy is not None and known.strategy not in (None, body.strategy):
         raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")
+    if feedback and not body.reason.strip():
+        raise Violation(feedback, "a rejection gives System A its feedback", field="reason")
     return body
 
 
 def check_moved(env: Envelope, house: House) -> None:
-    """Check a STRATEGY_MOVED that no open case asked for: a person's or a scene's; it stands by itself.
+    """Check a STRATEGY_MOVED that no open case asked for; it stands by itself.
+
+    A person moves what it likes, within the rights of its seat; a bot brings back what a debate approved, or
+    gives up what its system holds.
 
     Raises:
-        Violation: It names a case, which then is not open; or as `check_move`; or the Evolver moves what a
-            debate rejected.
+        Violation: It names a case, which then is not open; or as `check_move`; or a bot takes a strategy up
+            that no case decided on (spec 4.1, R-B3), or that no debate approved (R-D15, R-D20).
     """
     if env.case_id is not None:
         raise Violation("K23", f"{env.case_id} is not open; leave the case out to move it all the same")
     body = check_move(env, house)
+    if env.actor.kind == "human":
+        return
+    if env.author in SYSTEM_A:
+        _check_approved(body, house)
+    elif body.to in HELD_BY_B:
+        known = house.fold_named("life").strategies.get(body.strategy_id)
+        if known is None or known.stage != PRODUCTION:
+            rule = "R-B3" if body.to == PRODUCTION else "4.1"
+            raise Violation(rule, f"a bot takes nothing up to {body.to} outside its case", field="to")
+
+
+def _check_approved(body: StrategyMoved, house: House) -> None:
+    """Check that a strategy comes from a debate that ended with an APPROVE and a passed backtest.
+
+    Raises:
+        Violation: It does not (R-D15), or it is another strategy than that debate's (R-D20).
+    """
     debate = house.fold_named("research").strategies.get(body.hypothesis_id)
-    if env.author in SYSTEM_A and debate is not None and debate.verdict != "APPROVE":
+    if debate is None:
+        said = body.hypothesis_id or "an unnamed debate"
+        raise Violation("R-D20", f"{said} is no debate that has ended", field="hypothesis_id")
+    if debate.verdict != "APPROVE":
         raise Violation("R-D20", f"{body.hypothesis_id} was not approved", field="hypothesis_id")
+    if not debate.passed:
+        raise Violation("R-D15", f"{body.hypothesis_id} passed no backtest", field="hypothesis_id")
+    if body.strategy is not None and body.strategy != debate.strategy:
+        raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")

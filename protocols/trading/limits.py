@@ -49,6 +49,18 @@ MILLION: Final = 1_000_000
 """Limits are compared as whole millionths, so that exactly at the limit is within it."""
 
 
+class Reach(NamedTuple):
+    """What a position may become: signed shares if only the sales under way are filled, if only the purchases are."""
+
+    low: int
+    high: int
+
+    @property
+    def furthest(self) -> int:
+        """Return the most shares that it may have, long or short."""
+        return max(abs(self.low), abs(self.high))
+
+
 class Wanted(Protocol):
     """What is looked at of a signal: its body, or the trade that it opened."""
 
@@ -123,6 +135,16 @@ def grows(before: int, delta: int) -> bool:
     return abs(after) > abs(before) or after * before < 0
 
 
+def may_grow(reach: Reach, delta: int) -> bool:
+    """Say whether a signed change may open, grow or turn a position, as orders under way are filled or not (R-B5)."""
+    return reach.high + delta > 0 if delta > 0 else reach.low + delta < 0
+
+
+def surely_held(held: int, reach: Reach) -> int:
+    """Return the signed shares of a position that remain whatever is filled of the orders under way."""
+    return max(reach.low, 0) if held > 0 else min(reach.high, 0)
+
+
 def halving(quantity: int) -> int:
     """Return the signed change that halves a position; what remains is rounded towards zero (R-B8)."""
     half = abs(quantity) // 2
@@ -160,35 +182,34 @@ def price_of(book: Book, order: Order, signal: Wanted) -> int:
 
 
 def check_order(book: Book, life: Life, order: Order, signal: Wanted) -> None:
-    """Hold an order against the limits; one that shrinks a position is always allowed.
+    """Hold an order against the limits; one that shrinks a position whatever else is filled is always allowed.
 
-    Orders that are under way count as filled: otherwise two at once would pass where one may.
+    Orders that are under way count as what they may become: otherwise two at once would pass where one may.
 
     Raises:
         Violation: R-B7, the position, the exposure or the day's trades would exceed their limit, or no price is known.
     """
     strategy_id, symbol = signal.strategy_id, order.symbol
     delta = order.quantity if order.side == "BUY" else -order.quantity
-    held = book.quantity(strategy_id, symbol)
-    if not grows(held, delta):
+    reach = book.reach(strategy_id, symbol)
+    if not may_grow(reach, delta):
         return
     price = price_of(book, order, signal)
-    if book.trades_today + len(book.in_flight) >= PORTFOLIO.trades:
+    if book.trades_today + book.unfilled >= PORTFOLIO.trades:
         raise Violation("R-B7", f"{PORTFOLIO.trades} trades a day are the limit, orders under way included")
     equity = book.equity()
-    reached = book.expected()
-    pair = (strategy_id, symbol)
-    reached[pair] = reached.get(pair, 0) + delta
     limit = position_limit(life.strategies.get(strategy_id))
-    position = max(abs(reached[pair]), abs(held + delta)) * price
+    position = abs((reach.high if delta > 0 else reach.low) + delta) * price
     if position * MILLION > round(limit * MILLION) * equity:
         most = max(round(limit * MILLION) * equity, 0) // MILLION // price
         why = f"{limit:.2%} of the equity is the limit of a position: {most} shares in all at this price"
+        if reach.low != reach.high:
+            why += f", and orders under way may make it {reach.low} to {reach.high}"
         raise Violation("R-B7", why, field="quantity")
     gross = position
-    for (owner, name), quantity in reached.items():
-        if (owner, name) != pair:
-            gross += max(abs(quantity), abs(book.quantity(owner, name))) * book.marks.get(name, 0)
+    for (owner, name), other in book.reaches().items():
+        if (owner, name) != (strategy_id, symbol):
+            gross += other.furthest * book.marks.get(name, 0)
     if gross * MILLION > round(PORTFOLIO.exposure * MILLION) * equity:
         why = f"the exposure would be more than {PORTFOLIO.exposure:.0%} of the equity"
         raise Violation("R-B7", why, field="quantity")

@@ -256,7 +256,9 @@ def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
     if isinstance(body, DeployNotice):
         check_figures(body, notice_figures(state), "R-B12")
         return _end(state, OUTCOME[state.decision])
-    check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=TO[state.decision][0])
+    feedback = "R-B3" if state.decision == REJECT else ""
+    to = TO[state.decision][0]
+    check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=to, feedback=feedback)
     return _enter(state, NOTIFYING, env)
 
 

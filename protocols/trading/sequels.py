@@ -1,4 +1,4 @@
-"""What follows in System B from escalations' ends, halts and silence (R-B1, R-B5, R-B8, spec 5.3)."""
+"""What follows in System B from escalations' ends, halts, late fills and silence (R-B1, R-B5, R-B8, K11, spec 5.3)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ HALVE: Final = Decision("reduce_exposure", "conservative", "R-B8")
 """Halve every position once, ruled on the session."""
 HALT_DESK: Final = Decision("void", "halt_desk", "R-B5")
 """The Operator owes HALT, ruled on the session."""
+FLATTEN: Final = Decision("void", "late_fill", "K11")
+"""The Trader owes what undoes a fill after a halt whose trade is over, ruled on the session."""
 
 OF_SESSION: Final[Mapping[str, Decision]] = {"conservative_b": HALVE, "halt_desk": HALT_DESK}
 """Effects that are ruled on the session."""
@@ -46,7 +48,7 @@ class DeskSequels(Fold):
     """
 
     name = "desk_sequels"
-    types = frozenset({"ESCALATION_RESOLVED", "HALT", "RISK_ALERT", "TRADING_DAY", "RULING"})
+    types = frozenset({"ESCALATION_RESOLVED", "HALT", "RISK_ALERT", "TRADING_DAY", "RULING", "EXECUTION"})
 
     def __init__(self) -> None:
         """Start with nothing to be ruled."""
@@ -61,6 +63,8 @@ class DeskSequels(Fold):
             duties.append(audit_of(env, voided, fx.decision))
         if fx.superseded and isinstance(env.body, Ruling):
             self._overtaken(env.body)
+        if docket.house.fold_named("book").late_seq == env.seq:
+            self._wait(FLATTEN)
         for ended in fx.ended:
             if isinstance(ended, EscalationState):
                 duties.extend(self._resolved(env, ended, docket))
@@ -74,7 +78,7 @@ class DeskSequels(Fold):
     def _overtaken(self, body: Ruling) -> None:
         """Keep a ruling whose session ended a moment before it came."""
         decision = Decision(body.outcome, body.reason, body.rule)
-        if decision in OF_SESSION.values():
+        if decision in (*OF_SESSION.values(), FLATTEN):
             self._wait(decision)
 
     def _wait(self, decision: Decision) -> None:

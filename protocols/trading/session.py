@@ -42,6 +42,7 @@ from protocols.trading.session_follow import (
     check_levels,
     consider,
     figures,
+    flatten,
     follow,
     halt,
     is_about,
@@ -337,11 +338,13 @@ def otherwise(state: SessionState, obligation: Obligation, house: House) -> Deci
 def rule(
     state: SessionState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
 ) -> SessionState:
-    """Apply a ruling: a silence, a conservative action (R-B8), a desk to be halted (R-B5), or a human STOP."""
+    """Apply a ruling: silence, a conservative action (R-B8), a desk to be halted (R-B5), a late fill (K11), a STOP."""
     if decision.outcome == "stop":
         return evolve(state, phase=ENDED, owed=(), outcome=STOPPED)
     before = pruned(state, house, obligation)
     if obligation is None:
+        if decision.reason == "late_fill":
+            return _on(flatten(before, house))
         is_halt = decision.reason == "halt_desk"
         return _on(halt(before, house, "admin") if is_halt else reduce(before, house))
     after = _settled(before, obligation, env)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 OPS, DESK, RISK, BRIDGE = "#b-ops", "#b-desk", "#b-risk", "#bridge"
 
 MOVE, REVOKE, DEPLOY, ALERT, HALT, REDUCE = "move", "revoke", "deploy", "alert", "halt", "reduce"
+FLATTEN = "flatten"
+CHANGES: Final = (REDUCE, FLATTEN)
 METRICS, FEEDBACK, RECALL, PROMOTE = "metrics", "feedback", "recall", "promote"
 
 
@@ -56,6 +58,7 @@ FOLLOWS: Final[Mapping[str, Follow]] = {
     ALERT: _follow(Seat.GUARDIAN, "RISK_ALERT", RISK, 2, 3, "R-B4", "reduce_exposure"),
     HALT: _follow(Seat.OPERATOR, "HALT", RISK, 5, 5, "R-B13"),
     REDUCE: _follow(Seat.TRADER, "SIGNAL", DESK, 15, 15, "R-B8"),
+    FLATTEN: _follow(Seat.TRADER, "SIGNAL", DESK, 5, 5, "K11"),
     METRICS: _follow(Seat.GUARDIAN, "METRICS_RECORDED", BRIDGE, 10, 5, "R-D20", "skip"),
     FEEDBACK: _follow(Seat.EVOLVER, "PERFORMANCE_FEEDBACK", BRIDGE, 120, 60, "R-B9"),
     RECALL: _follow(Seat.GUARDIAN, "RECALL_FLAG", RISK, 10, 10, "R-B10"),
@@ -120,6 +123,7 @@ class SessionState(CaseState):
         levels: Level that each risk reached at the last check, by `risk_key`; those within their limits left out.
         alerts: Alerts of this session that are open.
         proposed: Strategies whose deployment was asked for in this session.
+        covered: Changes of positions that wait while orders under way may close them, with their kinds.
     """
 
     date: str
@@ -135,6 +139,7 @@ class SessionState(CaseState):
     silent: int = 0
     alerts: tuple[str, ...] = ()
     proposed: frozenset[str] = frozenset()
+    covered: tuple[tuple[str, Subject], ...] = ()
 
 
 def _book(house: House) -> Book:
@@ -214,23 +219,51 @@ def pruned(state: SessionState, house: House, but: Obligation | None = None) -> 
         house: The society's folds.
         but: The obligation that is being answered or ruled on.
     """
-    if not state.subjects:
+    if not state.subjects and not state.covered:
         return state
     kept = but.id if but is not None else ""
-    return without(
-        state,
-        *(
-            key
-            for key, subject in state.subjects.items()
-            if key != kept and not _applies(kind_of_id(state, key), subject, house)
-        ),
-    )
+    gone = [
+        key
+        for key, subject in state.subjects.items()
+        if key != kept and not _applies(kind_of_id(state, key), subject, house)
+    ]
+    changes = [(kind, state.subjects[key]) for key in gone if (kind := kind_of_id(state, key)) in CHANGES]
+    return _changing(without(state, *gone), house, changes)
+
+
+def _changing(state: SessionState, house: House, changes: Iterable[tuple[str, Subject]]) -> SessionState:
+    """Make the Trader owe changes of positions; what orders under way may do waits for what becomes of them."""
+    book = _book(house)
+    wanted = [
+        (kind, subject)
+        for kind, subject in dict.fromkeys((*state.covered, *changes))
+        if (subject.name, subject.symbol) in (book.positions if kind == REDUCE else book.late)
+    ]
+    covered = tuple(found for found in wanted if not change(*found, house))
+    if covered != state.covered:
+        state = evolve(state, covered=covered)
+    for kind, subject in wanted:
+        if (kind, subject) not in covered:
+            state = follow(state, kind, trading_at(now(house)), subject)
+    return state
+
+
+def change(kind: str, subject: Subject, house: House) -> int:
+    """Return the signed change of a position that a reduction owes, or what undoes late fills; 0 for none (R-B8, K11).
+
+    It leaves alone what orders under way may close; once the exchange is closed there are none that still can.
+    """
+    book, key = _book(house), (subject.name, subject.symbol)
+    is_open = trading_at(now(house)) == now(house)
+    if kind == REDUCE:
+        return book.halving(*key) if is_open else halving(book.quantity(*key))
+    return book.flattening(*key) if is_open else -book.late.get(key, 0)
 
 
 def _applies(kind: str, subject: Subject, house: House) -> bool:
     name = subject.name
-    if kind == REDUCE:
-        return _book(house).quantity(name, subject.symbol) != 0
+    if kind in CHANGES:
+        return change(kind, subject, house) != 0
     if kind == HALT:
         return not _book(house).halted
     if kind == MOVE:
@@ -293,14 +326,22 @@ def _alerted(breach: Breach, house: House) -> Subject:
 
 
 def reduce(state: SessionState, house: House, affected: Iterable[str] = ()) -> SessionState:
-    """Make the Trader owe a SIGNAL that halves each position of some strategies, of all when none is named (R-B8)."""
+    """Make the Trader owe a SIGNAL that halves each position of some strategies, of all when none is named (R-B8).
+
+    Nothing is owed of a position while orders under way close it: nothing of it would remain to be halved.
+    """
     wanted = set(affected)
     subjects = [
         Subject(owner, symbol)
         for owner, symbol in sorted(_book(house).positions)
         if not wanted or owner in wanted
     ]
-    return follow(state, REDUCE, trading_at(now(house)), *subjects) if subjects else state
+    return _changing(state, house, [(REDUCE, subject) for subject in subjects])
+
+
+def flatten(state: SessionState, house: House) -> SessionState:
+    """Make the Trader owe a SIGNAL that undoes what fills opened after a halt, when their trade was over (K11)."""
+    return _changing(state, house, [(FLATTEN, Subject(*key)) for key in sorted(_book(house).late)])
 
 
 def halt(state: SessionState, house: House, why: str) -> SessionState:
@@ -408,8 +449,8 @@ def figures(kind: str, subject: Subject, state: SessionState, house: House) -> d
         }
     if kind == HALT:
         return {}
-    if kind == REDUCE:
-        delta = halving(_book(house).quantity(name, subject.symbol))
+    if kind in CHANGES:
+        delta = change(kind, subject, house)
         action = "BUY" if delta > 0 else "SELL"
         return {"strategy_id": name, "symbol": subject.symbol, "action": action, "quantity": abs(delta)}
     if kind == METRICS:

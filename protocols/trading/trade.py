@@ -14,7 +14,7 @@ from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, illegal
 from protocols.kernel.times import minutes
 from protocols.trading.briefing import desk_brief, session_of
-from protocols.trading.limits import check_order, grows
+from protocols.trading.limits import check_order, may_grow, surely_held
 from protocols.trading.messages import Execution, Order, Signal
 from protocols.trading.messages.deployments import OrderType
 from protocols.trading.messages.desk import Side
@@ -169,19 +169,20 @@ def _check_size(body: Signal | Order) -> None:
 
 
 def _check_growth(house: House, strategy_id: str, symbol: str, delta: int) -> None:
-    """Check whether a position may be opened or grow at all.
+    """Check whether a position may be opened or grow at all; orders under way may become what they ask for.
 
     Raises:
         Violation: The desk is halted (R-B5), or the strategy does not trade this (R-B12).
     """
     book = _book(house)
-    held = book.quantity(strategy_id, symbol)
-    if not grows(held, delta):
+    reach = book.reach(strategy_id, symbol)
+    if not may_grow(reach, delta):
         return
     if book.halted:
-        why = (
-            f"the desk is halted: {strategy_id} holds {held} of {symbol}, and {delta:+d} opens or grows that"
-        )
+        held = f"{book.quantity(strategy_id, symbol)} of {symbol}"
+        if reach.low != reach.high:
+            held += f", {reach.low} to {reach.high} by the orders under way"
+        why = f"the desk is halted: {strategy_id} holds {held}, and {delta:+d} opens or grows that"
         raise Violation("R-B5", why, field="quantity")
     life = house.fold_named("life")
     if not life.is_traded(strategy_id):
@@ -219,8 +220,8 @@ def _order(state: TradeState, env: Envelope, body: Order, house: House) -> Trade
     _check_size(body)
     if body.quantity > state.quantity:
         raise Violation("K11", f"at most {state.quantity} are wanted", field="quantity")
-    if state.is_flattening and body.quantity != state.quantity:
-        raise Violation("R-B5", f"{state.quantity} are to be flattened", field="quantity")
+    if state.is_flattening and body.quantity != (left := _to_flatten(state, _book(house))):
+        raise Violation("R-B5", f"{left} are to be flattened", field="quantity")
     _check_growth(house, state.strategy_id, state.symbol, _signed(body.side, body.quantity))
     check_order(_book(house), house.fold_named("life"), body, state)
     return evolve(
@@ -248,11 +249,32 @@ def check_execution(env: Envelope, house: House) -> None:
     """Check an EXECUTION that no open case asked for: it came late, and is booked all the same (K11).
 
     Raises:
-        Violation: It is told twice, or its numbers make no fill.
+        Violation: It is told twice, its numbers make no fill, no order was placed that it belongs to, it does not fit
+            that order, or it does not say whether it came after a halt.
     """
     body = env.body
     assert isinstance(body, Execution)
     _check_fact(body, house)
+    book = _book(house)
+    placed = book.placed(body.client_order_id)
+    if placed is None:
+        why = f"no ORDER {body.client_order_id} stands in the log"
+        raise Violation("K11", why, field="client_order_id")
+    _same(body.symbol, placed.symbol, "symbol")
+    _same(body.action, "BUY" if placed.quantity > 0 else "SELL", "action")
+    _check_filled(body, placed.filled + body.qty_filled, abs(placed.quantity))
+    _check_flag(body, is_late=book.is_late(body.client_order_id))
+
+
+def _check_flag(body: Execution, *, is_late: bool) -> None:
+    """Check that a fill says whether a halt came between its order and itself.
+
+    Raises:
+        Violation: K11, it does not.
+    """
+    if body.fill_after_halt != (is_late and body.qty_filled > 0):
+        why = "it was filled after the halt" if is_late else "no halt came between the order and this"
+        raise Violation("K11", why, field="fill_after_halt")
 
 
 def _check_fact(body: Execution, house: House) -> None:
@@ -282,9 +304,7 @@ def _execution(state: TradeState, env: Envelope, body: Execution, order: Order, 
     filled = book.filled(order.client_order_id) + body.qty_filled
     _check_filled(body, filled, order.quantity)
     is_late = _is_late(state, book)
-    if body.fill_after_halt != (is_late and body.qty_filled > 0):
-        why = "it was filled after the halt" if is_late else "no halt came between the order and this"
-        raise Violation("K11", why, field="fill_after_halt")
+    _check_flag(body, is_late=is_late)
     after_halt = state.after_halt + (filled - state.filled if is_late else 0)
     state = evolve(state, filled=filled, after_halt=after_halt)
     if body.status == "partial":
@@ -293,16 +313,12 @@ def _execution(state: TradeState, env: Envelope, body: Execution, order: Order, 
     if state.is_flattening:
         return _flattened(state, env, order.quantity - filled)
     held = book.quantity(state.strategy_id, state.symbol) + _signed(order.side, body.qty_filled)
-    opened = max(_signed(order.side, held), 0)
-    if late := min(after_halt, opened):
-        side: Side = "SELL" if order.side == "BUY" else "BUY"
-        return _flatten(evolve(state, side=side, is_flattening=True), env, late)
-    return evolve(state, phase=ENDED, owed=(), outcome=body.status)
+    return _undone(state, env, order, held) or evolve(state, phase=ENDED, owed=(), outcome=body.status)
 
 
 def _is_late(state: TradeState, book: Book) -> bool:
     """Say whether a fill of the order under way comes after a halt that its order came before (K11)."""
-    return state.phase == CANCELLING or (state.ordered_seq < book.halted and not state.is_flattening)
+    return state.ordered_seq < book.last_halt and not state.is_flattening
 
 
 def _check_filled(body: Execution, filled: int, ordered: int) -> None:
@@ -319,6 +335,28 @@ def _check_filled(body: Execution, filled: int, ordered: int) -> None:
         raise Violation("K11", f"all {ordered} are filled: that is filled", field="status")
     if body.status == "rejected" and filled:
         raise Violation("K11", f"{filled} are filled: that was not rejected", field="status")
+
+
+def _undone(state: TradeState, env: Envelope, order: Order, held: int) -> TradeState | None:
+    """Begin to flatten what an order opened after a halt, None when that is nothing (K11).
+
+    Args:
+        state: The trade.
+        env: The message that ends the order.
+        order: The order.
+        held: Signed shares that are held now.
+    """
+    late = min(state.after_halt, max(_signed(order.side, held), 0))
+    if not late or state.is_flattening:
+        return None
+    side: Side = "SELL" if order.side == "BUY" else "BUY"
+    return _flatten(evolve(state, side=side, is_flattening=True), env, late)
+
+
+def _to_flatten(state: TradeState, book: Book) -> int:
+    """Return how many shares an order has to flatten: what remains for sure, whatever else is under way (R-B5)."""
+    held = -_signed(state.side, state.quantity)
+    return min(state.quantity, abs(surely_held(held, book.reach(state.strategy_id, state.symbol))))
 
 
 def _flatten(state: TradeState, env: Envelope, quantity: int) -> TradeState:
@@ -363,7 +401,7 @@ def rule(
     """Apply a ruling: a silence, a halt, or a human STOP.
 
     At a halt a trade without an order ends; one with an order owes its cancellation, or the fill that happened; one
-    that flattens goes on.
+    that flattens goes on. Silence after a fill that broke a rule, and is booked, does not keep it from being flattened.
     """
     if decision.outcome == "stop":
         return evolve(state, phase=ENDED, owed=(), outcome=STOPPED)
@@ -374,6 +412,12 @@ def rule(
             return evolve(state, phase=ENDED, owed=(), outcome=HALTED)
         owed = _executions(state, env, 5)
         return evolve(state, phase=CANCELLING, owed=owed, executions=state.executions + 1)
+    book, order = _book(house), state.order
+    if order is not None and _is_late(state, book):
+        after_halt = state.after_halt + book.filled(order.client_order_id) - state.filled
+        held = book.quantity(state.strategy_id, state.symbol)
+        if (undone := _undone(evolve(state, after_halt=after_halt), env, order, held)) is not None:
+            return undone
     outcome = NOT_FLATTENED if state.is_flattening else MISSED[state.phase][1]
     return evolve(state, phase=ENDED, owed=(), outcome=outcome)
 
@@ -395,7 +439,7 @@ def brief(state: TradeState, obligation: Obligation, house: House) -> dict[str, 
     if order is None:
         return shown | {
             "side": state.side,
-            "quantity": state.quantity,
+            "quantity": _to_flatten(state, book) if state.is_flattening else state.quantity,
             "order_type": state.order_type,
             "limit_price": state.limit_price,
         }

@@ -62,7 +62,7 @@ def folded(log: Log) -> InMemoryStore:
 def test_a_store_starts_before_the_first_message(opened: Open, tmp_path: Path) -> None:
     async def scene() -> None:
         async with await opened(tmp_path) as store:
-            assert (store.applied_seq, store.applied_hash, store.resume_at, store.low_water) == (0, "", 1, 0)
+            assert (store.applied_seq, store.applied_hash, store.low_water) == (0, "", 0)
             assert digest(store.read()) == digest(InMemoryStore().read())
 
     asyncio.run(scene())
@@ -76,7 +76,7 @@ def test_applying_shows_at_once_and_says_what_it_wrote(opened: Open, tmp_path: P
         async with await opened(tmp_path) as store:
             (put,) = store.apply(env, True)
             assert [put.record] == list(store.read().reflections())
-            assert (store.applied_seq, store.applied_hash, store.resume_at) == (1, env.hash, 2)
+            assert (store.applied_seq, store.applied_hash) == (1, env.hash)
 
     asyncio.run(scene())
 
@@ -216,7 +216,7 @@ def test_a_file_opened_again_goes_on_where_it_was() -> None:
         done = 0
         for until in (1, 7, 250, 251, 600):
             async with await open_sqlite(path) as store:
-                assert store.resume_at == done + 1
+                assert store.applied_seq == done
                 assert store.applied_hash == (log.envelopes[done - 1].hash if done else "")
                 for env in log.envelopes[done:until]:
                     store.apply(env, True)
@@ -301,7 +301,7 @@ def test_kill_9_between_and_during_batches_loses_nothing_that_the_log_does_not_g
 
     async def finish() -> None:
         async with await SqliteStore.open(path) as store:
-            for env in log.envelopes[store.resume_at - 1 :]:
+            for env in log.envelopes[store.applied_seq :]:
                 store.apply(env, True)
             assert digest(store.read()) == digest(live.read())
             assert list(store._ram.tables[HYPOTHESES].versions()) == list(live.tables[HYPOTHESES].versions())
@@ -312,8 +312,8 @@ def test_kill_9_between_and_during_batches_loses_nothing_that_the_log_does_not_g
 async def live_until_killed(path: Path) -> None:
     """Fold a long log into a file, saying how far it came."""
     store = await SqliteStore.open(path, batch=7)
-    print(store.resume_at, flush=True)
-    for env in many(3000).envelopes[store.resume_at - 1 :]:
+    print(store.applied_seq + 1, flush=True)
+    for env in many(3000).envelopes[store.applied_seq :]:
         store.apply(env, True)
         while env.seq - store.stored_seq > 20:
             await asyncio.sleep(0)
@@ -497,7 +497,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert content(self.store.read()) == self.model.past[self.store.applied_seq]
 
         async def catch_up() -> None:
-            for seq in range(self.store.resume_at, len(self.effects) + 1):
+            for seq in range(self.store.applied_seq + 1, len(self.effects) + 1):
                 self.store.apply(self.log.envelopes[seq - 1], self.effects[seq - 1])
 
         self.run(catch_up())

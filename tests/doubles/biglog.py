@@ -17,10 +17,10 @@ from protocols.kernel.message import Message
 from protocols.kernel.officers import SocietyStarted, SocietyStopped
 from protocols.kernel.rules import Gate
 from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
-from protocols.research.calendar import DEFAULT_SCHEDULES
 from protocols.research.messages import ResearchNote
 from protocols.rulebook import CHANNEL_OF, VERSION, rules
 from tests.doubles.answers import Answers
+from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import START
 
 
@@ -42,7 +42,7 @@ class Chance:
         seed: int = 1,
         silence: float = 0.03,
         faults: float = 0.02,
-        schedules: Any = DEFAULT_SCHEDULES,
+        schedules: Any = SHIPPED,
         data: dict[str, Any] | None = None,
         clock: Any = "virtual",
         start: datetime = START,
@@ -62,7 +62,7 @@ class Chance:
         self._agenda: list[tuple[datetime, int, str]] = []
         self._n = 0
         self._started = SocietyStarted(
-            config={"schedules": schedules},
+            config={"schedules": schedules, "admins": {"test": ["ann"]}},
             rules_version=VERSION,
             seed=seed,
             data=data or {},
@@ -161,7 +161,7 @@ class Chance:
             channel=CHANNEL_OF.get(body.type, owed.channel),
             author=owed.seat,
             body=body,
-            actor=Actor("human", "test", holder or "ann") if by_person else BOT,
+            actor=(holder or Actor("human", "test", "ann")) if by_person else BOT,
             case_id=None if body.type == "HYPOTHESIS" else owed.case_id,
             obligation_id=owed.id,
             attempt=attempt,

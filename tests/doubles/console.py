@@ -62,7 +62,10 @@ async def watched(
 def is_read(model: Live) -> bool:
     """Say whether docket, stories and index are complete, or as complete as they will get."""
     parts = (model.progress(), model.index_progress(), model.watching.story_progress())
-    return all(part.is_complete or part.problem for part in parts) and model.watching.is_all_written
+    told = (model.watching._folding.stories, model.watching._folding.past)
+    return all(part.is_complete or part.problem for part in parts) and all(
+        stories is None or stories.is_written for stories in told
+    )
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 from channels.bus import Head
 from channels.log.file import open_log
 from channels.log.head import write_head
-from protocols.kernel.envelope import Envelope
+from protocols.kernel.envelope import Envelope, with_hash
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.table import Table
@@ -28,6 +28,13 @@ def write_log(directory: Path, envelopes: Sequence[Envelope]) -> Path:
     if rows:
         write_head(directory, Head(rows[-1][0], rows[-1][4]))
     return directory
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a log as they stand, hosted or not."""
+    with closing(sqlite3.connect(path)) as db:
+        rows = db.execute("SELECT json, hash FROM log ORDER BY seq").fetchall()
+    return [with_hash(text, digest.hex()) for text, digest in rows]
 
 
 def a_debate(table: Table | None = None, **over: Any) -> Table:

@@ -53,7 +53,7 @@ class MindedDesk(DeskTable):
         self.candidate(strategy_id, strategy=strategy)
         way = ["candidates", "staging", "production"]
         for before, after in pairwise(way[: way.index(to) + 1]):
-            self.tell(Seat.OPERATOR, bodies.moved(strategy_id=strategy_id, from_=before, to=after))
+            self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, from_=before, to=after))
 
     def shown(self, owed: Obligation, **over: Any) -> View:
         """Show an obligation to its mind: the log of its case and of the case above it."""

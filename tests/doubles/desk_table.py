@@ -65,7 +65,11 @@ class DeskTable(Table):
     def start(self) -> None:
         """Say SOCIETY_STARTED with a desk, and let the officers do what is due."""
         body = SocietyStarted(
-            config={"schedules": self.schedules, **({"desk": self.desk} if self.desk else {})},
+            config={
+                "schedules": self.schedules,
+                "admins": {"test": ["ann"]},
+                **({"desk": self.desk} if self.desk else {}),
+            },
             rules_version=VERSION,
             seed=1,
             data={},
@@ -151,18 +155,18 @@ class DeskTable(Table):
     # ---------------------------------------------------------------- strategies and positions
 
     def candidate(self, strategy_id: str = "strat_1", **over: Any) -> None:
-        """Let System A put a strategy among the candidates."""
-        self.tell(Seat.EVOLVER, bodies.moved(strategy_id=strategy_id, **over))
+        """Let an admin put a strategy among the candidates."""
+        self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, **over))
 
     def staged(self, strategy_id: str = "strat_1") -> None:
-        """Put a strategy into production, where it is traded, without asking anybody."""
+        """Let an admin put a strategy into staging, without asking anybody."""
         self.candidate(strategy_id)
-        self.tell(OPERATOR, bodies.moved(strategy_id=strategy_id, from_="candidates", to="staging"))
+        self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, from_="candidates", to="staging"))
 
     def produced(self, strategy_id: str = "strat_1") -> None:
-        """Put a strategy into production, where it is traded, without asking anybody."""
+        """Let an admin put a strategy into production, where it is traded, without asking anybody."""
         self.staged(strategy_id)
-        self.tell(OPERATOR, bodies.moved(strategy_id=strategy_id, from_="staging", to="production"))
+        self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, from_="staging", to="production"))
 
     def hold(self, strategy_id: str, symbol: str, quantity: int, price: float = 100.0) -> None:
         """Let a strategy buy or sell: signal, order and fill in the open session."""

@@ -200,13 +200,14 @@ class LifeTable(Table):
 
     # ---------------------------------------------------------------- strategies
 
-    def move(self, from_: str | None, to: str, seat: Seat = Seat.OPERATOR, **over: Any) -> Envelope:
-        """Move a strategy by a word that stands alone."""
-        return self.tell(seat, bodies.moved(**{"from_": from_, "to": to, **over}))
+    def move(self, from_: str | None, to: str, seat: Seat = Seat.ADMIN, **over: Any) -> Envelope:
+        """Move a strategy by a word that stands alone, by default an admin's."""
+        how = {"user": over.pop("user", "")}
+        return self.tell(seat, bodies.moved(**{"from_": from_, "to": to, **over}), **how)
 
     def stage(self, strategy_id: str = "strat_1", **over: Any) -> None:
         """Put a strategy into staging by way of the candidates."""
-        self.move(None, "candidates", Seat.EVOLVER, strategy_id=strategy_id, **over)
+        self.move(None, "candidates", strategy_id=strategy_id, **over)
         self.move("candidates", "staging", strategy_id=strategy_id)
 
     def propose(self, strategy_id: str = "strat_1", **over: Any) -> str:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.docket import Docket
+from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
 from protocols.kernel.house import Fold
 from protocols.kernel.message import Message
@@ -23,6 +23,7 @@ from protocols.trading.alert import ALERT
 from protocols.trading.book import Book
 from protocols.trading.bridge import RECALL
 from protocols.trading.halt import HALT
+from protocols.trading.health import Health
 from protocols.trading.sequels import DeskSequels
 from protocols.trading.trade import TRADE, TradeState, check_execution
 from tests.doubles import bodies
@@ -87,6 +88,17 @@ SESSION = CaseType(
 )
 
 
+class Hearing(Health):
+    """Health that hears who is silent and says nothing of it."""
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
+        """Take in one envelope."""
+        super().apply(env, fx, docket)
+
+    def _of_b(self, env: Envelope, docket: Docket) -> list[Draft]:
+        return []
+
+
 class MoneyTable(Table):
     """The society of `Table` with the desk's money; one strategy is in production and trades AAA and BBB."""
 
@@ -95,8 +107,8 @@ class MoneyTable(Table):
         base = rules()
 
         def folds() -> Sequence[Fold]:
-            ours: list[Fold] = [life.Life(), Book(), DeskSequels()]
-            names = {fold.name for fold in ours} | {"desk_calendar", "health"}
+            ours: list[Fold] = [life.Life(), Book(), DeskSequels(), Hearing()]
+            names = {fold.name for fold in ours} | {"desk_calendar"}
             return [*(f for f in base.new_folds() if f.name not in names), *ours]
 
         self.capital = capital
@@ -161,14 +173,13 @@ class MoneyTable(Table):
     def put(
         self, strategy_id: str, to: str = "production", symbols: tuple[str, ...] = ("AAA", "BBB")
     ) -> None:
-        """Bring a strategy from nowhere to a stage, each step by a word that stands alone."""
+        """Let an admin bring a strategy from nowhere to a stage, each step by a word that stands alone."""
         way = ["candidates", "staging", "production", "withdrawn"]
         what = bodies.strategy(symbols=symbols)
         before = None
         for stage in way[: way.index(to) + 1]:
-            seat = Seat.EVOLVER if stage == "candidates" else OPERATOR
             body = bodies.moved(strategy_id, from_=before, to=stage, strategy=what)
-            assert self.broke(self.tell(seat, body)) == ("", None)
+            assert self.broke(self.tell(Seat.ADMIN, body)) == ("", None)
             before = stage
 
     def withdraw(self, strategy_id: str = "strat_1") -> None:

@@ -3,7 +3,7 @@
 It speaks the older protocol by hand, so that it can break every promise. Faults on the command line hold always;
 a query may also ask for one, by naming it.
 
-Faults: silent, mute-discover, no-query, no-describe, no-studio, stubborn, chatter, takes-id, lies.
+Faults: silent, mute-discover, no-query, no-describe, no-studio, stubborn, chatter, takes-id.
 Queries: hang, slow, die, garbage, refuse, error, shape, schema, empty, text, json, blocks, env, many.
 """
 
@@ -38,7 +38,7 @@ def tools():
                 "type": "object",
                 "properties": {"passages": {}, "n": {"type": "integer"}},
             }
-        if name == "other_read" or "lies" in FAULTS:
+        if name == "other_read":
             tool["annotations"] = {"readOnlyHint": True}
         yield tool
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from channels.discord import DiscordSurface
-from channels.discord.rendering import read_back
 from channels.showing.rendering import card
 from channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
 from protocols.escalation.messages import Escalation, Option
@@ -20,6 +19,7 @@ from protocols.kernel.catalogue import CHANNELS
 from protocols.kernel.seats import Seat
 from tests.doubles import gateway_running
 from tests.doubles.discord_server import DiscordServer
+from tests.doubles.read_back import from_discord
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
 from tests.doubles.waiting import until as eventually
@@ -136,7 +136,7 @@ def gateway(
 def posts(server: DiscordServer, channel: str | None = None) -> list[list[int]]:
     """Return the numbers of the messages that each post stands for, in the order in which they came."""
     return [
-        [json.loads(line)["seq"] for line in read_back(message.payload)]
+        [json.loads(line)["seq"] for line in from_discord(message.payload)]
         for message in server.messages(channel)
         if message.payload is not None
     ]

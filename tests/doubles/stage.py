@@ -67,7 +67,11 @@ def play(
         host.listeners.append(lambda env, _fx: kept.append(env))
         await host.publish(
             timekeeper.started(
-                config={"schedules": schedules or {"micro": {"at": [start.isoformat()]}}, **(config or {})},
+                config={
+                    "schedules": schedules or {"micro": {"at": [start.isoformat()]}},
+                    "admins": {"test": ["ann"]},
+                    **(config or {}),
+                },
                 rules_version=VERSION,
                 moot_version="test",
                 seed=1,

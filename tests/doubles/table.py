@@ -56,7 +56,7 @@ class Table:
     def start(self) -> None:
         """Say SOCIETY_STARTED, and let the officers do what is due."""
         body = SocietyStarted(
-            config={"schedules": self.schedules, **self.config},
+            config={"schedules": self.schedules, "admins": {"test": ["ann"]}, **self.config},
             rules_version=VERSION,
             seed=1,
             data={},
@@ -123,7 +123,8 @@ class Table:
         if owed is None and channel is None:
             owed = self.owed(seat, body.type)
         self.keys += 1
-        actor = Actor("human", "test", user or "ann") if seat in (Seat.ADMIN, Seat.VIEWER) else None
+        is_human = user or seat in (Seat.ADMIN, Seat.VIEWER)
+        actor = Actor("human", "test", user or "ann") if is_human else None
         draft = Draft(
             channel=channel or (owed.channel if owed else "#a-arena"),
             author=seat,

@@ -12,7 +12,7 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.people import Note
 from protocols.kernel.seats import SYSTEM_A, Seat
-from protocols.research.calendar import DEFAULT_SCHEDULES
+from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import START, Table
 
 T = TypeVar("T")
@@ -54,7 +54,7 @@ class Society(Table):
     @classmethod
     def of_weeks(cls, minds: dict[Seat, Mind] | Mind, start: datetime) -> Society:
         """Open a society that keeps the default schedules."""
-        return cls(minds, start, {name: dict(spec) for name, spec in DEFAULT_SCHEDULES.items()})
+        return cls(minds, start, {name: dict(spec) for name, spec in SHIPPED.items()})
 
     # ---------------------------------------------------------------- what a mind is shown
 

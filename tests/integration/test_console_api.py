@@ -372,17 +372,20 @@ async def test_r_e5_whom_the_society_does_not_know_as_admin_it_refuses(society: 
         assert status == 409 and "eve on console is no admin of this society" in told["text"]
 
 
-async def test_a_hundred_kilobytes_are_taken_or_refused_and_never_lost(society: Path) -> None:
+async def test_the_longest_text_is_taken_whole_and_a_longer_one_is_refused(society: Path) -> None:
     async with served(society) as console, at(console) as session:
         await ready(session)
-        text = "🦊" * 25_000
-        status, told = await post(
-            session, "/api/acts", kind="note", key="big", channel="#a-arena", fields={"text": text}
-        )
-        if status == 200:
-            assert (await get(session, f"/api/messages/{told['seq']}"))["body"]["text"] == text
-        else:
-            assert "text" in told["text"] and len(told["text"]) < 600
+
+        async def say(text: str, key: str) -> tuple[int, dict[str, Any]]:
+            fields = {"text": text}
+            return await post(session, "/api/acts", kind="note", key=key, channel="#a-arena", fields=fields)
+
+        longest = "🦊" * 20_000
+        status, told = await say(longest, "long")
+        assert status == 200, told
+        assert (await get(session, f"/api/messages/{told['seq']}"))["body"]["text"] == longest
+        status, told = await say(longest + "🦊", "longer")
+        assert status == 409 and "text" in told["text"] and len(told["text"]) < 600
 
 
 async def test_the_clock_stands_still_steps_and_goes_on(society: Path) -> None:
@@ -438,7 +441,7 @@ async def test_k14_a_person_takes_a_seat_is_told_what_is_wrong_answers_and_gives
         status, told = await post(session, "/api/answers", obligation_id=owed["id"], body={"type": "VERDICT"})
         assert status == 409 and "owed is HYPOTHESIS" in told["text"]
         status, told = await post(viewer, "/api/answers", obligation_id=owed["id"], body=wrong)
-        assert status == 409 and "owner sits in the seat" in told["text"]
+        assert status == 409 and "owner on console sits in the seat" in told["text"]
         status, told = await post(session, "/api/answers", obligation_id="no/such/one", body=wrong)
         assert status == 409 and "nobody owes no/such/one" in told["text"]
         cycle = owed["case_id"]
@@ -596,6 +599,7 @@ def test_the_command_serves_and_ends_on_a_signal(tmp_path: Path) -> None:
     ("words", "why"),
     [
         (["nowhere"], "no society was ever started there"),
+        (["odd"], "odd: its log.sqlite is no file"),
         ([".", "--port", "70000"], "a port is a number"),
         ([".", "--host", "0.0.0.0", "--port", "0"], "name a token_file"),
         ([".", "--config", "nowhere.toml"], "cannot be read"),
@@ -603,6 +607,7 @@ def test_the_command_serves_and_ends_on_a_signal(tmp_path: Path) -> None:
 )
 def test_the_command_says_in_one_line_what_it_cannot_do(tmp_path: Path, words: list[str], why: str) -> None:
     written(tmp_path, 20)
+    (tmp_path / "odd" / "log.sqlite").mkdir(parents=True)
     command = [sys.executable, "-m", "moot.console", *words, "--no-page"]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from channels.discord.rendering import read_back
 from channels.surface import ActReply, PostRefused, RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
 from tests.doubles import discord_faults as faults
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, posting, started, until, with_channels
+from tests.doubles.read_back import from_discord
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
 
@@ -179,7 +179,7 @@ def test_a_monstrous_text_is_posted_and_reads_back(server, what):
 
     on(server, use)
     (message,) = server.messages("a-arena")
-    assert read_back(message.payload) == [item.envelope.line]
+    assert from_discord(message.payload) == [item.envelope.line]
     assert server.pings == []
     assert [mark for mark in server.formatted if mark[0] not in ("bold", "quiet link")] == []
 
@@ -326,7 +326,7 @@ def test_many_cases_at_once_are_threads_each_with_its_own(server):
             for message in server.messages("a-arena")
             if (message.thread_name or "").startswith(name)
         ]
-        bodies = [json.loads(read_back(payload)[0])["body"]["text"] for payload in texts]
+        bodies = [json.loads(from_discord(payload)[0])["body"]["text"] for payload in texts]
         assert bodies == [f"{number}/{n}" for n in range(3)]
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from channels.discord.rendering import read_back
 from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, garbage, limited, refused, status
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, escalation, posting, started, with_channels
+from tests.doubles.read_back import from_discord
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
 
@@ -50,7 +50,7 @@ def test_a_message_speaks_under_its_seat_and_carries_its_line(server):
     assert id == f"{message.channel_id}/{message.id}"
     assert message.author_name == "Critic"
     assert text in message.text
-    assert read_back(message.payload) == [item.envelope.line]
+    assert from_discord(message.payload) == [item.envelope.line]
     assert server.pings == []
     assert server.formatted == []
 
@@ -315,7 +315,7 @@ def test_a_deleted_channel_waits_alone_and_goes_on_when_it_is_made_again(server)
         await surface.post(item)
 
     on(server, use)
-    assert [json.loads(read_back(m.payload)[0])["body"]["text"] for m in server.messages("a-arena")] == [
+    assert [json.loads(from_discord(m.payload)[0])["body"]["text"] for m in server.messages("a-arena")] == [
         "two"
     ]
 

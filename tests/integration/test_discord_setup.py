@@ -1,6 +1,7 @@
 """`moot discord setup` against a server over real sockets."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -164,22 +165,35 @@ def test_it_tells_programs_in_json(server, config):
 
 
 @pytest.mark.parametrize(
-    ("token", "code", "says"),
+    ("token", "says"),
     [
-        ("", 2, "set MOOT_DISCORD_TOKEN, or name a file in token_file"),
-        ("MTk.wrong.token", 2, "does not know the bot's token"),
+        ("", "set MOOT_DISCORD_TOKEN, or name a file in token_file"),
+        ("MTk.wrong.token", "does not know the bot's token"),
     ],
 )
-def test_a_token_that_will_not_do_gets_one_line(server, config, token, code, says):
-    assert says in complaint(code, "discord", "setup", "--config", config, **{TOKEN: token})
+@pytest.mark.parametrize("more", [[], ["--check"]])
+def test_a_token_that_will_not_do_is_a_thing_that_is_missing(server, config, token, says, more):
+    result = run("discord", "setup", "--config", config, *more, **{TOKEN: token})
+    first, last = result.stdout.splitlines()
+    assert (result.exit_code, result.stderr, last) == (1, "", "1 thing missing")
+    assert first.startswith("✗ token")
+    assert says in first
+
+    told = run("discord", "setup", "--config", config, *more, "--json", **{TOKEN: token})
+    found = json.loads(told.stdout)
+    assert (told.exit_code, found["ok"], found["made"]) == (1, False, [])
+    (check,) = found["checks"]
+    assert (check["name"], check["ok"]) == ("token", False)
+    assert says in check["found"]
 
 
 def test_a_token_file_that_others_can_read_is_refused(tmp_path, server, config):
     secret = write(tmp_path / "token", server.token)
     secret.chmod(0o644)
     config.write_text(config.read_text() + f'token_file = "{secret}"\n')
-    said = complaint(2, "discord", "setup", "--config", config, **{TOKEN: ""})
-    assert f"chmod 600 {secret}" in said
+    said = run("discord", "setup", "--config", config, **{TOKEN: ""})
+    assert said.exit_code == 1
+    assert f"chmod 600 {secret}" in said.stdout
     secret.chmod(0o600)
     assert "made" in done("discord", "setup", "--config", config, **{TOKEN: ""})
 

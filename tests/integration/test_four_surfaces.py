@@ -22,18 +22,16 @@ import pytest
 
 from channels.backoff import Backoff
 from channels.discord import DiscordSurface
-from channels.discord.rendering import read_back as from_discord
 from channels.gateway.process import Mirroring, run_gateway
 from channels.log.lines import open_line
-from channels.log.pages import read_lines
 from channels.slack import SlackSurface
-from channels.slack.rendering import read_back as from_slack
-from channels.slack.rendering import read_back_file
 from channels.terminal import TerminalSurface, line
 from config.settings import load_settings
 from protocols.kernel.catalogue import CHANNELS
+from tests.doubles.data_dir import read_lines
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
+from tests.doubles.read_back import from_discord, from_slack, from_slack_file
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.waiting import until as eventually
 
@@ -92,7 +90,7 @@ class Log:
         return (rows[0][0] or 0) if rows else 0
 
     def read(self) -> list[str]:
-        return [text for _seq, text in read_lines(self.path)]
+        return read_lines(self.path)
 
     def count(self, kind: str) -> int:
         """Count the messages of a type, without reading the log as a whole."""
@@ -154,7 +152,7 @@ def on_slack(server: SlackServer) -> Seen:
         found: Counter[str] = Counter()
         for post in server.posts(name.removeprefix("#")):
             if post.payload_file is not None:
-                found.update(read_back_file(post.payload_file.content))
+                found.update(from_slack_file(post.payload_file.content))
             elif post.metadata is not None:
                 found.update(from_slack(post.metadata))
         seen[name] = found

@@ -6,6 +6,7 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 
 import pytest
+import structlog
 
 from channels.gateway.bridge import BusBridge
 from channels.gateway.client import LogStream
@@ -14,6 +15,7 @@ from channels.gateway.link import Link
 from channels.gateway.protocol import HungUp, encode
 from channels.gateway.server import GatewayServer
 from channels.log.inmemory import InMemoryBus
+from moot.up import keep_feeding
 from protocols.kernel.envelope import Draft
 from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat
@@ -193,6 +195,46 @@ def test_a_guest_that_reads_nothing_costs_the_society_a_few_pages(tmp_path):
             assert 95 <= pages < 125
 
     asyncio.run(main())
+
+
+def test_a_bridge_whose_bus_cannot_be_read_goes_on_where_it_was_when_it_can():
+    async def main():
+        bus = InMemoryBus(admission=Anything(), now=lambda: AT)
+        subscribe, begun, pauses = bus.subscribe, [], []
+
+        class Breaking:
+            def __init__(self, cursor):
+                begun.append(cursor)
+                self.inner = subscribe(cursor)
+
+            async def __aiter__(self):
+                n = 0
+                async for envelope in self.inner:
+                    if n == 3 and len(begun) < 4:
+                        raise OSError("the disk has gone")
+                    n += 1
+                    yield envelope
+
+            def close(self):
+                self.inner.close()
+
+        async def pause():
+            pauses.append(1)
+
+        bus.subscribe = Breaking
+        with io_thread() as io_loop:
+            bridge = BusBridge(bus, io_loop)
+            feeding = asyncio.create_task(keep_feeding(bridge, pause))
+            await say(bus, 20)
+            lines = await asyncio.wait_for(on(io_loop, read(bridge, 0, 20)), 20)
+            assert [*lines] == [envelope.line async for envelope in bus.read(1, 20)]
+            assert begun == [0, 3, 6, 9] and len(pauses) == 3
+            await bus.close()
+            await asyncio.wait_for(feeding, 20)
+
+    with structlog.testing.capture_logs() as said:
+        asyncio.run(main())
+    assert {line["why"] for line in said} == {"OSError: the disk has gone"}
 
 
 def test_work_from_the_io_thread_runs_on_the_societys_loop_until_that_is_gone():

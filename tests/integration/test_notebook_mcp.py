@@ -22,7 +22,7 @@ from bots.tools.errors import (
 )
 from bots.tools.notebook import McpNotebook
 from bots.tools.notebook_reach import Address, Command, Folder
-from bots.tools.notebook_tools import all_tools, notebook_tools
+from bots.tools.notebook_tools import notebook_tools
 from tests.doubles.notebook_running import (
     START,
     http_server,
@@ -448,22 +448,6 @@ def test_the_reviewers_attempt_to_write_is_refused_before_anything_runs(notes):
 
     asks(Folder(notes), work)
     assert not (notes.parent / "notes-studio").exists()
-
-
-@pytest.mark.parametrize(
-    ("faults", "readable"),
-    [
-        ((), ("notebook_describe", "notebook_query", "other_read")),
-        (("lies",), ("notebook_describe", "notebook_query", "other_read", "other_write")),
-    ],
-)
-def test_a_tool_that_does_not_say_it_only_reads_may_write(faults, readable):
-    async def work(notebook):
-        box = Toolbox(await all_tools(notebook), READ_ONLY)
-        assert box.names == readable
-        assert await box.call("other_read", any=1) == "other_read ran"
-
-    asks(other(*faults), work)
 
 
 def test_a_stopped_process_does_not_stop_the_society(notes):

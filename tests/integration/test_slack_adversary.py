@@ -6,9 +6,9 @@ import json
 import pytest
 import structlog
 
-from channels.slack.rendering import read_back, read_back_file
 from channels.slack.scopes import BOT_SCOPES
 from channels.surface import ActReply, RateLimited, SurfaceConfigError, SurfaceDown
+from tests.doubles.read_back import from_slack, from_slack_file
 from tests.doubles.slack_scenes import (
     BUTTONS,
     NASTY,
@@ -351,9 +351,9 @@ def test_any_text_is_posted_plainly_and_carries_its_line(server, text):
     asyncio.run(scene())
     (shown,) = server.posts("a-arena")
     if shown.payload_file is None:
-        assert read_back(shown.metadata) == [item.envelope.line]
+        assert from_slack(shown.metadata) == [item.envelope.line]
     else:
-        assert read_back_file(shown.payload_file.content) == [item.envelope.line]
+        assert from_slack_file(shown.payload_file.content) == [item.envelope.line]
     if text == NASTY:
         assert NASTY in shown.text
     assert server.oddities == []
@@ -440,7 +440,7 @@ def test_metadata_that_slack_finds_too_large_travels_as_a_file(server):
     posted = asyncio.run(scene())
     (shown,) = server.posts("a-arena")
     assert shown.id == posted
-    assert read_back_file(shown.payload_file.content) == [item.envelope.line]
+    assert from_slack_file(shown.payload_file.content) == [item.envelope.line]
 
 
 def test_a_clock_that_is_ten_minutes_off_is_told_and_nothing_is_taken(server):

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from channels.slack import rendering
 from protocols.escalation.messages import Escalation
 from protocols.kernel.seats import Seat
-from tests.doubles import gateway_running
+from tests.doubles import gateway_running, read_back
 from tests.doubles.gateway_running import society
 from tests.doubles.live_slack import slack_server
 from tests.doubles.small_log import SmallLog
@@ -58,7 +57,7 @@ def everything_is_there_once_and_in_order(server, log):
     for channel in CHANNELS:
         assert seqs(server, channel) == sorted(seqs(server, channel))
         for message, seq in zip(server.posts(channel), seqs(server, channel), strict=True):
-            assert rendering.read_back(message.metadata) == [lines[seq]]
+            assert read_back.from_slack(message.metadata) == [lines[seq]]
 
 
 def say(log, n):

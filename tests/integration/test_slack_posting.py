@@ -10,6 +10,7 @@ from channels.surface import PostRefused, RateLimited, SurfaceConfigError, Surfa
 from protocols.escalation.messages import Escalation
 from protocols.kernel.people import Note, Stop
 from protocols.kernel.seats import Seat
+from tests.doubles import read_back
 from tests.doubles.live_slack import id_, living, posting, slack_server
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
@@ -70,7 +71,7 @@ def test_the_typed_json_travels_along_and_reads_back_as_it_stood_in_the_log(serv
     said = [log.say(f'fold {n} “ü” \\ "q"') for n in range(3)]
     post(server, posting(said[0], folded=tuple(said[1:])))
     (message,) = server.posts("a-arena")
-    assert rendering.read_back(message.metadata) == [envelope.line for envelope in said]
+    assert read_back.from_slack(message.metadata) == [envelope.line for envelope in said]
     assert message.nonce == "log:1"
 
 
@@ -80,7 +81,7 @@ def test_a_message_too_long_for_metadata_brings_its_json_as_a_file_that_is_share
     post(server, posting(envelope))
     (message,) = server.posts("a-arena")
     file = message.payload_file
-    assert rendering.read_back_file(file.content) == [envelope.line]
+    assert read_back.from_slack_file(file.content) == [envelope.line]
     assert rendering.file_of(message.metadata) == file.id
     assert file.name == "payload.json"
     assert [call.args.get("channel_id") for call in server.calls if "completeUpload" in call.method] == [None]
@@ -92,7 +93,7 @@ def test_metadata_that_slack_refuses_goes_into_a_file(monkeypatch):
         envelope = log.say("word " * 60)
         post(server, posting(envelope))
         (message,) = server.posts("a-arena")
-        assert rendering.read_back_file(message.payload_file.content) == [envelope.line]
+        assert read_back.from_slack_file(message.payload_file.content) == [envelope.line]
         assert message.nonce == "log:1"
 
 
@@ -112,7 +113,7 @@ def test_an_upload_that_breaks_posts_nothing_and_is_tried_anew(server, step, fau
             await surface.post(item)
 
     asyncio.run(main())
-    assert rendering.read_back_file(server.posts("a-arena")[0].payload_file.content) == [item.envelope.line]
+    assert read_back.from_slack_file(server.posts("a-arena")[0].payload_file.content) == [item.envelope.line]
 
 
 def test_where_files_are_forbidden_the_message_goes_without_one(server):

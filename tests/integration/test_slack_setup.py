@@ -5,6 +5,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 
 import moot.cli.slack
 from channels.slack import SlackSurface
@@ -230,7 +231,6 @@ def test_the_manifest_in_http_mode_names_the_public_address_everywhere():
 
 
 def test_the_manifest_in_yaml_says_the_same_and_gives_a_reason_for_each_scope():
-    yaml = pytest.importorskip("yaml")
     said = done("slack", "manifest", "--name", 'A "quoted" name: #1')
     found = yaml.safe_load(said)
     assert found == data("slack", "manifest", "--name", 'A "quoted" name: #1')

@@ -10,8 +10,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,9 +20,9 @@ from channels.errors import LeaseHeld, StorageError
 from channels.log.file import open_log
 from channels.log.head import read_head
 from channels.log.lease import Lease, holder
-from channels.log.pages import read_lines
 from channels.log.sqlite import SqliteBus
 from protocols.kernel.envelope import GENESIS, link
+from tests.doubles.data_dir import read_lines
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, said
 
 ROUNDS = 12
@@ -287,53 +287,85 @@ for n in range(60):
     assert [process.returncode for process in guests] == [0, 0]
     ids = sorted(check(tmp_path).values())
     assert ids == sorted(f"{name}/{n}" for name in ("ann", "bob") for n in range(60))
-    assert len(list(read_lines(tmp_path / "log.sqlite"))) == 120
+    assert len(read_lines(tmp_path / "log.sqlite")) == 120
+
+
+class SmallDisk:
+    """A file system of 400 KiB; who may not mount one gets a directory that limits and rights make like it."""
+
+    def __init__(self, place: Path) -> None:
+        place.mkdir()
+        self.place = place
+        self.is_mounted = mount("-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place))
+
+    def make_read_only(self) -> str:
+        """Let nothing be written any more; return what the system says of a file that is to be."""
+        if self.is_mounted:
+            assert mount("-o", "remount,ro", str(self.place))
+            return "Read-only file system"
+        for path in (*self.place.iterdir(), self.place):
+            path.chmod(path.stat().st_mode & ~0o222)
+        return "Permission denied"
+
+    @contextmanager
+    def filled(self) -> Iterator[None]:
+        """Let there be room for a little, until it is left."""
+        if not self.is_mounted:
+            with file_size_limit(250_000):
+                yield
+            return
+        ballast = self.place / "ballast"
+        ballast.write_bytes(bytes(150_000))
+        yield
+        ballast.unlink()
+
+    def remove(self) -> None:
+        if self.is_mounted:
+            subprocess.run(["umount", str(self.place)], check=True)
+        else:
+            self.place.chmod(0o700)
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 400 KiB; needs root, else the limit on file sizes above has to do."""
-    place = tmp_path / "small"
-    place.mkdir()
-    if mount("-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)):
-        pytest.skip("cannot mount a tmpfs")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    disk = SmallDisk(tmp_path / "small")
+    yield disk
+    disk.remove()
 
 
-def mount(*options: str) -> int:
-    return subprocess.run(["mount", *options], capture_output=True, check=False).returncode
+def mount(*options: str) -> bool:
+    return subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
 
 
-def test_a_read_only_disk_is_a_storage_error(small_disk: Path) -> None:
-    asyncio.run(opened(small_disk))
-    assert mount("-o", "remount,ro", str(small_disk)) == 0
-    with pytest.raises(StorageError, match="Read-only file system"):
-        asyncio.run(opened(small_disk))
+def test_a_read_only_disk_is_a_storage_error(small_disk: SmallDisk) -> None:
+    asyncio.run(opened(small_disk.place))
+    why = small_disk.make_read_only()
+    with pytest.raises(StorageError, match=why):
+        asyncio.run(opened(small_disk.place))
 
 
-def test_a_disk_that_is_full_is_a_storage_error_until_there_is_room(small_disk: Path) -> None:
-    asyncio.run(fill_up(small_disk, lambda: (small_disk / "ballast").unlink()))
-    check(small_disk)
+def test_a_disk_that_is_full_is_a_storage_error_until_there_is_room(small_disk: SmallDisk) -> None:
+    asyncio.run(fill_up(small_disk))
+    check(small_disk.place)
 
 
-async def fill_up(place: Path, make_room: Callable[[], None]) -> None:
+async def fill_up(disk: SmallDisk) -> None:
+    place = disk.place
     bus = await SqliteBus.open(
         place / "log.sqlite", admission=TinyAdmission(), now=Ticks(), decode=decode, durability="power"
     )
     async with bus:
         await bus.publish(said("first"))
-        (place / "ballast").write_bytes(bytes(150_000))
         n = 0
-        while True:
-            try:
-                await bus.publish(said(f"k{n}", "x" * 2000))
-            except StorageError as exc:
-                assert "\n" not in str(exc)
-                break
-            n += 1
-        with pytest.raises(StorageError):
-            await bus.publish(said("still full", "x" * 8000))
-        make_room()
+        with disk.filled():
+            while True:
+                try:
+                    await bus.publish(said(f"k{n}", "x" * 2000))
+                except StorageError as exc:
+                    assert "\n" not in str(exc)
+                    break
+                n += 1
+            with pytest.raises(StorageError):
+                await bus.publish(said("still full", "x" * 8000))
         receipt = await bus.publish(said(f"k{n}", "x" * 2000))
         assert receipt.seq == n + 2

@@ -274,8 +274,6 @@ TOLD = "what the notebook told; only it could say otherwise"
 
 INVISIBLE = {
     "ARENA_TASK": {
-        "actor.platform": OWN,
-        "actor.user_id": OWN,
         "body.notebook.notebook_id": OWN,
         "body.notebook.tools": OWN,
         "body.task.initial_prompt": OWN,

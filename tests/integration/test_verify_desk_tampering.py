@@ -307,7 +307,7 @@ cycle: none
 systems: [B]
 inject:
   - after: 1m
-    seat: operator
+    seat: admin
     body: {type: STRATEGY_MOVED, strategy_id: strat_1, from: staging, to: production, reason: promoted,
       strategy: {archetype: momentum, params: {allow_short: 1, fast: 5, slow: 50, target_vol: 0.2},
       symbols: [SIM-ALFA, SIM-BRAVO, SIM-DELTA, SIM-ECHO, SIM-GOLF, SP500, NASDAQ]}}

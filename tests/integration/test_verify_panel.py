@@ -171,6 +171,13 @@ PANELS = {
     "restarted": restarted,
     "shrunk by a malformed report": lambda: shrunk("nothing"),
     "shrunk by another's role": lambda: shrunk(report("methodology", contract=FOCUS)),
+    "shrunk by another's role and more": lambda: shrunk(
+        report("methodology", contract=FOCUS).replace("## Review Body", "## Body")
+    ),
+    "shrunk by two dissents and more": lambda: shrunk(
+        report("methodology", contract=FOCUS, dissent=TWO),
+        report("eic", contract=FOCUS, dissent=TWO).replace("## Review Body", "## Body"),
+    ),
     "shrunk by a flag": lambda: shrunk(
         report("eic", contract=FOCUS, fired=["F1"], decision="editorial_decision=reject_or_major_revision")
     ),

@@ -100,7 +100,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "body.trading_feedback.production_strategies": JUDGED,
         "sent_at": SOON,
     },
-    "ESCALATION_ACK": {"actor.platform": OWN, "actor.user_id": OWN, "sent_at": SOON},
+    "ESCALATION_ACK": {"sent_at": SOON},
     "ESCALATION_ANSWER": {"actor.platform": OWN, "body.text": PROSE},
     "ESCALATION_RESOLVED": {"sent_at": SOON},
     "EXTEND_DEBATE": {
@@ -144,7 +144,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "channel": OWN,
         "id": OWN,
     },
-    "OVERRIDE": {"actor.platform": OWN, "actor.user_id": OWN, "body.why": PROSE},
+    "OVERRIDE": {"body.why": PROSE},
     "PRINCIPLE_SYNTHESIS": {"sent_at": SOON},
     "REBUTTAL": {
         "body.modifications": PROSE,
@@ -183,15 +183,11 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "sent_at": SOON,
     },
     "SEAT_RELEASED": {
-        "actor.platform": OWN,
-        "actor.user_id": OWN,
         "body.reason": PROSE,
         "body.user_id": OWN,
         "id": OWN,
     },
     "SEAT_TAKEN": {
-        "actor.platform": OWN,
-        "actor.user_id": OWN,
         "body.reason": PROSE,
         "body.user_id": OWN,
         "id": OWN,
@@ -199,6 +195,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
     },
     "SOCIETY_STARTED": {
         "body.clock": SELF,
+        "body.config.admins.test": SELF,
         "body.data": SELF,
         "body.durability": SELF,
         "body.moot_version": SELF,
@@ -208,7 +205,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "sent_at": SOON,
     },
     "SOCIETY_STOPPED": {"body.reason": PROSE},
-    "STOP": {"actor.platform": OWN, "actor.user_id": OWN, "body.why": PROSE},
+    "STOP": {"body.why": PROSE},
     "STRATEGY_MOVED": {"body.reason": PROSE, "sent_at": SOON},
     "THRESHOLDS_ADJUSTED": {"sent_at": SOON},
     "THRESHOLD_REVIEW": {"sent_at": SOON},
@@ -302,14 +299,17 @@ def test_a_message_said_twice_under_another_id_is_found() -> None:
 
 
 def test_neighbours_of_one_case_that_changed_places_are_found() -> None:
+    swapped = 0
     for n in PLACES:
         one, other = dict(LINES[n]), dict(LINES[(n + 1) % len(LINES)])
-        # What one instant made, and what officers may be late with, has no order of its own.
+        # What one instant made has no order of its own.
         if one["case_id"] != other["case_id"] or one["sent_at"] == other["sent_at"]:
             continue
         one["sent_at"], other["sent_at"] = other["sent_at"], one["sent_at"]
         report = judged(rehashed(renumbered([*LINES[:n], other, one, *LINES[n + 2 :]])), max_findings=1)
-        assert not report.ok or {"NOTE", "AUDIT"} & {one["body"]["type"], other["body"]["type"]}
+        assert not report.ok, (one["seq"], one["body"]["type"], other["body"]["type"])
+        swapped += 1
+    assert swapped >= 30
 
 
 # ---------------------------------------------------------------- noise

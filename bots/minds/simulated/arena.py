@@ -11,7 +11,7 @@ from bots.minds.mind import View
 from bots.minds.simulated.arena_criteria import CRITERIA, VAGUE, Criterion
 from bots.minds.simulated.delays import delay
 from bots.minds.simulated.temper import DEFAULT, Temper
-from bots.seats.weighing import DISPUTED, claims_of
+from bots.seats.weighing import DISPUTED, MOST_CLAIMS, claims_of, is_beyond
 from bots.seats.writer import Work, Writer
 from bots.tools.seeding import generator
 
@@ -36,7 +36,10 @@ class SimulatedWriter(Writer):
         return delay(self._seed, view.obligation, view.attempt, view.now, self._temper)
 
     def question(self, work: Work) -> str:
-        """Ask for the context, for evidence on what the draft claims, for what the draft may have drifted from."""
+        """Ask for the context, for evidence on what the draft claims, for what the draft may have drifted from.
+
+        The question begins the cross-check; the shell asks for every claim that it does not hold (8.2).
+        """
         brief = work.view.brief
         claims = ". ".join(claims_of(work.last_draft())[:3])
         prompt = brief["prompt"][:300].rstrip(" .")
@@ -120,6 +123,8 @@ def _review(work: Work) -> str:
             lines.append(f"From round {round_before}, {issue_id}: {'still open' if is_open else 'resolved'}.")
     if brief["evidence_refs"]:
         lines.append("Evidence consulted: " + ", ".join(brief["evidence_refs"][-5:]) + ".")
+    if brief["notebook_id"] and is_beyond(draft):
+        lines.append(f"WARNING: the draft claims more than the {MOST_CLAIMS} claims that were cross-checked.")
     items = [one.asked for one in missing]
     items += [
         f"the claim “{one.claim[:QUOTED]}” is contradicted by {one.evidence_ref}" for one in open_claims

@@ -37,6 +37,12 @@ REDUCES: Final[Variants] = (
 )
 """Why a reduction is given."""
 
+FLATTENS: Final[Variants] = (
+    "{symbol} was filled after the halt: what that opened goes",
+    "{strategy} gives up the {symbol} that came after the halt",
+)
+"""Why what a late fill opened is closed."""
+
 FEASIBLE: Final[Variants] = (
     "{count} to trade, the largest takes {share} of a 15-minute bar",
     "{count}, at most {share} of what trades in 15 minutes: that goes through",

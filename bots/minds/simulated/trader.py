@@ -17,7 +17,7 @@ from bots.minds.simulated.wording import briefly, percent, sentence
 from bots.tools.strategies import StrategySpec
 from protocols.kernel.officers import Ruling
 from protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
-from protocols.trading.limits import LEVELS, LIMITS, breaches, grows, worst
+from protocols.trading.limits import LEVELS, LIMITS, Reach, breaches, grows, surely_held, worst
 from protocols.trading.messages import (
     DeskCheck,
     RiskCheck,
@@ -27,6 +27,7 @@ from protocols.trading.messages import (
 )
 from protocols.trading.messages.deployments import OrderType
 from protocols.trading.messages.desk import Side
+from protocols.trading.session_follow import FLATTEN
 
 DESK: Final = "#b-desk"
 
@@ -251,21 +252,35 @@ def _orphans(shown: Mapping[str, Any], asked: Round) -> list[tuple[tuple[str, st
 def _change(
     turn: Turn, shown: Mapping[str, Any], key: tuple[str, str], wish: float
 ) -> tuple[int, int, float] | None:
-    """Return held and wanted shares and the price; None when nothing is to be traded, or cannot be now."""
+    """Return held and wanted shares and the price; None when nothing is to be traded, or cannot be now.
+
+    While orders are under way, only what remains for sure of a position may shrink; the rest waits for the next round.
+    """
     strategy_id, symbol = key
     market, now = turn.tools.market, turn.now
     if not market.is_open(symbol, now):
         return None
     price = price_for(market, shown, symbol, now)
     held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
+    reach = reach_of(shown, strategy_id, symbol)
+    is_moving = reach.low != reach.high
+    if is_moving:
+        held = surely_held(held, reach)
     full = full_position(shown, strategy_id, price)
     wanted = int(full * abs(wish)) * (1 if wish > 0 else -1)
-    if wanted == held:
+    if wanted == held or (is_moving and grows(held, wanted - held)):
         return None
     is_turning = wanted == 0 or wanted * held < 0
     if not is_turning and abs(wanted - held) < max(BAND * full, 1.0):
         return None
     return held, wanted, price
+
+
+def reach_of(shown: Mapping[str, Any], strategy_id: str, symbol: str) -> Reach:
+    """Return what a position may become by the orders under way."""
+    held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
+    low, high = shown["reach"].get(strategy_id, {}).get(symbol, (held, held))
+    return Reach(low, high)
 
 
 def full_position(shown: Mapping[str, Any], strategy_id: str, price: float) -> float:
@@ -330,10 +345,14 @@ def _limit(market: Market, symbol: str, side: Side, now: datetime) -> float | No
     return max(round(price * (1.0 + (LIMIT_DISTANCE if side == "BUY" else -LIMIT_DISTANCE)), 4), 1e-4)
 
 
-def reduce(turn: Turn) -> Reply:
-    """Signal the reduction that is owed (R-B4, R-B8)."""
+def reduce(turn: Turn) -> Reply | None:
+    """Signal the reduction that is owed (R-B4, R-B8), or what undoes a late fill (K11); nothing where none is left."""
     brief = turn.view.brief
-    said = turn.voice.say(phrases.REDUCES, symbol=str(brief["symbol"]), strategy=str(brief["strategy_id"]))
+    if not brief["quantity"]:
+        return None
+    is_late = turn.view.obligation.step.startswith(FLATTEN)
+    why = phrases.FLATTENS if is_late else phrases.REDUCES
+    said = turn.voice.say(why, symbol=str(brief["symbol"]), strategy=str(brief["strategy_id"]))
     return Reply(
         filled_in(
             Signal,
@@ -342,6 +361,6 @@ def reduce(turn: Turn) -> Reply:
             order_type="market",
             confidence=1.0,
             reason=sentence(said),
-            signal_sources=("reduce_exposure",),
+            signal_sources=("flatten" if is_late else "reduce_exposure",),
         )
     )

@@ -8,28 +8,35 @@ from bots.desk.broker import Ticket, answer, cancel, ends_at
 from bots.minds.mind import Reply, View
 from bots.minds.simulated.deskfile import desk, filled_in, known, subject
 from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.trader import full_position, price_for, room_for
+from bots.minds.simulated.trader import full_position, price_for, reach_of, room_for
 from bots.minds.simulated.transcript import Transcript
 from bots.minds.simulated.turn import Turn
-from protocols.trading.limits import grows
+from protocols.trading.limits import grows, surely_held
 from protocols.trading.messages import Execution, Order
 from protocols.trading.trade import CANCELLING
 
 
 def order(turn: Turn) -> Reply | None:
-    """Order what was signalled, less when the limits leave less; nothing when they leave nothing (R-B7)."""
+    """Order what was signalled, less when the limits leave less; nothing when they leave nothing (R-B7).
+
+    What was to shrink a position shrinks what remains of it whatever is filled of the orders under way (R-B5).
+    """
     brief, shown = turn.view.brief, desk(turn)
     quantity = int(brief["quantity"])
     sign = 1 if brief["side"] == "BUY" else -1
     strategy_id, symbol = subject(turn), str(brief["symbol"])
     held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
-    if grows(held, sign * quantity):
+    reach = reach_of(shown, strategy_id, symbol)
+    if not grows(held, sign * quantity):
+        quantity = min(quantity, abs(surely_held(held, reach)))
+    else:
         price = max(price_for(turn.tools.market, shown, symbol, turn.now), brief["limit_price"] or 0.0)
         if price <= 0.0 or not known(turn).get("is_deployed"):
             return None
         full = full_position(shown, strategy_id, price)
-        quantity = min(quantity, abs(room_for(turn).most(symbol, held, held + sign * quantity, full, price)))
-        # What else is under way is not shown here: an order that was too large is tried at half its size.
+        edge = reach.high if sign > 0 else reach.low
+        quantity = min(quantity, abs(room_for(turn).most(symbol, edge, edge + sign * quantity, full, price)))
+        # What other orders are worth is not counted here: one that was too large is tried at half its size.
         quantity >>= turn.view.attempt
     return Reply(filled_in(Order, turn, quantity=quantity)) if quantity else None
 
@@ -82,6 +89,6 @@ def execute(turn: Turn) -> Reply | None:
             slippage_bps=found.slippage_bps,
             status=found.status,
             fee=found.fee,
-            fill_after_halt=is_cancelled and found.quantity > 0,
+            fill_after_halt=bool(brief["is_after_halt"]) and found.quantity > 0,
         )
     )

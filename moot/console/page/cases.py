@@ -10,6 +10,7 @@ from moot.console.errors import ConsoleError
 from moot.console.model import CaseView, Person, ReadModel
 from moot.console.page.case_panels import panel_tables
 from moot.console.page.case_runs import conformance_tables, rounds_of
+from moot.console.page.case_targets import targets_of
 from moot.console.page.figures_parts import figure
 from moot.console.page.views import owed_of
 from protocols.kernel.envelope import Envelope
@@ -52,6 +53,7 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
         "late": [
             {"seat": seat_name(x.seat), "step": words(x.step), "how": x.how, "seq": x.seq} for x in case.late
         ],
+        "targets": await targets_of(model, case),
         "tables": tables,
         "figures": figures,
         "rounds": rounds,

@@ -89,8 +89,8 @@ def faults_of(kind: str, body: Any) -> dict[str, str]:
 def _why_not(owed: ObligationView, person: Person) -> str:
     if owed.held_by is None:
         return f"nobody sits in the seat of the {owed.seat}: write /take {owed.seat} first"
-    if owed.held_by != person.user_id:
-        return f"{clean(owed.held_by, 60)} sits in the seat of the {owed.seat}, not you"
+    if not owed.is_held_by(person):
+        return f"{clean(owed.held_by, 60)} on {owed.held_on} sits in the seat of the {owed.seat}, not you"
     return ""
 
 

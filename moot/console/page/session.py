@@ -30,6 +30,9 @@ ESCALATIONS: Final = "#admin"
 BOARD_S: Final = 0.25
 """Wall time between two updates of the board."""
 
+AGAIN_S: Final = 1.0
+"""Wall time after which what could not be told is tried again."""
+
 
 class Session(Questions):
     """A page from its first byte to its end. `run` follows the society; `close` lets go of everything."""
@@ -96,8 +99,12 @@ class Session(Questions):
         """Tell the page what happens, until cancelled."""
         self._push = push
         self._start(self._follow_board())
+        has_missed = False
         while True:
             try:
+                if has_missed:
+                    push({"head": self._cursor, "reload": self._past is None})
+                    has_missed = False
                 async for batch in self._live.changes(self._cursor):
                     self._cursor = batch.head
                     news: Json = {"head": batch.head, "clock": views.clock_of(self._live.now())}
@@ -111,23 +118,36 @@ class Session(Questions):
                     self._changed.set()
                     await asyncio.sleep(GATHER_S)
                 return
-            except ConsoleError as exc:
-                self._log.warning("page not told", page=self.page, why=str(exc))
-                await asyncio.sleep(1)
+            except Exception as exc:
+                has_missed = True
+                self._log.warning("page not told", page=self.page, why=_why(exc))
+                await asyncio.sleep(AGAIN_S)
 
     async def _follow_board(self) -> None:
+        known = ""
         while True:
             await self._changed.wait()
             self._changed.clear()
-            if self._past is None:
-                board = await self._board()
-                before = self._told_rights
-                rights = {} if self._rights() == before else self._told_rights
-                if self._past is None and (rights or board != self._told_board):
-                    self._told_board = board
-                    self._push({"board": board, "clock": views.clock_of(self._live.now()), **rights})
-            await self._note_open()
+            try:
+                await self._tell_board()
+                known = ""
+            except Exception as exc:
+                if (why := _why(exc)) != known:
+                    known = why
+                    self._log.warning("board not told", page=self.page, why=why)
+                self._changed.set()
+                await asyncio.sleep(AGAIN_S)
             await asyncio.sleep(BOARD_S)
+
+    async def _tell_board(self) -> None:
+        if self._past is None:
+            board = await self._board()
+            before = self._told_rights
+            rights = {} if self._rights() == before else self._told_rights
+            if self._past is None and (rights or board != self._told_board):
+                self._told_board = board
+                self._push({"board": board, "clock": views.clock_of(self._live.now()), **rights})
+        await self._note_open()
 
     async def _board(self) -> Json:
         try:
@@ -171,3 +191,7 @@ class Session(Questions):
     def _note(self, view: Json) -> None:
         self._view = {name: view.get(name) for name in ("kind", "case", "channel")}
         self._changed.set()
+
+
+def _why(exc: Exception) -> str:
+    return str(exc) if isinstance(exc, ConsoleError) else f"{type(exc).__name__}: {exc}"

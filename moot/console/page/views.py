@@ -94,7 +94,7 @@ def owed_of(one: ObligationView, person: Person) -> dict[str, Any]:
         "closed": one.closed_seq,
         "how": one.how,
         "late": one.closed_at is not None and one.is_late(None),
-        "mine": one.held_by == person.user_id and one.seat in BOTS and one.closed_seq is None,
+        "mine": one.is_held_by(person) and one.seat in BOTS and one.closed_seq is None,
     }
 
 

@@ -55,9 +55,10 @@ class BacktestResult(Message):
 
 
 class StrategyMoved(Message):
-    """Move a strategy between stores. Evolver (to candidates) or Operator, #bridge (R-D20).
+    """Move a strategy between stores. Evolver (to candidates), Operator or Admin, #bridge (R-D20).
 
     It belongs to whatever case moves it, which the envelope names; `hypothesis_id` is the debate that it came from.
+    Outside one a bot takes nothing up that was not approved and passed (R-D15), nothing into staging or production.
     """
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True, serialize_by_alias=True)

@@ -7,16 +7,20 @@ import pytest
 
 from bots.minds.scripted_arena import ScriptedWriter
 from bots.seats.arena import ArenaMind
+from bots.seats.hooks import LONGEST_TOLD
 from bots.seats.sessions import KEPT, LostSessions, Session, SessionMissing, SessionStore
 from bots.seats.toolset import toolbox_of
+from bots.seats.weighing import MOST_CLAIMS, is_beyond
 from bots.tools.errors import (
     AccessError,
     NoSuchTool,
     NotebookGarbage,
     NotebookTimeout,
     NotebookUnavailable,
+    StudioUnavailable,
     WriteBlocked,
 )
+from bots.tools.notebook_answers import Passage
 from protocols.arena import messages as m
 from protocols.arena.states import State
 from protocols.kernel.seats import ARENA, Seat
@@ -243,6 +247,146 @@ def test_8_2_8_3_reviewer_and_finalizer_ask_once_a_pass():
         "evidence on the claims of t1: Plan the widget.",
         "drift from t1: Plan the widget.",
     ]
+
+
+class Library(Notes):
+    """A notebook that gives for a question the passages about what it names."""
+
+    def __init__(self, **passages):
+        super().__init__()
+        self.passages = passages
+
+    async def query(self, text, limit=5):
+        self.asked.append(text)
+        return tuple(
+            Passage(f"n#{key}", "n", said, 1.0) for key, said in self.passages.items() if key in text
+        )
+
+
+WORDS = [f"{a}{b}" for a in "abcdefghijklmnopqrstuvwxyz" for b in "klmnopqrstuvwxyz"]
+QUERIES = {"notebook_id": "nb", "tools": ["notebook_query"]}
+
+
+def claims(count):
+    """Write a draft with so many claims, each about another component."""
+    return "# Plan\n" + "".join(
+        f"The component {word}ware stores records safely.\n" for word in WORDS[:count]
+    )
+
+
+@pytest.mark.parametrize("count", [4, 9, 40, MOST_CLAIMS])
+def test_8_2_every_claim_of_a_draft_is_held_against_the_notebook_the_last_one_too(count):
+    last = f"{WORDS[count - 1]}ware"
+    library = Library(**{last: f"The component {last} never stores records safely."})
+    table = stage({PLANNER: SayingWriter(lambda _work: claims(count))}, notes=library, notebook=QUERIES)
+    table.to("REVIEW")
+    (finding,) = table.state.findings
+    assert (finding.claim, finding.stance) == (f"The component {last} stores records safely", "contradicts")
+    assert finding.evidence_ref in table.state.consulted
+    during = library.asked[1:]
+    assert len(during) == count + 1
+    assert table.record()["hooks"][-1]["query"].startswith("\n".join(during)[:9_000])
+
+
+def test_8_2_the_claims_beyond_the_limit_are_not_asked_for():
+    library = Library()
+    table = stage(
+        {PLANNER: SayingWriter(lambda _work: claims(MOST_CLAIMS + 7))}, notes=library, notebook=QUERIES
+    ).to("REVIEW")
+    assert len(library.asked[1:]) == MOST_CLAIMS + 1
+    assert is_beyond(claims(MOST_CLAIMS + 7)) and not is_beyond(claims(MOST_CLAIMS))
+    query = table.record()["hooks"][-1]["query"]
+    assert query.endswith("\n(the draft claims more than the 200 claims that are asked for)")
+
+
+def test_what_was_asked_is_kept_as_far_as_it_fits_and_the_rest_is_counted():
+    long = claims(100).replace("safely", "safely " + "and " * 30)
+    table = stage({PLANNER: SayingWriter(lambda _work: long)}, notes=Library(), notebook=QUERIES).to("REVIEW")
+    *kept, last = table.record()["hooks"][-1]["query"].split("\n")
+    assert sum(map(len, kept)) < LONGEST_TOLD and last == f"(and {101 - len(kept)} more)"
+
+
+def test_8_2_only_what_bears_on_a_claim_is_evidence():
+    library = Library(alware="Other things are known.", amware="The component amware stores records safely.")
+    table = stage({PLANNER: SayingWriter(lambda _work: claims(3))}, notes=library, notebook=QUERIES).to(
+        "REVIEW"
+    )
+    assert table.state.consulted == ("n#amware",)
+
+
+def test_contradictions_are_told_before_support_where_there_is_too_much(monkeypatch):
+    monkeypatch.setattr("bots.seats.hooks.MOST_FINDINGS", 2)
+    words = WORDS[:3]
+    said = {f"{word}ware": f"The component {word}ware stores records safely." for word in words[:2]}
+    said[f"{words[2]}ware"] = f"The component {words[2]}ware never stores records safely."
+    table = stage({PLANNER: SayingWriter(lambda _work: claims(3))}, notes=Library(**said), notebook=QUERIES)
+    table.to("REVIEW")
+    assert [one.stance for one in table.state.findings] == ["contradicts", "supports"]
+
+
+def test_9_4_a_notebook_that_fails_at_the_third_claim_has_failed():
+    library = Library()
+    asked = library.query
+
+    async def query(text, limit=5):
+        if "amware" in text:
+            raise NotebookTimeout("too slow")
+        return await asked(text, limit)
+
+    library.query = query
+    table = stage({PLANNER: SayingWriter(lambda _work: claims(5))}, notes=library, notebook=QUERIES).to(
+        "REVIEW"
+    )
+    assert table.record()["hooks"][-1]["status"] == "SKIPPED_DEGRADED"
+    assert table.state.consulted == ()
+
+
+# ------------------------------------------------------------------ which notebook, and which of its tools (4.3)
+
+
+def test_4_3_a_tool_that_the_context_does_not_list_is_not_called():
+    notes = Notes("a")
+    table = stage(notes=notes, notebook=QUERIES).play()
+    assert "describe" not in notes.asked
+    assert [hook["status"] for hook in table.record()["hooks"]] == ["SUCCESS"] * 3
+
+
+async def describes(work):
+    with suppress(NotebookUnavailable):
+        await work.toolbox.call("notebook_describe")
+        raise AssertionError("it was described")
+    return "VERDICT: APPROVED"
+
+
+async def reports_or_not(work):
+    with suppress(StudioUnavailable):
+        await work.toolbox.call("studio_create", title="t", text="x")
+        raise AssertionError("it was written")
+    return "The plan."
+
+
+def test_4_3_a_mind_cannot_call_it_either_and_the_run_goes_on():
+    notes = Notes("a")
+    writers = {REVIEWER: SayingWriter(describes), FINALIZER: SayingWriter(reports_or_not)}
+    table = stage(writers, notes=notes, notebook=QUERIES).play()
+    assert table.outcome == State.TERMINATED_APPROVED
+    assert "describe" not in notes.asked and notes.reports == []
+    assert table.record()["final_output"] == "The plan."
+
+
+def test_4_3_what_the_context_lists_is_called_and_a_listed_write_stays_the_finalizers():
+    tools = ["notebook_query", "studio_create"]
+    notes = Notes("a")
+
+    async def reports(work):
+        return await work.toolbox.call("studio_create", title="t", text="x")
+
+    listed = {"notebook_id": "nb", "tools": tools}
+    stage({FINALIZER: SayingWriter(reports)}, notes=notes, notebook=listed).play()
+    assert notes.reports == ["t"]
+    for context in (listed, QUERIES):
+        table = stage({REVIEWER: SayingWriter(swallows)}, notes=Notes("a"), notebook=context).play()
+        assert reason(table).startswith("SAFETY_VIOLATION: ")
 
 
 def test_r_a10_the_during_hook_weighs_the_claims_of_the_draft():

@@ -11,6 +11,7 @@ import pytest
 
 from bots.minds.simulated.arena import SimulatedWriter
 from bots.minds.simulated.arena_criteria import CRITERIA
+from bots.seats.weighing import MOST_CLAIMS, claims_of
 from moot.arena.offline import RunOptions, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
 from protocols.arena.conformance import check
@@ -73,6 +74,25 @@ def test_every_simulated_run_is_conformant():
     for one in [*map(record, SEEDS), *(record(seed, during="contradict") for seed in range(20))]:
         verdict = check(one)
         assert [(c.number, c.evidence) for c in verdict.checks if not c.is_passed] == []
+
+
+def test_8_2_normal_drafts_are_far_below_the_limit_of_the_cross_check():
+    drafts = [text for seed in SEEDS for text in texts(record(seed), "round-") if "VERDICT" not in text]
+    most = max(len(claims_of(text)) for text in drafts)
+    assert 8 < most < MOST_CLAIMS / 4
+
+
+@pytest.mark.parametrize(("count", "is_warned"), [(MOST_CLAIMS, False), (MOST_CLAIMS + 1, True)])
+@pytest.mark.parametrize("is_grounded", [True, False])
+def test_8_2_a_review_warns_where_the_cross_check_cuts_the_draft(count, is_warned, is_grounded):
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [f"{a}{b}{c}ware" for a in letters for b in letters for c in "lm"][:count]
+    draft = "\n".join(f"The component {word} stores records safely." for word in words)
+    script = ArenaScript(planner=(draft,), notebook=NotebookScript())
+    config = {"notebook_enabled": is_grounded, "max_rounds": 1}
+    one = run_offline(RunOptions(task=TASK, config=config, notebook=NOTEBOOK, script=script))
+    (review,) = texts(one, "round-1/review")
+    assert ("\nWARNING: the draft claims more than the 200 claims" in review) is (is_warned and is_grounded)
 
 
 @pytest.mark.parametrize("during", [None, "ok", "contradict"])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.seats.weighing import DISPUTED, MOST_CLAIMS, claims_of, sentences, weigh
+from bots.seats.weighing import DISPUTED, MOST_CLAIMS, MOST_TEXT, claims_of, is_beyond, sentences, weigh
 
 CLAIM = "The cache lowers the latency of every request"
 
@@ -74,7 +74,10 @@ def test_claims_are_bounded():
     draft = "\n".join(
         f"The widget number{chr(97 + n % 26)}{chr(97 + n // 26)} serves users well." for n in range(300)
     )
-    assert len(claims_of(draft)) == MOST_CLAIMS
+    assert len(claims_of(draft)) == MOST_CLAIMS == 200
+    assert is_beyond(draft)
+    assert not is_beyond("\n".join(claims_of(draft)))
+    assert is_beyond("x " * MOST_TEXT)
 
 
 def test_a_sentence_is_told_once():

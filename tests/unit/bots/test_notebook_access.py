@@ -6,8 +6,6 @@ import pytest
 
 from bots.tools.access import READ_ONLY, READ_WRITE, Access, Blocked, Tool, Toolbox
 from bots.tools.errors import NoSuchTool, WriteBlocked
-from bots.tools.notebook import OfferedTool
-from bots.tools.notebook_tools import access_of
 
 
 @pytest.fixture
@@ -61,17 +59,3 @@ def test_who_may_do_nothing_does_nothing(tools, ran):
 def test_two_tools_of_one_name_are_refused(tools):
     with pytest.raises(ValueError, match="two tools are called read"):
         Toolbox([*tools, tools[0]], READ_ONLY)
-
-
-@pytest.mark.parametrize(
-    ("name", "is_read_only", "access"),
-    [
-        ("notebook_describe", False, Access.READ),
-        ("notebook_query", False, Access.READ),
-        ("studio_create", True, Access.WRITE),
-        ("anything", True, Access.READ),
-        ("anything", False, Access.WRITE),
-    ],
-)
-def test_a_tool_writes_unless_it_says_otherwise(name, is_read_only, access):
-    assert access_of(OfferedTool(name, is_read_only)) is access

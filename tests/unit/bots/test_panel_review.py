@@ -177,6 +177,20 @@ INJECTIONS = (
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
+def test_what_a_paper_says_to_its_reviewers_changes_no_dissent(injection):
+    """Of 2,400 words the good paper has one work too few: some set that plan aside, with and without the words."""
+    told = f"{paper('good')}\n\n{injection}\n"
+    dissents = set()
+    for seed in range(15):
+        for role in ROLES["reviewer_full"]:
+            plain = reviewed(role, FULL, paper("good"), seed, words=2400).report
+            misled = reviewed(role, FULL, told, seed, words=2400).report
+            assert (misled.scores, misled.dissent) == (plain.scores, plain.dissent), (role, seed)
+            dissents.add(plain.dissent)
+    assert dissents == {(), ("D2",)}
+
+
+@pytest.mark.parametrize("injection", INJECTIONS)
 @pytest.mark.parametrize("name", ["bad", "middling"])
 def test_what_a_paper_says_to_its_reviewers_changes_nothing(injection, name):
     text = paper(name)

@@ -18,7 +18,7 @@ from memory.evidence import Evidence, InMemoryEvidence, text_of
 from memory.inmemory import InMemoryStore
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
-from protocols.panel.contract import baseline_sha256, contract_from
+from protocols.panel.contract import as_json, baseline_sha256, contract_from
 from protocols.panel.messages import PanelOpened
 from protocols.research import messages as m
 from protocols.trading.briefing import desk_brief
@@ -65,7 +65,7 @@ def promotion_brief(table: LifeTable, **over: Any) -> dict[str, Any]:
 def desk_with(strategy: m.Strategy | None = LEGAL) -> LifeTable:
     table = LifeTable()
     over = {} if strategy is None else {"strategy": strategy}
-    table.move(None, "candidates", Seat.EVOLVER, strategy_id="strat_1", **over)
+    table.move(None, "candidates", strategy_id="strat_1", **over)
     return table
 
 
@@ -116,6 +116,14 @@ def test_the_contract_is_the_shipped_one_and_says_when_it_was_taken() -> None:
         contract = contract_from(dict(opened(seat, brief)[0].contract))
         assert baseline_sha256(contract) == baseline_sha256(load_contract(name))
         assert contract.generated_at == START
+
+
+def test_what_a_contract_notes_for_one_paper_is_put_before_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted = {"stage_specific_notes": "mind the debate"}
+    amended = contract_from({**as_json(load_contract("architecture")), "agent_amendments": noted})
+    monkeypatch.setattr("bots.minds.simulated.convening.load_contract", lambda _name: amended)
+    body, _ = opened(Seat.EVOLVER, {"change": ("arch_001", "keep reflections for a year", "raise it")})
+    assert body.contract["agent_amendments"] == noted
 
 
 def test_a_strategy_that_nobody_described_has_a_dossier_that_says_so() -> None:

@@ -299,7 +299,8 @@ def test_a_note_tightens_the_score_that_it_names_and_is_mentioned():
     assert plain.scores == noted.scores, "the figures are what they are"
     assert noted.reasoning != plain.reasoning and "“I worry about overfitting" in noted.reasoning
     assert "ann" in noted.reasoning
-    assert noted.confidence != plain.confidence or noted.risk_rating != plain.risk_rating
+    assert (noted.risk_rating, plain.risk_rating) == ("REJECT", "REJECT")
+    assert noted.confidence > plain.confidence, "what breaks a tighter limit is refused the more surely"
 
 
 def test_a_note_about_another_case_changes_nothing():

@@ -87,9 +87,9 @@ def owes(table: Table, kind: str, brief: dict[str, Any], seat: Seat = OPERATOR, 
 def candidate(
     strategy: m.Strategy = LEGAL, figures: dict[str, Any] | None = None, start: datetime = START
 ) -> LifeTable:
-    """Return a desk with one candidate from System A."""
+    """Return a desk with one candidate."""
     table = LifeTable(start=start)
-    table.move(None, "candidates", EVOLVER, strategy_id="strat_1", strategy=strategy)
+    table.move(None, "candidates", strategy_id="strat_1", strategy=strategy)
     life: Life = table.life
     life.strategies["strat_1"] = replace(
         life.strategies["strat_1"], backtest=GOOD if figures is None else figures
@@ -116,7 +116,7 @@ def test_4_1_a_candidate_that_runs_and_passed_its_backtest_goes_to_staging() -> 
     body = owes(table, "STRATEGY_MOVED", {"subject": "strat_1"})
     assert (body.strategy_id, body.from_, body.to) == ("strat_1", "candidates", "staging")
     assert "0.90" in body.reason and "validation" in body.reason
-    assert table.broke(table.tell(OPERATOR, body)) == ""
+    assert table.broke(table.tell(OPERATOR, body, table.open_day())) == ""
 
 
 @pytest.mark.parametrize(

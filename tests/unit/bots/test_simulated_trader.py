@@ -174,6 +174,73 @@ def test_r_b8_an_owed_reduction_is_signalled_as_it_was_fixed_and_carried_out():
     assert desk.book.quantity("strat_1", "SIM-GOLF") == 50
 
 
+def falling(desk, quantity, symbol="SIM-GOLF"):
+    """Let the Trader signal a sale."""
+    return desk.tell(TRADER, t.Signal(
+        session_id=desk.session.case_id, strategy_id="strat_1", symbol=symbol, action="SELL", quantity=quantity,
+        order_type="market", limit_price=115.0, confidence=0.6, reason="it falls",
+    ))  # fmt: skip
+
+
+def test_r_b5_the_trader_sells_no_share_twice_and_waits_for_what_is_under_way():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
+    first, second, third = falling(desk, 60), falling(desk, 60), falling(desk, 60)
+    desk.respond(desk.of_case(first, "ORDER"))
+    assert desk.respond(desk.of_case(second, "ORDER")).body.quantity == 40
+    assert desk.think(desk.of_case(third, "ORDER")) is None
+    # A round wants more of it, but not while it is being sold.
+    assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides == ()
+
+
+def test_r_b5_a_round_closes_what_remains_beside_an_order_under_way():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
+    desk.respond(desk.of_case(falling(desk, 60), "ORDER"))
+    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="strat_1", from_="production", to="withdrawn"))
+    (aside,) = desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
+    assert (aside.body.action, aside.body.quantity) == ("SELL", 40)
+
+
+def test_k11_what_a_late_fill_opened_is_signalled_as_it_was_fixed_and_carried_out():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    entry = falling(desk, 20)
+    order = desk.respond(desk.of_case(entry, "ORDER")).body
+    desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
+    desk.until(desk.now + timedelta(minutes=11))
+    desk.tell(TRADER, t.Execution(
+        client_order_id=order.client_order_id, signal_id=entry.case_id, symbol="SIM-GOLF", action="SELL",
+        qty_filled=20, avg_price=115.0, slippage_bps=0.0, status="filled", fill_after_halt=True,
+    ))  # fmt: skip
+    signal = desk.respond(desk.owed(TRADER, "SIGNAL"))
+    assert (signal.body.action, signal.body.quantity, signal.body.signal_sources) == ("BUY", 20, ("flatten",))
+    assert not desk.broke(desk.respond(desk.of_case(signal, "ORDER")))
+    desk.now += timedelta(minutes=1)
+    assert not desk.broke(desk.respond(desk.of_case(signal, "EXECUTION")))
+    assert desk.book.positions == {}
+
+
+def test_r_b8_nothing_is_signalled_where_nothing_is_left_to_be_reduced():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 31))
+    desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
+    desk.tell(Seat.GUARDIAN, t.RiskAlert(
+        session_id=desk.session.case_id, level="CRITICAL", metric="daily_pnl", current_value=-0.06, threshold=-0.05,
+        message="a test", action_required="reduce_exposure",
+    ))  # fmt: skip
+    desk.respond(desk.owed(Seat.OPERATOR, "RISK_DECISION"))
+    owed = desk.owed(TRADER, "SIGNAL")
+    desk.respond(desk.of_case(falling(desk, 100), "ORDER"))
+    assert desk.think(owed) is None
+
+
 def test_r_b5_an_order_under_way_at_a_halt_is_cancelled_or_told_as_filled_after_it():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))

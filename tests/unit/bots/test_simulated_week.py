@@ -12,7 +12,7 @@ from bots.minds.simulated.tools import SimulatedTools
 from bots.tools.prices import load_universe
 from memory.evidence import InMemoryEvidence
 from protocols.kernel.seats import SYSTEM_A
-from protocols.research.architecture_table import PARAMETER_TALK
+from protocols.research.scope import names_a_parameter
 from tests.doubles.views import Society
 
 START = datetime(2026, 2, 23, tzinfo=UTC)
@@ -100,7 +100,7 @@ def test_the_architecture_debate_is_about_the_system_and_decides_every_proposal_
     (verdict,) = week().bodies("ARCHITECTURE_VERDICT")
     assert 1 <= len(proposal.proposals) <= 3
     for change in proposal.proposals:
-        assert not any(p.search(f"{change.scope}\n{change.description}") for p in PARAMETER_TALK)
+        assert not names_a_parameter(change.scope, change.description, change.expected_benefit)
     decided = [c.change_id for c in verdict.approved_changes] + [*verdict.deferred, *verdict.rejected]
     assert sorted(decided) == sorted(change.change_id for change in proposal.proposals)
 

@@ -1,5 +1,4 @@
 import base64
-import gzip
 import json
 import random
 import re
@@ -9,14 +8,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from channels.discord import rendering
+from channels.chat.buttons import with_ids
 from channels.discord.rendering import (
-    custom_id,
+    MOST_ID,
     escape,
     footer_mark,
     message,
     plain,
-    read_back,
     read_custom_id,
     thread_name,
     username,
@@ -29,6 +27,7 @@ from protocols.kernel.seats import Seat
 from protocols.rulebook import MESSAGES
 from tests.doubles.odd_text import ODD, odd_text
 from tests.doubles.postings import AT, escalation, filled, posting
+from tests.doubles.read_back import from_discord
 
 LINK = "https://moot.example.org/m/1"
 
@@ -152,7 +151,7 @@ def holds(item, body):
     text = shown(found)
     assert is_told_or_shown(text, body)
     if found.payload is not None:
-        assert read_back(found.payload) == [item.envelope.line, *(one.line for one in item.folded)]
+        assert from_discord(found.payload) == [item.envelope.line, *(one.line for one in item.folded)]
     return found
 
 
@@ -194,9 +193,7 @@ def test_a_text_of_200_000_characters_is_cut_at_a_word_with_a_link_to_all_of_it(
     found = holds(posting(body, link=LINK), body)
     description = found.embeds[0]["description"]
     assert found.embeds[0]["url"] == LINK
-    assert description.endswith(f"word…\n\nWhole: <{LINK}>") or description.endswith(
-        f"some…\n\nWhole: <{LINK}>"
-    )
+    assert description.endswith(f" some word…\n\nWhole: <{LINK}>")
     assert width(description) > 3_000, "the room is used"
     unlinked = message(posting(body)).embeds[0]
     assert "url" not in unlinked
@@ -254,7 +251,7 @@ def test_several_messages_in_one_are_listed_with_time_and_seat():
     assert lines[:2] == ["10:00 Critic notes: *note* 0", "10:00 Critic notes: *note* 1"]
     assert lines[-1] == "Messages 1 to 12 stand whole in the log from LINK"
     assert len(lines) == 14
-    assert len(read_back(found.payload)) == 12
+    assert len(from_discord(found.payload)) == 12
 
 
 @pytest.mark.parametrize("several", [2, 26, 200])
@@ -331,10 +328,11 @@ def test_answers_that_cannot_all_be_buttons_or_come_twice_are_told():
 )
 def test_a_button_says_what_it_means_or_leaves_the_case_to_the_message_it_is_under(escalation_id, kept):
     button = Button("1: go on", "answer", {"escalation_id": escalation_id, "option": 1, "text": None})
-    text = custom_id(button)
+    text = with_ids((button,), MOST_ID, 1)[0][0]
     assert width(text) <= 100
     assert dict(read_custom_id(text).fields) == {"escalation_id": kept, "option": 1, "text": None}
-    acked = custom_id(Button("Acknowledge", "ack", {"escalation_id": escalation_id}))
+    acknowledge = Button("Acknowledge", "ack", {"escalation_id": escalation_id})
+    acked = with_ids((acknowledge,), MOST_ID, 1)[0][0]
     assert dict(read_custom_id(acked).fields) == {"escalation_id": kept}
 
 
@@ -372,23 +370,12 @@ def test_a_huge_message_travels_packed_and_one_that_cannot_be_packed_says_where_
     found = message(item)
     assert found.filename == "payload.json.gz"
     assert len(found.payload) < 1_000_000
-    assert read_back(found.payload) == [item.envelope.line]
+    assert from_discord(found.payload) == [item.envelope.line]
     noise = base64.b64encode(random.Random(1).randbytes(10_500_000)).decode()
     body = {**filled("DRAFT"), "text": noise}
     lost = message(posting(body))
     assert lost.payload is None
     assert "whole in the log" in lost.embeds[0]["description"]
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [b"", b"{", b"[]", b"{}", b'{"messages": []}', b'{"messages": [1]}', b"\xff\xfe", b"\x1f\x8b",
-     gzip.compress(b"{", mtime=0), gzip.compress(b'{"messages": ["x"]}', mtime=0)[:-9], b"[" * 100_000],
-)  # fmt: skip
-def test_a_payload_that_is_none_of_ours_is_refused_in_one_line(payload):
-    with pytest.raises(ValueError, match=re.escape(rendering.FILE)) as caught:
-        read_back(payload)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_thread_is_named_by_its_case_and_what_it_is_about():
@@ -409,4 +396,4 @@ def test_half_a_character_from_a_line_of_the_log_harms_nothing():
     posted = replace(item, envelope=open_line(line), rendering=card(open_line(line)))
     found = message(posted)
     held_to_the_limits(found)
-    assert read_back(found.payload) == [line]
+    assert from_discord(found.payload) == [line]

@@ -5,9 +5,11 @@ import os
 import socket
 import sqlite3
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import structlog
 
 from channels.bus import Receipt
 from channels.errors import Refused
@@ -271,6 +273,95 @@ def test_a_guest_from_another_version_of_us_is_not_let_in(tmp_path, monkeypatch)
             monkeypatch.setattr("channels.gateway.link.VERSION", 99)
             with pytest.raises(GatewayError, match="version 1, not 99"):
                 await Link.open(address.find(tmp_path))
+
+    asyncio.run(main())
+
+
+async def misread(reader, writer, *frames):
+    """Answer one guest with these frames, as no society would."""
+    with suppress(OSError, asyncio.CancelledError):
+        await reader.readline()
+        for frame in frames:
+            writer.write(frame)
+            await asyncio.sleep(0.01)
+        await reader.read()
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "welcome",
+    [
+        encode("welcome", version=1, head=0, heartbeat_s=5.0),
+        encode("welcome", version=1, log_id="log", head="many", heartbeat_s=5.0),
+        encode("welcome", version=1, log_id="log", head=0, heartbeat_s=[]),
+        encode("welcome", version=1, log_id="log", head=0, heartbeat_s=0),
+        encode("welcome", version=1, log_id="log", head=0, heartbeat_s=float("nan")),
+        b"[" * 100_000 + b"\n",
+    ],
+)
+def test_a_welcome_that_says_too_little_is_tried_again_until_a_society_answers(tmp_path, welcome):
+    async def main():
+        knocks = []
+
+        async def answer(reader, writer):
+            knocks.append(1)
+            await misread(reader, writer, welcome)
+
+        async with asking(tmp_path) as requests:
+            server = await asyncio.start_unix_server(answer, tmp_path / "gateway.sock")
+            await until(lambda: len(knocks) > 2)
+            assert not requests.is_connected
+            server.close()
+            async with hosting(tmp_path):
+                await requests.connected()
+                assert await requests.head() == 0
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("spoil", [Path.mkdir, lambda note: note.write_bytes(b"\xff")])
+def test_a_note_that_cannot_be_read_is_looked_at_again(tmp_path, spoil):
+    note = tmp_path / "gateway.addr"
+    spoil(note)
+
+    async def main():
+        async with asking(tmp_path) as requests:
+            await asyncio.sleep(0.02)
+            note.rmdir() if note.is_dir() else note.unlink()
+            async with hosting(tmp_path):
+                await until(lambda: requests.is_connected)
+
+    asyncio.run(main())
+
+
+def test_what_no_society_says_ends_a_connection_and_the_next_one_serves(tmp_path):
+    hello = encode("welcome", version=1, log_id="log", head=0, heartbeat_s=5.0)
+
+    async def main():
+        async with asking(tmp_path) as requests:
+            server = await asyncio.start_unix_server(
+                lambda reader, writer: misread(reader, writer, hello, encode("receipt", n=[])),
+                tmp_path / "gateway.sock",
+            )
+            await until(lambda: requests.connections > 1)
+            server.close()
+            async with hosting(tmp_path):
+                known = requests.connections
+                await until(lambda: requests.connections > known and requests.is_connected)
+                assert await requests.head() == 0
+
+    with structlog.testing.capture_logs() as said:
+        asyncio.run(main())
+    assert "the connection to the society failed" in {line["event"] for line in said}
+
+
+def test_a_report_says_whether_it_was_sent(tmp_path):
+    async def main():
+        async with asking(tmp_path) as requests:
+            assert not await requests.report("trouble", why="nobody is there")
+            async with hosting(tmp_path):
+                await requests.connected()
+                assert await requests.report("trouble", why="somebody is")
 
     asyncio.run(main())
 

@@ -7,9 +7,11 @@ from contextlib import asynccontextmanager, closing, suppress
 import pytest
 import structlog
 
+from channels.gateway.client import Requests
 from channels.gateway.guest import Host
 from channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
 from channels.gateway.server import GatewayServer
+from channels.outbox.store import OutboxStore
 from channels.surface import PlatformMessageId, PostRefused, Surface, SurfaceConfigError, SurfaceDown
 from protocols.kernel.seats import Seat
 from tests.doubles.hosting import QUICK, hosting
@@ -263,6 +265,47 @@ def test_a_refused_post_is_told_also_when_the_society_was_away_at_that_moment(tm
         await gateway
         server.cancel()
         await asyncio.gather(server, return_exceptions=True)
+
+    asyncio.run(main())
+
+
+def test_what_could_not_be_sent_when_its_turn_came_is_sent_later(tmp_path, monkeypatch):
+    sent, turns = Requests.report, []
+
+    async def lost_at_first(self, event, **facts):
+        turns.append(event)
+        return len(turns) > 3 and await sent(self, event, **facts)
+
+    monkeypatch.setattr(Requests, "report", lost_at_first)
+
+    async def main():
+        surface = {"ill": lambda: Shown([], on_start=Faults(wrong()))}
+        async with running(tmp_path, surface) as (_, reports):
+            await until(lambda: reports)
+            assert [report["why"] for report in reports] == ["the token is wrong; run: moot fake setup"]
+            assert turns == ["surface_trouble"] * 4
+
+    asyncio.run(main())
+
+
+def test_a_log_that_lost_its_end_is_told_also_when_the_society_is_slow_to_listen(tmp_path, monkeypatch):
+    turns, sent = [], Requests.report
+
+    async def lost_at_first(self, event, **facts):
+        turns.append(event)
+        return len(turns) > 1 and await sent(self, event, **facts)
+
+    monkeypatch.setattr(Requests, "report", lost_at_first)
+
+    async def main():
+        store = OutboxStore(tmp_path, "shown", "log")
+        await store.open()
+        await store.close()
+        with closing(sqlite3.connect(tmp_path / "outbox-shown.sqlite")) as db, db:
+            db.execute("UPDATE logs SET cursor = 9")
+        async with running(tmp_path, {"shown": lambda: Shown([])}) as (_, reports):
+            await until(lambda: reports)
+            assert [(one["event"], one["seen"], one["head"]) for one in reports] == [("log_shrank", 9, 0)]
 
     asyncio.run(main())
 

@@ -99,8 +99,9 @@ def test_where_it_cannot_be_written_a_line_says_so(tmp_path):
 
 def test_a_child_that_is_started_does_not_inherit_the_lock(tmp_path):
     with Lease.acquire(tmp_path):
+        # Left open on purpose: the lock itself says that it is not for children.
         child = subprocess.Popen(
-            [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
+            [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE, close_fds=False
         )
     try:
         Lease.acquire(tmp_path).release()

@@ -8,7 +8,6 @@ from channels.bus import Head
 from channels.errors import CorruptLog, NotALog, StorageError
 from channels.log.file import APPLICATION_ID, TAIL, insert_sql, open_log
 from channels.log.head import write_head
-from channels.log.pages import read_lines
 from channels.log.sequencer import Sequencer
 from protocols.kernel.envelope import GENESIS
 from tests.doubles.tiny import Ticks, TinyAdmission, said
@@ -163,22 +162,3 @@ def test_a_batch_of_a_fenced_out_host_writes_nothing(path):
         assert db.execute(insert_sql(1), (*entry.row, 99, 0)).rowcount == 0
         assert db.execute(insert_sql(1), (*entry.row, 1, 5)).rowcount == 0
         assert db.execute(insert_sql(1), (*entry.row, 1, 0)).rowcount == 1
-
-
-def test_lines_are_read_in_pages_with_their_hash(path):
-    rows = written(path, 600)
-    lines = list(read_lines(path))
-    assert [seq for seq, _ in lines] == list(range(1, 601))
-    assert lines[41][1] == rows[41][3].replace(',"hops"', f',"hash":"{rows[41][4].hex()}","hops"')
-    assert [seq for seq, _ in read_lines(path, 590, 595)] == list(range(590, 596))
-
-
-def test_lines_of_a_broken_log_are_read_as_they_stand(path):
-    written(path)
-    change(path, ("DELETE FROM log WHERE seq = 7",))
-    assert [seq for seq, _ in read_lines(path)] == [*range(1, 7), *range(8, 21)]
-
-
-def test_there_is_nothing_to_read_where_there_is_no_log(path):
-    with pytest.raises(NotALog, match="there is no log"):
-        list(read_lines(path))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from typer.exceptions import TyperException
 
 from moot.cli.commands import app
 
@@ -26,7 +27,7 @@ def parse(words):
     """Have the command line read some words, without doing what they say; return the command's name.
 
     Raises:
-        UsageError: It does not take them.
+        TyperException: It does not take them.
     """
     context = TREE.make_context("moot", list(words))
     _, command, rest = TREE.resolve_command(context, list(words))
@@ -58,5 +59,5 @@ def test_a_command_on_a_page_is_taken(page, line):
     "line", ["discord set-up", "slack setup --conf x.toml", "slack manifest --url", "up now"]
 )
 def test_a_command_that_does_not_exist_would_be_noticed(line):
-    with pytest.raises(Exception, match=r"(?i)no such|requires an argument|unexpected extra"):
+    with pytest.raises(TyperException, match=r"(?i)no such|requires an argument|unexpected extra"):
         parse(shlex.split(line))

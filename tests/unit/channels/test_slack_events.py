@@ -74,29 +74,89 @@ def test_history_and_delivery_of_the_same_words_are_one_act():
     assert hear_message(message(), "C1", ME, "#a-arena") == heard(message())
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["C1", "U1", TS, "message"]),
-        lambda inner: (
-            st.lists(inner, max_size=2)
-            | st.dictionaries(
-                st.sampled_from(
-                    ["type", "subtype", "event", "message", "previous_message", "channel", "user", "ts", "text",
-                     "command", "actions", "action_id", "value", "container", "id", "trigger_id", "user_id", "edited",
-                     "files", "thread_ts"]
-                ),
-                inner, max_size=6,
-            )
-        ),
-        max_leaves=25,
-    ).filter(lambda value: isinstance(value, dict))
-)  # fmt: skip
-def test_any_json_gives_something_heard_or_nothing(body):
-    for kind in (None, "block_actions", "event_callback"):
-        found = hear(body if kind is None else {**body, "type": kind}, ME, ROOMS.get)
+PRESS = {
+    "type": "block_actions",
+    "user": {"id": "U1", "username": "ann"},
+    "trigger_id": "t1",
+    "channel": {"id": "C1"},
+    "container": {"channel_id": "C1", "message_ts": TS, "thread_ts": TS},
+    "message": {"ts": TS, "thread_ts": TS},
+    "response_url": "https://hooks.example.org/1",
+    "actions": [{"action_id": "moot|answer|2|esc_1", "value": "moot|answer|2|esc_1"}],
+}
+TYPED = {
+    "command": "/moot", "trigger_id": "t2", "user_id": "U1", "user_name": "ann", "channel_id": "C1",
+    "text": "status", "response_url": "https://hooks.example.org/2",
+}  # fmt: skip
+
+
+def delivered(event):
+    return {"type": "event_callback", "event_id": "Ev1", "event": event}
+
+
+DELIVERED = [
+    PRESS,
+    TYPED,
+    delivered(message(thread_ts="1600000000.000100")),
+    delivered(message(text="", files=[{"id": "F1"}])),
+    delivered(message(type="app_mention", channel="C2", text="<@U0ME> status")),
+    delivered(
+        {
+            "type": "message", "subtype": "message_changed", "channel": "C1",
+            "message": {**message(text="anew"), "edited": {"ts": TS}}, "previous_message": message(),
+        }
+    ),
+]  # fmt: skip
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["", "C1", "U1", TS]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=4), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+def places(value, at=()):
+    """Return the way to every part of a payload, but not to the whole."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [way for key, part in parts for way in ((*at, key), *places(part, (*at, key)))]
+
+
+def altered(payload, way, junk):
+    """Return a payload with one part replaced, or without it."""
+    if not way:
+        return junk
+    key, *rest = way
+    if isinstance(payload, list):
+        return [altered(part, rest, junk) if n == key else part for n, part in enumerate(payload)]
+    if not isinstance(payload, dict) or key not in payload:
+        return payload
+    return {**payload, key: altered(payload[key], rest, junk)}
+
+
+@pytest.mark.parametrize("payload", DELIVERED)
+def test_what_slack_delivers_with_any_parts_replaced_gives_something_heard_or_nothing(payload):
+    assert hear(payload, ME, ROOMS.get) is not None
+    ways, several = places(payload), []
+
+    @given(st.lists(st.tuples(st.sampled_from(ways), JUNK), max_size=3))
+    def judge(changes):
+        body = payload
+        for way, junk in changes:
+            body = altered(body, way, junk)
+        found = hear(body, ME, ROOMS.get)
         if found is not None:
+            several.append(bool(changes))
             assert found.key
             assert Heard.from_json(json.loads(json.dumps(found.as_json()))) == found
+
+    judge()
+    assert any(several)
+
+
+@given(st.dictionaries(st.sampled_from(["type", "event", "command", "actions", "user"]), JUNK))
+def test_any_json_is_understood_or_passed_over(body):
+    for kind in (None, "block_actions", "event_callback"):
+        hear(body if kind is None else {**body, "type": kind}, ME, ROOMS.get)
 
 
 def test_timestamps_are_ordered_by_number_and_nonsense_comes_first():

@@ -9,6 +9,7 @@ import pytest
 
 from moot.cli import acts
 from moot.cli.place import login_name
+from protocols.kernel.envelope import Actor, Draft
 from protocols.kernel.people import SeatTaken
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies
@@ -27,18 +28,21 @@ def _short_watch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(acts, "VIOLATION_S", 0.5)
 
 
-def proposed() -> Table:
+def proposed(platform: str = "cli") -> Table:
     """A hypothesis waits for the Critic, in whose seat I sit."""
     table = Table()
-    take(table, "critic", ME)
+    take(table, "critic", ME, platform)
     table.wait(minutes=3)
     table.say(Seat.EXPLORER, bodies.hypothesis(table.last("CYCLE_TRIGGER").body.cycle_id))  # type: ignore[attr-defined]
     table.wait(minutes=1)
     return table
 
 
-def take(table: Table, seat: str, user: str) -> None:
-    table.post(Seat.ADMIN, SeatTaken(seat=seat, user_id=user, reason="x"), channel="#admin")
+def take(table: Table, seat: str, user: str, platform: str = "cli") -> None:
+    body, actor = SeatTaken(seat=seat, user_id=user, reason="x"), Actor("human", platform, user)
+    table.publish(
+        Draft(channel="#admin", author=Seat.ADMIN, body=body, actor=actor, key=f"{seat} at {table.now}")
+    )
 
 
 @pytest.fixture
@@ -146,7 +150,14 @@ def test_a_type_is_needed_where_several_are_expected(tmp_path: Path) -> None:
 
 def test_only_who_sits_in_the_seat_may_answer(society: LiveSociety) -> None:
     said = complaint(3, "answer", society.directory, OWED, "--body", "-", "--as", "bob", stdin=body())
-    assert f"{ME} sits in the seat of the critic, not bob" in said
+    assert f"{ME} on cli sits in the seat of the critic, not bob on cli" in said
+
+
+def test_k14_a_namesake_on_another_platform_is_somebody_else(tmp_path: Path) -> None:
+    table = proposed(platform="discord")
+    with LiveSociety(tmp_path / "data", table.log, lambda: table.now) as society:
+        said = complaint(3, "answer", society.directory, OWED, "--body", "-", stdin=body())
+    assert f"{ME} on discord sits in the seat of the critic, not {ME} on cli" in said
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,11 @@ def test_max_rounds_on_the_command_line_is_judged_by_the_run(files: Files, n: st
         ({"task_id": 3}, "TASK_INVALID: the task is invalid: task_id"),
         ({"initial_prompt": None}, "TASK_INVALID: the task is invalid: initial_prompt"),
         ({"initial_prompt": " \n"}, "TASK_INVALID: the task is invalid: initial_prompt"),
+        (
+            {"initial_prompt": "CPU at 93 % on web-3"},
+            "TASK_INVALID: the task is invalid: initial_prompt: nothing is left of it but what was excluded "
+            "(infra_telemetry): say what is to be done",
+        ),
         ({"round_history_refs": "r1"}, "TASK_INVALID: the task is invalid: round_history_refs"),
         ({"notebook_required": "no"}, "TASK_INVALID: the task is invalid: notebook_required"),
         ({"deadline": "tomorrow"}, "TASK_INVALID: the task is invalid: deadline"),

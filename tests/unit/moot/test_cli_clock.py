@@ -12,10 +12,11 @@ from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.live_society import LiveSociety
 
 ME = login_name()
+STEPPED = "paused, society time 2026-02-23 11:04 UTC; moot speed lets it go on"
 
 
 def control(op: str, value: float | None, by: str) -> dict[str, Any]:
-    if op == "speed" and value == 1e9:
+    if op == "speed" and value == 99_999:
         return {"ok": False, "why": "too fast"}
     return {
         "speed": value if op == "speed" else 120.0,
@@ -37,8 +38,8 @@ def society(tmp_path: Path) -> Iterator[LiveSociety]:
         (["pause"], [("pause", None, ME)], "paused, society time 2026-02-23 11:04 UTC\n"),
         (["speed", "60"], [("speed", 60.0, ME)], "×60, society time 2026-02-23 11:04 UTC\n"),
         (["speed"], [("resume", None, ME)], "×120, society time 2026-02-23 11:04 UTC\n"),
-        (["step"], [("step", 1.0, ME)], "paused, society time 2026-02-23 11:04 UTC\n"),
-        (["step", "3"], [("step", 1.0, ME)] * 3, "paused, society time 2026-02-23 11:04 UTC\n"),
+        (["step"], [("step", 1.0, ME)], f"{STEPPED}\n"),
+        (["step", "3"], [("step", 1.0, ME)] * 3, f"{STEPPED}\n"),
     ],
 )
 def test_the_society_is_asked_and_says_how_time_goes(
@@ -58,7 +59,15 @@ def test_the_receipt_may_be_had_as_json(society: LiveSociety) -> None:
 
 
 def test_what_the_society_refuses_is_told(society: LiveSociety) -> None:
-    assert complaint(3, "speed", society.directory, "1e9") == "moot speed: too fast"
+    assert complaint(3, "speed", society.directory, "99999") == "moot speed: too fast"
+
+
+@pytest.mark.parametrize("speed", ["0", "nan", "1e9"])
+def test_a_speed_that_no_society_has_is_usage(society: LiveSociety, speed: str) -> None:
+    said = complaint(2, "speed", society.directory, speed)
+
+    assert said.startswith("moot speed: a speed is a number above 0, up to 100000: not ")
+    assert society.asked == []
 
 
 def test_only_admins_set_the_pace(society: LiveSociety) -> None:

@@ -38,7 +38,17 @@ def test_a_wrong_value_is_one_line_that_names_it(tmp_path: Path) -> None:
 
     assert "there is no schedule 'hourly'" in complaint(2, "config", "show", "--config", file)
     assert "is not TOML" in complaint(2, "config", "show", "--config", write(tmp_path / "y.toml", "="))
-    assert "cannot be read" in complaint(2, "config", "show", "--config", tmp_path / "z.toml")
+
+
+def test_a_file_that_cannot_be_read_is_told_in_words(tmp_path: Path) -> None:
+    gone, bytes_ = tmp_path / "z.toml", tmp_path / "b.toml"
+    bytes_.write_bytes(b"\xff\xfe")
+
+    for words in (["config", "show"], ["simulate"], ["up", "--data", tmp_path / "q"]):
+        said = complaint(2, *words, "--config", gone)
+        assert said.endswith(f": {gone}: cannot be read: no such file or directory")
+        assert complaint(2, *words, "--config", bytes_).endswith(": is not text in UTF-8: save it as such")
+    assert not (tmp_path / "q").exists()
 
 
 def test_the_schema_holds_every_message() -> None:

@@ -215,7 +215,7 @@ def test_strategies_are_those_of_their_life_with_why_they_moved(table: MoneyTabl
     assert (first["pnl_usd"], first["trades"], first["position_limit"]) == (998.0, 1, 0.05)
     assert (first["sharpe"], first["symbols"]) == (None, ["AAA", "BBB"])
     assert (first["moved"]["from"], first["moved"]["to"]) == ("staging", "production")
-    assert (second["moved"]["from"], second["moved"]["by"]) == (None, "evolver")
+    assert (second["moved"]["from"], second["moved"]["by"]) == (None, "admin")
 
 
 def test_strategies_read_like_this(table: MoneyTable, tmp_path: Path) -> None:
@@ -223,10 +223,54 @@ def test_strategies_read_like_this(table: MoneyTable, tmp_path: Path) -> None:
     reason = bodies.moved("x").reason
 
     assert done("strategies", log_of(table, tmp_path)) == (
-        "strategy  stage       deployed  days  Sharpe      P&L  drawdown   limit  last moved\n"
-        f"strat_1   production  yes          1          +998.00    0.00 %  5.00 %  2026-02-23 10:00: {reason}\n"
-        f"strat_2   candidates  no                                                 2026-02-23 10:01: {reason}\n"
+        "strategy  stage       deployed  days  Sharpe      P&L  from peak   limit  last moved\n"
+        f"strat_1   production  yes          1          +998.00     0.00 %  5.00 %  2026-02-23 10:00: {reason}\n"
+        f"strat_2   candidates  no                                                  2026-02-23 10:01: {reason}\n"
     )
+
+
+@pytest.mark.parametrize("columns", ["60", "80", "100"])
+def test_strategies_keep_ids_and_money_whole_at_any_width(
+    table: MoneyTable, tmp_path: Path, columns: str
+) -> None:
+    table.close_day(AAA=110.0)
+    name = "strat_20260224_1207"
+    table.put(name, to="candidates")
+    reason = bodies.moved("x").reason
+
+    lines = done("strategies", log_of(table, tmp_path), COLUMNS=columns).splitlines()
+
+    assert any(name in line for line in lines)
+    assert any("strat_1" in line and "+998.00" in line for line in lines)
+    assert sum(line.endswith(f": {reason}") for line in lines) == 3
+    assert "…" not in "".join(lines)
+    assert all(len(line) <= int(columns) for line in lines)
+
+
+def test_a_narrow_table_says_which_columns_it_left_out(table: MoneyTable, tmp_path: Path) -> None:
+    table.put("strat_20260224_1207", to="candidates")
+    place = log_of(table, tmp_path)
+
+    assert done("strategies", place, COLUMNS="60").endswith(
+        "left out at this width: limit, deployed, from peak\n"
+    )
+    assert "left out" not in done("strategies", place, COLUMNS="120")
+
+
+def test_positions_keep_ids_and_money_whole_at_any_width(table: MoneyTable, tmp_path: Path) -> None:
+    for number in (1, 2):
+        name = f"strat_2026022{number}_1207"
+        table.put(name, to="production")
+        table.trade("BUY", 150, 100.0, strategy_id=name)
+    place = log_of(table, tmp_path)
+
+    wide = done("positions", place).splitlines()
+    narrow = done("positions", place, COLUMNS="60").splitlines()
+
+    for line in (line for line in wide if line.startswith("strat_2026")):
+        name, *_, worth, pnl = line.split()
+        assert any(name in row and worth in row and pnl in row for row in narrow)
+    assert narrow[-1] == "left out at this width: cost, mark"
 
 
 def test_r_d20_a_move_that_breaks_a_rule_is_no_move(table: MoneyTable, tmp_path: Path) -> None:

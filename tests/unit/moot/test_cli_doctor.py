@@ -131,6 +131,13 @@ def test_no_data_directory_is_well() -> None:
     assert ailments.data(Path("nowhere")).state == "ok"
 
 
+def test_a_file_where_a_data_directory_is_asked_for_is_a_failure(tmp_path: Path) -> None:
+    file = write(tmp_path / "notes", "x")
+    for place in (file, file / "deeper"):
+        found = ailments.data(place)
+        assert (found.state, found.said) == ("failure", f"{file} is a file: no society can live there")
+
+
 SURFACES = """
 [surfaces]
 calm = { module = "tests.doubles.checked_surface:CheckedSurface", token_file = "token" }

@@ -72,6 +72,28 @@ def test_how_each_ended_is_told(tmp_path: Path) -> None:
     assert "expired          conservative\n" in text
 
 
+def test_r_e3_how_often_a_trigger_came_up_again_is_told(tmp_path: Path) -> None:
+    table = silent(6.9)
+    place = write_log(tmp_path / "open", table.log)
+    voided = [
+        env.seq for env in table.log if env.body.type == "RULING" and "explorer" in env.body.obligation_id
+    ]
+
+    (first,) = (found for found in data("escalations", place) if found["subject"] == "explorer")
+
+    assert (first["state"], first["recurred"], first["occurrence_seqs"]) == ("open", 1, [voided[3]])
+    assert f"  again     1 time since, last in message {voided[3]}\n" in done("escalations", place)
+
+    table.wait(hours=2)
+    place = write_log(tmp_path / "ended", table.log)
+
+    first = next(found for found in data("escalations", place) if found["subject"] == "explorer")
+
+    assert first["state"] == "expired"
+    assert (first["recurred"], len(first["occurrence_seqs"])) == (2, 2)
+    assert "3 consecutive timeouts from explorer (again 2 times)" in done("escalations", place)
+
+
 def test_where_nothing_was_escalated_nothing_waits(tmp_path: Path) -> None:
     place = write_log(tmp_path / "d", a_debate().log)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sqlite3
 import threading
 from contextlib import closing
@@ -18,6 +19,7 @@ from moot.cli.keep import _applied
 from moot.cli.reading import Log
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log
+from tests.doubles.small_disk import fill, mounted
 
 
 @pytest.fixture
@@ -70,7 +72,39 @@ def test_export_writes_over_nothing_unless_told(place: Path, tmp_path: Path) -> 
 
 
 def test_export_into_nowhere_is_usage(place: Path, tmp_path: Path) -> None:
-    assert "No such file or directory" in complaint(2, "export", place, tmp_path / "no" / "x.jsonl")
+    target = tmp_path / "no" / "x.jsonl"
+
+    assert complaint(2, "export", place, target) == (
+        f"moot export: {target}: there is no directory {target.parent}"
+    )
+    assert f"{tmp_path} is a directory: name a file in it" in complaint(2, "export", place, tmp_path)
+
+
+def test_export_replaces_nothing_that_is_no_file(place: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    assert f"{pipe} is no file: - writes to the output" in complaint(2, "export", place, pipe, "--force")
+    assert pipe.is_fifo()
+
+
+def test_export_tells_programs_how_much_and_where(place: Path, tmp_path: Path) -> None:
+    target = tmp_path / "x.jsonl"
+
+    assert data("export", place, target) == {"messages": 11, "file": str(target)}
+    assert "leave --json out" in complaint(2, "export", place, "-", "--json")
+
+
+def test_an_export_that_finds_the_disk_full_names_the_file_and_leaves_none(
+    place: Path, tmp_path: Path
+) -> None:
+    with mounted(tmp_path / "small") as small:
+        fill(small).touch()
+        said = complaint(1, "export", place, small / "x.jsonl")
+        left = [path.name for path in small.iterdir()]
+
+    assert said == f"moot export: {small / 'x.jsonl'}: No space left on device"
+    assert left == ["ballast"]
 
 
 def test_a_backup_is_a_data_directory_with_a_head_that_fits(place: Path, tmp_path: Path) -> None:

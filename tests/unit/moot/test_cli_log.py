@@ -58,7 +58,6 @@ def test_a_message_is_one_line_with_number_date_channel_and_seat(place: Path) ->
         (["--case", HYP, "--channel", "a-arena"], [3, 4, 5, 6, 7, 8]),
         (["--from", "10"], [10, 11]),
         (["--from", "99"], []),
-        (["--case", "hyp_2026"], []),
     ],
 )
 def test_filters_combine(place: Path, options: list[str], wanted: list[int]) -> None:
@@ -97,31 +96,37 @@ def test_a_line_without_hash_is_shown_as_it_is(table: Table, tmp_path: Path) -> 
     [
         (["--channel", "arena"], "there is no channel #arena"),
         (["--from", "0"], "greater than or equal to 1"),
-    ],
-)
-def test_a_wrong_filter_is_usage(place: Path, options: list[str], said: str) -> None:
-    assert said in complaint(2, "log", place, *options)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+        (["--from", "9" * 23], "less than or equal to 9007199254740992"),
+        (["--from", "9" * 23, "--follow"], "less than or equal to 9007199254740992"),
         (["--case", "hyp_x"], "there is no case hyp_x"),
-        (["--type", "VERDIT"], "no message type VERDIT: did you mean VERDICT?"),
-        (["--type", "CONCEDE"], "no such message"),
+        (["--case", "hyp_2026"], "there is no case hyp_2026"),
+        (["--type", "VERDIT"], "there is no message type VERDIT: did you mean VERDICT?"),
+        (["--type", "nope", "--follow"], "there is no message type NOPE: "),
     ],
 )
-def test_nothing_found_says_why(place: Path, options: list[str], said: str) -> None:
-    result = moot("log", place, *options)
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_wrong_filter_is_usage(place: Path, options: list[str], said: str, more: list[str]) -> None:
+    assert said in complaint(2, "log", place, *options, *more)
+
+
+def test_a_number_beyond_all_messages_is_usage_in_a_file_too(place: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "x.jsonl", done("log", place, "--json"))
+
+    assert "less than or equal to 9007199254740992" in complaint(2, "log", file, "--from", "9" * 23)
+
+
+def test_a_type_that_nobody_said_is_no_mistake(place: Path) -> None:
+    result = moot("log", place, "--type", "CONCEDE")
 
     assert (result.exit_code, result.stdout) == (0, "")
-    assert said in result.stderr
+    assert result.stderr == "no such message\n"
 
 
 def test_what_is_no_data_directory_is_told_with_what_to_do(tmp_path: Path, place: Path) -> None:
     assert f"there is no {tmp_path / 'x'}: moot up" in complaint(2, "log", tmp_path / "x")
     assert "holds no log.sqlite: moot up" in complaint(2, "log", tmp_path)
-    assert "holds 1 runs: name one of them" in complaint(2, "log", place.parent)
+    assert f"holds a run: name it, {place}" in complaint(2, "log", place.parent)
+    assert "DIR is empty: name a directory" in complaint(2, "log", "")
     assert "database of another application" in complaint(2, "log", strange_database(tmp_path / "s"))
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "log.sqlite").touch()

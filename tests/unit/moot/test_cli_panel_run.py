@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from protocols.panel.contract import ROLES
+from protocols.panel.contract import ROLES, as_json
 from tests.doubles.command_line import complaint, done, moot
 from tests.doubles.panel_samples import FOCUS, FULL, WARNS, phase1, report, synthesis
 
@@ -90,6 +90,23 @@ def test_with_json_the_record_is_printed_and_twice_the_same(folder: Folder) -> N
     assert first["contract"]["generated_at"] == "2026-02-23T00:00:00.000000Z"
     assert first["matrix"] == {one: {"eic": "pass", "methodology": "pass"} for one in ("D1", "D2")}
     assert [one["type"] for one in first["events"]].count("LINT") == 4
+
+
+def test_2_what_a_contract_notes_for_this_paper_is_put_before_every_reviewer(folder: Folder) -> None:
+    folder.answer_all()
+    noted = {
+        "stage_specific_notes": "Mind the sample size.",
+        "additional_measurement_hints": ["count controls"],
+    }
+    contract = folder.place / "amended.json"
+    contract.write_text(json.dumps({**as_json(FOCUS), "agent_amendments": noted}), encoding="utf-8")
+    result = folder.run(contract=str(contract))
+
+    assert result.exit_code == 0
+    assert folder.record["contract"]["agent_amendments"] == noted
+    asked = [path for path in (folder.out / "prompts").iterdir() if "phase" in path.name]
+    assert len(asked) == 4
+    assert all("Mind the sample size." in path.read_text(encoding="utf-8") for path in asked)
 
 
 def test_no_prompt_of_phase_1_holds_the_paper_and_phase_2_holds_it_as_data(folder: Folder) -> None:

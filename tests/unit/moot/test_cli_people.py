@@ -160,7 +160,7 @@ def test_an_override_goes_where_the_case_is(debate: LiveSociety) -> None:
 def test_a_seat_is_taken_and_released(debate: LiveSociety) -> None:
     assert done("take", debate.directory, "Evolver") == f"{ME} sits in the seat of the evolver: message 12\n"
     assert data("status", debate.directory)["seats_taken"] == {"evolver": ME}
-    assert f"{ME} holds evolver already [K14]" in complaint(3, "take", debate.directory, "evolver")
+    assert f"{ME} on cli holds evolver already [K14]" in complaint(3, "take", debate.directory, "evolver")
     assert done("release", debate.directory, "evolver").startswith(
         "the seat of the evolver is its bot's again"
     )
@@ -186,16 +186,28 @@ def test_an_escalation_is_acknowledged_and_answered_once(escalated: LiveSociety)
 
 
 def test_an_answer_may_be_words(escalated: LiveSociety) -> None:
-    done("reply", escalated.directory, "esc", "Let me look.")
+    said = done("reply", escalated.directory, "esc", "Let me look.")
 
+    assert said.startswith(f"{ESC} answered in own words, which end it and choose no option: message ")
     assert last(escalated.directory, "ESCALATION_ANSWER")["body"]["text"] == "Let me look."
 
 
-def test_an_option_that_does_not_exist_is_told_and_may_be_corrected(escalated: LiveSociety) -> None:
-    assert "there is no option 9: choose 1, 2, 3 [R-E2]" in complaint(
-        3, "reply", escalated.directory, "last", "9"
+def test_a_number_that_is_no_options_is_taken_as_words_and_says_so(escalated: LiveSociety) -> None:
+    assert "in own words, which end it" in done("reply", escalated.directory, "last", "1.5")
+    assert last(escalated.directory, "ESCALATION_ANSWER")["body"]["option"] is None
+
+
+@pytest.mark.parametrize("number", ["0", "9", "99", "12345"])
+def test_an_option_that_does_not_exist_is_refused_before_it_is_sent(
+    escalated: LiveSociety, number: str
+) -> None:
+    before = data("status", escalated.directory)["seq"]
+
+    assert f"there is no option {number}: choose 1, 2, 3, or write words" in complaint(
+        2, "reply", escalated.directory, "last", number
     )
-    done("reply", escalated.directory, "last", "2")
+    assert data("status", escalated.directory)["seq"] == before
+    assert done("reply", escalated.directory, "last", " 2").startswith(f"{ESC} answered: message ")
 
 
 @pytest.mark.parametrize(
@@ -209,6 +221,11 @@ def test_an_option_that_does_not_exist_is_told_and_may_be_corrected(escalated: L
         (["override", HYP, "REJECT", "--why", ""], "--why is empty"),
         (["take", "critc"], "did you mean critic?"),
         (["take", "referee"], "there is no seat 'referee' that a person can take"),
+        (["take", "admin"], "there is no seat 'admin' that a person can take: choose one of critic, da, "),
+        (["post", "bridge", "x", "--about", "no_such"], "there is no case no_such: moot status"),
+        (["post", "bridge", " \u200b\u2066\t"], "TEXT is empty"),
+        (["post", "bridge", "x", "--as", "referee"], "--as referee: that is a seat, name a person"),
+        (["post", "bridge", "x", "--as", "Critic"], "--as Critic: that is a seat, name a person"),
         (["ack", "last"], "nothing was ever escalated"),
         (["post", "bridge", "x", "--as", "a\nb"], "a user is a name of 1 to 60 characters"),
     ],

@@ -1,33 +1,48 @@
-"""`moot scene`: what it prints; scenes themselves are tested elsewhere."""
+"""`moot scene`: what it prints of a short scene; scenes themselves are tested elsewhere."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from moot.simulation.scene import SceneResult
 from tests.doubles.command_line import complaint, done, moot, write
 from tests.doubles.data_dir import a_debate, write_log
 
 SCENE = "start: 2026-02-23T10:00:00Z\nuntil: 1h\n"
+DEBATE = f"""{SCENE}seed: 7
+cycle: once
+systems: [A]
+minds:
+  explorer: {{script: [{{delay: 20m}}, {{type: REBUTTAL, delay: 5m}}]}}
+  critic: {{script: [{{type: RISK_ASSESSMENT, delay: 5m}}]}}
+"""
+LEFT_OVER = f"""{DEBATE}  evolver: {{script: [{{type: FINAL_VERDICT, delay: 5m, verdict: REJECT}}]}}
+"""
 
 
 @pytest.fixture
-def scene(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A scene that gives the log of a debate, without running anything."""
-    result = SceneResult(a_debate().log, ["a script entry for VERDICT was never used"])
-    monkeypatch.setattr("moot.simulation.scene.run_scene", lambda _scene, _out: result)
-    return write(tmp_path / "scene.yaml", SCENE)
+def scene(tmp_path: Path) -> Path:
+    """A scene of an hour, in which a debate is argued."""
+    return write(tmp_path / "scene.yaml", DEBATE)
 
 
 def test_a_scene_prints_its_log(scene: Path, tmp_path: Path) -> None:
-    place = write_log(tmp_path / "data", a_debate().log)
+    place = tmp_path / "data"
+    said = done("scene", scene, "--out", place)
+    lines = done("scene", scene, "--json")
 
-    assert done("scene", scene) == done("log", place)
-    assert done("scene", scene, "--json") == done("log", place, "--json")
+    assert said == done("log", place)
+    assert lines == done("log", place, "--json")
+    kinds = [json.loads(line)["body"]["type"] for line in lines.splitlines()]
+    assert {"SOCIETY_STARTED", "CYCLE_TRIGGER", "HYPOTHESIS", "RISK_ASSESSMENT", "REBUTTAL"} <= {*kinds}
+    assert len(said.splitlines()) >= len(kinds)
 
 
-def test_its_warnings_stand_beside_it(scene: Path) -> None:
-    assert moot("scene", scene).stderr == "moot scene: a script entry for VERDICT was never used\n"
+def test_its_warnings_stand_beside_it(scene: Path, tmp_path: Path) -> None:
+    assert moot("scene", scene).stderr == ""
+    told = moot("scene", write(tmp_path / "left-over.yaml", LEFT_OVER))
+    assert told.exit_code == 0
+    assert told.stderr == "moot scene: evolver: a script entry for FINAL_VERDICT was never used\n"
 
 
 def test_a_typo_is_one_line_that_names_it(tmp_path: Path) -> None:

@@ -1,5 +1,9 @@
 """`moot simulate`: its options and its summary; the simulation itself is tested elsewhere."""
 
+import json
+import re
+import subprocess
+import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +17,7 @@ from moot.simulation.simulate import SimulateOptions
 from moot.simulation.summary import SimulationSummary
 from tests.doubles.command_line import complaint, data, done, moot, write
 
+ROOT = Path(__file__).resolve().parents[3]
 FIRST = datetime(2026, 2, 23, tzinfo=UTC)
 
 
@@ -89,42 +94,78 @@ SUMMARY = SimulationSummary(
 )
 
 
+TEXT = (
+    "7 days from 2026-02-23, seed 3  prices sample\n"
+    "System A\n"
+    "cycles                 84\n"
+    "debates                80  20 APPROVE, 59 REJECT, 10 ended early by a clear signal\n"
+    "revisions              12\n"
+    "extensions              6\n"
+    "concessions             3\n"
+    "principles              4\n"
+    "backtests              20  12 passed, 8 failed\n"
+    "System B\n"
+    "sessions                2\n"
+    "equity       1,020,000.50  ▁█▄ from 1,000,000.00\n"
+    "P&L            +20,000.50  +2.00 %, max drawdown 4.76 %\n"
+    "by strategy             0\n"
+    "trades                  9  7 filled, 2 halted\n"
+    "orders                  8\n"
+    "fills                   8  7 filled, 1 partial\n"
+    "deployments             2  1 DEPLOY by the admin, 1 REJECT by the table\n"
+    "promotions              1  1 promoted\n"
+    "feedbacks               0\n"
+    "recalls                 0\n"
+    "withdrawals             6  s1, s2, s3, s4, s5 and 1 more\n"
+    "alerts                  3  1 HALT, 2 WARNING\n"
+    "halts                   1  1 by the guardian; 1 lifted\n"
+    "Arena\n"
+    "runs                    3  2 approved, 1 max rounds\n"
+    "rounds                  9\n"
+    "Both\n"
+    "timeouts                2  14 reminders; rulings: 2 timeout\n"
+    "violations              1\n"
+    "escalations             3  1 no approve: 1 answered; 2 timeouts: 1 expired, 1 open\n"
+    "messages            1,204  head 0123456789abcdef\n"
+    "7 d of society time in 3.2 s, log in runs/20260223-3\n"
+)
+
+
 def test_the_summary_reads_like_this(asked: list[SimulateOptions]) -> None:
-    assert done("simulate") == (
-        "7 days from 2026-02-23, seed 3  prices sample\n"
-        "System A\n"
-        "cycles                 84\n"
-        "debates                80  20 APPROVE, 59 REJECT, 10 ended early by a clear signal\n"
-        "revisions              12\n"
-        "extensions              6\n"
-        "concessions             3\n"
-        "principles              4\n"
-        "backtests              20  12 passed, 8 failed\n"
-        "System B\n"
-        "sessions                2\n"
-        "equity       1,020,000.50  ▁█▄ from 1,000,000.00\n"
-        "P&L            +20,000.50  +2.00 %, max drawdown 4.76 %\n"
-        "by strategy             0\n"
-        "trades                  9  7 filled, 2 halted\n"
-        "orders                  8\n"
-        "fills                   8  7 filled, 1 partial\n"
-        "deployments             2  1 DEPLOY by the admin, 1 REJECT by the table\n"
-        "promotions              1  1 promoted\n"
-        "feedbacks               0\n"
-        "recalls                 0\n"
-        "withdrawals             6  s1, s2, s3, s4, s5 and 1 more\n"
-        "alerts                  3  1 HALT, 2 WARNING\n"
-        "halts                   1  1 by the guardian; 1 lifted\n"
-        "Arena\n"
-        "runs                    3  2 approved, 1 max rounds\n"
-        "rounds                  9\n"
-        "Both\n"
-        "timeouts                2  14 reminders; rulings: 2 timeout\n"
-        "violations              1\n"
-        "escalations             3  1 no approve: 1 answered; 2 timeouts: 1 expired, 1 open\n"
-        "messages            1,204  head 0123456789abcdef\n"
-        "7 d of society time in 3.2 s, log in runs/20260223-3\n"
+    assert done("simulate") == TEXT
+
+
+def rows(text: str) -> dict[str, tuple[str, str]]:
+    """Return a printed summary's figures by name, each with what is said of it."""
+    found = re.findall(r"^([\w&]+(?: \w+)?) {2,}(\S+)(?: {2}(.*))?$", text, re.MULTILINE)
+    return {name: (figure, about) for name, figure, about in found}
+
+
+def test_a_day_that_is_simulated_is_summed_up_as_its_log_has_it(tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    text = done("simulate", "--days", "1", "--out", place)
+    log = [json.loads(line) for line in done("log", place, "--json").splitlines()]
+    kinds = Counter(line["body"]["type"] for line in log)
+    verdicts = Counter(
+        line["body"]["verdict"] for line in log if line["body"]["type"] in ("VERDICT", "FINAL_VERDICT")
     )
+    said = rows(text)
+
+    first, *_, last = text.splitlines()
+    assert first == "1 day from 2026-02-23, seed 1  prices sample"
+    assert re.fullmatch(rf"24 h of society time in \d+\.\d s, log in {re.escape(str(place))}", last)
+    assert [*said] == [*rows(TEXT)], "the same figures in the same order"
+    assert said["messages"] == (f"{len(log):,}", f"head {log[-1]['hash'][:16]}")
+    assert said["cycles"][0] == str(kinds["CYCLE_TRIGGER"])
+    assert said["debates"][0] == str(kinds["HYPOTHESIS"])
+    assert f"{verdicts['APPROVE']} APPROVE, {verdicts['REJECT']} REJECT" in said["debates"][1]
+    assert said["backtests"][0] == str(kinds["BACKTEST_RESULT"])
+    assert said["orders"][0] == str(kinds["ORDER"])
+    assert said["timeouts"][1].startswith(f"{kinds['TIMEOUT_PING']} reminder")
+    assert said["violations"][0] == str(kinds["VIOLATION"])
+    assert said["sessions"] == ("1", "")
+    (equity,) = [line["body"]["equity"] for line in log if line["body"]["type"] == "MARKET_CLOSE"]
+    assert said["equity"][0] == f"{equity:,.2f}"
 
 
 def test_a_terminal_without_utf_8_gets_the_curve_in_ascii(asked: list[SimulateOptions]) -> None:
@@ -189,6 +230,13 @@ def test_a_run_writes_over_no_other(asked: list[SimulateOptions], tmp_path: Path
     assert asked == []
 
 
+def test_a_place_that_can_be_no_directory_is_usage_whatever_stands_there(tmp_path: Path) -> None:
+    file = tmp_path / "notes"
+    file.write_text("x")
+    for place in (file, file / "deeper", Path("/proc/nowhere")):
+        assert str(place) in complaint(2, "simulate", "--out", place, "--days", "0.1")
+
+
 def test_the_start_is_a_day_or_an_instant_in_utc() -> None:
     assert first_instant("2026-02-23") == datetime(2026, 2, 23, tzinfo=UTC)
     assert first_instant("2026-02-23T10:00+02:00") == datetime(2026, 2, 23, 8, tzinfo=UTC)
@@ -200,6 +248,65 @@ def test_the_start_is_a_day_or_an_instant_in_utc() -> None:
 @pytest.mark.parametrize("days", ["0", "-1", "nan", "1e9"])
 def test_days_are_a_positive_number(asked: list[SimulateOptions], days: str) -> None:
     assert "choose a number above 0" in complaint(2, "simulate", f"--days={days}")
+
+
+@pytest.mark.parametrize("start", ["1800-01-01", "9999-12-31", "2300-01-01"])
+def test_a_start_where_no_prices_can_be_moved_is_usage(asked: list[SimulateOptions], start: str) -> None:
+    assert f"--start {start}: choose a day from 1900 to 2199" in complaint(2, "simulate", "--start", start)
+    assert "a simulation ends before 2200" in complaint(2, "simulate", "--start", "2199-12-31")
+    assert asked == []
+
+
+@pytest.mark.parametrize("words", [["simulate"], ["arena", "run"], ["panel", "run"]])
+def test_a_seed_beyond_what_json_holds_is_usage(asked: list[SimulateOptions], words: list[str]) -> None:
+    for seed in ("9" * 20, "9007199254740993"):
+        assert "less than or equal to 9007199254740992" in complaint(2, *words, f"--seed={seed}")
+        assert "greater than or equal to -9007199254740992" in complaint(2, *words, f"--seed=-{seed}")
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--prices", "nope.csv"],
+        ["--prices", "bad.csv"],
+        ["--start", "1800-01-01"],
+        ["--seed", "9" * 20],
+        ["--days", "-1"],
+    ],
+)
+def test_a_refused_simulation_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "bad.csv", "date,open,high,low,close,volume\n2020-01-02,1,2,0.5,x,3\n")
+
+    complaint(2, "simulate", "--days", "1", *options)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_prices_that_are_not_there_are_named_once(tmp_path: Path) -> None:
+    assert complaint(2, "simulate", "--prices", "nope.csv", "--out", tmp_path / "x") == (
+        "moot simulate: --prices nope.csv: there is no such file: choose sample, synthetic, or a CSV or Parquet file"
+    )
+    assert "it is a directory" in complaint(2, "simulate", "--prices", tmp_path, "--out", tmp_path / "x")
+
+
+def test_help_says_where_a_second_run_goes() -> None:
+    assert "-2, -3" in done("simulate", "--help")
+
+
+def test_wrong_days_are_told_before_anything_is_loaded() -> None:
+    code = (
+        "import sys\n"
+        "from moot.cli.commands import app\n"
+        "try: app(['simulate', '--days=-1'])\n"
+        "except SystemExit as end: print(end.code, {'pandas', 'numpy'} & {*sys.modules})\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert found.stdout == "2 set()\n"
 
 
 def test_wrong_prices_are_one_line_with_row_and_column(tmp_path: Path) -> None:

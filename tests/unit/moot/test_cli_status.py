@@ -9,7 +9,7 @@ from channels.log.lease import Lease
 from moot.cli.output import duration, plural
 from protocols.kernel.people import SeatTaken
 from protocols.kernel.seats import Seat
-from tests.doubles.command_line import complaint, data, done
+from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table
 
@@ -58,6 +58,28 @@ def test_replay_reads_like_this(place: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("columns", ["40", "60", "80"])
+@pytest.mark.parametrize("words", [["obligations"], ["status"], ["replay", "--until", "7"]])
+def test_what_people_copy_stands_whole_in_a_narrow_terminal(
+    place: Path, words: list[str], columns: str
+) -> None:
+    text = done(words[0], place, *words[1:], COLUMNS=columns)
+
+    wanted = f"{HYP}/budget/referee" if words[0] == "replay" else f"{HYP}/reflection/evolver"
+    assert wanted in text.split()
+
+
+def test_an_id_that_does_not_fit_beside_its_row_stands_under_it(place: Path) -> None:
+    assert done("replay", place, "--until", 7, COLUMNS="60").endswith(
+        "seat     owes             due\n"
+        "  obligation\n"
+        "Critic   RISK_ASSESSMENT  now\n"
+        f"  {HYP}/assessment-2/critic\n"
+        "Referee  RULING           in 1 h 37 min\n"
+        f"  {HYP}/budget/referee\n"
+    )
+
+
 @pytest.mark.parametrize("until", [0, 12, -1])
 def test_replay_until_a_message_that_is_not_there_is_usage(place: Path, until: int) -> None:
     assert "holds messages 1 to 11" in complaint(2, "replay", place, f"--until={until}")
@@ -103,6 +125,14 @@ def test_status_names_who_runs_it_and_who_sits_where(tmp_path: Path) -> None:
     assert "Evolver (ann)" in text
     assert found["seats_taken"] == {"evolver": "ann"}
     assert found["obligations"][0]["held_by"] == "ann"
+
+
+@pytest.mark.parametrize("word", ["status", "obligations", "positions", "strategies", "escalations"])
+def test_a_log_without_a_message_is_no_society(tmp_path: Path, word: str) -> None:
+    file = write(tmp_path / "x.jsonl", "")
+
+    for more in ([], ["--json"]):
+        assert f"{file} holds no message: no society ever lived there" in complaint(2, word, file, *more)
 
 
 def test_a_society_where_nobody_owes_anything_says_so(tmp_path: Path) -> None:

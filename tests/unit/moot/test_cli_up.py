@@ -1,12 +1,18 @@
 """`moot up`: from its options to a society."""
 
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moot import society
 from moot.cli.place import login_name
-from tests.doubles.command_line import complaint, done
+from moot.stored import last_sent_at, stored_envelopes
+from tests.doubles.command_line import complaint, done, write
+from tests.doubles.data_dir import write_log
+from tests.doubles.table import Table
 
 
 @pytest.fixture
@@ -40,25 +46,67 @@ def test_by_default_a_society_lives_in_real_time_in_moot_data(asked: list[Any]) 
 
 def test_every_option_arrives(asked: list[Any], tmp_path: Path) -> None:
     done("up", "--speed", 120, "--data", tmp_path, "--bus", "memory", "--seed", 7, "--warm-up", 3, "--new",
-         "--all", "--prices", "synthetic", MOOT_CONFIG="my.toml")  # fmt: skip
+         "--all", "--prices", "synthetic", MOOT_CONFIG=str(write(tmp_path / "my.toml", "")))  # fmt: skip
 
     (options,) = asked
     assert (options.directory, options.speed, options.bus, options.seed) == (tmp_path, 120.0, "memory", 7)
     assert (options.warm_up_days, options.is_new, options.prices) == (3.0, True, "synthetic")
-    assert options.config == Path("my.toml")
+    assert options.config == tmp_path / "my.toml"
     assert options.shows_all
 
 
-def test_a_society_that_may_not_start_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from moot.up import UpRefused
+def test_a_society_that_may_not_start_is_refused(tmp_path: Path) -> None:
+    table = Table(datetime(2126, 2, 23, 10, tzinfo=UTC))
+    place = write_log(tmp_path / "data", table.log)
 
-    def run_up(_options: Any) -> int:
-        raise UpRefused("its time is ahead of the wall clock: --new or --speed 120")
-
-    monkeypatch.setattr("moot.up.run_up", run_up)
-
-    assert complaint(3, "up") == "moot up: its time is ahead of the wall clock: --new or --speed 120"
+    assert complaint(3, "up", "--data", place) == (
+        f"moot up: the society in {place} lives at 2126-02-23T10:00:00.000000Z, ahead of the wall clock: "
+        "go on with --speed 120, or start a fresh one with --new"
+    )
 
 
 def test_a_negative_warm_up_is_usage(asked: list[Any]) -> None:
-    assert "greater than or equal to 0" in complaint(2, "up", "--warm-up=-1")
+    assert "choose a number of days from 0" in complaint(2, "up", "--warm-up=-1")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--speed=0"], "a speed is a number above 0, up to 100000: not 0"),
+        (["--speed=-1"], "a speed is a number above 0, up to 100000: not -1"),
+        (["--speed=nan"], "a speed is a number above 0, up to 100000: not nan"),
+        (["--speed=1e9"], "a speed is a number above 0, up to 100000: not 1e+09"),
+        (["--warm-up=1e9"], "--warm-up 1e+09: choose a number of days from 0 to 3650"),
+        (["--warm-up=nan"], "--warm-up nan: choose a number of days from 0 to 3650"),
+        ([f"--seed={'9' * 20}"], "less than or equal to 9007199254740992"),
+        (["--prices=nope.csv"], "--prices nope.csv: there is no such file"),
+    ],
+)
+def test_a_number_or_a_file_that_no_society_can_have_is_usage(
+    asked: list[Any], tmp_path: Path, options: list[str], said: str
+) -> None:
+    assert said in complaint(2, "up", "--data", tmp_path / "q", *options)
+    assert asked == []
+    assert not (tmp_path / "q").exists()
+
+
+def test_k7_a_start_that_takes_long_jumps_over_no_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = write_log(tmp_path / "data", Table().log)
+    before = last_sent_at(place)
+    catch_up = society._catch_up
+
+    def slowly(*given: Any) -> None:
+        time.sleep(0.2)
+        catch_up(*given)
+
+    async def at_once(*given: Any) -> None:
+        """Do not live on."""
+
+    monkeypatch.setattr(society, "_catch_up", slowly)
+    monkeypatch.setattr(society.Society, "run_until", at_once)
+    done("up", "--speed", 100_000, "--data", place, "--no-console")
+
+    (started,) = [env for env in stored_envelopes(place) if env.id.startswith("started/") and env.seq > 1]
+    assert started.sent_at == before

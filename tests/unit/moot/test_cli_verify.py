@@ -51,5 +51,5 @@ def test_a_log_may_come_from_the_input(place: Path) -> None:
 def test_what_is_no_log_is_usage(tmp_path: Path, place: Path) -> None:
     assert "there is no such file or directory" in complaint(2, "verify", tmp_path / "x")
     assert "holds no log.sqlite" in complaint(2, "verify", tmp_path)
-    assert "holds 1 runs" in complaint(2, "verify", place.parent)
+    assert f"holds a run: name it, {place}" in complaint(2, "verify", place.parent)
     assert "is no Moot log" in complaint(2, "verify", write(tmp_path / "y", "hello"))

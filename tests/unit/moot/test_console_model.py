@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.settings import load_settings
+from moot.console.acts import owed_to
 from moot.console.errors import NotReady, NotThere, Unreadable
 from moot.console.folding import STATE_DIR
 from moot.console.hub import Hub
@@ -25,8 +26,9 @@ from moot.console.pace import SocietyClock
 from moot.console.windows import LOOK, Wanted, decoded, query_of, stretch
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
+from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.message import Message
+from protocols.kernel.people import SeatTaken
 from protocols.kernel.seats import Seat
 from protocols.rulebook import rules
 from tests.doubles import bodies
@@ -168,6 +170,20 @@ async def test_bodies_are_typed_and_flaws_are_named(directory: Path, past: list[
         wrong = {e.body.of_seq: e.body.why for e in past if e.body.type == "VIOLATION"}  # type: ignore[attr-defined]
         assert window.flaws == {seq: why for seq, why in wrong.items() if seq in shown}
         assert window.flaws
+
+
+async def test_in_the_past_a_message_has_the_faults_that_were_found_by_then(
+    directory: Path, past: list[Envelope]
+) -> None:
+    ruling = next(env for env in past if env.body.type == "VIOLATION" and env.seq > 200)
+    wrong = ruling.body.of_seq  # type: ignore[attr-defined]
+    assert wrong < ruling.seq
+    async with watched(directory) as model:
+        back = await model.at(ruling.seq)
+        assert wrong in (await back.window(limit=500)).flaws
+        await back.step_to(ruling.seq - 1)
+        assert wrong not in (await back.window(limit=500)).flaws
+        await back.close()
 
 
 # ---------------------------------------------------------------- search
@@ -318,6 +334,24 @@ async def test_an_open_case_shows_what_is_owed_and_what_was(directory: Path, pas
         }
 
 
+@pytest.mark.parametrize("platform", ["console", "discord"])
+async def test_k14_who_sits_in_a_seat_is_a_person_on_a_platform(tmp_path: Path, platform: str) -> None:
+    table, who = Table(), Actor("human", platform, "owner")
+    body = SeatTaken(seat="critic", user_id="owner", reason="x")
+    table.publish(Draft(channel="#admin", author=Seat.ADMIN, body=body, actor=who, key="mine"))
+    table.wait(minutes=3)
+    cycle = table.last("CYCLE_TRIGGER").body.cycle_id  # type: ignore[attr-defined]
+    table.say(Seat.EXPLORER, bodies.hypothesis(cycle))
+    write_log(tmp_path, table.log)
+    async with watched(tmp_path) as model:
+        owed = next(view for view in await model.obligations() if view.seat is Seat.CRITIC)
+        assert (owed.held_by, owed.held_on) == ("owner", platform)
+        is_me = platform == "console"
+        assert owed.is_held_by(ADMIN) is is_me
+        refusal = "owner on discord sits in the seat of the critic, not owner on console"
+        assert owed_to(model.docket(), ADMIN, owed.id) == (model.docket().open[owed.id] if is_me else refusal)
+
+
 async def test_escalations_tell_how_they_ended(tmp_path: Path) -> None:
     log = written(tmp_path, 3_000, silence=0.2)
     ends = {s.case_id: s.outcome for _, fx, _ in folded(log) for s in fx.ended if s.kind == "escalation"}
@@ -398,6 +432,26 @@ async def test_a_past_moment_is_as_it_was_and_moves_both_ways(directory: Path, p
         assert not (await back.act(ADMIN, "note", {"text": "x"}, key="1")).ok
         assert not (await back.control(ADMIN, "pause")).ok
         assert "past" in back.why_not(ADMIN, "note")
+        await back.close()
+
+
+async def test_a_past_moment_that_cannot_be_folded_says_why(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("no thread can be started")
+
+    async with watched(directory) as model:
+        monkeypatch.setattr("moot.console.model_past.fold_file", broken)
+        stirred = model.watching.hub.stirred = []  # type: ignore[attr-defined]
+        stir = model.watching.hub.stir
+        monkeypatch.setattr(model.watching.hub, "stir", lambda: (stirred.append(1), stir()))
+        back = await model.at(400)
+        await back.ready()
+        assert back.progress().problem == "it cannot be folded: RuntimeError: no thread can be started"
+        assert stirred
+        with pytest.raises(NotReady, match="no thread can be started"):
+            back.docket()
         await back.close()
 
 
@@ -519,6 +573,12 @@ async def test_an_answer_that_breaks_a_rule_or_comes_second_does_not_count(tmp_p
         await until(lambda: back.progress().is_complete)
         (before,) = await back.escalations()
         assert (before.state, before.answered_by, before.answer_by) == ("open", None, view.answer_by)
+        # Until the referee says so, nobody knows that the first answer chose no option.
+        first = next(env.seq for env in table.log if env.actor.user_id == "bob")
+        ruled = next(env.seq for env in table.log if getattr(env.body, "of_seq", None) == first)
+        await back.step_to(ruled - 1)
+        (meanwhile,) = await back.escalations()
+        assert (meanwhile.answered_by, meanwhile.answer) == ("bob", 99)
         await back.close()
 
 

@@ -25,6 +25,7 @@ from moot.console.model import (
 )
 from moot.console.page.cards import MOST_BARS, bars, card_of, whole
 from moot.console.page.case_runs import changes
+from moot.console.page.case_targets import target_table
 from moot.console.page.cases import drawn
 from moot.console.page.figures_b import drawdown, trading_tile
 from moot.console.page.figures_parts import figure
@@ -36,9 +37,11 @@ from moot.console.phases import PHASES, phases_of
 from moot.desk import Market
 from protocols.kernel.catalogue import CHANNELS
 from protocols.kernel.envelope import Envelope
+from protocols.research.messages import CycleContext, CycleTrigger
 from protocols.rulebook import MESSAGES, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
+from tests.doubles.table import START
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
@@ -284,3 +287,38 @@ def test_no_part_of_the_page_makes_markup_of_a_text() -> None:
             "eval(",
         ):
             assert way not in text, (name, way)
+
+
+def a_cycle(*said: tuple[int, dict[str, Any]]) -> list[Envelope]:
+    """Return messages so many minutes after 10:00, the trigger of a micro-cycle first."""
+    context = CycleContext(last_verdict=None, priority_direction=None, available_parents=())
+    trigger = CycleTrigger(trigger="EXPLORER_START", mode="micro", nominal_at=START, context=context)
+    return [
+        envelope(body, seq=n, sent_at=f"2026-02-23T{10 + minute // 60}:{minute % 60:02d}:30.000000Z")
+        for n, (minute, body) in enumerate(((0, trigger.model_dump(mode="json")), *said), 1)
+    ]
+
+
+def test_r_d1_the_targets_of_a_micro_cycle_are_shown_beside_what_came() -> None:
+    first, answer, second = bodies.assessment(1), bodies.rebuttal(), bodies.assessment(2)
+    said = a_cycle(
+        *(
+            (minute, body.model_dump(mode="json"))
+            for minute, body in ((45, first), (58, answer), (71, second))
+        )
+    )
+    found = target_table(said, is_over=False)
+    assert found is not None
+    assert found["rows"] == [
+        ["hypothesis", "10:30", "", "not yet"],
+        ["risk assessment, round 1", "10:45", {"t": "10:45", "go": "/m/2"}, "in time"],
+        ["rebuttal or concede, round 2", "10:55", {"t": "10:58", "go": "/m/3"}, "3 min after it"],
+        ["risk assessment, round 2", "11:10", {"t": "11:11", "go": "/m/4"}, "1 min after it"],
+        ["verdict", "11:25", "", "not yet"],
+        ["backtest result", "11:35", "", "not yet"],
+        ["micro cycle report", "11:40", "", "not yet"],
+    ]
+    over = target_table(said, is_over=True)
+    assert over is not None
+    assert [row[3] for row in over["rows"]].count("did not come") == 4
+    assert target_table(said[1:], is_over=True) is None

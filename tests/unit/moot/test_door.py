@@ -14,7 +14,7 @@ from moot.door import Door
 from protocols.arena.messages import ArenaTask, Review
 from protocols.arena.messages import Draft as ArenaDraft
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.envelope import BOT, Actor, Draft
+from protocols.kernel.envelope import BOT, Actor, ActorKind, Draft
 from protocols.kernel.message import Message, changed
 from protocols.kernel.people import Note, SeatTaken, Stop
 from protocols.kernel.seats import Seat
@@ -89,6 +89,16 @@ def test_k3_a_guest_cannot_speak_for_an_officer_or_a_bot(author: Seat) -> None:
     assert "NOTE" not in kinds(at_the_door(script))
 
 
+@pytest.mark.parametrize("kind", ["bot", "officer"])
+@pytest.mark.parametrize("author", [Seat.VIEWER, Seat.ADMIN])
+def test_k3_a_guest_is_a_person_and_neither_a_bot_nor_an_officer(author: Seat, kind: ActorKind) -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        with pytest.raises(Refused, match="guests are people"):
+            await door.publish(note(author, ANN._replace(kind=kind)))
+
+    assert "NOTE" not in kinds(at_the_door(script))
+
+
 def test_k14_a_seat_is_spoken_for_by_who_holds_it() -> None:
     async def script(door: Door, stage: Stage) -> None:
         taken = SeatTaken(seat="critic", user_id="ann", reason="")
@@ -108,8 +118,11 @@ def test_k14_a_seat_is_spoken_for_by_who_holds_it() -> None:
                 tenure=tenure,
             )
 
-        with pytest.raises(Refused, match="ann holds"):
+        with pytest.raises(Refused, match="ann on cli holds critic, not bob on discord"):
             await door.publish(answer(BOB))
+        # Somebody of the same name on another platform is another person.
+        with pytest.raises(Refused, match="ann on cli holds critic, not ann on discord"):
+            await door.publish(answer(Actor("human", "discord", "ann")))
         assert (await door.publish(answer(ANN))).status == "accepted"
 
     log = at_the_door(script)

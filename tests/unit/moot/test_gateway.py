@@ -60,6 +60,35 @@ def test_a_configuration_that_cannot_be_read_is_one_line(tmp_path: Path) -> None
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["notes"], "notes can be no data directory: File exists"),
+        (["notes/deeper"], "notes/deeper can be no data directory: Not a directory"),
+        (["/proc/nowhere"], "/proc/nowhere can be no data directory: "),
+        ([".", "--port", "99999"], "--port 99999: a port is a number from 0 to 65535"),
+        ([".", "--port", "-1"], "--port -1: a port is a number from 0 to 65535"),
+    ],
+)
+def test_what_cannot_be_served_is_one_line(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes").write_text("x")
+    monkeypatch.setattr(gateway, "serve", never)
+    assert gateway.main([*words, "--no-console"]) == 2
+    line = capsys.readouterr().err
+    assert line.startswith(f"moot gateway: {said}") and line.count("\n") == 1
+
+
+async def never(*_: object) -> None:
+    raise AssertionError("it was served")
+
+
 def test_setting_up_finds_the_same_files_as_living(tmp_path: Path) -> None:
     from moot.cli import discord, slack
 

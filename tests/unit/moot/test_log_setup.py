@@ -13,6 +13,7 @@ import structlog
 
 from moot.log_setup import set_up_logging
 from protocols.kernel.envelope import Draft
+from protocols.kernel.errors import OfficerFault
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies
@@ -134,7 +135,7 @@ def test_a_violation_and_a_fault_are_logged_with_the_seq_and_the_case_they_conce
         ruling = Ruling(
             obligation_id=None, case_id=case, outcome="REJECT", reason="x", rule="1.4", of_seq=None
         )
-        with pytest.raises(Exception, match="no table asks"):
+        with pytest.raises(OfficerFault, match="no table asks"):
             await stage.post(
                 Draft(channel="#a-arena", author=Seat.REFEREE, body=ruling, case_id=case, key="ruling/9")
             )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from moot.reception import Reception
 from protocols.kernel.seats import Seat
 from tests.doubles.canned import CannedMind
@@ -29,6 +31,28 @@ def test_status_and_escalations_are_told_in_words() -> None:
     assert "no_approve" in told["loud"]
     assert "1: Go on with conservative defaults" in told["loud"]
     assert "status, escalations, positions or strategies" in told["other"]
+
+
+def test_r_b11_a_viewer_is_told_what_stands_in_the_channels_that_viewers_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: dict[tuple[str, str], str] = {}
+
+    async def script(stage: Stage) -> None:
+        monkeypatch.setitem(stage.host.rules.matrix._reads, Seat.VIEWER, frozenset({"#a-report"}))
+        reception = Reception(stage.host)
+        await stage.wait(minutes=1)
+        for seat in ("viewer", "admin"):
+            for question in ("status", "escalations", "positions", "strategies"):
+                told[question, seat] = await reception.ask(question, {"seat": seat})
+
+    play({Seat.EVOLVER: CannedMind()}, script)
+    assert told["escalations", "viewer"] == "only who reads #admin is told that"
+    assert told["escalations", "admin"] == "nothing waits for an admin"
+    for question in ("positions", "strategies"):
+        assert told[question, "viewer"] == "only who reads #b-desk is told that"
+    assert "owes" in told["status", "admin"]
+    assert "open cases" in told["status", "viewer"] and "owes" not in told["status", "viewer"]
 
 
 def test_a_report_stands_in_the_audit() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from bots.tools.errors import PriceFileError
 from moot.simulation.scene import SceneError, load_scene, parse_scene, run_scene
 
 GOOD = {"start": "2026-02-23T10:00:00Z", "until": "1h", "seed": 7}
@@ -31,6 +33,15 @@ GOOD = {"start": "2026-02-23T10:00:00Z", "until": "1h", "seed": 7}
         ({"inject": [{"after": "5m", "seat": "admin"}]}, "a body or a reply"),
         ({"inject": [{"after": "5m", "seat": "nobody", "body": {}}]}, "seat"),
         ({"cycle": "macro"}, "cycle"),
+        ({"start": "1800-01-01T00:00:00Z"}, "start: a society lives from 1900 to 2199, not in 1800"),
+        ({"start": datetime(9999, 1, 1)}, "start: a society lives from 1900 to 2199, not in 9999"),
+        ({"start": "0001-01-01T00:00:00+23:00"}, "is no instant"),
+        ({"until": "999999999d"}, "until: '999999999d' is too long: 109573d are the most"),
+        ({"until": "99999999999d"}, "until: '99999999999d' is too long: 109573d are the most"),
+        ({"until": "9" * 400 + "d"}, "is too long: 109573d are the most"),
+        ({"until": "90000d"}, "until: from 2026-02-23 on it leads beyond 2199"),
+        ({"seed": 10**29}, "seed: "),
+        ({"seed": -(10**29)}, "seed: "),
     ],
 )
 def test_a_typo_gets_one_line_that_says_where(change: dict, told: str) -> None:
@@ -52,6 +63,45 @@ def test_what_is_no_scene_is_refused_in_one_line(tmp_path: Path, text: str) -> N
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(SceneError, match=r"gone\.yaml: cannot be read"):
         load_scene(tmp_path / "gone.yaml")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (f"seed: {'9' * 5000}", "a number has too many digits"),
+        ("start: 2026-13-45", "a date in it is none"),
+        ("prices: nope.csv", "prices: there is no file nope.csv"),
+    ],
+)
+def test_what_no_computer_reads_is_refused_in_one_line(tmp_path: Path, line: str, told: str) -> None:
+    path = tmp_path / "scene.yaml"
+    name = line.partition(":")[0]
+    rest = [f"{key}: {value}" for key, value in GOOD.items() if key in ("start", "until") and key != name]
+    path.write_text("\n".join([*rest, line]))
+
+    with pytest.raises(SceneError) as error:
+        load_scene(path)
+    assert told in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_what_cannot_be_read_is_told_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "scene.yaml"
+    with pytest.raises(SceneError) as error:
+        load_scene(path)
+    assert str(error.value) == f"{path}: cannot be read: no such file or directory"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(SceneError) as error:
+        load_scene(path)
+    assert str(error.value) == f"{path}: is not text in UTF-8: save it as such"
+
+
+def test_a_scene_whose_prices_cannot_be_used_leaves_no_log(tmp_path: Path) -> None:
+    prices = tmp_path / "p.csv"
+    prices.write_text("date\n")
+    with pytest.raises(PriceFileError):
+        run_scene(parse_scene({**GOOD, "prices": str(prices)}), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def kinds(change: dict) -> list[str]:

@@ -1,5 +1,10 @@
 """Who sits where: seats, minds and the Arena's notebook, as the configuration says."""
 
+import asyncio
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
 from bots.minds.admin import SimulatedAdmin
@@ -8,8 +13,11 @@ from bots.minds.scripted import ScriptedMind
 from bots.minds.simulated.mind import SimulatedMind
 from bots.seats.arena import ArenaMind
 from bots.seats.panel import PanelMind
+from bots.tools.errors import NotebookUnavailable
+from bots.tools.notebook_reach import Command, Folder
 from config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
-from moot.arena.source import NotebookSource
+from moot.arena.offline import RunOptions, run_many
+from moot.arena.source import MOST_OPEN, NotebookService, NotebookSource
 from moot.seating import Script, Seating, seats_of, source_of
 from protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 
@@ -67,6 +75,74 @@ def test_every_seat_has_its_kind_of_mind():
     assert {type(minds[seat]) for seat in SYSTEM_A | SYSTEM_B} == {SimulatedMind}
     assert type(minds[Seat.ADMIN]) is SimulatedAdmin
     assert Seat.ADMIN not in seating().minds(is_admin_simulated=False)
+
+
+SERVER = """
+from typing import Any
+
+from mcp.server import MCPServer
+
+server = MCPServer("shelves")
+
+
+@server.tool()
+async def notebook_query(query: str, notebook_id: str = "none", limit: int = 5) -> dict[str, Any]:
+    return {"passages": [{"ref": f"{notebook_id}#1", "text": "The widget holds."}]}
+
+
+server.run("stdio")
+"""
+
+
+def test_4_3_each_run_asks_the_notebook_that_it_names(tmp_path):
+    """Over a real server that has several: the id reaches its tool, and each run has its own."""
+    (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
+    source = NotebookSource("command", f"{sys.executable} {tmp_path / 'server.py'}")
+
+    def of(name):
+        task = {"task_id": name, "initial_prompt": "Plan the widget.", "session_id": name}
+        notebook = {"notebook_id": name, "tools": ["notebook_query"]}
+        return RunOptions(task={**task, "notebook_required": True}, notebook=notebook, source=source)
+
+    for name, record in zip(("north", "south"), run_many([of("north"), of("south")]), strict=True):
+        refs = {ref for hook in record["hooks"] for ref in hook["evidence_refs"]}
+        assert (record["terminal_reason"].partition(":")[0], refs) == ("APPROVED", {f"{name}#1"})
+
+
+class NoIo:
+    async def call(self, work, *, wall_timeout_s):
+        return await work()
+
+
+@pytest.mark.parametrize(
+    ("reach", "ids"), [(Command(("server",)), ["a", "b"]), (Folder(Path("notes")), [None, None])]
+)
+def test_4_3_a_seat_of_the_arena_is_given_the_notebook_that_its_run_names(reach, ids):
+    service = NotebookService(reach, NoIo())
+    whole = Seating(settings(), 1, {}, None, service)
+    found = [whole._notebook_of(SimpleNamespace(brief={"notebook_id": name})) for name in ("a", "b", "a")]
+    assert [one._notebook_id for one in found[:2]] == ids
+    assert found[2] is found[0]
+    other = object()
+    assert Seating(settings(), 1, {}, None, other)._notebook_of(None) is other
+
+
+def test_of_many_notebooks_the_one_that_was_longest_not_asked_for_is_closed():
+    async def look():
+        service = NotebookService(Command(("server",)), NoIo())
+        first, second = service.named("0"), service.named("1")
+        for n in range(2, MOST_OPEN):
+            service.named(str(n))
+        assert service.named("0") is first
+        service.named("one more")
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        with pytest.raises(NotebookUnavailable, match="is closed"):
+            await second.query("x")
+        assert service.named("0") is first and service.named("1") is not second
+        await service.close()
+
+    asyncio.run(look())
 
 
 @pytest.mark.parametrize("seat", [Seat.REVIEWER, Seat.CRITIC])

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import importlib
+import json
+import os
+import pickle
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from json import JSONEncoder
 from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from config.settings import load_settings
 from moot import snapshot, society
 from moot.clock import VirtualClock
 from moot.society import Plan, Society
 from moot.stored import hash_at, last_sent_at, stored_envelopes
+from protocols.kernel.canonical import canonical_json
 from protocols.kernel.docket import Docket
 from protocols.kernel.rules import Rules
 from protocols.rulebook import rules
@@ -108,6 +116,57 @@ def test_a_snapshot_that_does_not_fit_is_passed_over(
 
 def read(directory: Path, rulebook: Rules) -> tuple[int, Any] | None:
     return snapshot.read_snapshot(directory, rules=rulebook, hash_at=lambda seq: hash_at(directory, seq))
+
+
+class Act:
+    """Pickles as a call."""
+
+    def __init__(self, function: Any, *given: object) -> None:
+        self._call = function, given
+
+    def __reduce__(self) -> Any:
+        return self._call
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        pytest.param(lambda mark: Act(os.system, f"touch {mark}"), id="a function of the system"),
+        pytest.param(lambda mark: Act(exec, f"open({str(mark)!r}, 'w')"), id="a builtin"),
+        pytest.param(lambda mark: Act(Path.touch, mark), id="a method"),
+        pytest.param(lambda mark: Act(importlib.import_module, "antigravity"), id="an import"),
+        pytest.param(lambda mark: Act(canonical_json, {}), id="a function of the rules"),
+        pytest.param(lambda mark: Act(JSONEncoder), id="a class from elsewhere"),
+    ],
+)
+def test_a_snapshot_that_anybody_made_does_nothing(tmp_path: Path, act: Callable[[Path], Act]) -> None:
+    live(tmp_path)
+    header = json.loads((tmp_path / snapshot.NAME).read_bytes().partition(b"\n")[0])
+    mark = tmp_path / "done"
+    body = pickle.dumps({"docket": act(mark)})
+    header["state"] = hashlib.sha256(body).hexdigest()
+    (tmp_path / snapshot.NAME).write_bytes(json.dumps(header).encode() + b"\n" + body)
+    with capture_logs() as lines:
+        assert read(tmp_path, rules()) is None
+    assert not mark.exists()
+    assert ["a snapshot holds no" in line["why"] for line in lines] == [True]
+
+
+def test_what_a_module_of_the_rules_imports_is_not_reached_through_it(tmp_path: Path) -> None:
+    live(tmp_path)
+    header = json.loads((tmp_path / snapshot.NAME).read_bytes().partition(b"\n")[0])
+    for module, name in (
+        ("protocols.kernel.canonical", "JSONEncoder.encode"),
+        ("protocols.kernel.frozen", "Any"),
+    ):
+        body = (
+            b"\x80\x04"
+            + b"".join(b"\x8c" + bytes([len(text)]) + text.encode() for text in (module, name))
+            + b"\x93."
+        )
+        header["state"] = hashlib.sha256(body).hexdigest()
+        (tmp_path / snapshot.NAME).write_bytes(json.dumps(header).encode() + b"\n" + body)
+        assert read(tmp_path, rules()) is None
 
 
 def test_a_disk_that_takes_no_snapshot_costs_nothing(tmp_path: Path) -> None:

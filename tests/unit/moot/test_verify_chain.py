@@ -121,10 +121,15 @@ def test_a_cut_tail_shows_against_the_head(directory: Path) -> None:
     assert f"the file head knows seq {LAST}, the log ends at {LAST - 2}" in report.findings[0].why
 
 
-def test_a_cut_tail_does_not_show_without_a_head(directory: Path) -> None:
+def test_a_cut_tail_does_not_show_without_a_head_and_that_is_said(directory: Path) -> None:
+    before = judge(directory).warnings
     change(directory, "DELETE FROM log WHERE seq > ?", LAST - 2)
     (directory / "head").unlink()
-    assert judge(directory).ok
+    report = judge(directory)
+    assert report.ok
+    assert [str(warning) for warning in report.warnings if warning not in before] == [
+        f"seq {LAST - 2}: the file head is missing: whether this is the end cannot be told"
+    ]
 
 
 def test_a_log_whose_hashes_were_computed_anew_does_not_fit_the_head(directory: Path, tmp_path: Path) -> None:

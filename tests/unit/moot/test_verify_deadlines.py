@@ -11,8 +11,8 @@ from moot.verify import Report
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
-from tests.doubles.full_life import SATURDAY, Life
-from tests.doubles.tampering import Lines, judged, read, rehashed, renumbered
+from tests.doubles.full_life import SATURDAY, Life, full_life
+from tests.doubles.tampering import Lines, judged, read, rehashed, renumbered, stripped
 
 
 def lived(hours: float, *, mute: tuple[Seat, ...] = (), **how: Any) -> Lines:
@@ -214,3 +214,19 @@ def test_an_escalation_without_a_trigger_is_found() -> None:
     copy["case_id"] = copy["body"]["escalation_id"]
     lines = rehashed(renumbered([*ALARM[: raised + 1], copy, *ALARM[raised + 1 :]]))
     assert (raised + 2, "officer") in [(f.seq, f.invariant) for f in judged(lines).findings]
+
+
+def test_a_fast_clock_gives_no_leave_to_a_violation_that_nobody_names() -> None:
+    """At 100,000x officers may be days late by the clock, but not after 64 messages."""
+    lines = read("".join(env.line + "\n" for env in full_life()))
+    named = next(
+        n for n, line in enumerate(lines) if line["body"]["type"] == "VIOLATION" and len(lines) - n > 80
+    )
+    at = lines[named]["body"]["of_seq"]
+    lines = without(lines, named)
+    for line in lines:
+        if line["body"]["type"] == "SOCIETY_STARTED":
+            line["body"] |= {"clock": "accelerated", "speed": 100_000.0}
+    report = judged(stripped(lines))
+    assert (at, "violation") in {(found.seq, found.invariant) for found in report.findings}
+    assert any("time runs at 100,000x" in remark.why for remark in report.warnings)

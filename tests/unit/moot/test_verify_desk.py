@@ -16,9 +16,11 @@ from protocols.kernel.case import Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.trading import (
     alert,
+    book_entries,
     bridge,
     deploy,
     desk_calendar,
+    life,
     limits,
     promotion,
     sequels,
@@ -44,7 +46,7 @@ systems: [B]
 minds: {minds}
 inject:
   - after: 1m
-    seat: operator
+    seat: admin
     body: {{type: STRATEGY_MOVED, strategy_id: strat_1, from: staging, to: production, reason: promoted,
       strategy: {{archetype: momentum, params: {{allow_short: 1, fast: 5, slow: 50, target_vol: 0.2}},
       symbols: [SIM-ALFA, SIM-BRAVO, SIM-DELTA, SIM-ECHO, SIM-GOLF, SP500, NASDAQ]}}}}
@@ -123,6 +125,45 @@ def test_k11_a_fill_after_the_halt_that_nobody_flattens_is_found(monkeypatch: Pa
     assert second(log) == [(seq_of(log, "EXECUTION"), "desk", "K11")]
 
 
+def test_r_b5_an_order_that_may_grow_a_position_once_others_are_filled_is_found(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(trade, "_check_growth", nothing)
+    log = scene("R-B5-orders-under-way-do-not-sell-the-same-shares-twice")
+    assert [env.body.type for env in log].count("VIOLATION") == 0
+    assert second(log) == [(seq_of(log, "ORDER", 2), "desk", "R-B5")]
+
+
+def test_r_b7_an_order_that_may_exceed_the_limits_once_others_are_filled_is_found(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(trade, "check_order", nothing)
+    log = scene("R-B7-orders-under-way-count-as-what-they-may-become")
+    assert second(log) == [(seq_of(log, "ORDER", 3), "desk", "R-B7")]
+
+
+def test_k11_a_fill_of_no_order_is_found(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(trade, "check_execution", nothing)
+    log = scene("K11-a-fill-of-no-order-is-a-violation-and-booked")
+    assert second(log) == [(seq_of(log, "EXECUTION"), "desk", "K11")]
+
+
+LATE = "K11-a-late-fill-after-the-halt-is-flattened"
+
+
+def test_k11_a_late_fill_that_does_not_say_so_is_found(monkeypatch: Patch, tmp_path: Path) -> None:
+    monkeypatch.setattr(trade, "_check_flag", nothing)
+    path = tmp_path / "late.yaml"
+    said = (SCENES / f"{LATE}.yaml").read_text()
+    path.write_text(said.replace("fill_after_halt: true", "fill_after_halt: false"))
+    log = run_scene(load_scene(path)).envelopes
+    assert second(log) == [(seq_of(log, "EXECUTION"), "desk", "K11")]
+
+
+def test_k11_a_late_fill_that_nobody_makes_owed_to_flatten_is_found(monkeypatch: Patch) -> None:
+    assert second(scene(LATE)) == []
+    monkeypatch.setattr(book_entries.Entries, "_note_late", nothing)
+    log = scene(LATE)
+    assert [env.body.type for env in log].count("ORDER") == 1
+    assert second(log) == [(seq_of(log, "EXECUTION"), "desk", "K11")]
+
+
 # ---------------------------------------------------------------- decisions
 
 
@@ -166,6 +207,51 @@ def test_r_b12_a_notice_of_what_nobody_decided_is_found(field: str, value: str) 
     line["body"][field] = value
     (found,) = judged(rehashed(lines)).findings
     assert (found.seq, found.invariant, found.rule) == (line["seq"], "desk", "R-B12")
+
+
+CASELESS = """
+  - after: 2m
+    seat: {seat}
+    body: {{type: STRATEGY_MOVED, strategy_id: strat_2, from: {from_}, to: {to}, reason: r}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("seat", "from_", "to", "rule"),
+    [
+        ("operator", "staging", "production", "R-B3"),
+        ("operator", "candidates", "staging", "4.1"),
+        ("evolver", "null", "candidates", "R-D15"),
+        ("operator", "production", "candidates", ""),
+        ("admin", "candidates", "staging", ""),
+    ],
+)
+def test_r_b3_what_a_bot_takes_up_outside_its_case_is_found(
+    tmp_path: Path, monkeypatch: Patch, seat: str, from_: str, to: str, rule: str
+) -> None:
+    monkeypatch.setattr(life, "check_moved", nothing)
+    log = day(tmp_path, hours=1, more=CASELESS.format(seat=seat, from_=from_, to=to))
+    assert second(log) == ([(seq_of(log, "STRATEGY_MOVED", 1), "desk", rule)] if rule else [])
+
+
+@pytest.mark.usefixtures("blind")
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("4.1-the-guardian-calls-it-excessive", "R-B1"),
+        ("4.3-a-strong-objection-of-the-guardian-rejects", "R-B3"),
+    ],
+)
+def test_r_b3_a_rejection_that_does_not_tell_system_a_why_is_found(
+    monkeypatch: Patch, name: str, rule: str
+) -> None:
+    for module in (deploy, promotion):
+        monkeypatch.setattr(module, "check_move", nothing)
+    lines = [json.loads(env.line) for env in scene(name)]
+    line = [line for line in lines if line["body"]["type"] == "STRATEGY_MOVED"][-1]
+    line["body"]["reason"] = " "
+    (found,) = judged(rehashed(lines)).findings
+    assert (found.seq, found.invariant, found.rule) == (line["seq"], "desk", rule)
 
 
 def test_r_b3_every_pair_of_reviews_is_decided_as_the_ruling_says() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
+from protocols.research import debate
 from tests.doubles.biglog import Chance
 from tests.doubles.tampering import Lines, judged, rehashed
 
@@ -89,9 +90,12 @@ def test_an_update_keeps_what_it_updates(name: str, value: str) -> None:
 
 @pytest.mark.parametrize("kind", ["CAUSAL_RECORD", "REFLECTION"])
 @pytest.mark.parametrize("name", ["hypothesis_id", "lineage_id"])
-def test_a_record_tells_of_its_own_debate(kind: str, name: str) -> None:
+def test_a_record_tells_of_its_own_debate(monkeypatch: pytest.MonkeyPatch, kind: str, name: str) -> None:
     index = of(kind)
-    assert (index + 1, "principle") in found(altered(index, ("body", "record", name), "hyp_20260101_0000"))
+    lines = altered(index, ("body", "record", name), "hyp_20260101_0000")
+    assert (index + 1, "violation") in found(lines)
+    monkeypatch.setattr(debate, "_check_subject", lambda state, record: None)
+    assert (index + 1, "principle") in found(lines), "whatever the debate thinks of it"
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,7 @@ def test_virtual_time_has_no_pace() -> None:
         ("real", 1.0, True, False),
         ("accelerated", 120.0, True, True),
         ("accelerated", 0.0, False, False),
+        ("accelerated", 100_001.0, False, False),
         ("virtual", 1.0, True, False),
     ],
 )
@@ -217,8 +218,19 @@ def test_admins_are_those_whom_the_configuration_lists() -> None:
     lines[0]["body"]["config"]["admins"] = {"discord": ["42"], "cli": []}
     assert judged(rehashed(lines)).ok
 
-    lines[0]["body"]["config"]["admins"] = {"discord": ["43"], "cli": []}
-    assert [(f.seq, f.rule) for f in judged(rehashed(lines)).findings] == [(2, "R-E5")]
+    for admins in ({"discord": ["43"], "cli": []}, {"cli": ["42"]}, {}, {"discord": "42"}, 7):
+        lines[0]["body"]["config"]["admins"] = admins
+        assert [(f.seq, f.rule) for f in judged(rehashed(lines)).findings] == [(2, "R-E5")]
+
+
+@pytest.mark.parametrize("platform", ["simulated", "scene"])
+@pytest.mark.parametrize(("clock", "ok"), [("virtual", True), ("accelerated", False), ("real", False)])
+def test_the_admin_is_simulated_in_virtual_time_only(platform: str, clock: str, ok: bool) -> None:
+    story = Story()
+    story.note(actor=Actor("human", platform, "admin"))
+    lines = story.lines()
+    lines[0]["body"]["clock"] = clock
+    assert judged(rehashed(lines)).ok is ok
 
 
 def test_an_impossible_configuration_is_a_finding_not_a_crash() -> None:

@@ -204,6 +204,13 @@ def test_the_spec_s_examples_are_in_scope(description):
     assert weekly(table).phase == arch.CRITIQUING_1
 
 
+def test_r_d16_the_benefit_of_a_change_names_no_parameter_either():
+    table = society()
+    change = m.ProposedChange(scope="s", description="better exits", expected_benefit="set slow to 90")
+    assert beside(table, answer(table, proposals=(change,))).rule == "R-D16"
+    assert weekly(table).phase == arch.PROPOSING
+
+
 @pytest.mark.parametrize("phase", [p for p in PHASES if p not in (arch.REFINING, arch.REPORTING)])
 def test_every_message_is_about_this_week(phase):
     table = reach(phase)
@@ -266,6 +273,36 @@ def test_nothing_is_approved_without_a_critique():
     assert beside(table, env).field == "approved_changes"
     env = answer(table)
     assert not env.body.approved_changes
+
+
+def test_r_d16_what_its_author_withdrew_is_not_approved():
+    table = society()
+    answer(table, proposals=(proposal(), proposal("keep reflections for a year")))
+    while weekly(table).phase != arch.REBUTTING:
+        answer(table)
+    said = [(change_id, change_id == "arch_002") for change_id, _ in weekly(table).changes]
+    answer(
+        table,
+        responses=tuple(
+            m.ChangeResponse(change_id=i, response="so", concede=gives_in) for i, gives_in in said
+        ),
+    )
+    answer(table)
+    env = answer(table, approved_changes=(approved("arch_001"), approved("arch_002")), rejected=())
+    assert beside(table, env).rule == "R-D16"
+    assert beside(table, env).field == "approved_changes[1].change_id"
+    answer(table, approved_changes=(approved("arch_001"),), rejected=(), deferred=("arch_002",))
+    assert [change_id for change_id, _, _ in weekly(table).approved] == ["arch_001"]
+
+
+def test_r_d16_a_verdict_that_nobody_gives_rejects_every_change():
+    table = reach(arch.JUDGING)
+    table.wait(minutes=31)
+    assert ruling(table) == ("REJECT", "timeout", "R-D16")
+    assert (weekly(table).phase, weekly(table).approved) == (arch.REVIEWING, ())
+    while weekly(table).phase != arch.REPORTING:
+        answer(table)
+    assert answer(table).body.architecture_improvements == ()
 
 
 def test_the_review_and_the_adjustment_are_what_the_log_gives():

@@ -44,7 +44,7 @@ def as_others_write(record: Json) -> Json:
     for row in other["parser"]:
         row["code"] = row["code"] or "OK"
     for round_ in other["rounds"]:
-        round_["issues"] = [one["text"] + (one["evidence_ref"] or "") for one in round_["issues"]]
+        round_["issues"] = [f"{one['text']} {one['evidence_ref'] or ''}" for one in round_["issues"]]
     other["events"] = [one for one in other["events"] if not one["type"].endswith(("_INVOKED", "_RETRIED"))]
     other["events"].insert(1, {"type": "SOMETHING_ELSE", "at": other["events"][0]["at"], "data": {"x": [1]}})
     other["producer"] = {"name": "another"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protocols.arena.relevance import RULES, VERDICT, Removed, cleanse, excess
+from protocols.arena.relevance import RULES, VERDICT, Removed, cleanse, excess, is_spent
 from protocols.kernel.redact import redact
 
 # Put together from pieces, so that no scanner takes this file for a leak.
@@ -177,6 +177,120 @@ def test_r_a9_a_line_about_something_excluded_is_replaced_by_its_category(catego
     assert [(found.line, found.category) for found in removed] == [(2, category)]
 
 
+ASKED = [
+    "Uptime of 99.9 % is the target.",
+    "The design handles HTTP 503 by retrying.",
+    "Payment method selection is out of scope.",
+    "Add a runbook section to the plan.",
+    "Write a runbook for the on-call engineer.",
+    "Cut the p95 response time of the checkout below 200 ms.",
+    "The p95 response time must stay below 200 ms.",
+    "- p95 response time: below 200 ms",
+    "Goal: uptime 99.95 %",
+    "The API must handle 1,200 rps.",
+    "Keep CPU usage at 60 % at most",
+    "Reduce the latency of /checkout to 100 ms",
+    "Keep replication lag below 5 s.",
+    "GC pauses should stay below 300 ms",
+    "The client retries on 5xx with backoff.",
+    "Return HTTP 503 when the queue is full: the design must say so.",
+    "Pods are restarted when unhealthy.",
+    "If a node is unreachable, its work moves to another one.",
+    "Define alerts in Grafana: which alerts on Grafana page whom.",
+    "Add a Grafana dashboard for the error rate.",
+    "The plan lists who is on the on-call rotation.",
+    "Design an on-call rotation for five people.",
+    "Users can cancel their subscription at any time.",
+    "Let customers change the payment method in the checkout.",
+    "Process a refund for the customer within 5 days.",
+    "The alert goes to the on-call engineer after 5 minutes.",
+    "## Runbook",
+    "A runbook for the failover is a deliverable.",
+    "The service must sustain 2,000 qps.",
+    "SLO: p99 response time under 400 ms",
+    "Design a retry policy for HTTP 503.",
+    "Plan the migration so that uptime is 99.9 %.",
+    "Marketing campaigns are out of scope.",
+    "The incident channel is out of scope.",
+    "Uptime: at least 99.9 %",
+    "Target: uptime 99.9 %",
+    "the system shall survive a crashed node",
+    "Plan how a worker pod that was evicted is replaced",
+    "Improve p95 response time from 900 ms to 200 ms",
+    "1. Reduce p99 response times by half",
+]
+"""Requirements and sentences of plans: they name what telemetry and chatter name, and are neither."""
+
+SEEN = [
+    "CPU at 93 %, must look into it",
+    "p99 response time 840 ms, above the target of 200 ms",
+    "p95 response time is at 840 ms and should be below 200 ms",
+    "[WARN] CPU at 93 %, should be below 80",
+    "2026-02-23 10:31 CPU at 93 %",
+    "node-7 unreachable, retrying",
+    "Uptime: 99.95 %",
+    "Uptime was 99.2 % last month",
+    "HTTP 503 from the load balancer",
+    "Alert: CPU at 93 %",
+    "p95 response time peaked at 2 s, the goal is 200 ms",
+    "update the payment method on file",
+    "our payment method was declined",
+    "follow the runbook",
+    "see the failover runbook",
+    "the on-call engineer acked at 03:12",
+    "The uptime is 99.2 %",
+    "heap at 3.1 GB, the pod restarted 4 times and must be watched",
+    "the p95 response time missed the target again",
+    "traffic at 1,200 rps now",
+    "Please pay the invoice",
+    "Renew the Slack subscription",
+    "uptime 99.2 %, target missed",
+    "Grafana dashboard shows 5xx spike",
+    "5xx rate up since noon, please check",
+    "CPU at 93 % on web-3. The plan must be short.",
+    "The plan must be short. CPU at 93 % on web-3.",
+    "Uptime: 99.95 %; the target is met",
+]
+"""Measurements, log lines, alerts and chatter, some of them beside what should be."""
+
+
+@pytest.mark.parametrize("line", ASKED)
+def test_r_a9_requirements_and_sentences_of_a_plan_are_no_telemetry(line):
+    assert cleanse(line) == (line, ())
+    assert cleanse(f"2. {line.upper()}").removed == ()
+
+
+@pytest.mark.parametrize("line", SEEN)
+def test_r_a9_what_was_seen_is_telemetry_whatever_it_should_be(line):
+    (found,) = excess(line)
+    assert cleanse(line).text == f"[removed: {found.category}]"
+
+
+def test_a_line_is_asked_sentence_by_sentence():
+    """One requirement in it keeps no measurement, and one measurement takes the line."""
+    wish, seen = "The p95 response time must stay below 200 ms.", "CPU at 93 % on web-3."
+    assert cleanse(f"{wish} {wish}").removed == ()
+    load = "Keep the CPU at 60 %."
+    assert cleanse(load).removed == ()
+    for line in (f"{wish} {seen}", f"{seen} {wish}", f"{load} {seen} {load}", f"{load} {load} {seen}"):
+        assert [found.rule for found in excess(line)] == ["machine_load"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_it"),
+    [
+        ("[removed: infra_telemetry]", True),
+        ("- [removed: billing_admin]\n\n* [redacted:password].", True),
+        ("password: [redacted:password]", False),
+        ("[removed: infra_telemetry]\nPlan the gaps.", False),
+        ("???", False),
+        ("", False),
+    ],
+)
+def test_a_text_is_spent_when_only_marks_are_left(text, is_it):
+    assert is_spent(text) is is_it
+
+
 @pytest.mark.parametrize("line", KEPT)
 def test_r_a9_lines_of_research_design_and_review_survive(line):
     assert cleanse(line) == (line, ())
@@ -331,13 +445,30 @@ def test_lines_their_breaks_and_every_line_that_is_not_listed_stay(text):
     assert list(removed) == sorted(removed)
 
 
-@given(TEXT)
-def test_no_verdict_is_ever_touched(text):
-    before, after = BREAK.split(text), BREAK.split(cleanse(text).text)
+SPOILED = st.sampled_from([line for lines in EXCLUDED.values() for line in lines] + SEEN) | st.sampled_from(
+    ["password=hunter2", "password:", "secret: '", "bearer", BEGIN, f"x {SLACK} y"]
+)
+VERDICTS = st.builds(
+    lambda before, key, gap, word, after: f"{before}{key}{gap}{word}{after}",
+    st.sampled_from(["", " ", "\t", "\x0b"]),
+    st.sampled_from(["VERDICT:", "verdict:", "Verdict:"]),
+    st.sampled_from(["", " ", "\t \x0c"]),
+    st.sampled_from(["APPROVED", "REVISE", "approved", "Revise"]),
+    st.sampled_from(["", "  ", "\x0b"]),
+)
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@given(st.lists(st.tuples(SPOILED, ENDS, VERDICTS, ENDS), min_size=1, max_size=6), TEXT)
+def test_no_verdict_is_ever_touched(spoiled, rest):
+    """Each stands between lines of which something is taken out."""
+    text = "expense report\n" + "".join(part for four in spoiled for part in four) + rest
+    clean, removed = cleanse(text)
+    before, after = BREAK.split(text), BREAK.split(clean)
     verdict = re.compile(r"^\s*VERDICT:\s*(APPROVED|REVISE)\s*$", re.IGNORECASE | re.ASCII)
-    assert [(n, line) for n, line in enumerate(before) if verdict.match(line)] == [
-        (n, line) for n, line in enumerate(after) if verdict.match(line)
-    ]
+    stood = [(n, line) for n, line in enumerate(before) if verdict.match(line)]
+    assert len(stood) >= len(spoiled) and removed[0].line == 1
+    assert stood == [(n, line) for n, line in enumerate(after) if verdict.match(line)]
 
 
 @given(TEXT)
@@ -363,6 +494,10 @@ def test_excess_lists_what_cleanse_takes_out(text):
         "\u03a3'",
         "invoice # invoice no. ",
         "draft write campaign newsletter ",
+        "Keep the CPU at 60 %. ",
+        "must the cpu at 9 % within ",
+        "the a slo target is p95 response time ",
+        "if when keep node unreachable; ",
     ],
 )
 def test_hostile_text_takes_linear_time(unit):

@@ -7,6 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from protocols.arena import messages as m
+from protocols.arena.conformance import check
 from protocols.arena.states import TABLE, TERMINAL, State
 from protocols.kernel.docket import Docket
 from protocols.kernel.errors import Forbidden
@@ -395,6 +396,44 @@ def test_bad_input_ends_in_an_error_with_its_reason_before_anything_happens(how,
     assert table.last("RUN_TERMINATED").body.reason == record["terminal_reason"]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "categories"),
+    [
+        ("CPU at 93 % on web-3", "infra_telemetry"),
+        ("Invoice #4412 is overdue\n\n- CPU at 93 % on web-3\n", "billing_admin, infra_telemetry"),
+        ("[removed: secret]", "as it came"),
+    ],
+)
+def test_r_a9_a_prompt_of_which_nothing_is_left_is_refused_and_nobody_is_asked(prompt, categories):
+    table = held(initial_prompt=prompt)
+    record = table.record()
+    why = f"nothing is left of it but what was excluded ({categories}): say what is to be done"
+    assert record["terminal_reason"] == f"TASK_INVALID: the task is invalid: initial_prompt: {why}"
+    assert table.last("RUN_TERMINATED").body.reason == record["terminal_reason"]
+    assert [(one["from"], one["to"]) for one in record["transitions"]] == [("INIT", "TERMINATED_ERROR")]
+    assert (record["hooks"], record["rounds"], record["artifacts"]) == ([], [], {})
+    assert not any(o.expects[0] == "DRAFT" for fx in table.effects for o in fx.opened)
+    assert check(record).level == "Compliant"
+
+
+def test_r_a9_a_prompt_of_which_something_is_left_is_worked_on():
+    table = held(initial_prompt="CPU at 93 % on web-3\nPlan how the desk should treat weekend gaps.")
+    assert table.state.phase == State.DRAFTING
+    assert table.state.prompt == "[removed: infra_telemetry]\nPlan how the desk should treat weekend gaps."
+
+
+def test_r_a9_a_record_that_goes_on_with_nothing_to_do_is_not_conformant():
+    table = held()
+    table.draft("A draft.")
+    table.review("VERDICT: APPROVED")
+    table.final("A draft.")
+    record = table.record()
+    assert check(record).level == "Compliant"
+    record["task"]["initial_prompt"] = "[removed: infra_telemetry]"
+    failed = [one.number for one in check(record).checks if not one.is_passed]
+    assert failed == [12]
+
+
 def test_4_3_an_enabled_notebook_is_named():
     reason = held(config={"notebook_enabled": True}).record()["terminal_reason"]
     assert reason == "NOTEBOOK_CONTEXT_INVALID: the notebook is enabled and none is named"
@@ -511,6 +550,40 @@ def test_r_a10_an_approval_with_its_rationale_and_a_revise_warn_of_nothing(text)
     table.contradicted()
     table.review(text)
     assert not [e for e in table.record()["events"] if e["type"] == "REVIEW_WARNING"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_warned"),
+    [
+        ("RATIONALE: x.\nVERDICT: APPROVED", False),
+        ("- x\nVERDICT: REVISE\n \n\t\n", False),
+        ("VERDICT: APPROVED\nRATIONALE: x.", True),
+        ("VERDICT: REVISE\r\n- x\r\n", True),
+        ("VERDICT: REVISE\rbut VERDICT: APPROVED", True),
+    ],
+)
+def test_7_1_a_verdict_that_is_not_the_last_line_stands_and_is_warned_of(text, is_warned):
+    table = reviewing()
+    table.review(text)
+    record = table.record()
+    warnings = [e["data"] for e in record["events"] if e["type"] == "REVIEW_WARNING"]
+    assert warnings == ([{"code": "VERDICT_NOT_LAST", "round_index": 1}] if is_warned else [])
+    assert record["rounds"][0]["verdict"] == ("REVISE" if "VERDICT: REVISE" in text else "APPROVED")
+
+
+def test_8_2_check_9_takes_no_longer_reference_for_a_mention():
+    table = reviewing_hook()
+    table.hook("during", refs=("notes.md#2",))
+    table.review("RATIONALE: see my-notes.md#2\nVERDICT: APPROVED")
+    table.hook("after")
+    table.final()
+    record = table.record()
+    assert [one["kind"] for one in record["rounds"][0]["issues"]] == ["evidence"]
+    assert all(one.is_passed for one in check(record).checks if one.number == 9)
+    record["rounds"][0]["issues"] = []
+    (ninth,) = [one for one in check(record).checks if one.number == 9]
+    assert not ninth.is_passed
+    assert any("is neither in the review nor in the issues" in why for why in ninth.evidence)
 
 
 def test_r_a10_support_needs_no_rationale():

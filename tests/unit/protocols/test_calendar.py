@@ -14,7 +14,7 @@ from protocols.kernel.officers import ConfigChanged, SocietyStarted
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
-from protocols.research.calendar import DEFAULT_SCHEDULES, POLICIES, Schedule, schedule_of
+from protocols.research.calendar import FIRST, POLICIES, Schedule, schedule_of
 from protocols.rulebook import CHANNEL_OF
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
@@ -28,6 +28,7 @@ from tests.doubles.debating import (
     reflect,
     report,
 )
+from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import Table
 
 MONDAY = datetime(2026, 2, 23, tzinfo=UTC)
@@ -39,7 +40,7 @@ def hours(n):
     return timedelta(hours=n)
 
 
-def society(start, schedules=DEFAULT_SCHEDULES):
+def society(start, schedules=SHIPPED):
     return Table(start, schedules=dict(schedules))
 
 
@@ -219,14 +220,14 @@ def test_the_weekly_debate_waits_for_the_micro_cycle_before_it():
 
 
 def test_the_weekly_debate_goes_before_a_micro_slot_of_the_same_instant():
-    table = society(SATURDAY + hours(15), {**DEFAULT_SCHEDULES, "architecture": {"cron": "0 16 * * sat"}})
+    table = society(SATURDAY + hours(15), {**SHIPPED, "architecture": {"cron": "0 16 * * sat"}})
     table.until(SATURDAY + hours(16))
     assert [s[1:3] for s in slots(table)] == [("CYCLE_TRIGGER", "architecture"), ("CYCLE_SKIPPED", "micro")]
     assert list(POLICIES) == ["architecture", "daily", "micro"]
 
 
 def test_a_daily_cycle_waits_for_the_weekly_debate():
-    table = society(SATURDAY + hours(14.5), {**DEFAULT_SCHEDULES, "architecture": {"cron": "0 21 * * sat"}})
+    table = society(SATURDAY + hours(14.5), {**SHIPPED, "architecture": {"cron": "0 21 * * sat"}})
     table.until(SATURDAY + hours(22))
     assert ("28 22:00", "CYCLE_DEFERRED", "daily", "28 22:00", "architecture runs") in slots(table)
     answer_all(table)
@@ -294,6 +295,44 @@ def test_k6_of_the_weekly_cycles_only_the_latest_runs():
         ("CYCLE_SKIPPED", "architecture", "07 15:00"),
         ("CYCLE_TRIGGER", "architecture", "14 15:00"),
     ]
+
+
+@pytest.mark.parametrize("name", ["daily", "architecture"])
+def test_r_d21_of_two_that_a_running_cycle_defers_only_the_latest_runs(name):
+    noon = MONDAY + hours(12)
+    at = [(noon + timedelta(minutes=n)).isoformat() for n in (5, 10)]
+    table = society(noon, {"micro": {"at": [noon.isoformat()]}, name: {"at": at}})
+    table.until(noon + timedelta(minutes=15))
+    quick_cycle(table)
+    assert [s for s in slots(table) if s[2] == name] == [
+        ("23 12:05", "CYCLE_DEFERRED", name, "23 12:05", "cycle runs"),
+        ("23 12:15", "CYCLE_SKIPPED", name, "23 12:05", "a later one is due"),
+        ("23 12:15", "CYCLE_DEFERRED", name, "23 12:10", "cycle runs"),
+        ("23 12:15", "CYCLE_TRIGGER", name, "23 12:10", ""),
+    ]
+
+
+@pytest.mark.parametrize("name", ["daily", "architecture"])
+def test_k16_a_window_begins_at_the_nominal_instant_before_and_the_first_where_it_always_did(name):
+    table = society(MONDAY + hours(9), {name: {"cron": "0 10,22 * * *"}})
+    table.until(MONDAY + hours(10))
+    first = next(iter(table.docket.cases.values()))
+    assert (first.since, first.until) == (first.until - FIRST[name], MONDAY + hours(10))
+    answer_all(table)
+    table.until(MONDAY + hours(22))
+    second = next(s for s in table.docket.cases.values() if s.kind == name)
+    assert (second.since, second.until) == (MONDAY + hours(10), MONDAY + hours(22))
+
+
+def test_k16_a_window_begins_at_a_nominal_instant_that_was_skipped():
+    table = society(MONDAY + hours(9), {"daily": {"cron": "0 10,22 * * *"}})
+    table.down(hours=14)
+    assert [s[1:4] for s in slots(table)] == [
+        ("CYCLE_SKIPPED", "daily", "23 10:00"),
+        ("CYCLE_TRIGGER", "daily", "23 22:00"),
+    ]
+    (state,) = table.docket.cases.values()
+    assert state.since == MONDAY + hours(10)
 
 
 def test_k6_a_cycle_deferred_before_an_outage_runs_after_it_when_it_is_the_latest():
@@ -406,7 +445,7 @@ def test_k5_a_skip_under_way_when_the_cycle_ends_stands():
 
 
 def test_k5_words_about_the_next_slot_stand_when_the_cycle_ends_under_them():
-    schedules = {**DEFAULT_SCHEDULES, "architecture": {"cron": "0 21 * * sat"}}
+    schedules = {**SHIPPED, "architecture": {"cron": "0 21 * * sat"}}
     for other, said in (("daily", "CYCLE_DEFERRED"), ("micro", "CYCLE_SKIPPED")):
         table = society(
             SATURDAY + hours(20),

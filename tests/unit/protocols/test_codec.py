@@ -9,14 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from protocols import codec
-from protocols.codec import canonical_text, decode_body, decode_envelope, decode_stored, instant_of
+from protocols.codec import canonical_text, decode_body, decode_envelope, decode_stored
 from protocols.kernel import upcast as upcasting
 from protocols.kernel.envelope import GENESIS, link
 from protocols.kernel.errors import Malformed
 from protocols.kernel.upcast import Opaque
 from protocols.rulebook import MESSAGES
 from tests.doubles.biglog import Chance
-from tests.doubles.table import START
 
 
 def society_log(messages=1500):
@@ -344,16 +343,3 @@ def test_a_body_is_read_by_its_type():
     with pytest.raises(Malformed) as caught:
         decode_body('{"type":"FROM_THE_FUTURE"}')
     assert caught.value.field == "body"
-
-
-@pytest.mark.parametrize("text", ["2026-02-23T10:00:00Z", "2026-02-23T11:00:00+01:00"])
-def test_an_instant_is_read_with_its_zone(text):
-    assert instant_of(text) == START
-
-
-@pytest.mark.parametrize(
-    "text", ["", "now", "2026-02-23T10:00:00", "2026-13-01T00:00:00Z", "0001-01-01T00:00:00+23:00"]
-)
-def test_what_is_no_instant_is_malformed(text):
-    with pytest.raises(Malformed):
-        instant_of(text)

@@ -135,6 +135,24 @@ def test_k16_the_window_is_from_the_previous_nominal_instant_to_this_one(side):
     assert (beside(table, env).rule, beside(table, env).field) == ("K16", "window")
 
 
+def test_k16_of_two_daily_cycles_a_day_no_failure_is_counted_twice():
+    twice = {"daily": {"cron": "0 10,22 * * *"}}
+    table = Table(DAY + timedelta(hours=20), schedules={"micro": {"at": EVERY_TWO_MINUTES}, **twice})
+    for k in range(3):
+        table.until(DAY + timedelta(hours=20, minutes=2 * k))
+        failed_cycle(table)
+    table.schedules = twice
+    table.down(seconds=0)
+    for n, (principles, cycles) in enumerate([(1, 3), (0, 0)]):
+        until = AT + timedelta(hours=12 * n)
+        table.until(until)
+        body, owed = answer(table)
+        assert body.window.to == until
+        assert len(body.principles) == principles
+        table.say(EVOLVER, body, owed=owed)
+        assert report_day(table).body.cycles_completed == cycles
+
+
 def test_a_pattern_that_comes_back_updates_its_principle_and_no_other():
     table = after_failures(3)
     body, owed = answer(table)

@@ -118,6 +118,45 @@ def test_the_record_says_what_the_backtest_was(passed, kind):
     assert debate(table, case_id).phase == Phase.RECORDING
 
 
+@pytest.mark.parametrize("kind", ["success", "timeout", "observation"])
+def test_r_d13_the_reflection_on_a_rejection_is_of_a_failure(kind):
+    table, case_id = reach(Phase.REFLECTING)
+    assert beside(table, reflect(table, kind=kind)).field == "record.kind"
+    assert debate(table, case_id).phase == Phase.REFLECTING
+
+
+@pytest.mark.parametrize("field", ["hypothesis_id", "lineage_id"])
+@pytest.mark.parametrize(("phase", "write"), [(Phase.RECORDING, record), (Phase.REFLECTING, reflect)])
+def test_r_d13_a_record_tells_of_its_own_debate(phase, write, field):
+    table, case_id = reach(phase)
+    env = write(table, **{field: "hyp_20200101_0000"})
+    assert (beside(table, env).rule, beside(table, env).field) == ("R-D13", f"record.{field}")
+    assert debate(table, case_id).phase == phase
+    write(table, **{field: case_id})
+    assert case_id in table.docket.ended
+
+
+def test_r_d13_a_record_of_a_linked_case_tells_of_either():
+    for tells_of_old in (True, False):
+        table, case_id = reach(Phase.REFLECTING)
+        reflect(table)
+        body = Override(case_id=case_id, verdict="APPROVE", why="yes")
+        env = table.say(ADMIN, body, channel="#a-verdict", case_id=case_id)
+        backtest(table)
+        move(table)
+        record(table, hypothesis_id=case_id if tells_of_old else env.id)
+        assert outcome(table, env.id) == "approved"
+
+
+def test_r_d20_the_move_names_no_other_debate():
+    table, case_id = reach(Phase.MOVING)
+    env = move(table, hypothesis_id="hyp_20200101_0000")
+    assert (beside(table, env).rule, beside(table, env).field) == ("R-D20", "hypothesis_id")
+    assert debate(table, case_id).phase == Phase.MOVING
+    move(table, hypothesis_id=case_id)
+    assert debate(table, case_id).phase == Phase.RECORDING
+
+
 @pytest.mark.parametrize("to", ["staging", "production", "withdrawn"])
 def test_system_a_moves_a_strategy_to_the_candidates_only(to):
     table, case_id = reach(Phase.MOVING)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocols.kernel.case import Decision
 from protocols.kernel.docket import MAX_CASE_ID, MAX_HOPS, Docket
 from protocols.kernel.duties import MAX_WHY, violation_of
 from protocols.kernel.envelope import OFFICER, Actor, Draft, seal
@@ -153,7 +154,7 @@ def test_k4_an_unknown_type_folds_as_nothing_whoever_says_it():
 def test_k4_the_start_explains_the_society():
     table = Table()
     house = table.docket.house
-    assert thaw(house.config) == {"schedules": table.schedules}
+    assert thaw(house.config) == {"schedules": table.schedules, "admins": {"test": ["ann"]}}
     assert (house.rules_version, house.seed, house.is_up) == ("1", 1, True)
     table.stop()
     assert not house.is_up
@@ -368,6 +369,20 @@ def test_k6_a_waiting_case_keeps_waiting_over_an_outage():
     table.down(hours=1, crash=True)
     assert table.docket.ended[case_id].outcome == "rejected"
     assert not any(o.startswith(case_id) for o in table.docket.open)
+
+
+def test_k10_no_child_opens_while_its_parent_waits_for_a_ruling():
+    table = Table()
+    cycle_id = cycle_of(table)
+    table.docket.waiting[cycle_id] = Decision("void", "timeout", "K10")
+    env = table.post(Seat.EXPLORER, bodies.hypothesis(cycle_id))
+    assert table.effects[-1].violation.rule == "K10"
+    assert list(table.docket.cases) == [cycle_id]
+    del table.docket.waiting[cycle_id]
+    table.officers()
+    assert beside(table, env).rule == "K10"
+    hypothesise(table)
+    assert [state.kind for state in table.docket.cases.values()] == ["cycle", "debate"]
 
 
 # ---------------------------------------------------------------- K7, K12
@@ -592,8 +607,6 @@ def test_a_log_of_unknown_types_does_not_grow_the_docket():
 def test_owed_by_lists_the_oldest_first():
     table = Table()
     assert [o.expects for o in table.docket.owed_by(EXPLORER)] == [("HYPOTHESIS",)]
-    assert table.docket.system_of_case(cycle_of(table)) == "A"
-    assert table.docket.system_of_case("nothing") == ""
     assert not OFFICERS & BOTS
 
 

@@ -15,12 +15,12 @@ from protocols.kernel.docket import Docket
 from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
 from protocols.kernel.seats import BOTS, OFFICERS, PEOPLE, Seat
 from protocols.research import messages as m
-from protocols.research.calendar import DEFAULT_SCHEDULES
 from protocols.research.debate import DebateState
 from protocols.rulebook import CHANNEL_OF, rules
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import ADMIN, CRITIC, EVOLVER, EXPLORER
+from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import Table
 
 SATURDAY = datetime(2026, 2, 28, 11, 50, tzinfo=UTC)
@@ -55,7 +55,7 @@ class Society(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.table = Table(SATURDAY, schedules=dict(DEFAULT_SCHEDULES))
+        self.table = Table(SATURDAY, schedules=dict(SHIPPED))
         self.answers = Answers(1, faults=0.15)
         self.ended: dict[str, Any] = {}
         self.steps = 0

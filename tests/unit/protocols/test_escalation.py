@@ -8,12 +8,12 @@ import pytest
 from protocols.escalation import triggers
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.escalation.triggers import TRIGGERS, options_of
+from protocols.escalation.watch import OCCURRENCES, Watched
 from protocols.kernel.envelope import OFFICER, Draft
 from protocols.kernel.errors import Late, OfficerFault
 from protocols.kernel.people import Note, Stop
 from protocols.kernel.seats import Seat
 from protocols.panel.triggers_watch import sources as panel_sources
-from protocols.research import messages as m
 from protocols.research.triggers import sources
 from protocols.rulebook import CHANNEL_OF
 from protocols.trading.triggers import sources as desk_sources
@@ -292,6 +292,37 @@ def test_only_an_approve_whose_backtest_passed_starts_the_24_hours_anew(passed, 
     assert not escalations(table)
     table.until(START + (24 + waits) * HOUR)
     assert len(escalations(table)) == 1
+
+
+def test_r_e1_the_24_hours_start_anew_as_the_backtest_passes_not_as_its_debate_ends():
+    table = Table(schedules={"micro": {"at": [(START + 23 * HOUR).isoformat()]}})
+    table.until(START + 23 * HOUR)
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    table.wait(minutes=25)
+    backtest(table)
+    table.wait(minutes=10)
+    move(table)
+    table.until(START + 24 * HOUR)
+    assert not escalations(table)
+    assert "debate" in [state.kind for state in table.docket.cases.values()]
+    record(table)
+    report(table)
+    table.until(START + 47 * HOUR + timedelta(minutes=25) - TICK)
+    assert not escalations(table)
+    table.until(START + 47 * HOUR + timedelta(minutes=25))
+    assert [env.body.trigger_code for env in escalations(table)] == ["no_approve"]
+
+
+def test_r_e1_a_backtest_that_breaks_a_rule_is_no_success():
+    table = Table(schedules={"micro": {"at": [(START + 23 * HOUR).isoformat()]}})
+    table.until(START + 23 * HOUR)
+    case_id = hypothesise(table)
+    early = table.say(EVOLVER, bodies.backtest(), channel="#a-verdict", case_id=case_id)
+    assert table.effects[early.seq - 1].violation is not None
+    table.until(START + 24 * HOUR)
+    assert [env.body.trigger_code for env in escalations(table)] == ["no_approve"]
 
 
 def test_k6_the_24_hours_are_those_that_the_society_was_up():
@@ -588,8 +619,16 @@ def test_r_e3_the_same_trigger_while_it_is_open_is_an_occurrence():
     report(table)
     silent_hypotheses(1, table)
     assert len(escalations(table)) == 1
-    assert len(watched(table).occurrences) == 1
+    assert watched(table).occurrences == [table.last("TIMEOUT_PING").seq + 1]
+    assert watched(table).recurred == 1
     assert env.case_id == watched(table).open_case
+
+
+def test_r_e3_all_occurrences_are_counted_and_the_latest_are_kept():
+    known = Watched()
+    for seq in range(1, 101):
+        known.recur(seq)
+    assert (known.recurred, known.occurrences) == (100, list(range(100 - OCCURRENCES + 1, 101)))
 
 
 def test_k19_a_condition_that_never_ended_fires_again_only_after_24_hours():
@@ -663,17 +702,16 @@ def test_k5_an_escalation_under_way_when_its_condition_ends_is_superseded_and_it
     hypothesise(table)
     assess(table, confidence=0.9)
     judge(table)
-    backtest(table)
-    move(table)
     table.until(START + 23 * HOUR + timedelta(minutes=19))
     table.now = START + 24 * HOUR
     under_way = [d for d in table.docket.due(table.now) if d.body.type == "ESCALATION"]
     assert len(under_way) == 1
-    owed = next(o for o in table.docket.open.values() if "CAUSAL_RECORD" in o.expects)
-    table.post(EVOLVER, m.CausalRecord(record=bodies.entry("success")), owed=owed)
+    table.post(EVOLVER, bodies.backtest())
     table.publish(under_way[0])
     assert table.effects[-1].superseded
     assert not any(s.kind == "escalation" for s in table.docket.cases.values())
+    move(table)
+    record(table)
     report(table)
     table.until(START + 48 * HOUR)
     first, second = escalations(table)

@@ -9,6 +9,7 @@ from protocols.kernel.docket import Effects
 from protocols.kernel.people import Override
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
+from protocols.research.calendar import Calendar
 from protocols.research.debate import DebateState
 from protocols.research.debate_table import Phase
 from protocols.research.ledger import KEPT, Counts, Ledger
@@ -31,6 +32,8 @@ from tests.doubles.table import START, Table
 
 NOON = datetime(2026, 2, 23, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
+DOCKET = SimpleNamespace(house=SimpleNamespace(fold_named={"calendar": Calendar()}.get))
+"""One without schedules."""
 
 
 def ended(ledger, at, *, verdict="REJECT", lineage="lin", outcome="rejected", **over):
@@ -49,7 +52,7 @@ def ended(ledger, at, *, verdict="REJECT", lineage="lin", outcome="rejected", **
         ),
     )
     env = SimpleNamespace(sent_at=at, body=SimpleNamespace(type="REFLECTION"), case_id=None)
-    ledger.apply(env, fx, None)
+    ledger.apply(env, fx, DOCKET)
 
 
 def test_a_window_excludes_its_start_and_includes_its_end():
@@ -90,6 +93,46 @@ def test_the_day_ends_at_2200_inclusive(at, same_day):
     assert ledger.day_so_far(at).rejected == same_day
     ended(ledger, at)
     assert ledger.day_so_far(at).rejected == 1 + same_day
+
+
+def test_r_d17_the_day_ends_at_the_next_daily_instant_whenever_that_is():
+    daily = {"daily": {"cron": "0 10,18 * * *"}}
+    table = Table(NOON - timedelta(hours=3), schedules={"micro": {"at": [NOON.isoformat()]}, **daily})
+    table.until(NOON)
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table, "REJECT")
+    reflect(table)
+    ledger = table.docket.house.fold_named("research")
+    for at, rejected in ((NOON.replace(hour=18), 1), (NOON.replace(hour=18) + TICK, 0)):
+        assert ledger.day_so_far(at).rejected == rejected
+
+
+def test_k16_what_a_window_to_come_reaches_back_to_is_not_forgotten():
+    at = [NOON + timedelta(days=n) for n in (0, 40)]
+    micro = [(at[0] + timedelta(hours=5)).isoformat(), (at[1] - timedelta(hours=1)).isoformat()]
+    schedules = {"micro": {"at": micro}, "architecture": {"at": [one.isoformat() for one in at]}}
+    table = Table(NOON - timedelta(hours=1), schedules=schedules)
+    for instant in micro:
+        table.until(datetime.fromisoformat(instant))
+        hypothesise(table)
+        assess(table, confidence=0.9)
+        judge(table, "REJECT")
+        reflect(table)
+        report(table)
+    assert at[1] - at[0] > KEPT
+    assert table.docket.house.fold_named("research").counts(*at) == Counts(2, 0, 2, 0)
+
+
+def test_r_d14_a_review_leaves_out_what_ended_where_its_window_begins():
+    ledger = Ledger()
+    for at in (NOON - TICK, NOON, NOON + TICK):
+        ended(ledger, at)
+        ended(ledger, at, verdict="APPROVE", outcome="backtest_failed", passed=False)
+    review = ledger.threshold_review(NOON, NOON + timedelta(days=7))
+    assert (review["rejects"], review["approvals"], review["failed_backtests"]) == (1, 1, 1)
+    until = ledger.threshold_review(NOON - timedelta(days=7), NOON)
+    assert (until["rejects"], until["approvals"]) == (2, 2)
 
 
 def test_false_negatives_are_rejects_whose_lineage_passed_later():
@@ -150,7 +193,7 @@ def test_what_system_b_sends_back_is_no_parent():
     table, _ = reach(Phase.MOVING)
     move(table, strategy_id="strat_7")
     back = {"from_": "staging", "to": "candidates", "reason": "not deployed"}
-    table.say(Seat.OPERATOR, bodies.moved("strat_7", from_="candidates", to="staging"), channel="#bridge")
+    table.say(Seat.ADMIN, bodies.moved("strat_7", from_="candidates", to="staging"), channel="#bridge")
     table.say(Seat.OPERATOR, bodies.moved("strat_7", **back), channel="#bridge")
     assert not [env for env in table.log if env.body.type == "VIOLATION"]
     assert table.docket.house.fold_named("research").context().available_parents == ("strat_7",)

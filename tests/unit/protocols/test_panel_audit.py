@@ -1,8 +1,12 @@
 """The tags of the audit log (spec 11, R-P7)."""
 
+import re
+
 import pytest
 
 from protocols.panel import audit
+from protocols.panel.contract import ContractError, as_json, contract_from
+from tests.doubles.panel_samples import FOCUS
 
 CONTRACT = "reviewer/reviewer_full/v1"
 
@@ -67,6 +71,16 @@ def test_a_place_in_a_contract_keeps_its_brackets() -> None:
     assert audit.contract_invalid("failure_conditions[1].action: is wrong\nx") == (
         "[CONTRACT-INVALID: failure_conditions[1].action: is wrong x]"
     )
+
+
+def test_no_key_of_a_contract_writes_a_second_tag() -> None:
+    with pytest.raises(ContractError) as told:
+        contract_from({**as_json(FOCUS), "x] [PANEL-SHRUNK: usable=0, panel_size=5": 1})
+    for why in (str(told.value), "a[0]] [PANEL-SHRUNK: usable=0[1]", "[[3]", "x[12"):
+        tag = audit.contract_invalid(why)
+        inner = re.sub(r"\[[0-9]+\]", "", tag[1:-1])
+        assert (tag[0], tag[-1]) == ("[", "]") and "[" not in inner and "]" not in inner, tag
+        assert audit.name_of(tag) == "CONTRACT-INVALID"
 
 
 def test_a_tag_has_a_name() -> None:

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from bots.minds.mind import View
+from bots.seats.panel_prompts import Prompt, prompt_for
+from memory.inmemory import InMemoryStore
 from protocols.kernel.case import evolve
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Actor, Draft, Envelope, seal
@@ -21,6 +24,7 @@ from protocols.panel.panel import step
 from protocols.rulebook import rules
 from tests.doubles.panel_samples import ALL_PASS, FOCUS, FULL, WARNS, phase1, report, synthesis
 from tests.doubles.panel_table import PanelTable
+from tests.doubles.table import START
 
 EIC, METHODOLOGY, SYNTHESIZER = Seat.EIC, Seat.METHODOLOGY, Seat.SYNTHESIZER
 ACKNOWLEDGED = "[CONTRACT-ACKNOWLEDGED]"
@@ -29,6 +33,7 @@ MISMATCH = "[SYNTHESIS-MISMATCH]"
 ID = FOCUS.contract_id
 SHRUNK = "[PANEL-SHRUNK: usable=1, panel_size=2]"
 TWO_DISSENTS = "### D1: the plan was too strict\n### D2: so was this one"
+REJECT = "editorial_decision=reject"
 NO_PLAN = phase1(FOCUS).replace("## Scoring Plan", "## Plan")
 BODIES = {
     "PHASE1": m.Phase1(text=phase1(FOCUS)),
@@ -69,6 +74,14 @@ def brief(table: PanelTable, seat: Seat) -> dict[str, Any]:
 
 def dissenting(table: PanelTable, role: str = "eic") -> Envelope:
     return table.review(role, report(role, contract=table.contract, dissent=TWO_DISSENTS))
+
+
+def phase1_prompt(table: PanelTable, seat: Seat = EIC) -> Prompt:
+    """Say what a mind is asked for its Phase 1, word by word."""
+    owed = next(o for o in table.state.owed if o.seat is seat)
+    assert owed.expects == ("PHASE1",)
+    memory = InMemoryStore().read()
+    return prompt_for(View(owed, seat, START, 0, "", (), (), brief(table, seat), memory))
 
 
 def aborted(table: PanelTable) -> m.PanelAborted:
@@ -329,12 +342,24 @@ def test_a_report_under_another_reviewers_role_is_unusable() -> None:
     assert lint.findings == ("contract_role is methodology, and this is the seat of eic",)
 
 
-def test_a_report_under_another_role_is_not_restarted_for_its_dissent_either() -> None:
+FAULTY = {
+    **BAD,
+    "dissent": report("eic", contract=FOCUS, dissent="### D9: is wrong"),
+    "of another seat": report("methodology", contract=FOCUS),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_a_dissent_about_two_dimensions_restarts_the_reviewer_whatever_else_is_wrong(fault: str) -> None:
     table = held()
-    table.commit("eic")
-    table.review("eic", report("methodology", contract=FOCUS, dissent=TWO_DISSENTS))
-    assert table.state.tags[-1] == violation("eic", "phase2_lint_failed=role")
-    assert "eic" not in owing(table)
+    text = FAULTY[fault].replace("## Scoring Plan Dissent\n\n### D9: is wrong\n\n", "")
+    head, tail = text.split("\n", 1)
+    for again in (True, False):
+        table.commit("eic")
+        table.review("eic", f"{head}\n\n## Scoring Plan Dissent\n\n{TWO_DISSENTS}\n### D9: too\n{tail}")
+        assert (owing(table).get("eic") == "PHASE1") is again
+    tags = [e.body.tag for e in table.log if isinstance(e.body, m.Lint) and e.body.phase == 2]
+    assert tags == ["", violation("eic", "multi_dissent=true")]
 
 
 def test_flags_that_the_scores_contradict_make_a_reviewer_unusable() -> None:
@@ -376,9 +401,48 @@ def test_a_dissent_about_two_dimensions_restarts_that_reviewer_from_phase_1() ->
     assert (lint.phase, lint.tag, lint.is_passed) == (2, "", False)
     assert owing(table) == {"methodology": "PHASE2", "eic": "PHASE1"}
     told = brief(table, EIC)
-    assert (told["cycle"], told["attempt"], told["said"], told["gaps"]) == (2, 1, 1, lint.findings)
+    assert (told["cycle"], told["attempt"], told["said"], told["gaps"]) == (2, 1, 1, ())
     assert table.state.reviewer("eic").commitment == ""
     assert not next(o for o in table.state.owed if o.seat is EIC).may_see.content_ref
+
+
+def test_the_prompt_of_a_restarted_phase_1_is_that_of_the_first_one() -> None:
+    """The Phase 2 before it saw the work: neither its scores nor its decision reach the plan (spec 2, K12)."""
+    table = held()
+    first = phase1_prompt(table)
+    table.commit("eic")
+    text = report("eic", {"D1": "block"}, contract=FOCUS, dissent=TWO_DISSENTS, decision=REJECT, body="Fine.")
+    table.review("eic", text)
+    lint = table.last("LINT").body
+    assert isinstance(lint, m.Lint)
+    said = " ".join(lint.findings)
+    assert "D1, D2" in said and REJECT in said
+    again = phase1_prompt(table)
+    assert again == first
+    assert all(word not in again.system for word in ("refused", REJECT, *lint.findings))
+
+
+def test_the_prompt_of_a_retried_phase_1_names_the_gaps_that_its_lint_found() -> None:
+    table = held()
+    first = phase1_prompt(table)
+    table.commit("eic", NO_PLAN)
+    lint = table.last("LINT").body
+    assert isinstance(lint, m.Lint)
+    again = phase1_prompt(table)
+    assert lint.findings and all(gap in again.system for gap in lint.findings)
+    assert again.user == first.user and lint.findings[0] not in first.system
+
+
+def test_a_retry_after_the_restart_is_told_its_own_gaps_alone() -> None:
+    table = held()
+    table.commit("eic", NO_PLAN)
+    table.commit("eic")
+    dissenting(table)
+    assert "refused" not in phase1_prompt(table).system
+    table.commit("eic", phase1(FOCUS, end="bye"))
+    system = phase1_prompt(table).system
+    assert "the last line is not" in system
+    assert "there is no section" not in system and "one dimension is the most" not in system
 
 
 def test_a_restarted_reviewer_that_keeps_to_its_plan_counts() -> None:

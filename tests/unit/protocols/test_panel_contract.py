@@ -311,8 +311,20 @@ def test_preparing_sets_the_runtime_fields_and_nothing_else() -> None:
     }
     assert contract.generated_at is None
     again = prepared(ready, NOON)
-    assert again.agent_amendments is None
+    assert again == ready
     assert baseline_sha256(again) == baseline_sha256(ready) == baseline_sha256(contract)
+
+
+def test_what_a_contract_notes_for_one_paper_goes_before_the_panel_unless_something_else_does() -> None:
+    noted = {
+        "stage_specific_notes": "mind the sample size",
+        "additional_measurement_hints": ["count the controls"],
+    }
+    contract = contract_from({**SMALL, "agent_amendments": noted})
+    assert as_json(prepared(contract, NOON))["agent_amendments"] == noted
+    other = prepared(contract, NOON, Amendments(stage_specific_notes="a small field"))
+    assert as_json(other)["agent_amendments"] == {"stage_specific_notes": "a small field"}
+    assert baseline_sha256(other) == baseline_sha256(contract) == baseline_sha256(contract_from(SMALL))
 
 
 BASELINE: list[tuple[tuple[str | int, ...], object]] = [

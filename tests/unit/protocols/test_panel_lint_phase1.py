@@ -214,12 +214,43 @@ def test_a_plan_in_fenced_code_is_no_plan() -> None:
 # ---------------------------------------------------------------- any text
 
 
-@given(st.text() | st.lists(st.sampled_from(phase1().split("\n"))).map("\n".join))
-def test_any_text_has_findings_or_a_whole_plan(text: str) -> None:
-    found = lint_phase1(text, FULL)
+def _with_a_line(text: str, at: int, line: str) -> str:
+    lines = text.split("\n")
+    lines.insert(at, line)
+    return "\n".join(lines)
 
+
+LINES = [
+    "",
+    "Some prose.",
+    "- an item",
+    "what_to_look_for: more",
+    "### D9: unknown",
+    "## Scoring Plan",
+    "```",
+]
+WHOLE = st.builds(_with_a_line, st.just(phase1()), st.integers(0, 50), st.sampled_from(LINES))
+"""Whole outputs, each with one more line somewhere, which spoils some of them."""
+
+
+def _is_clean(text: str) -> bool:
+    """Say whether the lint passes; then the plan is whole, and otherwise the findings are of known checks."""
+    found = lint_phase1(text, FULL)
     assert {one.check for one in found.findings} <= set(CHECKS)
-    assert not found.is_clean or list(found.plan) == list(NAMES)
+    if found.is_clean:
+        assert list(found.plan) == list(NAMES)
+        assert all(len(fields) == 4 and all(fields.values()) for fields in found.plan.values())
+    return found.is_clean
+
+
+@given(st.text() | st.lists(st.sampled_from(phase1().split("\n"))).map("\n".join) | WHOLE)
+def test_any_text_has_findings_or_a_whole_plan(text: str) -> None:
+    _is_clean(text)
+
+
+def test_of_whole_outputs_with_one_more_line_some_pass_and_some_do_not() -> None:
+    found = [_is_clean(_with_a_line(phase1(), at, line)) for at in range(40) for line in LINES]
+    assert found.count(True) > 50 and found.count(False) > 50
 
 
 @pytest.mark.parametrize("piece", ["D1 methodology rigor ", "D1\n\n", "### D1: x\n", "what_triggers_warn: a\n",

@@ -82,9 +82,23 @@ def test_dissent_comes_before_the_scores_once_and_names_what_the_contract_has() 
     assert checks(report(dissent="D2\n\n## Scoring Plan Dissent\n\nD2")) == ["dissent"]
 
 
-def test_a_malformed_report_is_not_restarted_for_its_dissent() -> None:
-    found = lint(report(dissent="D1, D2").replace("## Review Body", "## Body"))
-    assert found.check == "review_body" and not found.may_restart
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("## Review Body", "## Body"),
+        ("## Dimension Scores", "## Scores"),
+        ("score: pass", "score: PASS"),
+        ("fired: false", "fired: maybe"),
+        ("contract_role: eic", "contract_role: banana"),
+        ("D1, D2", "D1, D7"),
+    ],
+)
+def test_a_malformed_report_is_restarted_for_its_dissent_all_the_same(old: str, new: str) -> None:
+    """Spec 5 knows no fault that goes before two dissents or more."""
+    text = report(dissent="D1, D2")
+    assert old in text
+    found = lint(text.replace(old, new, 1))
+    assert found.check == "multi_dissent" and found.may_restart and len(found.findings) > 1
 
 
 def test_what_a_dissenter_decided_does_not_count_against_its_restart() -> None:
@@ -170,12 +184,51 @@ def test_r_p5_without_flags_it_accepts() -> None:
 # ---------------------------------------------------------------- any text
 
 
-@given(st.text() | st.lists(st.sampled_from(report(dissent="D1, D2").split("\n"))).map("\n".join))
-def test_any_text_has_findings_or_is_whole(text: str) -> None:
-    found = lint(text)
+def _with_a_line(text: str, at: int, line: str) -> str:
+    lines = text.split("\n")
+    lines.insert(at, line)
+    return "\n".join(lines)
 
+
+LINES = [
+    "",
+    "Some prose.",
+    "- an item",
+    "score: warn",
+    "fired: false",
+    "### D9: unknown",
+    "## Review Body",
+    "```",
+]
+WHOLE = st.builds(
+    lambda scores, at, line: _with_a_line(report("da", dict(zip(ALL_PASS, scores, strict=True))), at, line),
+    st.lists(st.sampled_from(["pass", "warn", "block"]), min_size=5, max_size=5),
+    st.integers(0, 60),
+    st.sampled_from(LINES),
+)
+"""Whole reports, each with one more line somewhere, which spoils some of them."""
+
+
+def _is_clean(text: str) -> bool:
+    """Say whether the lint passes; then the report is whole, and otherwise the findings are of known checks."""
+    found = lint(text)
     assert {one.check for one in found.findings} <= set(CHECKS)
-    assert not found.is_clean or (found.reading.role and len(found.reading.scores) == 5)
+    assert found.may_restart is ("multi_dissent" in {one.check for one in found.findings})
+    if found.is_clean:
+        reading = found.reading
+        assert reading.role and reading.body and reading.decision
+        assert list(reading.scores) == list(ALL_PASS) and len(reading.fired) == 4
+    return found.is_clean
+
+
+@given(st.text() | st.lists(st.sampled_from(report(dissent="D1, D2").split("\n"))).map("\n".join) | WHOLE)
+def test_any_text_has_findings_or_is_whole(text: str) -> None:
+    _is_clean(text)
+
+
+def test_of_whole_reports_with_one_more_line_some_pass_and_some_do_not() -> None:
+    found = [_is_clean(_with_a_line(report(), at, line)) for at in range(40) for line in LINES]
+    assert found.count(True) > 50 and found.count(False) > 50
 
 
 @pytest.mark.parametrize("piece", ["D1, ", "dimension_id: D1\n", "### D1: x\n", "score: pass\n", "control ",

@@ -140,14 +140,44 @@ def test_a_dissent_names_dimensions(dissent: str, named: tuple[str, ...]) -> Non
     assert parse_report(report(dissent=dissent), FULL).dissent == named
 
 
-@given(st.text() | st.lists(st.sampled_from(PASS.split("\n"))).map("\n".join))
-def test_any_text_is_a_report_or_refused(text: str) -> None:
+BETWEEN = st.sampled_from(
+    ["", "Some prose.", "```", "score: pass", "### D1: methodology_rigor", "fired: true", "#"]
+)
+WHOLE = st.builds(
+    lambda scores, at, line: _with_a_line(report("da", dict(zip(IDS, scores, strict=True))), at, line),
+    st.lists(st.sampled_from(["pass", "warn", "block"]), min_size=5, max_size=5),
+    st.integers(0, 60),
+    BETWEEN,
+)
+"""Whole reports, each with one more line somewhere, which spoils some of them."""
+
+
+def _with_a_line(text: str, at: int, line: str) -> str:
+    lines = text.split("\n")
+    lines.insert(at, line)
+    return "\n".join(lines)
+
+
+def _read_or_refused(text: str) -> bool:
+    """Say whether a text is a report; what is read is whole, and what is refused is refused with a reason."""
     try:
         found = parse_report(text, FULL)
     except ReportError as error:
         assert error.faults
-    else:
-        assert list(found.scores) == IDS and len(found.fired) == 4
+        return False
+    assert list(found.scores) == IDS and len(found.fired) == 4
+    return True
+
+
+@given(st.text() | st.lists(st.sampled_from(PASS.split("\n"))).map("\n".join) | WHOLE)
+def test_any_text_is_a_report_or_refused(text: str) -> None:
+    _read_or_refused(text)
+
+
+def test_of_whole_reports_with_one_more_line_some_are_read_and_some_refused() -> None:
+    lines = ["", "Some prose.", "score: pass", "### D1: methodology_rigor", "fired: true"]
+    found = [_read_or_refused(_with_a_line(PASS, at, line)) for at in range(40) for line in lines]
+    assert found.count(True) > 50 and found.count(False) > 50
 
 
 def test_a_report_of_any_shape_is_read_as_far_as_it_goes() -> None:

@@ -11,6 +11,7 @@ from tests.doubles.debating import (
     ADMIN,
     EVOLVER,
     EXPLORER,
+    REFEREE,
     beside,
     cycle_of,
     debate,
@@ -75,10 +76,16 @@ def test_k21_a_hypothesis_that_slips_in_between_is_stopped_with_its_cycle():
 
 def test_k21_a_stop_of_a_waiting_case_ends_it_by_its_ruling_first():
     table, case_id = reach(Phase.JUDGING)
-    table.post(EVOLVER, bodies.verdict(confidence=0.1))
+    verdict = table.post(EVOLVER, bodies.verdict(confidence=0.1))
     stop(table, case_id)
     assert outcome(table, case_id) == "rejected"
-    assert table.effects[-1].superseded or "REFLECTION" in table.kinds()
+    rulings = [(e, table.effects[e.seq - 1]) for e in table.log if e.body.type == "RULING"]
+    assert [(e.body.case_id, e.body.outcome, e.body.reason, fx.superseded) for e, fx in rulings] == [
+        (case_id, "REJECT", "low_confidence", False),
+        (case_id, "stop", "human_stop", True),
+    ]
+    told = table.last("REFLECTION")
+    assert (told.author, told.case_id, told.in_reply_to) == (REFEREE, case_id, f"ruling/{verdict.seq}")
     assert not table.docket.waiting
 
 

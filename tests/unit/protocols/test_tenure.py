@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from protocols.kernel.envelope import Actor
 from protocols.kernel.people import SeatReleased, SeatTaken
 from protocols.kernel.seats import BOTS, Seat
 from protocols.kernel.tenure import MISSES
@@ -25,6 +26,10 @@ from tests.doubles.table import START, Table
 MICRO = {"micro": {"cron": "0 */2 * * *"}}
 
 
+def person(user):
+    return Actor("human", "test", user)
+
+
 def take(table, seat=EXPLORER, user="ann", **how):
     body = SeatTaken(seat=seat, user_id=user, reason="mine")
     return table.say(ADMIN, body, channel="#admin", **how)
@@ -39,7 +44,7 @@ def test_k14_taking_and_releasing_a_seat_gives_a_fencing_token():
     table = Table()
     env = take(table)
     house = table.docket.house
-    assert (house.tenures, house.holders) == ({EXPLORER: env.seq}, {EXPLORER: "ann"})
+    assert (house.tenures, house.holders) == ({EXPLORER: env.seq}, {EXPLORER: person("ann")})
     env = release(table)
     assert (house.tenures, house.holders) == ({EXPLORER: env.seq}, {})
 
@@ -56,7 +61,7 @@ def test_a_held_seat_is_not_taken_again_and_an_empty_one_not_released():
     assert beside(table, release(table)).field == "seat"
     take(table)
     assert beside(table, take(table, user="bob")).field == "seat"
-    assert table.docket.house.holders == {EXPLORER: "ann"}
+    assert table.docket.house.holders == {EXPLORER: person("ann")}
 
 
 def silent(table, cycles):
@@ -72,7 +77,7 @@ def test_k14_two_missed_deadlines_in_a_row_release_the_seat():
     table = Table(schedules=MICRO)
     take(table)
     silent(table, MISSES - 1)
-    assert table.docket.house.holders == {EXPLORER: "ann"}
+    assert table.docket.house.holders == {EXPLORER: person("ann")}
     silent(table, 1)
     env = table.last("SEAT_RELEASED")
     assert (env.author, env.channel, env.body.user_id) == (REFEREE, "#admin", "ann")
@@ -90,7 +95,7 @@ def test_an_answer_between_them_starts_the_count_anew():
     table.wait(minutes=30)
     report(table)
     silent(table, 1)
-    assert table.docket.house.holders == {EXPLORER: "ann"}
+    assert table.docket.house.holders == {EXPLORER: person("ann")}
     silent(table, 1)
     assert table.docket.house.holders == {}
 
@@ -111,7 +116,7 @@ def test_an_answer_that_was_ruled_on_is_no_missed_deadline():
         "cycle_20260223_1000/report/evolver",
         "cycle_20260223_1200/report/evolver",
     ]
-    assert table.docket.house.holders == {EVOLVER: "ann"}
+    assert table.docket.house.holders == {EVOLVER: person("ann")}
 
 
 def test_who_leaves_and_comes_back_starts_without_misses():
@@ -121,7 +126,7 @@ def test_who_leaves_and_comes_back_starts_without_misses():
     release(table)
     take(table)
     silent(table, 1)
-    assert table.docket.house.holders == {EXPLORER: "ann"}
+    assert table.docket.house.holders == {EXPLORER: person("ann")}
 
 
 def test_a_bots_silence_releases_nothing():
@@ -129,7 +134,7 @@ def test_a_bots_silence_releases_nothing():
     take(table, CRITIC)
     silent(table, 3)
     assert "SEAT_RELEASED" not in table.kinds()
-    assert table.docket.house.holders == {CRITIC: "ann"}
+    assert table.docket.house.holders == {CRITIC: person("ann")}
 
 
 def about_to_be_released():
@@ -156,7 +161,7 @@ def test_k5_a_release_under_way_does_not_evict_who_comes_next():
     env = take(table, user="bob")
     table.publish(under_way)
     assert table.effects[-1].superseded
-    assert table.docket.house.holders == {EXPLORER: "bob"}
+    assert table.docket.house.holders == {EXPLORER: person("bob")}
     assert table.docket.house.tenures == {EXPLORER: env.seq}
 
 
@@ -164,4 +169,4 @@ def test_k14_a_seat_may_be_taken_again_after_its_release():
     table, _ = about_to_be_released()
     table.officers()
     take(table)
-    assert table.docket.house.holders == {EXPLORER: "ann"}
+    assert table.docket.house.holders == {EXPLORER: person("ann")}

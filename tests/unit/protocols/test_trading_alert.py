@@ -6,6 +6,7 @@ from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
 from protocols.trading.alert import ALLOWED, TABLE
+from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
 
 FINE = ("", None)
@@ -59,7 +60,7 @@ def test_r_b4_the_projection_fixes_what_may_be_decided(trend, action):
     table = MoneyTable()
     alert = table.alert()
     deliberate(table, alert, trend)
-    is_allowed = (action == "reduce_exposure") == (trend != "stable")
+    is_allowed = action == ("monitor" if trend == "stable" else "reduce_exposure")
     assert table.broke(decide(table, action)) == (FINE if is_allowed else ("R-B4", "action"))
     assert (alert.case_id in table.docket.ended) is is_allowed
     assert (action in ALLOWED[trend]) is is_allowed
@@ -126,6 +127,70 @@ def test_an_alert_without_a_session_stands_alone():
     table = MoneyTable()
     alert = table.alert("CRITICAL", session_id="")
     assert table.docket.cases[alert.case_id].parent is None
+    table.wait(minutes=21)
+    assert (child(table).case_id, child(table).outcome) == (alert.case_id, "reduce_exposure")
+
+
+def warned(**over):
+    """Return a desk that holds something, and a WARNING on it that names no session."""
+    table = DeskTable(at(9, 31))
+    table.produced()
+    table.produced("strat_2")
+    table.hold("strat_1", "SPX", 100)
+    table.hold("strat_2", "SPX", 50)
+    fields = {
+        "level": "WARNING",
+        "metric": "daily_pnl",
+        "current_value": -0.031,
+        "threshold": -0.03,
+        "message": "the day is down",
+        "action_required": "none",
+        **over,
+    }
+    return table, table.tell(GUARDIAN, t.RiskAlert(**fields))
+
+
+def say_on(table, trend, action="reduce_exposure"):
+    table.say(OPERATOR, t.RiskDiscussion(proposed_action="monitor", reason="it may pass"))
+    table.say(GUARDIAN, t.RiskProjection(trend=trend, projection="as it looks"))
+    table.say(TRADER, t.Feasibility(feasible=True, cost_bps=2.0, note="liquid"))
+    assert not table.broke(table.say(OPERATOR, t.RiskDecision(action=action, reason="so")))
+
+
+def reductions(table):
+    return [table.session.subjects[o.id].name for o in table.session.owed if "SIGNAL" in o.expects]
+
+
+def test_r_b4_a_step_missed_in_an_alert_without_a_session_makes_the_trader_owe_the_halving():
+    table, alert = warned()
+    table.answer_all(at(9, 52), but=("SIGNAL",))
+    assert table.docket.ended[alert.case_id].outcome == "reduce_exposure"
+    assert reductions(table) == ["strat_1", "strat_2"]
+    owed = table.owed(TRADER, "SIGNAL")
+    assert table.brief(owed)["quantity"] == 50
+    assert not table.broke(table.answer(owed))
+    assert reductions(table) == ["strat_2"]
+
+
+def test_r_b4_what_an_alert_without_a_session_names_is_all_that_is_halved():
+    table, _ = warned(affected_strategies=("strat_2",))
+    say_on(table, "increasing")
+    assert reductions(table) == ["strat_2"]
+
+
+def test_r_b4_accelerating_risk_in_an_alert_without_a_session_makes_the_guardian_owe_a_critical():
+    table, _ = warned()
+    say_on(table, "accelerating")
+    owed = table.owed(GUARDIAN, "RISK_ALERT")
+    assert (owed.case_id, table.brief(owed)["level"]) == (table.session.case_id, "CRITICAL")
+    assert not table.broke(table.answer(owed))
+    assert table.session.alerts == (table.last("RISK_ALERT").case_id,)
+
+
+def test_r_b4_stable_risk_in_an_alert_without_a_session_leads_to_nothing():
+    table, _ = warned()
+    say_on(table, "stable", "monitor")
+    assert reductions(table) == [] and table.steps("alert") == []
 
 
 def test_a_human_stop_ends_an_alert():

@@ -11,34 +11,48 @@ from protocols.trading import bridge
 from protocols.trading import messages as t
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
-from tests.doubles.life_table import LifeTable, notice
+from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
 from tests.doubles.table import START
 
 OPERATOR, GUARDIAN, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.EVOLVER
 FALLING = (100.0, 99.0, 97.0, 96.0, 94.0)
 FLAT = (110.0, 100.0, 110.0, 100.0, 100.1)
 RISING = (100.5, 101.0, 102.0, 103.0, 104.0)
+EVEN = (101.0, 100.0, 101.0, 100.0, 100.0)
+"""What these five sessions gain they lose again."""
 
 
-def produced(closes: tuple[float, ...] = (), **how) -> LifeTable:
-    """Return a desk whose strategy is in production, with 100 shares over these closes."""
+def staged(sharpe: float = 0.9) -> LifeTable:
+    """Return a desk with a strategy in staging that a debate approved, with a backtest of this Sharpe ratio."""
     table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
     hypothesise(table)
     assess(table, confidence=0.9)
     judge(table)
-    backtest(table)
+    backtest(table, metrics=bodies.backtest().metrics.model_copy(update={"sharpe": sharpe}))
     table.say(EVOLVER, bodies.moved("strat_1"))
     table.wait(hours=2)
     table.move("candidates", "staging")
+    return table
+
+
+def produced(closes: tuple[float, ...] = (), sharpe: float = 0.9) -> LifeTable:
+    """Return a desk whose strategy is in production, with 100 shares over these closes."""
+    table = staged(sharpe)
     table.move("staging", "production")
     table.wait(minutes=5)
-    for n, close in enumerate(closes):
+    live(table, closes, is_first=True)
+    return table
+
+
+def live(table: LifeTable, closes: tuple[float, ...], *, is_first: bool = False) -> None:
+    """Let the desk live through a session for each close; on the first of all it buys 100 shares at 100."""
+    for close in closes:
         table.open_day()
-        if n == 0:
+        if is_first:
             table.buy()
+            is_first = False
         table.close_day(closes={"sp500": close})
         table.wait(hours=24)
-    return table
 
 
 def feedback(table: LifeTable, **over) -> t.PerformanceFeedback:
@@ -52,7 +66,7 @@ def flag(table: LifeTable, **over) -> t.RecallFlag:
 
 
 def asked() -> LifeTable:
-    table = produced()
+    table = produced(FALLING)
     assert table.broke(table.tell(EVOLVER, feedback(table))) == ""
     return table
 
@@ -120,6 +134,75 @@ def test_r_b10_in_a_session_the_guardian_flags_only_what_loses_and_with_the_logs
     assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session, sessions=6))) == "R-B10"
     assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session))) == ""
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
+
+
+@pytest.mark.parametrize("closes", [(), FALLING[:4], RISING])
+def test_r_b9_r_b10_without_a_session_the_log_judges_an_opener_too(closes):
+    table = produced(closes)
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == "R-B9"
+    assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
+    assert table.broke(table.tell(GUARDIAN, flag(table, sharpe=-9.0, sessions=5))) == "R-B10"
+    assert table.obligations() == set()
+    assert table.standing().fed_back_at is None and not table.standing().is_flagged
+
+
+def test_r_b9_r_b10_without_a_session_what_the_log_shows_is_said():
+    table = produced(FALLING)
+    wrong = feedback(table, expected_vs_actual={"actual_sharpe": -1.0})
+    assert table.broke(table.tell(EVOLVER, wrong)) == "R-B9"
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == ""
+    assert table.broke(table.tell(GUARDIAN, flag(table))) == ""
+    assert {kind for _, kind in table.obligations()} == {"FEEDBACK_RESPONSE", "RECALL_REQUEST"}
+
+
+def test_r_b9_exactly_half_of_the_backtests_sharpe_is_no_feedback():
+    actual = bridge.recall_figures(produced(RISING).docket.house, "strat_1")["sharpe"]
+    assert not bridge.is_underperforming(produced(RISING, sharpe=2 * actual).docket.house, "strat_1")
+    assert bridge.is_underperforming(produced(RISING, sharpe=2 * actual + 1e-5).docket.house, "strat_1")
+
+
+def test_r_b10_a_sharpe_of_exactly_0_is_no_recall():
+    table = produced(EVEN)
+    assert bridge.recall_figures(table.docket.house, "strat_1") == {"sharpe": 0.0, "sessions": 5}
+    assert not bridge.is_losing(table.docket.house, "strat_1")
+    assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
+
+
+@pytest.mark.parametrize(
+    ("paper", "closes", "is_bad"), [((150.0, 155.0), FALLING, True), ((50.0, 45.0), RISING, False)]
+)
+def test_r_b9_r_b10_what_was_earned_on_paper_before_the_promotion_does_not_count(paper, closes, is_bad):
+    table = staged()
+    table.propose()
+    table.say(GUARDIAN, guardian())
+    table.say(Seat.TRADER, trader())
+    table.say(OPERATOR, decision("DEPLOY", 3))
+    table.say(OPERATOR, notice())
+    table.wait(minutes=5)
+    live(table, paper, is_first=True)
+    table.move("staging", "production")
+    live(table, tuple(paper[-1] + close - 100.0 for close in closes))
+    house = table.docket.house
+    book = house.fold_named("book")
+    assert (book.sharpe("strat_1") < 0) is not is_bad
+    figures = bridge.recall_figures(house, "strat_1")
+    assert figures == {"sharpe": book.sharpe("strat_1", since="promotion"), "sessions": 5}
+    assert (figures["sharpe"] < 0) is is_bad
+    assert bridge.is_losing(house, "strat_1") is is_bad
+    assert bridge.is_underperforming(house, "strat_1") is is_bad
+
+
+def test_r_b10_only_the_last_30_sessions_count():
+    table = produced((100.0, 60.0, 60.0, *(60.0 + n + n % 2 for n in range(28))))
+    house = table.docket.house
+    assert table.standing().sessions_in_production == 31
+    assert bridge.is_losing(house, "strat_1"), "the crash is the first of the last 30"
+    live(table, (90.0,))
+    assert not bridge.is_losing(house, "strat_1")
+    assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
+    figures = bridge.recall_figures(house, "strat_1")
+    assert figures["sessions"] == 30
+    assert figures["sharpe"] > 0 > house.fold_named("book").sharpe("strat_1", since="promotion", sessions=60)
 
 
 def test_6_1_only_what_is_in_production_is_fed_back_and_recalled():

@@ -121,7 +121,8 @@ def test_r_b1_the_operator_decides_what_the_table_says_and_nothing_else(guardian
 
 def test_r_b1_a_rejection_needs_feedback_for_system_a():
     table = reviewed(guardian("excessive"), trader())
-    assert table.broke(table.say(OPERATOR, decision("REJECT", 1))) == "R-B1"
+    for feedback in (None, "", " \n"):
+        assert table.broke(table.say(OPERATOR, decision("REJECT", 1, feedback))) == "R-B1"
 
 
 # ---------------------------------------------------------------- the case
@@ -161,6 +162,9 @@ def test_r_b1_a_rejected_strategy_goes_back_to_the_candidates():
     table.say(OPERATOR, decision("REJECT", 1, "too risky"))
     wrong = bodies.moved(from_="staging", to="withdrawn")
     assert table.broke(table.say(OPERATOR, wrong)) == "R-D20"
+    for blank in ("", " \n"):
+        silent = bodies.moved(from_="staging", to="candidates", reason=blank)
+        assert table.broke(table.say(OPERATOR, silent)) == "R-B1"
     table.say(OPERATOR, bodies.moved(from_="staging", to="candidates"))
     assert table.standing().stage == "candidates" and table.life.to_consider() == ()
     assert table.effects[-1].ended[0].outcome == "rejected"
@@ -170,7 +174,7 @@ def test_r_b12_what_is_not_staged_or_deployed_already_or_proposed_already_is_not
     table = LifeTable()
     proposal = t.DeployProposal(strategy_id="strat_1", backtest_metrics={}, risk_profile={})
     assert table.broke(table.tell(OPERATOR, proposal)) == "4.1"
-    table.move(None, "candidates", Seat.EVOLVER)
+    table.move(None, "candidates")
     assert table.broke(table.tell(OPERATOR, proposal)) == "4.1"
     table.move("candidates", "staging")
     assert table.broke(table.tell(OPERATOR, proposal)) == ""

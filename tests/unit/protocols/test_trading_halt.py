@@ -6,7 +6,8 @@ from protocols.kernel.duties import case_ruling_of
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
-from protocols.trading.halt import RESUME
+from protocols.trading.halt import RESUME, SILENT_TICKS
+from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.money_table import GUARDIAN, OPERATOR, MoneyTable
 
 FINE = ("", None)
@@ -91,6 +92,71 @@ def test_r_b13_after_a_missed_confirmation_an_admin_need_not_wait_again():
     resume(table)
     assert table.broke(confirm(table, Seat.ADMIN)) == FINE
     assert table.book.halted == 0
+
+
+def test_r_b13_a_word_of_the_guardian_ends_its_silence_after_a_missed_confirmation():
+    table = MoneyTable()
+    table.halt()
+    resume(table)
+    table.wait(minutes=21)
+    table.check()
+    resume(table)
+    assert table.broke(confirm(table, Seat.ADMIN)) == ("R-B13", None)
+    table.wait(minutes=10)
+    assert table.broke(confirm(table, Seat.ADMIN)) == FINE
+
+
+def unchecked():
+    """Return a desk whose Guardian missed three checks in a row; the Operator owes a HALT and says none."""
+    table = DeskTable()
+    table.answer_all(at(9, 46), silent=[GUARDIAN], but=["HALT"])
+    assert table.session.silent == SILENT_TICKS
+    return table
+
+
+def admins(table, body):
+    halt_id = table.book.halt_id
+    return table.broke(table.tell(Seat.ADMIN, body.model_copy(update={"halt_id": halt_id}), case_id=halt_id))
+
+
+def test_r_b13_while_the_guardian_misses_its_checks_an_admin_confirms_at_once():
+    table = unchecked()
+    table.tell(OPERATOR, t.Halt(session_id=table.session.case_id, reason="silence", by="operator"))
+    assert admins(table, t.Resume(reason="I watch it")) == ""
+    assert admins(table, t.ResumeConfirmed(checks=())) == ""
+    assert not table.book.halted
+
+
+def test_r_b13_a_guardian_that_missed_its_checks_and_halts_the_desk_itself_is_silent_no_more():
+    table = unchecked()
+    table.tell(GUARDIAN, t.Halt(session_id=table.session.case_id, reason="news", by="guardian"))
+    assert table.session.silent == SILENT_TICKS
+    assert admins(table, t.Resume(reason="I see no news")) == ""
+    assert admins(table, t.ResumeConfirmed(checks=())) == "R-B13"
+    assert table.book.halted
+
+
+def test_r_b13_a_guardian_that_owes_no_checks_and_misses_reviews_is_not_silent():
+    table = DeskTable()
+    table.answer_all(at(16, 5))
+    for strategy_id in ("strat_1", "strat_2", "strat_3"):
+        table.staged(strategy_id)
+        body = t.DeployProposal(strategy_id=strategy_id, backtest_metrics={}, risk_profile={})
+        assert table.broke(table.tell(OPERATOR, body)) == ""
+    table.answer_all(at(16, 40), silent=[GUARDIAN])
+    assert table.docket.house.fold_named("health").silences(GUARDIAN) == SILENT_TICKS
+    table.tell(Seat.ADMIN, t.Halt(reason="news", by="admin"))
+    assert admins(table, t.Resume(reason="no news")) == ""
+    assert admins(table, t.ResumeConfirmed(checks=())) == "R-B13"
+
+
+def test_r_b13_a_message_of_the_guardian_that_breaks_a_rule_leaves_it_silent():
+    table = unchecked()
+    table.tell(OPERATOR, t.Halt(session_id=table.session.case_id, reason="silence", by="operator"))
+    again = t.Halt(session_id=table.session.case_id, reason="news", by="guardian")
+    assert table.broke(table.tell(GUARDIAN, again)) == "R-B5"
+    assert admins(table, t.Resume(reason="I watch it")) == ""
+    assert admins(table, t.ResumeConfirmed(checks=())) == ""
 
 
 def test_r_b13_without_a_confirmation_the_desk_stays_halted():

@@ -7,7 +7,7 @@ import pytest
 from protocols.kernel.docket import Docket
 from protocols.kernel.officers import ConfigChanged
 from protocols.kernel.seats import Seat
-from protocols.kernel.times import hours, rfc3339
+from protocols.kernel.times import hours, minutes, rfc3339
 from protocols.trading.desk_calendar import trading_day
 from protocols.trading.health import following
 from protocols.trading.hours import session_on
@@ -69,6 +69,40 @@ def test_facts_11_idle_seats_of_system_a_degrade_its_health(idle, status):
     owed = table.owed(Seat.EVOLVER, "MICRO_CYCLE_REPORT")
     table.say(Seat.EVOLVER, bodies.report(table.brief(owed), owed.case_id))
     assert checks(table, "A")[-1].body.status == status
+
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("idle", "status"),
+    [
+        (hours(2) - SECOND, "HEALTHY"),
+        (hours(2), "DEGRADED"),
+        (hours(4), "DEGRADED"),
+        (hours(4) + SECOND, "CRITICAL"),
+    ],
+)
+def test_facts_11_system_a_is_degraded_from_2_hours_of_idleness_on_and_critical_beyond_4(idle, status):
+    slot = START + idle - timedelta(minutes=40)
+    table = DeskTable(START, enabled=False, schedules={"micro": {"at": [slot.isoformat()]}})
+    table.until(START + idle)
+    owed = table.owed(Seat.EVOLVER, "MICRO_CYCLE_REPORT")
+    table.say(Seat.EVOLVER, bodies.report(table.brief(owed), owed.case_id))
+    said = checks(table, "A")[-1].body
+    assert (said.timestamp, said.status) == (START + idle, status)
+
+
+@pytest.mark.parametrize(
+    ("missed", "status"), [(0, "HEALTHY"), (1, "DEGRADED"), (2, "DEGRADED"), (3, "CRITICAL")]
+)
+def test_facts_11_system_b_is_critical_from_3_silences_in_a_row_on(missed, status):
+    table = DeskTable()
+    table.answer_all(at(9, 55) - minutes(5) * missed)
+    table.answer_all(at(10, 0), silent=[GUARDIAN])
+    assert table.docket.house.fold_named("health").silences(GUARDIAN) == missed
+    said = checks(table, "B")[-1]
+    assert (said.id, said.body.status) == (f"health/B/{rfc3339(at(10, 0))}", status)
 
 
 def test_k6_the_time_that_the_society_was_down_idles_nobody():

@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 
 from protocols.kernel.errors import Late
+from protocols.kernel.people import SeatTaken
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from protocols.trading import messages as t
 from protocols.trading.life import FAULTS
 from tests.doubles import bodies
-from tests.doubles.debating import assess, backtest, hypothesise, judge
+from tests.doubles.debating import assess, backtest, hypothesise, judge, record
 from tests.doubles.life_table import LifeTable
 from tests.doubles.table import START
 
 OPERATOR, GUARDIAN, TRADER, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER, Seat.EVOLVER
+ADMIN = Seat.ADMIN
 OTHER = m.Strategy(archetype="mean_reversion", params={"lookback": 5}, symbols=("XYZ",))
 
 
@@ -80,31 +82,95 @@ def test_r_d20_the_evolver_moves_no_strategy_that_was_rejected():
     assert table.life.strategies == {}
 
 
+def test_r_d15_the_evolver_moves_no_strategy_whose_backtest_failed():
+    table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
+    case_id = hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    backtest(table, passed=False)
+    record(table, "failure")
+    assert table.docket.ended[case_id].outcome == "backtest_failed"
+    assert table.broke(table.move(None, "candidates", EVOLVER, hypothesis_id=case_id)) == "R-D15"
+    assert table.life.strategies == {}
+
+
+def test_r_d20_the_evolver_moves_nothing_before_its_debate_has_ended():
+    table, case_id = backtested()
+    for said in ("", case_id, "hyp_20260101_0000"):
+        assert table.broke(table.move(None, "candidates", EVOLVER, hypothesis_id=said)) == "R-D20"
+    assert table.life.strategies == {}
+
+
+def test_r_d20_the_evolver_moves_no_other_strategy_than_its_debate_approved():
+    table, case_id = backtested()
+    table.wait(minutes=60)
+    assert table.docket.ended[case_id].outcome == "approved"
+    env = table.move(None, "candidates", EVOLVER, hypothesis_id=case_id, strategy=OTHER)
+    assert table.broke(env) == "R-D20"
+    assert table.broke(table.move(None, "candidates", EVOLVER, hypothesis_id=case_id)) == ""
+
+
 # ---------------------------------------------------------------- moving
+
+
+def test_r_b3_a_bot_promotes_nothing_without_paper_days_and_reviews():
+    table = LifeTable()
+    table.stage()
+    assert table.broke(table.move("staging", "production", OPERATOR)) == "R-B3"
+    assert not table.life.is_traded("strat_1")
+
+
+def test_4_1_a_strategy_that_the_log_does_not_know_stands_nowhere_for_a_bot():
+    table = LifeTable()
+    for to, rule in (("staging", "4.1"), ("candidates", "")):
+        assert table.broke(table.move("production", to, OPERATOR)) == rule
+
+
+def test_k14_a_person_in_the_operators_seat_takes_a_strategy_up():
+    table = LifeTable()
+    table.move(None, "candidates")
+    taken = SeatTaken(seat="operator", user_id="ann", reason="lunch")
+    table.say(ADMIN, taken, channel="#admin")
+    assert table.broke(table.move("candidates", "staging", OPERATOR, user="ann")) == ""
+    assert table.standing().stage == "staging"
+    assert table.broke(table.move("staging", "production", OPERATOR, user="ann")) == ""
 
 
 @pytest.mark.parametrize(
     ("seat", "from_", "to", "rule"),
     [
-        (EVOLVER, None, "candidates", ""),
-        (EVOLVER, "withdrawn", "candidates", ""),
+        (EVOLVER, None, "candidates", "R-D20"),
+        (EVOLVER, "withdrawn", "candidates", "R-D20"),
         (EVOLVER, "candidates", "staging", "R-B11"),
         (EVOLVER, "candidates", "withdrawn", "R-B11"),
         (EVOLVER, "staging", "candidates", "R-B11"),
         (EVOLVER, "production", "candidates", "R-B11"),
         (OPERATOR, None, "candidates", "R-B11"),
-        (OPERATOR, None, "staging", ""),
-        (OPERATOR, "candidates", "staging", ""),
+        (OPERATOR, None, "staging", "4.1"),
+        (OPERATOR, None, "production", "R-B3"),
+        (OPERATOR, "candidates", "staging", "4.1"),
+        (OPERATOR, "candidates", "production", "R-B3"),
+        (OPERATOR, "withdrawn", "production", "R-B3"),
         (OPERATOR, "candidates", "withdrawn", ""),
         (OPERATOR, "staging", "candidates", ""),
-        (OPERATOR, "staging", "production", ""),
+        (OPERATOR, "staging", "production", "R-B3"),
+        (OPERATOR, "production", "staging", "4.1"),
         (OPERATOR, "production", "withdrawn", ""),
         (OPERATOR, "production", "candidates", ""),
         (OPERATOR, "withdrawn", "candidates", "R-B11"),
         (OPERATOR, "staging", "staging", "R-D20"),
+        (ADMIN, None, "candidates", ""),
+        (ADMIN, None, "production", ""),
+        (ADMIN, "candidates", "staging", ""),
+        (ADMIN, "staging", "production", ""),
+        (ADMIN, "staging", "candidates", ""),
+        (ADMIN, "withdrawn", "candidates", ""),
+        (ADMIN, "staging", "staging", "R-D20"),
     ],
 )
-def test_r_b11_the_evolver_moves_to_the_candidates_the_operator_the_rest(seat, from_, to, rule):
+def test_r_b11_outside_a_case_a_bot_gives_up_only_what_it_holds_and_an_admin_moves_anything(
+    seat, from_, to, rule
+):
     table = LifeTable()
     assert table.broke(table.move(from_, to, seat)) == rule
     assert ("strat_1" in table.life.strategies) is (rule == "")
@@ -141,9 +207,9 @@ def test_k23_a_move_that_names_an_ended_case_is_refused():
 # ---------------------------------------------------------------- what is counted
 
 
-def test_a_candidate_is_considered_once_and_again_only_when_system_a_brings_it_back():
+def test_a_candidate_is_considered_once_and_again_only_when_it_does_not_come_back_from_b():
     table = LifeTable()
-    table.move(None, "candidates", EVOLVER)
+    table.move(None, "candidates")
     assert table.life.to_consider() == ("strat_1",)
     session = table.open_day()
     table.tell(OPERATOR, t.CheckNewStrategies(nominal_at=table.now, found=("strat_1",)), session)
@@ -152,7 +218,7 @@ def test_a_candidate_is_considered_once_and_again_only_when_system_a_brings_it_b
     table.move("staging", "candidates")
     assert table.life.to_consider() == ()
     table.move("candidates", "withdrawn")
-    table.move("withdrawn", "candidates", EVOLVER)
+    table.move("withdrawn", "candidates")
     assert table.life.to_consider() == ("strat_1",)
 
 

@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 
 from protocols.trading.limits import (
     LIMITS,
+    Reach,
     breaches,
     grows,
     halving,
     level_of,
+    may_grow,
     position_limit,
+    surely_held,
     threshold_of,
     worst,
 )
@@ -93,6 +96,35 @@ def test_r_b8_halving_leaves_half_rounded_towards_zero_and_never_grows(quantity)
     assert not grows(quantity, halving(quantity))
 
 
+ORDERS = st.lists(st.integers(-3, 3).filter(bool), max_size=4)
+
+
+def outcomes(held, orders):
+    """Return everything that a position may become when each order is filled, in part or not at all."""
+    found = {held}
+    for asked in orders:
+        parts = range(min(asked, 0), max(asked, 0) + 1)
+        found = {position + part for position in found for part in parts}
+    return found
+
+
+@given(st.integers(-4, 4), ORDERS, st.integers(-5, 5).filter(bool))
+def test_r_b5_an_order_grows_when_it_does_after_any_fills_of_the_orders_under_way(held, orders, delta):
+    possible = outcomes(held, orders)
+    reach = Reach(min(possible), max(possible))
+    assert may_grow(reach, delta) is any(grows(position, delta) for position in possible)
+
+
+@given(st.integers(-40, 40).filter(bool), ORDERS)
+def test_r_b8_halving_what_surely_remains_never_grows_whatever_else_is_filled(held, orders):
+    possible = outcomes(held, orders)
+    reach = Reach(min(possible), max(possible))
+    delta = halving(surely_held(held, reach))
+    assert not delta or not may_grow(reach, delta)
+    # It is nothing only where the position may be gone.
+    assert bool(delta) is all(position * held > 0 for position in possible)
+
+
 def test_a_position_may_have_five_percent_or_less_where_that_was_agreed():
     assert position_limit(None) == 0.05
     assert position_limit(SimpleNamespace(position_limit=0.02)) == 0.02
@@ -135,6 +167,34 @@ def test_r_b7_a_sale_under_way_makes_no_room_before_it_is_filled():
     assert attempt(table, "SELL", 400) == FINE
     assert attempt(table, quantity=200) == TOO_MUCH
     assert attempt(table, quantity=100) == FINE
+
+
+def test_r_b7_sales_under_way_of_the_same_shares_count_each():
+    table = MoneyTable()
+    table.trade("BUY", 500)
+    assert attempt(table, "SELL", 500) == FINE
+    assert attempt(table, "SELL", 501) == TOO_MUCH
+    assert attempt(table, "SELL", 500) == FINE
+    assert attempt(table, "SELL", 1) == TOO_MUCH
+
+
+def test_r_b7_a_position_beyond_its_limit_may_be_turned_to_one_within_it():
+    table = MoneyTable()
+    table.trade("SELL", 500)
+    table.check(AAA=110.0)
+    assert attempt(table, quantity=500 + 430, price=110.0) == FINE
+
+
+def test_r_b7_orders_under_way_of_others_count_in_the_exposure_as_what_they_may_become():
+    table = MoneyTable()
+    for n in range(16):
+        name = f"strat_{n + 2}"
+        table.put(name)
+        table.trade("BUY", 490, strategy_id=name)
+    assert attempt(table, quantity=160) == FINE
+    assert attempt(table, "SELL", 490, strategy_id="strat_2") == FINE
+    assert attempt(table, "SELL", 490, strategy_id="strat_2") == FINE
+    assert attempt(table, quantity=1) == TOO_MUCH
 
 
 def test_an_order_that_nobody_answered_is_under_way_until_the_next_day():
@@ -184,6 +244,17 @@ def test_r_b7_fifty_trades_a_day_and_the_next_day_fifty_more():
     assert attempt(table, "SELL", 1) == FINE
     table.day()
     assert attempt(table, quantity=1) == FINE
+
+
+def test_r_b7_an_order_that_is_filled_in_part_is_one_trade_of_the_day():
+    table = MoneyTable()
+    for _ in range(48):
+        table.trade("BUY", 1)
+    signal = table.signal("BUY", 4)
+    table.order(signal)
+    table.execute(signal, 2)
+    assert attempt(table, quantity=1) == FINE
+    assert attempt(table, quantity=1) == ("R-B7", None)
 
 
 def test_an_order_is_priced_at_the_mark_before_the_signals_price():

@@ -138,6 +138,9 @@ def test_r_b3_both_approve_and_the_strategy_enters_production():
 def test_r_b3_either_rejects_and_the_strategy_goes_back(guardians, traders):
     table = reviewed(guardians, traders)
     table.say(OPERATOR, decision("REJECT", 1))
+    for blank in ("", " \n"):
+        silent = bodies.moved(from_="staging", to="candidates", reason=blank)
+        assert table.broke(table.say(OPERATOR, silent)) == "R-B3"
     table.say(OPERATOR, bodies.moved(from_="staging", to="candidates"))
     table.say(OPERATOR, notice("WITHDRAW", "candidates"))
     assert table.standing().stage == "candidates" and not table.life.is_traded("strat_1")
@@ -158,6 +161,18 @@ def test_r_b3_an_objection_extends_by_three_sessions_twice_then_rejects():
     reviewed("approve", "extend_validation", table)
     assert table.broke(table.say(OPERATOR, decision("EXTEND", 3, 3))) == "R-B3"
     assert table.broke(table.say(OPERATOR, decision("REJECT", 3, 2))) == ""
+
+
+def test_r_b3_the_three_sessions_more_are_counted_from_the_decision():
+    table = traded()
+    table.trade_days(2)
+    reviewed("approve", "extend_validation", table)
+    table.say(OPERATOR, decision("EXTEND", 3, 1))
+    assert (table.standing().days, table.standing().days_needed) == (7, 10)
+    table.trade_days(2)
+    assert table.life.to_promote() == ()
+    table.trade_days(1)
+    assert table.life.to_promote() == ("strat_1",)
 
 
 # ---------------------------------------------------------------- silence

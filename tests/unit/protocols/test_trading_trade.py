@@ -297,6 +297,197 @@ def test_r_b5_an_order_that_grew_out_of_a_shrinking_signal_is_refused_while_halt
     assert table.broke(table.order(second)) == ("R-B5", "quantity")
 
 
+def test_r_b5_while_halted_two_sales_under_way_may_not_sell_the_same_shares():
+    table = MoneyTable()
+    table.trade("BUY", 100)
+    table.halt()
+    first, second = table.signal("SELL", 60), table.signal("SELL", 60)
+    assert table.broke(table.order(first)) == FINE
+    env = table.order(second)
+    assert table.broke(env) == ("R-B5", "quantity")
+    assert "100 of AAA, 40 to 100 by the orders under way" in table.effects[env.seq - 1].violation.why
+    assert table.broke(table.signal("SELL", 41)) == ("R-B5", "quantity")
+    assert table.broke(table.order(second, quantity=40)) == FINE
+    table.execute(first, 0, status="cancelled")
+    table.execute(second, 40)
+    table.trade("SELL", 60)
+    assert table.book.positions == {}
+
+
+def test_r_b5_an_order_that_was_told_wrongly_is_under_way_still():
+    table = MoneyTable()
+    table.trade("BUY", 100)
+    signal = table.signal("SELL", 100)
+    table.order(signal)
+    assert table.broke(table.execute(signal, 40, status="filled")) == ("K11", "status")
+    table.halt()
+    assert table.broke(table.signal("SELL", 1)) == ("R-B5", "quantity")
+
+
+def test_r_b12_what_is_not_traded_is_not_sold_twice():
+    table = MoneyTable()
+    table.trade("BUY", 100)
+    table.withdraw()
+    signal = table.signal("SELL", 100)
+    assert table.broke(table.order(signal)) == FINE
+    assert table.broke(table.signal("SELL", 1)) == ("R-B12", "strategy_id")
+
+
+def test_k11_what_is_flattened_is_no_more_than_what_orders_under_way_leave():
+    table = MoneyTable()
+    signal, way_out = ordered(table), table.signal("SELL", 40)
+    assert table.broke(table.order(way_out)) == FINE
+    table.halt()
+    table.execute(signal, 100, fill_after_halt=True)
+    state = table.state(signal)
+    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.house)
+    assert (state.quantity, shown["quantity"]) == (100, 60)
+    assert table.broke(table.order(signal, quantity=100)) == ("R-B5", "quantity")
+    assert table.broke(table.order(signal, quantity=60)) == FINE
+    table.execute(way_out, 40, fill_after_halt=True)
+    table.execute(signal, 60)
+    assert (table.ended(signal), table.book.positions) == ("flattened", {})
+
+
+def test_k11_a_fill_after_the_halt_that_was_told_wrongly_is_flattened_even_if_nothing_else_is_said():
+    table = MoneyTable()
+    signal = ordered(table)
+    table.halt()
+    assert table.broke(table.execute(signal, 100)) == ("K11", "fill_after_halt")
+    table.wait(minutes=11)
+    assert (table.state(signal).phase, table.state(signal).quantity) == ("flattening", 100)
+    assert table.broke(table.order(signal)) == FINE
+    table.execute(signal, 100)
+    assert (table.ended(signal), table.book.positions) == ("flattened", {})
+
+
+# ---------------------------------------------------------------- facts of trades that are over
+
+
+def fact(signal, quantity=100, **over):
+    """Return an EXECUTION of a trade's first order that no open case asks for."""
+    fields = {
+        "client_order_id": f"{signal.case_id}-1",
+        "signal_id": signal.case_id,
+        "symbol": "AAA",
+        "action": "BUY",
+        "qty_filled": quantity,
+        "avg_price": 100.0,
+        "slippage_bps": 0.0,
+        "status": "filled",
+        **over,
+    }
+    return t.Execution(**fields)
+
+
+def unanswered(*, quantity=100):
+    """Halt the desk with an order under way of which nobody tells anything in time."""
+    table = MoneyTable()
+    signal = ordered(table, quantity)
+    table.halt()
+    table.wait(minutes=11)
+    assert table.ended(signal) == "unanswered"
+    return table, signal
+
+
+def ruled_late(table):
+    return [e.body.case_id for e in table.log if e.body.type == "RULING" and e.body.reason == "late_fill"]
+
+
+def test_k11_a_fill_after_the_halt_of_a_trade_that_is_over_is_ruled_to_be_flattened():
+    table, signal = unanswered()
+    assert table.broke(table.tell(TRADER, fact(signal, fill_after_halt=True))) == FINE
+    assert table.book.late == {("strat_1", "AAA"): 100}
+    assert table.book.flattening("strat_1", "AAA") == -100
+    assert ruled_late(table) == [table.hall.case_id]
+    table.trade("SELL", 100)
+    assert (table.book.late, table.book.flattening("strat_1", "AAA")) == ({}, 0)
+
+
+def test_k11_a_late_fill_without_its_flag_is_a_violation_booked_and_flattened_all_the_same():
+    table, signal = unanswered()
+    env = table.tell(TRADER, fact(signal))
+    # The kernel calls late what breaks a rule after its ruling (K5).
+    assert table.broke(env)[0] == "K5"
+    assert table.book.late == {("strat_1", "AAA"): 100}
+    assert ruled_late(table) == [table.hall.case_id]
+
+
+def test_k11_a_late_fill_that_no_halt_came_before_is_neither_flagged_nor_flattened():
+    table = MoneyTable()
+    signal = ordered(table)
+    table.wait(minutes=21)
+    assert table.broke(table.tell(TRADER, fact(signal, 40, fill_after_halt=True)))[0] == "K5"
+    assert table.broke(table.tell(TRADER, fact(signal, 60))) == FINE
+    assert (table.book.late, ruled_late(table)) == ({}, [])
+
+
+def test_k11_a_late_fill_after_the_resume_still_came_after_the_halt():
+    table, signal = unanswered()
+    halt_id = table.book.halt_id
+    table.tell(OPERATOR, t.Resume(reason="calm"), halt_id)
+    table.tell(Seat.GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
+    assert table.broke(table.tell(TRADER, fact(signal, fill_after_halt=True))) == FINE
+    assert table.book.late == {("strat_1", "AAA"): 100}
+
+
+def test_k11_a_late_fill_that_only_shrinks_is_not_to_be_undone():
+    table = MoneyTable()
+    table.trade("BUY", 100)
+    signal = table.signal("SELL", 150)
+    table.order(signal)
+    table.halt()
+    table.wait(minutes=11)
+    sold = {"action": "SELL", "fill_after_halt": True, "status": "partial"}
+    assert table.broke(table.tell(TRADER, fact(signal, 60, **sold))) == FINE
+    assert (table.book.late, ruled_late(table)) == ({}, [])
+    table.tell(TRADER, fact(signal, 90, **{**sold, "status": "filled"}))
+    assert table.book.late == {("strat_1", "AAA"): -50}
+    assert table.book.flattening("strat_1", "AAA") == 50
+
+
+def test_k11_what_came_before_the_halt_is_not_flattened_with_what_came_late():
+    table = MoneyTable()
+    table.trade("BUY", 30)
+    signal = ordered(table, 70)
+    table.halt()
+    table.wait(minutes=11)
+    table.tell(TRADER, fact(signal, 70, fill_after_halt=True))
+    assert table.book.flattening("strat_1", "AAA") == -70
+    table.trade("SELL", 50)
+    assert table.book.flattening("strat_1", "AAA") == -20
+    sale = table.signal("SELL", 40)
+    table.order(sale)
+    assert table.book.flattening("strat_1", "AAA") == -10
+
+
+@pytest.mark.parametrize(
+    ("over", "field"),
+    [
+        ({"symbol": "BBB"}, "symbol"),
+        ({"action": "SELL"}, "action"),
+        ({"qty_filled": 101}, "qty_filled"),
+        ({"qty_filled": 40}, "status"),
+    ],
+)
+def test_k11_a_late_fill_that_does_not_fit_its_order_is_a_violation_and_booked(over, field):
+    table = MoneyTable()
+    signal = ordered(table)
+    table.execute(signal, 0, status="cancelled")
+    env = table.tell(TRADER, fact(signal, **over))
+    assert table.broke(env) == ("K11", field)
+    assert sum(abs(p.quantity) for p in table.book.positions.values()) == over.get("qty_filled", 100)
+
+
+def test_k11_a_fill_of_an_order_that_the_log_does_not_have_is_a_violation_and_booked():
+    table = MoneyTable()
+    signal = table.signal()
+    table.wait(minutes=11)
+    env = table.tell(TRADER, fact(signal))
+    assert table.broke(env) == ("K11", "client_order_id")
+    assert table.book.quantity("strat_1", "AAA") == 100
+
+
 def test_k11_a_fill_after_the_halt_is_flagged_booked_and_flattened():
     table = MoneyTable()
     signal = ordered(table)

@@ -1,0 +1,62 @@
+"""Numbers on the command line: which a society can hold (K4), and one line for those that it cannot."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import typer
+
+from moot.cli.errors import Unusable
+
+MOST_WHOLE: Final = 2**53
+"""The greatest whole number that every JSON reader gives back as it was, of either sign."""
+
+MOST_WARM_UP: Final = 3650
+"""Days: ten years are simulated for hours."""
+
+
+def seed_option(about: str) -> Any:
+    """Return `--seed`; `about` says what it seeds."""
+    return typer.Option(
+        "--seed", metavar="N", min=-MOST_WHOLE, max=MOST_WHOLE, help=f"{about}; by default 1."
+    )
+
+
+def some_speed(value: float | None) -> float | None:
+    """Return a speed, if a society can run at it (K7).
+
+    Raises:
+        Unusable: It cannot.
+    """
+    from protocols.kernel.times import MOST_SPEED
+
+    if value is not None and not 0 < value <= MOST_SPEED:
+        raise Unusable(f"a speed is a number above 0, up to {MOST_SPEED}: not {value:g}")
+    return value
+
+
+def some_days(value: float) -> float:
+    """Return the length of a warm-up in days, if there can be one.
+
+    Raises:
+        Unusable: There cannot.
+    """
+    if not 0 <= value <= MOST_WARM_UP:
+        raise Unusable(f"--warm-up {value:g}: choose a number of days from 0 to {MOST_WARM_UP}")
+    return value
+
+
+def some_prices(value: str | None) -> str | None:
+    """Return a source of prices, if it is one of the shipped ones or a file that is there.
+
+    Raises:
+        Unusable: It is neither.
+    """
+    from pathlib import Path
+
+    if value is None or value in ("sample", "synthetic"):
+        return value
+    if not Path(value).is_file():
+        why = "it is a directory" if Path(value).is_dir() else "there is no such file"
+        raise Unusable(f"--prices {value}: {why}: choose sample, synthetic, or a CSV or Parquet file")
+    return value
