@@ -70,6 +70,8 @@ def step(state: DailyState, env: Envelope, house: House) -> DailyState:
         return evolve(state, phase=REPORTING, owed=(DUTIES[REPORTING].owed(state.case_id, env),))
     if state.phase == REPORTING and isinstance(body, DailyReport):
         check_figures(body, figures(state, house), "R-D17")
+        traded = {"production_strategies": len(ledger.in_production)}
+        check_figures(body.trading_feedback, traded, "R-D17")
         return evolve(state, phase=ENDED, owed=(), outcome="reported")
     raise illegal(state, env, "2.1")
 

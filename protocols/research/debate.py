@@ -262,6 +262,9 @@ def _record(state: DebateState, env: Envelope, house: House, to: str) -> DebateS
     kind = "success" if state.passed else "failure"
     if body.record.kind != kind:
         raise Violation("R-D15", f"the backtest was a {kind}", field="record.kind")
+    if state.sharpe is not None and body.record.metrics.get("test_sharpe", state.sharpe) != state.sharpe:
+        why = f"the Sharpe ratio of the test is {state.sharpe}"
+        raise Violation("R-D15", why, field="record.metrics.test_sharpe")
     _check_subject(state, body.record)
     return _enter(state, to, env, outcome="approved" if state.passed else "backtest_failed")
 
@@ -286,6 +289,9 @@ def _check_subject(state: DebateState, record: CausalEntry) -> None:
         raise Violation("R-D13", why, field="record.hypothesis_id")
     if record.lineage_id not in (None, state.lineage_id):
         raise Violation("R-D13", f"its lineage is {state.lineage_id}", field="record.lineage_id")
+    strategy = state.strategy
+    if strategy is not None and record.archetype not in (None, strategy.archetype):
+        raise Violation("R-D13", f"its archetype is {strategy.archetype}", field="record.archetype")
 
 
 GUARDS: Final[dict[str, Callable[[DebateState, Envelope, House, str], DebateState]]] = {

@@ -83,6 +83,7 @@ class Ledger(Fold):
         principles: The principles by id, as last synthesised.
         strategies: Lineage, strategy and verdict of every ended debate, by its case id.
         retired: Lineages that an admin retired (R-D11).
+        in_production: Strategies that System B trades for real.
     """
 
     name = "research"
@@ -105,6 +106,7 @@ class Ledger(Fold):
         self.principles: dict[str, Principle] = {}
         self.strategies: dict[str, Known] = {}
         self.retired: set[str] = set()
+        self.in_production: set[str] = set()
         self.parents: deque[str] = deque(maxlen=PARENTS)
         self.last_verdict: str | None = None
         self.direction: str | None = None
@@ -167,6 +169,10 @@ class Ledger(Fold):
             self.last_verdict = final
 
     def _moved(self, env: Envelope, body: StrategyMoved, docket: Docket) -> None:
+        if body.to == "production":
+            self.in_production.add(body.strategy_id)
+        else:
+            self.in_production.discard(body.strategy_id)
         if body.to != "candidates" or env.author not in SYSTEM_A:
             return  # what System B sends back is no parent
         self._remember()

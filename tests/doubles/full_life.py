@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from protocols.kernel.message import Message
 from protocols.kernel.officers import Audit, ClockSet, ConfigChanged
@@ -60,6 +61,8 @@ def full_life(seed: int = 14, data: dict[str, Any] | None = None) -> list[Envelo
     life.mute = {Seat.CRITIC}
     go(9)
     life.mute = set()
+    escalation = life.until_open("escalation")
+    life.person(Seat.ADMIN, EscalationAnswer(option=1, text=""), "#admin", escalation)
     life.stop()
     life.start(clock="accelerated", speed=4.0)
     _clock(life)

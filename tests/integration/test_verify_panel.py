@@ -378,8 +378,6 @@ OWN = "chosen by who opens the panel or speaks, and nothing refers to it"
 
 INVISIBLE = {
     "PANEL_OPENED": {
-        "actor.platform": OWN,
-        "actor.user_id": OWN,
         "body.content_ref": OWN,
         "body.field": OWN,
         "body.majority": "no majority hangs on it here",

@@ -50,7 +50,6 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
     "ARCHITECTURE_REBUTTAL": {
         "body.responses": PROSE,
         "body.responses.change_id": JUDGED,
-        "body.responses.concede": JUDGED,
         "body.responses.response": PROSE,
         "sent_at": SOON,
     },
@@ -72,7 +71,6 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "sent_at": SOON,
     },
     "CAUSAL_RECORD": {
-        "body.record.archetype": JUDGED,
         "body.record.at": OWN,
         "body.record.failure_code": JUDGED,
         "body.record.metrics": JUDGED,
@@ -97,12 +95,10 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
     "CYCLE_DEFERRED": {"sent_at": SOON},
     "DAILY_REPORT": {
         "body.trading_feedback.feedback_insights": PROSE,
-        "body.trading_feedback.production_strategies": JUDGED,
         "sent_at": SOON,
     },
     "ESCALATION_ACK": {"sent_at": SOON},
-    "ESCALATION_ANSWER": {"actor.platform": OWN, "body.text": PROSE},
-    "ESCALATION_RESOLVED": {"sent_at": SOON},
+    "ESCALATION_ANSWER": {"body.text": PROSE, "id": OWN},
     "EXTEND_DEBATE": {
         "body.alpha_argument_score": JUDGED,
         "body.reason": PROSE,

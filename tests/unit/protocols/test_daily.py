@@ -187,13 +187,13 @@ def test_a_new_principle_may_not_take_the_id_of_another():
     table.down(seconds=0)
     for n in range(3):
         table.until(AT + timedelta(hours=1, minutes=n))
-        failed_cycle(table, archetype="breakout")
+        failed_cycle(table, failure_code="too_few_trades")
     table.until(AT + timedelta(days=1))
     body, owed = answer(table)
     stolen = body.principles[0].model_copy(update={"principle_id": "prin_001"})
     env = table.say(EVOLVER, body.model_copy(update={"principles": (stolen,)}), owed=owed)
     assert beside(table, env).field == "principles[0].principle_id"
-    assert table.docket.house.fold_named("research").principles["prin_001"].archetype == "momentum"
+    assert table.docket.house.fold_named("research").principles["prin_001"].failure_code == "low_sharpe"
 
 
 def test_k16_a_failure_at_the_nominal_instant_counts_today_and_one_a_tick_later_tomorrow():
@@ -233,13 +233,18 @@ def test_the_days_report_counts_what_the_log_holds():
         ("strategies_rejected", 1),
         ("strategies_revised", 1),
         ("top_strategy", m.TopStrategy(id="strat_1", sharpe=2.0)),
+        (
+            "trading_feedback",
+            m.TradingFeedback(production_strategies=1, daily_pnl_pct=None, feedback_insights=()),
+        ),
     ],
 )
 def test_a_days_report_that_differs_from_the_log_is_refused(field, wrong):
     table = after_failures(2)
     body, owed = answer(table)
     table.say(EVOLVER, body, owed=owed)
-    assert beside(table, report_day(table, **{field: wrong})).field == field
+    said = beside(table, report_day(table, **{field: wrong})).field
+    assert said == ("production_strategies" if field == "trading_feedback" else field)
     assert table.owed(EVOLVER, "DAILY_REPORT")
 
 

@@ -133,6 +133,25 @@ def test_r_d13_a_record_tells_of_its_own_debate(phase, write, field):
     assert (beside(table, env).rule, beside(table, env).field) == ("R-D13", f"record.{field}")
     assert debate(table, case_id).phase == phase
     write(table, **{field: case_id})
+
+
+@pytest.mark.parametrize(("phase", "write"), [(Phase.RECORDING, record), (Phase.REFLECTING, reflect)])
+def test_r_d13_a_record_names_the_archetype_that_was_tried(phase, write):
+    table, case_id = reach(phase)
+    env = write(table, archetype="nope")
+    assert (beside(table, env).rule, beside(table, env).field) == ("R-D13", "record.archetype")
+    assert debate(table, case_id).phase == phase
+    write(table, archetype=None)
+    assert outcome(table, case_id)
+
+
+def test_r_d15_a_record_has_the_sharpe_ratio_of_the_test():
+    table, case_id = reach(Phase.RECORDING)
+    sharpe = debate(table, case_id).sharpe
+    env = record(table, metrics={"test_sharpe": sharpe + 0.01})
+    assert (beside(table, env).rule, beside(table, env).field) == ("R-D15", "record.metrics.test_sharpe")
+    record(table, metrics={"test_sharpe": sharpe})
+    assert outcome(table, case_id)
     assert case_id in table.docket.ended
 
 
