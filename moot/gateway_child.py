@@ -60,7 +60,13 @@ class GatewayChild:
         while not self._stop.is_set():
             began = monotonic_ns()
             self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, errors="replace"
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                # Ctrl-C is meant for the parent: while it is being loaded the child would die of it, with a traceback.
+                process_group=0,
             )
             with self._process.stdout or nullcontext(()) as lines:
                 for line in lines:
