@@ -11,7 +11,7 @@ from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.house import Fold, House
 from protocols.kernel.message import Message
-from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.officers import Ruling, SocietyStarted
 from protocols.research.messages import StrategyMoved
 from protocols.trading import limits
 from protocols.trading.book_accounts import KEPT, Account, Day, Placed, Session, Share
@@ -23,6 +23,7 @@ from protocols.trading.book_figures import (
     value,
 )
 from protocols.trading.halt import HaltState
+from protocols.trading.hours import trading_ends_at
 from protocols.trading.messages import (
     DailyTradingReport,
     Execution,
@@ -87,6 +88,7 @@ class Entries(Fold):
         halted: Seq of the halt in force, 0 for none (R-B5).
         halt_id: Case id of the halt in force, "" for none.
         last_halt: Seq of the last halt, be it in force or not, 0 for none.
+        reduced_until: Until when the last conservative halving is in force, None before the first (R-F1).
         late: Signed shares by (strategy, symbol) that fills opened after a halt, when their trade was over, as far as
             nothing undid them (K11).
         late_seq: Seq of the EXECUTION that last added to these.
@@ -110,6 +112,7 @@ class Entries(Fold):
             "HALT",
             "RISK_ALERT",
             "RESUME_CONFIRMED",
+            "RULING",
         }
     )
 
@@ -124,6 +127,7 @@ class Entries(Fold):
         self.halted = 0
         self.halt_id = ""
         self.last_halt = self.late_seq = 0
+        self.reduced_until: datetime | None = None
         self.late: dict[tuple[str, str], int] = {}
         self.in_flight: set[str] = set()
         self.level = limits.NORMAL
@@ -175,6 +179,8 @@ class Entries(Fold):
             self._moves.append((self.date, "recall", body.strategy_id))
         elif type(body) is StrategyMoved and body.to == "production":
             self._moves.append((self.date, "promotion", body.strategy_id))
+        elif type(body) is Ruling and fx.decision == limits.HALVE:
+            self.reduced_until = trading_ends_at(env.sent_at)
         for started in fx.started:
             if isinstance(started, HaltState):
                 self.halted, self.halt_id = env.seq, started.case_id
@@ -363,6 +369,10 @@ class Entries(Fold):
         return Day(self.date, self.opening, self.equity() - self.opening, self.trades_today, shares)
 
     # ---------------------------------------------------------------- questions
+
+    def is_reduced(self, at: datetime) -> bool:
+        """Say whether a conservative halving is in force at an instant: nothing grows (R-F1)."""
+        return self.reduced_until is not None and at < self.reduced_until
 
     def quantity(self, strategy_id: str, symbol: str) -> int:
         """Return the signed shares that a strategy holds of a symbol."""

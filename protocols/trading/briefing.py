@@ -32,7 +32,8 @@ def desk_brief(house: House) -> dict[str, Any]:
     Returns:
         `cash`, `equity`, `opening`, `capital`; `positions` {strategy: {symbol: signed shares}} and `reductions`
         alike, the signed change that halves each, those that orders under way close left out (R-B8); `marks`;
-        `halted`; `trades_today`; `orders_under_way`, those of the day that no final EXECUTION has answered; `reach`
+        `halted`; `reduced_until`, until when nothing may grow after a conservative halving, None when there was none
+        (R-F1); `trades_today`; `orders_under_way`, those of the day that no final EXECUTION has answered; `reach`
         {strategy: {symbol: (least, most)}}, what these may make of a position, others left out; `exposure`; `limits`
         {`position`, `exposure`, `trades`}; `curves` {strategy: {`allocation`, `cash`, `peak`}}, what drawdowns are
         computed from; `strategies` {id: …}, all but those that were withdrawn and hold nothing.
@@ -54,6 +55,7 @@ def desk_brief(house: House) -> dict[str, Any]:
         },
         "marks": {symbol: exact(mark) for symbol, mark in sorted(book.marks.items())},
         "halted": bool(book.halted),
+        "reduced_until": book.reduced_until,
         "trades_today": book.trades_today,
         "orders_under_way": len(book.in_flight),
         "reach": _moving(reaches),

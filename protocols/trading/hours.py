@@ -114,3 +114,14 @@ def trading_at(instant: datetime) -> datetime:
     if session is None or instant >= session.closes_at:
         session = next_session(day_in_new_york(instant))
     return max(instant, session.opens_at)
+
+
+def trading_ends_at(instant: datetime) -> datetime:
+    """Return the close of the session that is open at an instant, of the next one when none is, in UTC.
+
+    Raises:
+        ValueError: The exchange's calendar does not reach there.
+    """
+    session = session_on(day_in_new_york(trading_at(instant)))
+    assert session is not None
+    return session.closes_at

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from protocols.kernel.case import Decision
 from protocols.kernel.errors import Violation
 from protocols.trading.book_figures import units
 from protocols.trading.messages import Order, RiskCheck
@@ -47,6 +48,12 @@ class Portfolio(NamedTuple):
 PORTFOLIO: Final = Portfolio(exposure=0.80, position=0.05, trades=50)
 MILLION: Final = 1_000_000
 """Limits are compared as whole millionths, so that exactly at the limit is within it."""
+
+
+HALVE: Final = Decision("reduce_exposure", "conservative", "R-B8")
+"""Halve every position once, ruled on the session; until the end of the session nothing grows (R-F1)."""
+ALREADY_REDUCED: Final = Decision("void", "already_reduced", "R-F1")
+"""What another silence leads to meanwhile."""
 
 
 class Reach(NamedTuple):

@@ -1,4 +1,4 @@
-"""What follows in System B from escalations' ends, halts, late fills and silence (R-B1, R-B5, R-B8, K11, spec 5.3)."""
+"""What follows in System B from escalations' ends, halts, late fills, silence (R-B1, R-B5, R-B8, R-F1, K11, 5.3)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from protocols.kernel.seats import SYSTEM_B
 from protocols.research.sequels import audit_of
 from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, EXPIRED, REJECT
 from protocols.trading.halt import RESUME
+from protocols.trading.limits import ALREADY_REDUCED, HALVE
 from protocols.trading.trade import on_halt
 
 REMEMBERED: Final = 256
@@ -24,8 +25,6 @@ REMEMBERED: Final = 256
 SESSION, HALT, DEPLOYMENT = "session", "halt", "deployment"
 OPS, DESK, RISK = "#b-ops", "#b-desk", "#b-risk"
 
-HALVE: Final = Decision("reduce_exposure", "conservative", "R-B8")
-"""Halve every position once, ruled on the session."""
 HALT_DESK: Final = Decision("void", "halt_desk", "R-B5")
 """The Operator owes HALT, ruled on the session."""
 FLATTEN: Final = Decision("void", "late_fill", "K11")
@@ -78,7 +77,7 @@ class DeskSequels(Fold):
     def _overtaken(self, body: Ruling) -> None:
         """Keep a ruling whose session ended a moment before it came."""
         decision = Decision(body.outcome, body.reason, body.rule)
-        if decision in (*OF_SESSION.values(), FLATTEN):
+        if decision in (*OF_SESSION.values(), ALREADY_REDUCED, FLATTEN):
             self._wait(decision)
 
     def _wait(self, decision: Decision) -> None:
@@ -88,12 +87,19 @@ class DeskSequels(Fold):
     def _resolved(self, env: Envelope, ended: EscalationState, docket: Docket) -> Iterator[Draft]:
         """Put the effect of an escalation's end into force; what concerns the session waits for it."""
         of_session = OF_SESSION.get(ended.effect)
+        if of_session == HALVE and ended.outcome == "expired" and self._is_reduced(env, docket):
+            of_session = ALREADY_REDUCED
         if of_session is not None and not self._is_repeated(ended):
             self._wait(of_session)
         if ended.code == DEPLOYMENT:
             yield from self._decided(env, ended, docket)
         elif ended.effect == "resume" and ended.subject in docket.cases:
             yield case_ruling_of(env, RESUME, ended.subject, RISK)
+
+    def _is_reduced(self, env: Envelope, docket: Docket) -> bool:
+        """Say whether a conservative halving is in force, or is to be ruled on the next session (R-F1)."""
+        is_in_force: bool = docket.house.fold_named("book").is_reduced(env.sent_at)
+        return is_in_force or HALVE in self.waiting
 
     def _is_repeated(self, ended: EscalationState) -> bool:
         """Say whether silence about the same halt has halved positions before: once is enough (R-B8, K19)."""

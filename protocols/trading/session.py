@@ -338,15 +338,19 @@ def otherwise(state: SessionState, obligation: Obligation, house: House) -> Deci
 def rule(
     state: SessionState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
 ) -> SessionState:
-    """Apply a ruling: silence, a conservative action (R-B8), a desk to be halted (R-B5), a late fill (K11), a STOP."""
+    """Apply a ruling: silence, a conservative action (R-B8), a desk to be halted (R-B5), a late fill (K11), a STOP.
+
+    That positions are halved already asks for nothing (R-F1).
+    """
     if decision.outcome == "stop":
         return evolve(state, phase=ENDED, owed=(), outcome=STOPPED)
     before = pruned(state, house, obligation)
     if obligation is None:
         if decision.reason == "late_fill":
             return _on(flatten(before, house))
-        is_halt = decision.reason == "halt_desk"
-        return _on(halt(before, house, "admin") if is_halt else reduce(before, house))
+        if decision == limits.HALVE:
+            return _on(reduce(before, house))
+        return _on(halt(before, house, "admin") if decision.reason == "halt_desk" else before)
     after = _settled(before, obligation, env)
     follows = MISSED.get(kind_of_id(state, obligation.id))
     subject = state.subjects.get(obligation.id)

@@ -223,6 +223,7 @@ def _order(state: TradeState, env: Envelope, body: Order, house: House) -> Trade
     if state.is_flattening and body.quantity != (left := _to_flatten(state, _book(house))):
         raise Violation("R-B5", f"{left} are to be flattened", field="quantity")
     _check_growth(house, state.strategy_id, state.symbol, _signed(body.side, body.quantity))
+    _check_reduced(house, state, _signed(body.side, body.quantity), env)
     check_order(_book(house), house.fold_named("life"), body, state)
     return evolve(
         state,
@@ -234,6 +235,19 @@ def _order(state: TradeState, env: Envelope, body: Order, house: House) -> Trade
         owed=_executions(state, env, 10),
         executions=state.executions + 1,
     )
+
+
+def _check_reduced(house: House, state: TradeState, delta: int, env: Envelope) -> None:
+    """Check that an order undoes no conservative halving.
+
+    Raises:
+        Violation: R-F1, it opens or grows a position in the session in which all were halved.
+    """
+    book = _book(house)
+    if book.is_reduced(env.sent_at) and may_grow(book.reach(state.strategy_id, state.symbol), delta):
+        until = f"{book.reduced_until:%Y-%m-%d %H:%M} UTC"
+        why = f"every position was halved: until {until} no order opens or grows one"
+        raise Violation("R-F1", why, field="quantity")
 
 
 def _same(given: str, wanted: str, field: str) -> None:

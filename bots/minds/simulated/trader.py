@@ -115,12 +115,13 @@ class Room:
 
 
 def may_grow(turn: Turn) -> bool:
-    """Say whether positions may grow in this session as far as its risk shows (R-B4, R-B5, R-B8).
+    """Say whether positions may grow in this session as far as its risk shows (R-B4, R-B5, R-F1).
 
     Not while the desk is halted; not after exposure was ordered down or a metric was CRITICAL, or the next round would
     buy back what was just sold; and not within an hour of a WARNING.
     """
-    if desk(turn)["halted"]:
+    shown = desk(turn)
+    if shown["halted"] or (shown["reduced_until"] is not None and turn.now < shown["reduced_until"]):
         return False
     if any(ruling.outcome == REDUCE_EXPOSURE for ruling in turn.transcript.all(Ruling)):
         return False

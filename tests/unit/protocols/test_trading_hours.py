@@ -84,6 +84,14 @@ def test_the_next_open_is_open_and_nothing_before_it_is(instant):
     assert at in (instant, session.opens_at)
 
 
+@given(YEAR_2026)
+@settings(max_examples=100, deadline=None)
+def test_trading_ends_at_the_close_of_the_session_that_is_open_or_comes(instant):
+    at, closes = hours.trading_at(instant), hours.trading_ends_at(instant)
+    assert at < closes and hours.day_in_new_york(at) == hours.day_in_new_york(closes)
+    assert hours.trading_at(closes) > closes
+
+
 @pytest.mark.parametrize("year", [1999, 2012, 2027, 2040])
 def test_every_year_from_1999_to_2040_has_its_sessions(year):
     days = [date(year, 1, 1) + timedelta(days=n) for n in range(365)]

@@ -13,6 +13,7 @@ from tests.doubles.life_table import LifeTable, decision, guardian, halt, notice
 
 OPERATOR, GUARDIAN, TRADER, ADMIN = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER, Seat.ADMIN
 HALVE = ("reduce_exposure", "conservative", "R-B8")
+ALREADY_REDUCED = ("void", "already_reduced", "R-F1")
 
 
 def answer(table: LifeTable, option: int | None = None, text: str | None = None) -> None:
@@ -50,6 +51,33 @@ def test_r_b8_silence_halves_every_position_once():
     assert [tuple(d) for d in table.docket.cases[session].rulings] == [HALVE]
     table.wait(hours=30)
     assert rulings(table, session) == [HALVE]
+
+
+def test_r_f1_a_second_silence_halves_nothing_while_the_first_halving_is_in_force():
+    table, _ = disputed()
+    session = table.open_day()
+    table.wait(minutes=2)
+    table.tell(GUARDIAN, halt())
+    table.wait(hours=4)
+    assert [e.body.how for e in table.log if e.body.type == "ESCALATION_RESOLVED"] == ["expired", "expired"]
+    assert rulings(table, session) == [HALVE, ALREADY_REDUCED]
+
+
+def test_r_f1_a_second_silence_that_waits_for_a_session_halves_nothing_more():
+    table, _ = disputed()
+    table.tell(GUARDIAN, halt())
+    table.wait(hours=4)
+    assert rulings(table, table.open_day()) == [HALVE, ALREADY_REDUCED]
+
+
+def test_r_f1_an_admin_may_halve_again():
+    table, _ = disputed()
+    session = table.open_day()
+    table.tell(GUARDIAN, halt())
+    first, second = (e.case_id for e in table.log if e.body.type == "ESCALATION")
+    for case_id in (first, second):
+        table.tell(ADMIN, EscalationAnswer(option=1), case_id)
+    assert rulings(table, session) == [HALVE, HALVE]
 
 
 def test_r_b8_without_a_session_it_waits_for_the_next_one():

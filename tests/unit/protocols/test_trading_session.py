@@ -619,7 +619,7 @@ def test_r_b5_an_admin_who_wants_a_halt_makes_the_operator_owe_it():
 def test_a_signal_of_a_round_settles_no_reduction():
     table = holding()
     conservative(table)
-    table.hold("strat_1", "SPX", 10)
+    table.hold("strat_1", "SPX", -10)
     assert len(table.steps("reduce")) == 1
 
 
