@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -66,6 +67,7 @@ class Plan:
         settings: The effective configuration.
         seed: Seeds minds, simulated prices and the simulated admin.
         start: Society time of its very first message.
+        society_id: Tells it from every other society; None: one is drawn. A society that goes on keeps its own.
         directory: Its data directory; None: nothing is written.
         bus: `memory` streams its log out behind itself; `sqlite` is durable.
         scripts: Scripts by seat.
@@ -76,6 +78,7 @@ class Plan:
     settings: Settings
     seed: int
     start: datetime
+    society_id: str | None = None
     directory: Path | None = None
     bus: Literal["memory", "sqlite"] = "memory"
     scripts: Mapping[Seat, Script] = field(default_factory=dict)
@@ -92,6 +95,7 @@ class Society:
         self.clock = clock
         self.bus = bus
         self.host = host
+        self.society_id = host.docket.house.society_id or plan.society_id or str(uuid.uuid4())
         self.minds: dict[Seat, Mind] = {}
         self._exits = exits
         self._office: asyncio.Task[None] | None = None
@@ -170,6 +174,7 @@ class Society:
     def _started(self, data: Mapping[str, Any]) -> Draft:
         plan, clock = self.plan, self.clock
         return timekeeper.started(
+            society_id=self.society_id,
             config=plan.settings.as_log(),
             rules_version=VERSION,
             moot_version=MOOT_VERSION,

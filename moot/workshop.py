@@ -117,6 +117,7 @@ async def workshop(
 
     await host.publish(
         timekeeper.started(
+            society_id=f"workshop/{seed}",
             config={"schedules": {}},
             rules_version=VERSION,
             moot_version=MOOT_VERSION,

@@ -19,6 +19,7 @@ def _draft(body: Message, key: str) -> Draft:
 
 def started(
     *,
+    society_id: str,
     config: Mapping[str, Any],
     rules_version: str,
     moot_version: str,
@@ -33,6 +34,7 @@ def started(
 ) -> Draft:
     """Say that the society starts, and with what (K4)."""
     body = SocietyStarted(
+        society_id=society_id,
         config=config,
         rules_version=rules_version,
         moot_version=moot_version,

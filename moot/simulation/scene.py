@@ -252,6 +252,7 @@ def plan_of(scene: Scene, out: Path | None, settings: Settings | None = None) ->
         settings=settings,
         seed=scene.seed,
         start=scene.start,
+        society_id=f"scene/{scene.seed}",
         directory=out,
         scripts=scripts,
         is_admin_simulated=Seat.ADMIN in scene.minds,

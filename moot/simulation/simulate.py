@@ -56,6 +56,7 @@ def plan_of(options: SimulateOptions) -> Plan:
         settings=settings,
         seed=options.seed,
         start=options.start,
+        society_id=f"simulation/{options.seed}",
         directory=options.out,
         is_admin_simulated=True,
     )

@@ -123,6 +123,8 @@ class Lifecycle:
         body = env.body
         assert isinstance(body, SocietyStarted)
         self._check_id(env, f"started/{env.seq}")
+        if docket.seq and body.society_id != docket.house.society_id:
+            self._bad(env, "K4", f"society_id: {body.society_id}, this log is of {docket.house.society_id}")
         if body.rules_version != VERSION:
             self._bad(env, "K4", f"rules_version: this Moot knows {VERSION}, not {body.rules_version}")
         if not 0 < body.speed <= MOST_SPEED or (body.clock == "real" and body.speed != 1):

@@ -77,6 +77,7 @@ class House:
     Attributes:
         seq: Seq of the message that is being folded.
         at: Its `sent_at`.
+        society_id: What tells this society from every other, by the first SOCIETY_STARTED (K4).
         started_at: `sent_at` of the first SOCIETY_STARTED.
         speed: Society seconds a wall second, 0 before the start.
         paused: Whether the clock stands still.
@@ -99,6 +100,7 @@ class House:
         """Start before the first envelope."""
         self.seq = 0
         self.at: datetime | None = None
+        self.society_id = ""
         self.started_at: datetime | None = None
         self.stopped_at: datetime | None = None
         self.speed = 0.0
@@ -146,6 +148,7 @@ class House:
             gap = timedelta(0)
             if self.started_at is None:
                 self.started_at = env.sent_at
+                self.society_id = body.society_id
             else:
                 gap = env.sent_at - (self.stopped_at or before or env.sent_at)
             self.config = dict(body.config)

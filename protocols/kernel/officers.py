@@ -18,6 +18,7 @@ class SocietyStarted(Message):
     """Open a stretch of the log with all that explains it. Timekeeper, #admin (K4, K6)."""
 
     type: Literal["SOCIETY_STARTED"] = "SOCIETY_STARTED"
+    society_id: Ident
     config: FrozenJson
     rules_version: Ident
     seed: Whole

@@ -129,6 +129,7 @@ async def run(
     began = perf_counter()
     await host.publish(
         timekeeper.started(
+            society_id="test",
             config={},
             rules_version=VERSION,
             moot_version="bench",

@@ -127,6 +127,7 @@ def debate_log(debates: int = DEBATES) -> tuple[Envelope, ...]:
         owed.extend(o for o in fx.opened if o.seat in BOTS)
 
     started = SocietyStarted(
+        society_id="test",
         config={},
         rules_version=VERSION,
         seed=1,

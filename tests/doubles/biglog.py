@@ -62,6 +62,7 @@ class Chance:
         self._agenda: list[tuple[datetime, int, str]] = []
         self._n = 0
         self._started = SocietyStarted(
+            society_id="test",
             config={"schedules": schedules, "admins": {"test": ["ann"]}},
             rules_version=VERSION,
             seed=seed,

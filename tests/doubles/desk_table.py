@@ -65,6 +65,7 @@ class DeskTable(Table):
     def start(self) -> None:
         """Say SOCIETY_STARTED with a desk, and let the officers do what is due."""
         body = SocietyStarted(
+            society_id="test",
             config={
                 "schedules": self.schedules,
                 "admins": {"test": ["ann"]},

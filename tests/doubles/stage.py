@@ -67,6 +67,7 @@ def play(
         host.listeners.append(lambda env, _fx: kept.append(env))
         await host.publish(
             timekeeper.started(
+                society_id="test",
                 config={
                     "schedules": schedules or {"micro": {"at": [start.isoformat()]}},
                     "admins": {"test": ["ann"]},

@@ -49,6 +49,7 @@ async def still_society(directory: Path, settings: Settings) -> AsyncIterator[li
     host.attach()
     await host.publish(
         timekeeper.started(
+            society_id="test",
             config={"schedules": {}, "desk": {"enabled": True}},
             rules_version=VERSION, moot_version="test", seed=1, data={}, speed=1.0, paused=False,
             clock="virtual", durability="none", warm_up=False, after_seq=0,

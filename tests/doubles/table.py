@@ -56,6 +56,7 @@ class Table:
     def start(self) -> None:
         """Say SOCIETY_STARTED, and let the officers do what is due."""
         body = SocietyStarted(
+            society_id="test",
             config={"schedules": self.schedules, "admins": {"test": ["ann"]}, **self.config},
             rules_version=VERSION,
             seed=1,

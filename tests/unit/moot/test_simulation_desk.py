@@ -40,6 +40,7 @@ class Told:
         self.now = START
         self.seq = 0
         body = SocietyStarted(
+            society_id="test",
             config={"desk": {"capital": capital}},
             rules_version="1",
             seed=3,

@@ -114,6 +114,19 @@ def test_k4_a_society_that_goes_on_keeps_the_prices_of_its_first_start(tmp_path:
     assert (first.seed, second.seed) == (1, 2)
 
 
+def test_k4_two_societies_born_alike_differ_from_their_first_message_on(tmp_path: Path) -> None:
+    live(tmp_path / "one", 0.1)
+    live(tmp_path / "two", 0.1)
+    assert log_of(tmp_path / "one")[0].hash != log_of(tmp_path / "two")[0].hash
+
+
+def test_k4_a_society_keeps_its_identity_when_it_goes_on(tmp_path: Path) -> None:
+    live(tmp_path, 0.1)
+    live(tmp_path, 0.1, society_id="another")
+    first, second = of(log_of(tmp_path), "SOCIETY_STARTED")
+    assert first.society_id == second.society_id != "another"
+
+
 # ---------------------------------------------------------------- K6: outages
 
 

@@ -74,6 +74,13 @@ def test_a_crash_leaves_no_stop_and_verifies() -> None:
     assert story.findings() == []
 
 
+def test_a_log_is_of_one_society() -> None:
+    story = Story()
+    story.life.stop()
+    story.life.start(society_id="another")
+    assert story.findings() == [(3, "lifecycle", "K4")]
+
+
 def test_a_log_begins_with_society_started() -> None:
     story = Story()
     story.note()

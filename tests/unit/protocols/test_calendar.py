@@ -367,6 +367,7 @@ def test_a_changed_configuration_changes_the_schedules_at_once():
 def test_a_start_with_schedules_that_are_none_is_an_officers_fault(schedules):
     table = society(MONDAY + hours(11))
     body = SocietyStarted(
+        society_id="test",
         config={"schedules": schedules},
         rules_version="1",
         seed=1,

@@ -266,6 +266,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "CAUSAL_RECORD": {"record": RECORD},
     "REFLECTION": {"record": RECORD},
     "SOCIETY_STARTED": {
+        "society_id": "6f9619ff-8b86-4d11-b42d-00c04fc964ff",
         "config": {"debate": {"rounds": 2, "band": [0.55, 0.75], "names": {}}, "tiny": 1e-9, "none": None},
         "rules_version": "1",
         "seed": 7,
