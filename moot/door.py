@@ -82,7 +82,7 @@ class Door:
             del self._notes[next(iter(self._notes))]
 
     def _completed(self, draft: Draft) -> Draft:
-        """Fill in what a person leaves out who means what is open now: the trading day, the halt, the round of a run.
+        """Fill in what a person leaves out who means what is open now: day, halt or mode, the round of a run.
 
         Whoever writes in a hurry knows neither id, and what a guest looked up may be over when it arrives.
 
@@ -102,6 +102,8 @@ class Door:
             return replace(draft, body=changed(body, "session_id", free[-1])) if free else draft
         if isinstance(body, Resume | ResumeConfirmed) and not body.halt_id and draft.case_id is None:
             halt_id = docket.house.fold_named("book").halt_id
+            if not halt_id and isinstance(body, Resume) and docket.house.conservative_a:
+                halt_id = docket.house.fold_named("modes").because
             if not halt_id:
                 raise Violation("R-B5", "nothing is halted", field="halt_id")
             return replace(draft, case_id=halt_id, body=changed(body, "halt_id", halt_id))
@@ -141,7 +143,7 @@ class Door:
 def _note(env: Envelope, violation: Violation) -> str:
     """Say to a person why a message changes nothing."""
     if isinstance(violation, Late):
-        return violation.why.removeprefix("late: ").removesuffix("; this changes nothing")
+        return violation.why.removeprefix("late: ").removesuffix("; that stands")
     body = env.body
     if isinstance(body, EscalationAck) and violation.rule == "5.2":
         return f"{env.case_id} was acknowledged or answered before"

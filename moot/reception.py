@@ -95,7 +95,9 @@ class Reception:
             f"{o.seat} owes {' or '.join(o.expects)} until {o.due_at:%H:%M} ({o.id})" for o in owed[:10]
         ]
         if docket.house.conservative_a:
-            lines.append("System A is conservative until an admin acts")
+            lines.append(
+                f"System A is conservative since {docket.house.fold_named('modes').because}: /resume ends it"
+            )
         if money(docket.house)["halted"]:
             lines.append("trading is halted until an admin says /resume")
         return "\n".join(lines)

@@ -17,6 +17,7 @@ from protocols.arena.run import RUN
 from protocols.escalation import messages as escalation_messages
 from protocols.escalation import rights as escalation_rights
 from protocols.escalation.case import ESCALATION
+from protocols.escalation.mode import Modes
 from protocols.escalation.watch import Watch
 from protocols.kernel import officers, people, stop, tenure
 from protocols.kernel import rights as kernel_rights
@@ -49,7 +50,7 @@ from protocols.trading.book import Book
 from protocols.trading.bridge import FEEDBACK, RECALL
 from protocols.trading.deploy import DEPLOYMENT
 from protocols.trading.desk_calendar import DeskCalendar
-from protocols.trading.halt import HALT
+from protocols.trading.halt import HALT, check_resume
 from protocols.trading.health import Health
 from protocols.trading.life import Life
 from protocols.trading.promotion import PROMOTION
@@ -141,6 +142,7 @@ def _folds() -> Sequence[Fold]:
     return (
         Ledger(),
         Sequels(),
+        Modes(),
         tenure.Tenures(),
         stop.Stops(),
         Life(),
@@ -178,6 +180,7 @@ def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
             "SEAT_TAKEN": tenure.check_taken,
             "SEAT_RELEASED": tenure.check_released,
             "STOP": stop.check_stop,
+            "RESUME": check_resume,
         },
         asides=frozenset({"NOTE", "RESEARCH_NOTE", "SEAT_TAKEN", "SEAT_RELEASED", "STOP"}),
         lifecycle=frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "CONFIG_CHANGED", "CLOCK_SET"}),

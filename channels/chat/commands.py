@@ -135,7 +135,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command("release", "give a seat back", "release", ("seat",), _seat),
     Command("stop", "stop the society, system A or B, or a case", "stop", ("scope", "why"), _stop),
     Command("halt", "halt all trading", "halt", ("reason",)),
-    Command("resume", "let trading go on", "resume", ("reason",)),
+    Command("resume", "let trading go on, or end the conservative mode", "resume", ("reason",)),
     Command("arena", "have a task refined in #r-arena", "arena", ("prompt_or_task",), _arena),
     Command("status", "how the society stands", None),
     Command("escalations", "what waits for an admin", None),

@@ -68,6 +68,7 @@ URGENT: Final = frozenset(
         "ESCALATION_ACK",
         "ESCALATION_ANSWER",
         "ESCALATION_RESOLVED",
+        "MODE_CHANGED",
         "RISK_ALERT",
         "HALT",
         "RESUME",

@@ -155,6 +155,7 @@ ESCALATION: Final[Mapping[str, str]] = {
     "ESCALATION_ACK": "has seen {escalation_id}",
     "ESCALATION_ANSWER": "answers {escalation_id}[ with option {option}][: {text}]",
     "ESCALATION_RESOLVED": "resolves {escalation_id}: {how|ended}[ by {by}][; {effect|effect}]",
+    "MODE_CHANGED": "turns System {system} {mode}, because of {because}",
 }
 """The escalations of spec section 5."""
 

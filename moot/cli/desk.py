@@ -247,15 +247,21 @@ def resume(
     as_user: As = None,
     as_json: AsJson = False,
 ) -> int:
-    """Ask to lift the halt; trading goes on when the Guardian, or an admin with --confirm, has confirmed it."""
+    """Ask to lift the halt; trading goes on when the Guardian, or an admin with --confirm, has confirmed it.
+
+    Where nothing is halted, end System A's conservative mode, which silence about an escalation led to.
+    """
     from protocols.trading.messages import Resume, ResumeConfirmed
 
     user, log = user_of(as_user), Log(named)
     if why is None and not confirm:
         raise Unusable("--why TEXT is missing: say why trading may go on")
     reason = None if why is None else said(why, "--why")
-    halt_id = _halt_in_force(log, named, confirm)
-    channel, done = "#b-ops", f"asked to lift {halt_id}, the Guardian is to confirm it"
+    halt_id, is_halt = _to_lift(log, named, confirm)
+    done = f"asked to lift {halt_id}, the Guardian is to confirm it"
+    if not is_halt:
+        done = f"System A is no longer conservative because of {halt_id}"
+    channel = "#b-ops"
     body: Resume | ResumeConfirmed
     if confirm:
         channel, done = "#b-risk", f"{halt_id} is lifted"
@@ -266,8 +272,8 @@ def resume(
     return perform(log, draft, as_json=as_json, done=done)
 
 
-def _halt_in_force(log: Log, named: Path, confirm: bool) -> str:
-    """Return the case of the halt that is in force.
+def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool]:
+    """Return the case of the halt in force, or what led to System A's conservative mode (R-F2), and which it is.
 
     Raises:
         Refused: R-B5, nothing is halted, or a resume was asked for already, or is not yet to be confirmed.
@@ -276,6 +282,8 @@ def _halt_in_force(log: Log, named: Path, confirm: bool) -> str:
 
     docket: Docket = fold(log)
     halt_id: str = docket.house.fold_named("book").halt_id
+    if not halt_id and not confirm and docket.house.conservative_a:
+        return docket.house.fold_named("modes").because, False
     if not halt_id:
         raise Refused(f"nothing is halted in {named} [R-B5]")
     is_asked = docket.cases[halt_id].phase == "resuming"
@@ -285,4 +293,4 @@ def _halt_in_force(log: Log, named: Path, confirm: bool) -> str:
         )
     if confirm and not is_asked:
         raise Refused(f"nobody asked to lift {halt_id}: moot resume {named} --why TEXT does [R-B5]")
-    return halt_id
+    return halt_id, True

@@ -72,7 +72,11 @@ def status(named: Source, as_json: AsJson = False) -> None:
             "people", ", ".join(f"{who.user_id} as {seat}" for seat, who in sorted(house.holders.items()))
         )
     if house.conservative_a:
-        rows.add_row("mode", "conservative: uncertain hypotheses are rejected until an admin acts")
+        because = house.fold_named("modes").because
+        rows.add_row(
+            "mode",
+            f"conservative because of {because}: what is below 0.75 is rejected; moot resume ends it",
+        )
     for system in sorted(house.stopped):
         rows.add_row("stopped", f"system {system}, by a person")
     if n := queued(found.log):

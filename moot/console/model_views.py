@@ -365,7 +365,7 @@ class Standing:
         seq: The message after which it stands so.
         is_halted: Whether the desk is halted.
         halt_id: The halt's case, "" without one.
-        is_conservative: Whether System A is conservative until an admin acts.
+        is_conservative: Whether System A is conservative until an admin decides (R-F2).
         stopped: Systems that a person stopped.
         holders: Who sits in which seat, by user id.
         cases: Open cases by kind.

@@ -60,7 +60,6 @@ class SecondOpinion:
         self._over: dict[str, int] = {}
         self._closing: deque[tuple[datetime, str]] = deque()
         self._conservative = False
-        self._was_conservative: tuple[int, bool] = (0, False)
         self._outage = NOTHING
         self._down_at: datetime | None = None
         self._last_at: datetime | None = None
@@ -85,9 +84,6 @@ class SecondOpinion:
             handler(self, env, env.body, is_void)
         if kind in DESK_TYPES and not is_void:
             self._desk.hear(env, self._up(env), self._findings.line)
-        if env.author is Seat.ADMIN:
-            self._was_conservative = (env.seq, self._conservative)
-            self._conservative = False
         self._last_at = env.sent_at
 
     def end(self, slack: timedelta) -> None:
@@ -127,8 +123,6 @@ class SecondOpinion:
         seq = body.of_seq
         self._suspicions.pop(seq, None)
         self._desk.strike(seq)
-        if self._was_conservative[0] == seq:
-            self._conservative = self._was_conservative[1] or self._conservative
         case_id = env.case_id or ""
         instead = self._escalations.strike(case_id, seq)
         if instead is not None:
@@ -207,10 +201,12 @@ class SecondOpinion:
 
     def _escalation(self, env: Envelope, body: Any, is_void: bool) -> None:
         breach = self._escalations.take(env, self._up(env), is_void=is_void)
-        if body.type == "ESCALATION_RESOLVED" and not is_void:
-            self._conservative = self._conservative or body.effect == "conservative"
         if breach is not None:
             self._suspect(env, "escalation", breach)
+
+    def _mode(self, env: Envelope, body: Any, is_void: bool) -> None:
+        if body.system == "A":
+            self._conservative = body.mode == "conservative"
 
 
 _HANDLERS: Final[dict[str, Any]] = {
@@ -220,6 +216,7 @@ _HANDLERS: Final[dict[str, Any]] = {
     "CYCLE_TRIGGER": SecondOpinion._triggered,
     "HYPOTHESIS": SecondOpinion._opened,
     "OVERRIDE": SecondOpinion._overrides,
+    "MODE_CHANGED": SecondOpinion._mode,
     **dict.fromkeys(TYPES, SecondOpinion._escalation),
     **dict.fromkeys(
         (

@@ -99,7 +99,7 @@ def step(state: EscalationState, env: Envelope, house: House) -> EscalationState
     if isinstance(body, EscalationPaged):
         return _paged(state, env)
     if isinstance(body, EscalationAnswer) and state.phase == ANSWERED:
-        raise Late("R-E4", f"late: {state.case_id} was answered before; this changes nothing")
+        raise Late("R-E4", f"late: {state.case_id} was answered before; that stands")
     if isinstance(body, EscalationAck) and state.phase == OPEN:
         return evolve(state, phase=ACKNOWLEDGED, owed=_acknowledged(state, env))
     if isinstance(body, EscalationAnswer) and state.phase in (OPEN, ACKNOWLEDGED):
@@ -191,7 +191,7 @@ def rule(
 
 def after_end(ended: Ended, env: Envelope) -> Violation:
     """Make the violation of a message to an ended escalation (R-E4)."""
-    return Late("R-E4", f"late: {ended.case_id} was {ended.outcome} before; this changes nothing")
+    return Late("R-E4", f"late: {ended.case_id} was {ended.outcome} before; that stands")
 
 
 ESCALATION: Final = CaseType(

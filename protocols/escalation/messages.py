@@ -1,4 +1,4 @@
-"""Escalations as messages: raised, paged, acknowledged, answered, resolved (spec 5.2, R-E2)."""
+"""Escalations as messages: raised, paged, acknowledged, answered, resolved; and modes (5.2, R-E2, R-F2)."""
 
 from __future__ import annotations
 
@@ -73,3 +73,15 @@ class EscalationResolved(Message):
     how: Literal["answered", "expired", "withdrawn"]
     by: Ident
     effect: Ident
+
+
+class ModeChanged(Message):
+    """Say that a system acts conservatively from here on, or no longer. Referee, #a-arena or #b-ops (5.3, R-F2).
+
+    `because` is the case of the message that led to it, which this one replies to.
+    """
+
+    type: Literal["MODE_CHANGED"] = "MODE_CHANGED"
+    system: Literal["A", "B"]
+    mode: Literal["conservative", "normal"]
+    because: Ident

@@ -1,9 +1,10 @@
-"""Who posts the messages of an escalation: all in #admin, one row a type."""
+"""Who posts the messages of an escalation: all in #admin, a change of mode where the system speaks; one row a type."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from protocols.escalation.mode import CHANNELS
 from protocols.kernel.catalogue import Right
 from protocols.kernel.rights import ADMIN, ADMIN_CHANNEL, REFEREE
 
@@ -13,4 +14,5 @@ RIGHTS: Final = (
     Right("ESCALATION_ACK", ADMIN, ADMIN_CHANNEL),
     Right("ESCALATION_ANSWER", ADMIN, ADMIN_CHANNEL),
     Right("ESCALATION_RESOLVED", REFEREE, ADMIN_CHANNEL),
+    Right("MODE_CHANGED", REFEREE, frozenset(CHANNELS.values())),
 )

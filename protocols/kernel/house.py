@@ -88,7 +88,7 @@ class House:
         running: Number of open cases by kind.
         tenures: Seq of the last SEAT_TAKEN or SEAT_RELEASED by seat: the fencing token (K14).
         holders: The person who holds a seat: a user id on a platform.
-        conservative_a: Whether System A rejects uncertain hypotheses until an admin acts (R-B8).
+        conservative_a: Whether System A rejects uncertain hypotheses until an admin decides (R-B8, R-F2).
         stopped: Systems that a human STOP holds, until the society starts again.
         cases: The docket's open cases by id.
         awaited: Seats whose next answer some fold wants to hear of.

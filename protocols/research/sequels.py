@@ -1,4 +1,4 @@
-"""What follows in System A from rulings and answers: reflections, audits, modes (R-D10, R-B8, spec 5.3)."""
+"""What follows in System A from rulings and answers: reflections, audits (R-D10, spec 5.3)."""
 
 from __future__ import annotations
 
@@ -27,16 +27,14 @@ def check_record(env: Envelope, house: House) -> None:
 
 
 class Sequels(Fold):
-    """Name the referee's duties after a ruling, and turn System A conservative and back."""
+    """Name the referee's duties after a ruling, and after an escalation's end."""
 
     name = "sequels"
     types = frozenset({"ESCALATION_RESOLVED"})
-    turns = Turn.RULED | Turn.PERSON
+    turns = Turn.RULED
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""
-        if env.author is Seat.ADMIN and fx.violation is None:
-            docket.house.conservative_a = False
         if fx.decision is not None and fx.decision.outcome != "stop":
             return self._ruled(env, fx, docket)
         for ended in fx.ended:
@@ -85,9 +83,7 @@ class Sequels(Fold):
     def _resolved(self, env: Envelope, ended: EscalationState, docket: Docket) -> list[Draft] | None:
         """Put the effect of an escalation's end into force."""
         house = docket.house
-        if ended.effect == "conservative":
-            house.conservative_a = True
-        elif ended.effect == "diversify":
+        if ended.effect == "diversify":
             house.fold_named("research").diversify()
         elif ended.effect == "retire_lineage":
             house.fold_named("research").retired.add(ended.subject)

@@ -74,6 +74,17 @@ def open_halt(env: Envelope, house: House, parent: CaseState | None) -> HaltStat
     )
 
 
+def check_resume(env: Envelope, house: House) -> None:
+    """Check a RESUME that names no open halt: an admin ends System A's conservative mode by what led to it (R-F2).
+
+    Raises:
+        Violation: It led to no mode that is in force, or it is no admin that ends it.
+    """
+    is_meant = house.conservative_a and env.case_id == house.fold_named("modes").because
+    if not is_meant or env.author is not Seat.ADMIN:
+        raise Violation("K9", f"there is no open case {env.case_id}", field="case_id")
+
+
 def _is_owed(house: House, seat: Seat, kind: str) -> bool:
     return any(o.seat is seat and kind in o.expects for state in house.cases.values() for o in state.owed)
 

@@ -103,7 +103,7 @@ class Halt(Message):
 
 
 class Resume(Message):
-    """Ask to resume trading. Operator or admin, #b-ops (R-B5)."""
+    """Ask to resume trading, or what an escalation made conservative. Operator or admin, #b-ops (R-B5, R-F2)."""
 
     case_field: ClassVar[str] = "halt_id"
     type: Literal["RESUME"] = "RESUME"

@@ -32,6 +32,7 @@ from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.live_society import LiveSociety
 from tests.doubles.money_table import MoneyTable
 from tests.doubles.stage import Stage, play
+from tests.doubles.table import Table
 
 ME = login_name()
 GUARDIAN, OPERATOR = Seat.GUARDIAN, Seat.OPERATOR
@@ -348,6 +349,22 @@ def test_r_b5_a_second_halt_is_told_to_break_the_rule(live: LiveSociety) -> None
     said = complaint(3, "halt", live.directory, "--why", "y")
     assert "the desk is halted already" in said
     assert "[R-B5]" in said
+
+
+def test_r_f2_a_resume_without_a_halt_ends_the_conservative_mode(tmp_path: Path) -> None:
+    table = Table(schedules={})
+    table.wait(hours=28)
+    because = table.last("ESCALATION").case_id
+    with LiveSociety(tmp_path / "data", table.log, lambda: table.now) as live:
+        place = live.directory
+        assert data("status", place)["conservative"]
+        assert f"conservative because of {because}" in done("status", place)
+        assert "nothing is halted" in complaint(3, "resume", place, "--confirm")
+        said = done("resume", place, "--why", "I read on from here")
+        assert said.startswith(f"System A is no longer conservative because of {because}: message ")
+        assert last(place, "MODE_CHANGED")["body"]["mode"] == "normal"
+        assert not data("status", place)["conservative"]
+        assert "nothing is halted" in complaint(3, "resume", place, "--why", "again")
 
 
 def test_what_is_not_halted_cannot_resume(table: MoneyTable, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from moot.verify import verify
 from protocols.escalation import case as escalation_case
 from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.people import Note, Override
+from protocols.kernel.people import Override
 from protocols.kernel.seats import Seat
 from protocols.research import debate as debate_rules
 from protocols.research import judging
@@ -119,9 +119,11 @@ def test_the_conservative_mode_is_followed(monkeypatch: Patch) -> None:
     assert second(table) == [(seq, "debate", "R-B8")]
 
 
-def test_what_an_admin_says_ends_the_conservative_mode() -> None:
+def test_what_an_admin_decides_ends_the_conservative_mode() -> None:
     table = _conservative()
-    table.say(ADMIN, Note(text="go on"), channel="#admin")
+    case_id = table.last("ESCALATION").case_id
+    answer = EscalationAnswer(escalation_id=case_id or "", option=3)
+    table.say(ADMIN, answer, channel="#admin", case_id=case_id)
     argued(table=table)
     judged(table, "APPROVE", 0.7)
     assert second(table) == []

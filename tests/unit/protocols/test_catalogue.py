@@ -67,6 +67,7 @@ ESCALATION_PAGED        referee              #admin
 ESCALATION_ACK          admin                #admin
 ESCALATION_ANSWER       admin                #admin
 ESCALATION_RESOLVED     referee              #admin
+MODE_CHANGED            referee              #a-arena,#b-ops
 NOTE                    admin,viewer         *
 OVERRIDE                admin                *
 SEAT_TAKEN              admin,referee        #admin
@@ -111,7 +112,7 @@ EXPECTED = {
     (seat, channel, kind)
     for kind, seats, where in map(str.split, TABLE.strip().splitlines())
     for seat in seats.split(",")
-    for channel in (CHANNEL_NAMES if where == "*" else [where])
+    for channel in (CHANNEL_NAMES if where == "*" else where.split(","))
     if not (seat == "viewer" and channel == "#admin")
 }
 TYPES = [line.split()[0] for line in TABLE.strip().splitlines()]

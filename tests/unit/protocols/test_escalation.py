@@ -6,16 +6,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from protocols.escalation import triggers
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
+from protocols.escalation.messages import EscalationAck, EscalationAnswer, ModeChanged
 from protocols.escalation.triggers import TRIGGERS, options_of
 from protocols.escalation.watch import OCCURRENCES, Watched
 from protocols.kernel.envelope import OFFICER, Draft
 from protocols.kernel.errors import Late, OfficerFault
-from protocols.kernel.people import Note, Stop
+from protocols.kernel.people import Note, Override, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from protocols.panel.triggers_watch import sources as panel_sources
 from protocols.research.triggers import sources
 from protocols.rulebook import CHANNEL_OF
+from protocols.trading.messages import Resume
 from protocols.trading.triggers import sources as desk_sources
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
@@ -501,7 +502,7 @@ def test_k5_an_answer_at_four_hours_counts_until_the_end_stands():
     assert not table.docket.house.conservative_a
 
 
-def test_r_e4_a_late_answer_is_marked_late_and_changes_nothing():
+def test_r_e4_a_late_answer_is_marked_late_and_does_not_change_the_outcome():
     table, env = attention()
     table.until(env.sent_at + 4 * HOUR)
     late = answer(table, 3)
@@ -509,7 +510,6 @@ def test_r_e4_a_late_answer_is_marked_late_and_changes_nothing():
     assert beside(table, late).rule == "R-E4"
     assert beside(table, late).why.startswith("late")
     assert table.docket.ended[env.case_id].outcome == "expired"
-    assert table.docket.house.conservative_a
 
 
 def test_r_e4_a_second_answer_is_marked_late_before_and_after_the_end():
@@ -561,12 +561,95 @@ def expired():
     return table
 
 
-def test_r_b8_the_mode_holds_until_an_admin_acts():
+def modes(table):
+    return [
+        (e.body.system, e.body.mode, e.body.because, e.channel)
+        for e in table.log
+        if e.body.type == "MODE_CHANGED"
+    ]
+
+
+def test_r_f2_the_referee_says_when_the_mode_begins_and_it_holds():
     table = expired()
+    assert modes(table) == [("A", "conservative", escalations(table)[0].case_id, "#a-arena")]
+    assert table.last("MODE_CHANGED").in_reply_to == table.last("ESCALATION_RESOLVED").id
     table.wait(hours=3)
     assert table.docket.house.conservative_a
-    table.say(ADMIN, Note(text="here I am"), channel="#admin")
+
+
+def test_r_f2_a_late_answer_that_decides_ends_the_mode():
+    table = expired()
+    said = answer(table, 3)
+    assert isinstance(table.effects[said.seq - 1].violation, Late)
     assert not table.docket.house.conservative_a
+    assert modes(table)[-1] == ("A", "normal", said.case_id, "#a-arena")
+    assert table.last("MODE_CHANGED").in_reply_to == said.id
+
+
+@pytest.mark.parametrize("how", [{"option": 1}, {"option": 9}, {"text": "good morning"}])
+def test_r_f2_a_late_answer_that_decides_nothing_else_ends_nothing(how):
+    table = expired()
+    answer(table, **how)
+    assert table.docket.house.conservative_a
+    assert len(modes(table)) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        Note(text="good morning"),
+        Stop(scope="B", why="holiday"),
+        SeatTaken(seat="critic", user_id="ann", reason="me"),
+    ],
+)
+def test_r_f2_what_decides_nothing_ends_nothing(body):
+    table = expired()
+    table.say(ADMIN, body, channel="#admin")
+    assert table.docket.house.conservative_a
+
+
+def test_r_f2_an_override_ends_the_mode_and_one_that_is_refused_does_not():
+    table = Table(schedules={"micro": {"at": [START.isoformat()]}})
+    case_id = hypothesise(table)
+    table.until(START + 29 * HOUR)
+    assert table.docket.house.conservative_a
+    override = {"channel": "#a-verdict", "case_id": case_id}
+    table.say(ADMIN, Override(case_id="hyp_none", verdict="APPROVE", why="I like it"), **override)
+    assert table.docket.house.conservative_a
+    said = table.say(ADMIN, Override(case_id=case_id, verdict="APPROVE", why="I like it"), **override)
+    assert modes(table)[-1][1:3] == ("normal", case_id)
+    assert table.last("MODE_CHANGED").in_reply_to == said.id
+
+
+def resume(table, halt_id, seat=ADMIN):
+    return table.say(seat, Resume(halt_id=halt_id, reason="I am here"), channel="#b-ops", case_id=halt_id)
+
+
+def test_r_f2_a_resume_names_what_led_to_the_mode():
+    table = expired()
+    case_id = escalations(table)[0].case_id
+    assert beside(table, resume(table, "halt_20260223_1000")).rule == "K9"
+    assert beside(table, resume(table, case_id, Seat.OPERATOR)).rule == "K9"
+    assert table.docket.house.conservative_a
+    resume(table, case_id)
+    assert not table.docket.house.conservative_a
+    assert beside(table, resume(table, case_id)).rule == "K9", "it is over"
+
+
+def test_r_f2_each_change_is_said_once():
+    table = expired()
+    answer(table, 3)
+    answer(table, 2)
+    assert [mode for _, mode, *_ in modes(table)] == ["conservative", "normal"]
+    table.until(START + 53 * HOUR)
+    assert [mode for _, mode, *_ in modes(table)] == ["conservative", "normal", "conservative"]
+
+
+def test_r_f2_a_change_that_nothing_leads_to_stops_the_host():
+    table = expired()
+    body = ModeChanged(system="A", mode="normal", because="esc_20260223_1000")
+    with pytest.raises(OfficerFault):
+        table.post(REFEREE, body, channel="#a-arena", key="mode/A/1")
 
 
 def test_r_b8_a_viewer_is_no_admin():

@@ -322,6 +322,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "by": "admin",
         "effect": "none",
     },
+    "MODE_CHANGED": {"system": "A", "mode": "conservative", "because": "esc_20260223_1000"},
     "NOTE": {"text": "hello", "about_case_id": None},
     "OVERRIDE": {"case_id": "hyp_1", "verdict": "REJECT", "why": "no"},
     "SEAT_TAKEN": {"seat": "critic", "user_id": "ann", "reason": "try"},
