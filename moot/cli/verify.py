@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from moot.cli.app import command
+from moot.cli.errors import Unusable
 from moot.cli.output import Counting, console, heading, plural, print_hanging, say, write_json
 from moot.cli.place import AsJson, data_dir
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     from moot.verify import Report
 
 
-@command("moot verify ./moot-data", "moot verify ./log.jsonl --json", "moot verify - < log.jsonl")
+@command(
+    "moot verify ./moot-data",
+    "moot verify ./moot-data --strict",
+    "moot verify ./log.jsonl --json",
+    "moot verify - < log.jsonl",
+)
 def verify(
     named: Annotated[
         str,
@@ -27,21 +33,30 @@ def verify(
     is_trusting: Annotated[
         bool, typer.Option("--no-evidence", help="Believe the backtests instead of computing them again.")
     ] = False,
+    is_strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Fail also when something that can be computed again is not borne out."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Judge a log that anybody produced, trusting nothing in it; exit code 1 names the offending message.
 
     It folds the log anew and checks the hash chain, every message, every ruling, every deadline, every
-    figure. A file without hashes is judged by the rules alone.
+    figure. A file without hashes is judged by the rules alone. What it cannot compute again, because prices are
+    missing, say, it always tells; with --strict it fails by that.
     """
     from moot.logs import open_log
     from moot.verify import verify as judge
 
+    if is_strict and is_trusting:
+        raise Unusable("--strict and --no-evidence contradict each other: give one of them")
     place = Path(named)
     if named != "-" and place.is_dir():
         place = data_dir(place)
     with open_log(named if named == "-" else place) as source, Counting("judging") as told:
-        report = judge(source, evidence=not is_trusting, on_progress=told)
+        report = judge(source, evidence=not is_trusting, strict=is_strict, on_progress=told)
     if as_json:
         write_json(report.as_json())
     else:
@@ -59,6 +74,13 @@ def print_report(target: Console, named: str, report: Report) -> None:
     )
     if report.ok:
         target.print(heading(f"{plural(report.messages, 'message')}, every rule holds", span))
+    elif not report.findings:
+        target.print(
+            Text(
+                f"{plural(report.messages, 'message')}, every rule holds, not all of it is borne out",
+                "bold red",
+            )
+        )
     else:
         target.print(
             Text(
@@ -74,9 +96,13 @@ def print_report(target: Console, named: str, report: Report) -> None:
             target.print(Text(report.note, "dim"))
     for line in _figures(figures) if report.ok else ():
         print_hanging(target, Text(), Text(line, "dim"), 0)
-    for remark in report.warnings:
-        times = f" (and {remark.messages - 1:,} more)" if remark.messages > 1 else ""
-        say(f"moot verify {named}: seq {remark.seq}: {remark.why}{times}")
+    if report.heard and not report.findings:
+        said = ", ".join(f"{count:,} {whose}" for whose, count in report.heard.items())
+        print_hanging(target, Text(), Text(f"opinions, taken as said: {said}", "dim"), 0)
+    for what, remarks in (("not borne out: ", report.unproven), ("", report.warnings)):
+        for remark in remarks:
+            times = f" (and {remark.messages - 1:,} more)" if remark.messages > 1 else ""
+            say(f"moot verify {named}: {what}seq {remark.seq}: {remark.why}{times}")
 
 
 def _figures(figures: Any) -> Iterator[str]:

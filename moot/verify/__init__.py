@@ -11,7 +11,7 @@
 * `lifecycle`: start, stop, clock, and who may write where; `deadlines`: what the officers owed and when.
 * `principles`: what records and principles say of themselves.
 * `evidence`: backtests computed again, `fills`: what the paper broker did, `marks`: what prices were, all by the
-  `prices` that the log names.
+  `prices` that the log names. `hearsay`: opinions, which nobody computes again, counted by whose they are.
 * `second_opinion`, `second_debate`, `second_escalation`: the most important rules of debates and escalations,
   judged again from the raw messages, without the docket.
 * `second_desk`: the same for the desk, once VIOLATIONs are known (`second_told`): money (`second_money`) and the

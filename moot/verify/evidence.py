@@ -1,8 +1,8 @@
 """Evidence recomputed: backtests, risk scores and fills by the prices that the log names (R-D15, K11).
 
 A BACKTEST_RESULT must be what the test split gives as of its `sent_at` (or as of the opening of its
-obligation, when a bar came into being in between). A Critic's scores are only warned about: scenes override
-them on purpose, and nothing hangs on them.
+obligation, when a bar came into being in between). A Critic's scores that differ break no rule: scenes override
+them on purpose, and nothing hangs on them. Whatever is not computed again is told, with the reason.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 FILLS: Final = frozenset({"ORDER", "EXECUTION"})
 MARKS: Final = frozenset({"RISK_CHECK", "MARKET_CLOSE"})
-RECOMPUTED: Final = FILLS | MARKS | {"SOCIETY_STARTED", "RISK_ASSESSMENT", "BACKTEST_RESULT"}
+FACTS: Final = MARKS | {"EXECUTION", "BACKTEST_RESULT"}
+"""Types that hold no opinion: figures that follow from prices, whoever tells them."""
+
+RECOMPUTED: Final = FILLS | FACTS | {"SOCIETY_STARTED", "RISK_ASSESSMENT"}
 """Types that a `Recompute` is shown."""
 
 DIGITS: Final = 6
@@ -54,11 +57,17 @@ class Nothing:
 
     recomputed = 0
 
+    def __init__(self, findings: Findings) -> None:
+        """Take where to say what is believed."""
+        self._findings = findings
+
     def before(self, env: Envelope, docket: Docket) -> None:
         """Look away."""
 
     def after(self, env: Envelope, fx: Effects) -> None:
-        """Look away."""
+        """Say that a figure is believed."""
+        if env.body.type in FACTS:
+            self._findings.skip("believed", env.seq, f"{env.body.type} was believed, as asked for")
 
 
 class Evidence:
@@ -105,9 +114,8 @@ class Backtests:
         self.recomputed = 0
 
     def before(self, env: Envelope, docket: Docket) -> None:
-        self._strategy = None
-        if not isinstance(env.body, BacktestResult | RiskAssessment) or self._prices.universe is None:
-            return
+        """Look at the strategy that a result is of, and since when it is owed."""
+        self._strategy = self._opened_at = None
         state = docket.cases.get(env.case_id or "")
         if isinstance(state, DebateState):
             self._strategy = state.strategy
@@ -115,8 +123,15 @@ class Backtests:
             self._opened_at = owed.opened_at if owed is not None else None
 
     def after(self, env: Envelope, fx: Effects) -> None:
+        """Compute a result again; one that broke a rule has no effect."""
         body, universe = env.body, self._prices.universe
-        if self._strategy is None or fx.violation is not None or env.actor != BOT or universe is None:
+        if fx.violation is not None or fx.superseded:
+            return
+        if isinstance(body, RiskAssessment) and not self._prices.is_simulated(env):
+            return
+        if universe is None or self._strategy is None:
+            why = self._prices.why or "it belongs to no debate"
+            self._findings.skip(f"no {body.type}", env.seq, f"{body.type} was not computed again: {why}")
             return
         instants = [env.sent_at] if self._opened_at is None else [env.sent_at, self._opened_at]
         if isinstance(body, BacktestResult):
@@ -140,8 +155,8 @@ class Backtests:
         differences = [_compare_backtest(body, strategy, view) for view in views]
         if not all(differences):
             return
-        if env.author.value in self._prices.scripted:
-            self._findings.warn("scripted backtest", env.seq, f"{differences[0]}; the seat was scripted")
+        if env.actor != BOT:
+            self._findings.skip("a person's backtest", env.seq, f"{differences[0]}; a person says it")
         else:
             self._findings.add(env.seq, "evidence", "R-D15", differences[0])
 
@@ -150,7 +165,7 @@ class Backtests:
     ) -> None:
         differences = [_compare_scores(body, strategy, view) for view in views]
         if all(differences):
-            self._findings.warn("scores", env.seq, differences[0])
+            self._findings.skip("scores", env.seq, differences[0])
         self.recomputed += 1
 
 

@@ -1,9 +1,9 @@
 """Fills recomputed: what the paper broker made of an order, from the prices and the seed that the log names (K11).
 
-The broker is a pure function of order, market and seed, so every EXECUTION can be derived from its ORDER. That holds
-for what the simulated Trader tells. A script or a person may tell anything, and a log need not say that it did: an
-EXECUTION of which neither price nor slippage nor fee is the broker's is taken for theirs, and warned about, as long as
-no other one shows that the broker fills this log's orders. The next figures must agree with it all the same.
+The broker is a pure function of order, market and seed, so every EXECUTION can be derived from its ORDER, whoever fills
+the Trader's seat. A script or a person may tell anything, and a log need not say that it did: an EXECUTION of which
+neither price nor slippage nor fee is the broker's is taken for theirs, and is not borne out, as long as no other one
+shows that the broker fills this log's orders. The next figures must agree with it all the same.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from protocols.trading.trade import CANCELLING, TradeState
 
 if TYPE_CHECKING:
     from bots.desk.broker import Answer, Ticket
+    from bots.desk.market import Market
 
-SIMULATED: Final = "simulated"
 EARLY: Final = timedelta(seconds=1)
 """A fill told no earlier than this before its time is told in time: clocks round."""
 
@@ -31,7 +31,7 @@ KEPT: Final = 4096
 
 
 class Fills:
-    """Derives each EXECUTION that the simulated Trader owes.
+    """Derives each EXECUTION.
 
     Attributes:
         recomputed: How many were derived again.
@@ -42,7 +42,7 @@ class Fills:
         self._findings = findings
         self._prices = prices
         self._tickets: dict[str, Ticket] = {}
-        self._asked: tuple[TradeState, int, datetime] | None = None
+        self._asked: tuple[str, int, datetime] | None = None
         self._is_brokers = False
         self.recomputed = 0
 
@@ -50,12 +50,13 @@ class Fills:
         """Look at the trade that an EXECUTION belongs to: its order, what was told of it, since when it is owed."""
         self._asked = None
         body = env.body
-        if not isinstance(body, Execution) or env.obligation_id is None or env.actor != BOT:
+        if not isinstance(body, Execution):
             return
-        state, owed = docket.cases.get(env.case_id or ""), docket.open.get(env.obligation_id)
-        if isinstance(state, TradeState) and state.order is not None and owed is not None:
-            filled = docket.house.fold_named("book").filled(state.order.client_order_id)
-            self._asked = state, filled, owed.opened_at
+        state, owed = docket.cases.get(env.case_id or ""), docket.open.get(env.obligation_id or "")
+        filled = docket.house.fold_named("book").filled(body.client_order_id)
+        is_asked = isinstance(state, TradeState) and owed is not None
+        phase = state.phase if isinstance(state, TradeState) else ""
+        self._asked = phase, filled, owed.opened_at if is_asked and owed is not None else env.sent_at
 
     def after(self, env: Envelope, fx: Effects) -> None:
         """Derive what an EXECUTION should say; one that broke a rule may say anything but is looked at as well."""
@@ -63,17 +64,17 @@ class Fills:
         if isinstance(body, Order):
             if fx.violation is None:
                 self._remember(env, body)
-        elif isinstance(body, Execution) and self._asked is not None and self._is_simulated:
-            state, filled, opened_at = self._asked
-            ticket = self._tickets.get(state.client_order_id)
-            if ticket is not None and body.client_order_id == ticket.client_order_id:
-                told = self._answer(env, state, ticket, filled, opened_at)
-                if told is not None:
-                    self._judge(env, body, told)
-
-    @property
-    def _is_simulated(self) -> bool:
-        return bool(self._prices.minds.get("trader", SIMULATED) == SIMULATED)
+        elif isinstance(body, Execution) and self._asked is not None:
+            market, ticket = self._prices.market, self._tickets.get(body.client_order_id)
+            if market is None or ticket is None:
+                why = self._prices.why_no_market or f"no order {body.client_order_id} is known any more"
+                self._findings.skip("no fill", env.seq, f"EXECUTION was not computed again: {why}")
+                return
+            told = self._answer(env, market, ticket, *self._asked)
+            if told is None:
+                self._findings.skip("no fill", env.seq, "the paper broker says nothing of this order by then")
+            else:
+                self._judge(env, body, told)
 
     def _remember(self, env: Envelope, body: Order) -> None:
         from bots.desk.broker import Ticket
@@ -86,21 +87,18 @@ class Fills:
             del self._tickets[next(iter(self._tickets))]
 
     def _answer(
-        self, env: Envelope, state: TradeState, ticket: Ticket, filled: int, opened_at: datetime
+        self, env: Envelope, market: Market, ticket: Ticket, phase: str, filled: int, opened_at: datetime
     ) -> Answer | None:
         """Return what the broker says: the next part, or, at a halt, what was filled until then."""
         from bots.desk.broker import answer, cancel, ends_at
 
-        market = self._prices.market
-        if market is None:
-            return None
         seed = market.seed
-        if state.phase == CANCELLING:
+        if phase == CANCELLING:
             return cancel(ticket, market, opened_at, seed, filled)
         ready_at = ends_at(ticket, market, seed, filled)
         if env.sent_at < ready_at - EARLY:
             why = f"told at {env.sent_at:%H:%M:%S}, the paper broker says it at {ready_at:%H:%M:%S}"
-            self._findings.warn("early fill", env.seq, why)
+            self._findings.skip("early fill", env.seq, why)
         return answer(ticket, market, max(env.sent_at, ready_at), seed, filled)
 
     def _judge(self, env: Envelope, body: Execution, told: Answer) -> None:
@@ -111,12 +109,12 @@ class Fills:
             return
         said = (body.avg_price, body.slippage_bps, body.fee)
         is_like = told.quantity > 0 and any(map(_same, said, (told.price, told.slippage_bps, told.fee)))
-        if env.author.value in self._prices.scripted:
-            self._findings.warn("scripted fill", env.seq, f"{off}; the seat was scripted")
+        if env.actor != BOT:
+            self._findings.skip("a person's fill", env.seq, f"{off}; a person says it")
         elif self._is_brokers or is_like:
             self._findings.add(env.seq, "evidence", "K11", off)
         else:
-            self._findings.warn("foreign fill", env.seq, f"{off}; it is not taken for the paper broker's")
+            self._findings.skip("foreign fill", env.seq, f"{off}; it is not taken for the paper broker's")
 
 
 def _same(said: float, told: float) -> bool:

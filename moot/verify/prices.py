@@ -1,12 +1,15 @@
-"""The prices that a log names, loaded again: what evidence is recomputed from (R-M1, R-M2)."""
+"""The prices that a log names, loaded again: what evidence is recomputed from (R-M1, R-M2, R-M3)."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from moot.verify.hearsay import SIMULATED
 from moot.verify.report import Findings
-from protocols.kernel.envelope import Envelope
+from protocols.kernel.envelope import BOT, Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.times import parse_instant
 
@@ -17,57 +20,73 @@ if TYPE_CHECKING:
 SHIPPED: Final = ("sample", "synthetic")
 """Prices that any Moot can make again from the seed."""
 
+KEPT: Final = ("spec", "start", "seed")
+"""What a society that goes on keeps of its prices; a file may have changed in between."""
+
 
 class Prices:
     """The prices by the last SOCIETY_STARTED.
 
     Attributes:
         universe: The whole universe, None when the log names none or they are not to be had.
-        scripted: Seats that the log says were scripted.
-        minds: What fills each seat, by its name.
-        intraday: The user's own prices within a day, "" for none.
+        market: The market within a day, None without prices, and where those within a day are not to be had.
+        why: Why there is no universe, "" when there is one.
+        why_no_market: Why there is no market, "" when there is one.
     """
 
     def __init__(self, findings: Findings) -> None:
         """Start without prices."""
         self._findings = findings
         self._loaded: Mapping[str, Any] | None = None
+        self._first: Mapping[str, Any] | None = None
+        self._minds: Mapping[str, Any] = {}
         self.universe: Universe | None = None
-        self._started_seq = 0
-        self.scripted: frozenset[str] = frozenset()
-        self.minds: Mapping[str, Any] = {}
-        self.intraday = ""
-        self._market: Market | None = None
+        self.market: Market | None = None
+        self.why = self.why_no_market = "no SOCIETY_STARTED names prices"
 
-    @property
-    def market(self) -> Market | None:
-        """Return the market within a day; None without prices, and where those within a day are the user's own."""
-        if self.universe is None:
-            return None
-        if self.intraday:
-            why = "no fill was recomputed: prices within a day are the user's own"
-            self._findings.warn("intraday", self._started_seq, why)
-            return None
-        if self._market is None or self._market.universe is not self.universe:
-            from bots.desk.market import Market
-
-            # A society that goes on under another seed keeps its prices, those within a day and its fills too (K11).
-            self._market = Market(self.universe, self.universe.seed)
-        return self._market
+    def is_simulated(self, env: Envelope) -> bool:
+        """Say whether a message comes from the mind that is shipped, which scores with the tools alone."""
+        return env.actor == BOT and bool(self._minds.get(env.author.value, SIMULATED) == SIMULATED)
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
         """Load the prices that the log names; say so when they are not to be had."""
-        self._started_seq = env.seq
-        self.scripted = frozenset(_mapping(body.config.get("scripts")))
-        self.minds = _mapping(body.config.get("minds"))
-        self.intraday = str(_mapping(body.config.get("desk")).get("intraday", ""))
+        self._minds = _mapping(body.config.get("minds"))
         given = body.data.get("prices")
-        if given == self._loaded and self._loaded is not None:
-            return
-        self.universe = None
+        self._keep(env, body, given)
+        if given != self._loaded or self._loaded is None:
+            self.universe, self._loaded = None, None
+            self.why = self._load(env, given)
+            if self.why:
+                self._findings.skip("prices", env.seq, f"no backtest was recomputed: {self.why}")
+        self.market, self.why_no_market = None, self.why
+        if self.universe is not None:
+            self.why_no_market = self._open(self.universe, body)
+            if self.why_no_market:
+                self._findings.skip("intraday", env.seq, f"no fill was recomputed: {self.why_no_market}")
+
+    def _keep(self, env: Envelope, body: SocietyStarted, given: object) -> None:
+        """Check that the first start names what its configuration asks for, and that later ones keep it (K11)."""
         if not isinstance(given, Mapping):
-            self._findings.warn("prices", env.seq, "the log names no prices, so no backtest was recomputed")
             return
+        if self._first is None:
+            asked = {"spec": _mapping(body.config.get("prices")).get("source"), "seed": body.seed}
+            why = "the society was started with"
+        else:
+            asked, why = (
+                {name: self._first.get(name) for name in KEPT},
+                "a society keeps that of its first start:",
+            )
+        self._first = self._first or given
+        for name, value in asked.items():
+            if value is not None and name in given and given[name] != value:
+                self._findings.add(
+                    env.seq, "evidence", "R-M2", f"data.prices.{name}: {given.get(name)}, {why} {value}"
+                )
+
+    def _load(self, env: Envelope, given: object) -> str:
+        """Load daily prices; return why they are not to be had, "" when they are."""
+        if not isinstance(given, Mapping):
+            return "the log names no prices"
         from bots.tools.errors import ToolError
         from bots.tools.prices import load_universe
 
@@ -75,12 +94,10 @@ class Prices:
             spec = str(given["spec"])
             universe = load_universe(spec, start=parse_instant(str(given["start"])), seed=int(given["seed"]))
         except (KeyError, TypeError, ValueError, ToolError) as exc:
-            self._findings.warn("prices", env.seq, f"no backtest was recomputed: prices: {exc}")
-            return
+            return f"prices: {exc}"
         if universe.sha256 != given.get("sha256"):
             whose = "this machine makes others" if spec in SHIPPED else "the file has changed"
-            self._findings.warn("prices", env.seq, f"no backtest was recomputed: prices {spec}: {whose}")
-            return
+            return f"prices {spec}: {whose}"
         if universe.shift_weeks != given.get("shift_weeks"):
             why = f"data.prices.shift_weeks: the start asks for {universe.shift_weeks}"
             self._findings.add(env.seq, "evidence", "R-M2", why)
@@ -88,8 +105,30 @@ class Prices:
             self._findings.add(
                 env.seq, "evidence", "R-M1", f"data.prices.description: {universe.description}"
             )
-        self.universe = universe
-        self._loaded = given
+        self.universe, self._loaded = universe, given
+        return ""
+
+    def _open(self, universe: Universe, body: SocietyStarted) -> str:
+        """Open the market within a day; return why it is not to be had, "" when it is."""
+        from bots.desk.intraday import read_intraday
+        from bots.desk.market import Market
+        from bots.tools.errors import ToolError
+
+        desk, bars = _mapping(body.config.get("desk")), None
+        named = str(desk.get("intraday", "")) if desk.get("enabled", True) else ""
+        told = body.data.get("intraday")
+        if named or told is not None:
+            why = f"prices within a day are the user's own, {named or 'of an unnamed file'}"
+            digest = _mapping(told).get("sha256")
+            try:
+                if digest is None or hashlib.sha256(Path(named).read_bytes()).hexdigest() != digest:
+                    return f"{why}: not those of the log"
+                bars = read_intraday(Path(named), universe)
+            except (OSError, ValueError, ToolError):
+                return f"{why}: not to be had"
+        # A society that goes on under another seed keeps its prices, those within a day and its fills too (K11).
+        self.market = Market(universe, universe.seed, bars)
+        return ""
 
 
 def _mapping(given: object) -> Mapping[str, Any]:

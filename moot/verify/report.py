@@ -1,4 +1,4 @@
-"""What a verification found: findings in the order of the log, warnings, figures."""
+"""What a verification found: findings in the order of the log, what was not borne out, warnings, figures."""
 
 from __future__ import annotations
 
@@ -88,10 +88,12 @@ class Report:
     """What a verification found.
 
     Attributes:
-        ok: Whether every invariant holds.
+        ok: Whether every invariant holds; of a strict verification also, whether nothing is `unproven`.
         messages: How many lines were judged.
-        findings: What is wrong, the cause first where it can be told; empty when `ok`.
+        findings: What is wrong, the cause first where it can be told.
+        unproven: What the log lets anybody compute again and was not, or came out otherwise without being wrong.
         warnings: What else there is to know.
+        heard: How many messages were taken as said, by whose they are; nobody computes an opinion again.
         is_complete: Whether the log was read to its end; False after `MAX_FINDINGS`.
         figures: What the log holds, as `Tally.figures` says.
     """
@@ -99,14 +101,16 @@ class Report:
     ok: bool
     messages: int
     findings: tuple[Finding, ...] = ()
+    unproven: tuple[Remark, ...] = ()
     warnings: tuple[Remark, ...] = ()
+    heard: Mapping[str, int] = field(default_factory=dict)
     is_complete: bool = True
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def note(self) -> str:
         """Say how far the findings may be trusted to be all, and each for itself; "" when there is none."""
-        if self.ok:
+        if not self.findings:
             return ""
         if not self.is_complete:
             return "the check stopped early; the later ones may follow from the first, and there may be more"
@@ -120,13 +124,15 @@ class Report:
             "complete": self.is_complete,
             "note": self.note,
             "findings": [finding._asdict() for finding in self.findings],
+            "unproven": [remark._asdict() for remark in self.unproven],
             "warnings": [warning._asdict() for warning in self.warnings],
+            "heard": dict(self.heard),
             "figures": dict(self.figures),
         }
 
 
 class Findings:
-    """Collects findings and warnings while a log is read.
+    """Collects findings, warnings and what is not borne out while a log is read.
 
     Attributes:
         line: Line that is being judged.
@@ -141,6 +147,7 @@ class Findings:
         self._found: list[Finding] = []
         self._lines: dict[int, int] = {}
         self._warnings: dict[str, Remark] = {}
+        self._unproven: dict[str, Remark] = {}
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -155,10 +162,15 @@ class Findings:
 
     def warn(self, kind: str, seq: int, why: str) -> None:
         """Note a warning; those of one kind are counted together."""
-        known = self._warnings.get(kind)
-        self._warnings[kind] = (
-            Remark(seq, 1, why) if known is None else known._replace(messages=known.messages + 1)
-        )
+        _count(self._warnings, kind, seq, why)
+
+    def skip(self, kind: str, seq: int, why: str) -> None:
+        """Note what could be computed again and is not borne out; what is of one kind is counted together.
+
+        Whoever skips a check for want of something, or finds a difference that breaks no rule, says so here:
+        a strict verification fails by it.
+        """
+        _count(self._unproven, kind, seq, why)
 
     def sorted(self) -> tuple[Finding, ...]:
         """Return the findings, causes first: breaks of the log itself, then the rest, each by seq.
@@ -170,3 +182,12 @@ class Findings:
     def warnings(self) -> tuple[Remark, ...]:
         """Return the warnings in the order in which they came up."""
         return tuple(self._warnings.values())
+
+    def unproven(self) -> tuple[Remark, ...]:
+        """Return what is not borne out, in the order in which it came up."""
+        return tuple(self._unproven.values())
+
+
+def _count(known: dict[str, Remark], kind: str, seq: int, why: str) -> None:
+    before = known.get(kind)
+    known[kind] = Remark(seq, 1, why) if before is None else before._replace(messages=before.messages + 1)

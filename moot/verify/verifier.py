@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final
 
 from moot.logs import Damaged, LogSource
@@ -14,7 +15,8 @@ from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
 from moot.verify.envelopes import Envelopes
-from moot.verify.evidence import RECOMPUTED, Evidence, Nothing, Recompute
+from moot.verify.evidence import FACTS, RECOMPUTED, Evidence, Nothing, Recompute
+from moot.verify.hearsay import Hearsay
 from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
@@ -29,6 +31,7 @@ from moot.verify.tally import Tally
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Forbidden, OfficerFault
+from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.seats import OFFICERS
 from protocols.kernel.upcast import Opaque
 from protocols.rulebook import rules
@@ -42,6 +45,7 @@ def verify(
     source: LogSource,
     *,
     evidence: bool = True,
+    strict: bool = False,
     max_findings: int = MAX_FINDINGS,
     on_progress: Callable[[int], None] | None = None,
 ) -> Report:
@@ -49,7 +53,8 @@ def verify(
 
     Args:
         source: The log; it is read to its end, but not closed.
-        evidence: Whether to recompute backtests from the prices that the log names.
+        evidence: Whether to recompute backtests, fills and prices from the prices that the log names.
+        strict: Whether what the log lets anybody compute again, and is not borne out, counts as a failure.
         max_findings: Stop after so many; later ones may follow from the first.
         on_progress: Called now and then with the number of lines judged.
 
@@ -58,7 +63,9 @@ def verify(
     """
     with _rare_collections(), Aside() as aside:
         helper = aside if processors() > 1 else None
-        return Verifier(source, evidence=evidence, max_findings=max_findings, aside=helper).run(on_progress)
+        verifier = Verifier(source, evidence=evidence, max_findings=max_findings, aside=helper)
+        report = verifier.run(on_progress)
+    return replace(report, ok=report.ok and not report.unproven) if strict else report
 
 
 class Verifier:
@@ -84,7 +91,8 @@ class Verifier:
         self._second = SecondOpinion(findings)
         self._runs = Runs(findings)
         self._panels = Panels(findings)
-        self._recompute: Recompute = Evidence(findings) if evidence else Nothing()
+        self._recompute: Recompute = Evidence(findings) if evidence else Nothing(findings)
+        self._hearsay = Hearsay()
         self._tally = Tally()
         self._messages = 0
 
@@ -145,7 +153,7 @@ class Verifier:
     def _pass_over(self, env: Envelope, seq: int) -> None:
         """Take a message of an unknown type for one that says nothing (K4)."""
         why = f"{env.body.type} is no type that this Moot knows; it was passed over"
-        self._findings.warn("opaque", seq, why)
+        self._findings.skip("opaque", seq, why)
         self._docket.seq, self._docket.at = seq, env.sent_at
 
     def _judge(self, env: Envelope, seq: int) -> None:
@@ -169,8 +177,12 @@ class Verifier:
         fx = self._fold(env, seq)
         self._runs.take(env, fx)
         self._panels.take(env, fx)
+        if env.author not in OFFICERS and kind not in FACTS:
+            self._hearsay.hear(env)
         if fx is None:
             return
+        if isinstance(env.body, SocietyStarted):
+            self._hearsay.start(env.body)
         if kind in docket.rules.lifecycle:
             lifecycle.after(env, docket)
         self._envelopes.after(env, fx)
@@ -221,7 +233,7 @@ class Verifier:
         self._second.end(slack)
         self._chain.end(last)
         if self._source.kind == "directory" and self._source.head is None and self._messages:
-            findings.warn("head", last, "the file head is missing: whether this is the end cannot be told")
+            findings.skip("head", last, "the file head is missing: whether this is the end cannot be told")
 
     def _report(self, *, is_complete: bool) -> Report:
         findings = self._findings.sorted()
@@ -234,6 +246,8 @@ class Verifier:
             ok=not findings,
             messages=self._messages,
             findings=findings,
+            unproven=self._findings.unproven(),
+            heard=self._hearsay.figures(),
             warnings=self._findings.warnings(),
             is_complete=is_complete,
             figures=figures,

@@ -74,9 +74,9 @@ def test_a_desks_week_verifies(week: Lines) -> None:
         "DAILY_TRADING_REPORT",
         "METRICS_RECORDED",
     } <= kinds
-    report = judged(week, evidence=True)
+    report = judged(week, evidence=True, strict=True)
     assert report.ok
-    assert report.warnings == ()
+    assert report.warnings == report.unproven == ()
     assert judged(stripped(week)).ok
 
 
@@ -130,31 +130,81 @@ def test_a_fill_that_is_another_altogether_is_named_once_the_broker_is_known(
     assert (found[0].seq, found[0].invariant) == (at + 1, "evidence")
 
 
-def test_a_scripts_fills_are_a_warning_and_no_finding() -> None:
+def test_a_scripts_fills_are_told_and_no_finding() -> None:
     lines = lived(SCENES / "K11-no-more-is-filled-than-ordered.yaml")
     report = judged(lines, evidence=True)
     assert report.ok
-    assert "not taken for the paper broker's" in report.warnings[0].why
+    assert any("not taken for the paper broker's" in remark.why for remark in report.unproven)
+    assert not judged(lines, evidence=True, strict=True).ok
 
 
 @pytest.mark.parametrize("kind", ["RISK_CHECK", "MARKET_CLOSE"])
-def test_prices_that_the_market_never_had_are_a_warning(day: Lines, kind: str) -> None:
+def test_prices_that_the_market_never_had_are_told(day: Lines, kind: str) -> None:
     at = find(day, kind)
     name = "marks" if kind == "RISK_CHECK" else "closes"
     symbol = next(iter(day[at]["body"][name]))
     lines = rehashed(altered(day, at, nudge(f"{name}.{symbol}", 0.01)))
-    (warning,) = judged(lines, evidence=True).warnings
-    assert warning.seq == at + 1
-    assert f"{symbol}: " in warning.why
-    assert judged(day, evidence=True).warnings == ()
+    (remark,) = judged(lines, evidence=True).unproven
+    assert remark.seq == at + 1
+    assert f"{symbol}: " in remark.why
+    assert judged(day, evidence=True).unproven == ()
 
 
-def test_prices_within_a_day_of_ones_own_are_not_recomputed(week: Lines) -> None:
-    at = find(week, "SOCIETY_STARTED")
-    lines = altered(week, at, lambda body: body["config"]["desk"].update(intraday="own.csv"))
-    report = judged(rehashed(lines), evidence=True)
+def rigged(lines: Lines) -> Lines:
+    """Let the broker of a log give its orders away for a tenth of their price, and hide that as far as hashes go."""
+    copied = copy.deepcopy(lines)
+    for line in copied:
+        body = line["body"]
+        if body["type"] == "EXECUTION" and body["avg_price"]:
+            body.update(avg_price=round(body["avg_price"] / 10, 4), slippage_bps=1.23, fee=4.56)
+    return rehashed(copied)
+
+
+EXCUSES: dict[str, Change] = {
+    "prices' digest": lambda body: body["data"]["prices"].update(sha256="0" * 64),
+    "no data": lambda body: body.update(data={}),
+    "intraday": lambda body: body["config"]["desk"].update(intraday="own.csv"),
+    "scripts": lambda body: body["config"].update(scripts={"trader": True}),
+    "seed": lambda body: (body.update(seed=5), body["data"]["prices"].update(seed=5)),
+    "mind": lambda body: body["config"]["minds"].update(trader="mine"),
+    "none": lambda body: None,
+}
+
+
+@pytest.mark.parametrize("excuse", sorted(EXCUSES))
+def test_a_rigged_broker_passes_no_strict_check_whatever_the_log_says_for_it(
+    week: Lines, excuse: str
+) -> None:
+    fills = [n for n, line in enumerate(week) if line["body"]["type"] == "EXECUTION"]
+    lines = rigged(altered(week[: fills[3] + 1], 0, EXCUSES[excuse]))
+    report = judged(lines, evidence=True, strict=True)
+    told = " ".join(map(str, [*report.unproven, *report.findings]))
+    assert not report.ok
+    assert f"seq {fills[0] + 1}:" in told
+    assert [
+        remark for remark in report.unproven if "EXECUTION was not" in remark.why or "broker" in remark.why
+    ]
+
+
+def test_prices_within_a_day_of_ones_own_are_recomputed_where_they_are_to_be_had(
+    week: Lines, tmp_path: Path
+) -> None:
+    def with_file(file: Path, digest: str) -> Lines:
+        def change(body: dict[str, Any]) -> None:
+            body["config"]["desk"].update(intraday=str(file))
+            body["data"]["intraday"] = {"file": file.name, "sha256": digest}
+
+        return rehashed(altered(week, find(week, "SOCIETY_STARTED"), change))
+
+    file = tmp_path / "own.csv"
+    report = judged(with_file(file, "0" * 64), evidence=True)
     assert report.ok
-    assert [warning.why for warning in report.warnings if "within a day" in warning.why]
+    assert any("prices within a day are the user's own" in remark.why for remark in report.unproven)
+
+    file.write_text("timestamp,symbol,open,high,low,close,volume\n")
+    assert any(
+        "not those of the log" in r.why for r in judged(with_file(file, "0" * 64), evidence=True).unproven
+    )
 
 
 @pytest.mark.parametrize("instant", ["0001-01-01T00:00:00.000000Z", "9999-12-31T23:59:59.000000Z"])
@@ -377,7 +427,17 @@ def test_without_hashes_everything_but_the_listed_is_found(day: Lines, kind: str
 
 def test_fills_keep_the_seed_of_the_prices(day: Lines) -> None:
     """A society that went on under another seed has another one in SOCIETY_STARTED, and the same prices."""
-    lines = altered(day, find(day, "SOCIETY_STARTED"), lambda body: body.update(seed=99))
-    report = judged(rehashed(lines), evidence=True)
+    started = find(day, "SOCIETY_STARTED")
+    stop = copy.deepcopy(day[-1])
+    again = copy.deepcopy(day[started])
+    assert stop["body"]["type"] == "SOCIETY_STOPPED"
+    n = len(day) + 1
+    again.update(seq=n, id=f"started/{n}", sent_at=stop["sent_at"])
+    again["body"]["seed"] = 99
+    report = judged(rehashed([*day, again]), evidence=True)
     assert report.ok
-    assert report.warnings == ()
+    assert report.unproven == ()
+
+    again["body"]["data"]["prices"]["seed"] = 99
+    (first, *_) = judged(rehashed([*day, again]), evidence=True).findings
+    assert "a society keeps that of its first start: " in first.why

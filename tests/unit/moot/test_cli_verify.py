@@ -1,5 +1,6 @@
 """`moot verify`: what it prints; what it finds is tested elsewhere."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,20 @@ def test_a_log_that_does_not_names_the_message_and_fails(place: Path, tmp_path: 
     result = moot("verify", file, "--json")
     assert result.exit_code == 1
     assert '"seq": 4' in result.stdout
+
+
+def test_what_is_not_borne_out_is_always_told_and_fails_a_strict_check(place: Path, tmp_path: Path) -> None:
+    lines = done("log", place, "--json").splitlines()
+    bare = [re.sub(r',"hash":"[0-9a-f]{64}"', "", line) for line in lines]
+    file = write(tmp_path / "bare.jsonl", "\n".join(bare) + "\n")
+
+    plain, strict = moot("verify", file), moot("verify", file, "--strict")
+    for result in (plain, strict):
+        assert "not borne out: seq 1: no message has a hash" in result.stderr
+    assert (plain.exit_code, strict.exit_code) == (0, 1)
+    assert strict.stdout.startswith("11 messages, every rule holds, not all of it is borne out\n")
+    assert "opinions, taken as said: " in plain.stdout
+    assert "contradict each other" in complaint(2, "verify", file, "--strict", "--no-evidence")
 
 
 def test_a_log_may_come_from_the_input(place: Path) -> None:

@@ -122,12 +122,12 @@ def test_a_cut_tail_shows_against_the_head(directory: Path) -> None:
 
 
 def test_a_cut_tail_does_not_show_without_a_head_and_that_is_said(directory: Path) -> None:
-    before = judge(directory).warnings
+    before = judge(directory).unproven
     change(directory, "DELETE FROM log WHERE seq > ?", LAST - 2)
     (directory / "head").unlink()
     report = judge(directory)
     assert report.ok
-    assert [str(warning) for warning in report.warnings if warning not in before] == [
+    assert [str(remark) for remark in report.unproven if remark not in before] == [
         f"seq {LAST - 2}: the file head is missing: whether this is the end cannot be told"
     ]
 

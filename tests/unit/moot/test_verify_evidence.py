@@ -57,8 +57,9 @@ def seq_of(lines: Lines, kind: str) -> int:
 def test_a_simulated_society_verifies_with_its_evidence(lines: Lines) -> None:
     report = judged(lines, evidence=True)
     assert report.ok
-    assert report.warnings == ()
+    assert report.warnings == report.unproven == ()
     assert report.figures["recomputed"] == 3
+    assert judged(lines, evidence=True, strict=True).ok
 
 
 METRICS = ("sharpe", "max_drawdown", "win_rate", "total_trades", "profit_factor", "annual_return")
@@ -116,23 +117,36 @@ def test_without_evidence_figures_are_believed(lines: Lines) -> None:
     copy = altered(lines, "BACKTEST_RESULT", lambda body: body["metrics"].update(win_rate=0.9))
     assert judged(copy, evidence=False).ok
     assert judged(copy, evidence=False).figures["recomputed"] == 0
+    assert not judged(copy, evidence=False, strict=True).ok
 
 
-def test_scores_that_differ_are_a_warning_with_their_number(lines: Lines) -> None:
+def test_scores_that_differ_are_told_with_their_number(lines: Lines) -> None:
     copy = altered(lines, "RISK_ASSESSMENT", lambda body: body["scores"].update(tail_risk=0.123))
     report = judged(copy, evidence=True)
     assert report.ok
-    (warning,) = report.warnings
-    assert (warning.seq, warning.messages) == (seq_of(lines, "RISK_ASSESSMENT"), 2)
-    assert "scores.tail_risk: 0.123, the prices give" in warning.why
+    (remark,) = report.unproven
+    assert (remark.seq, remark.messages) == (seq_of(lines, "RISK_ASSESSMENT"), 2)
+    assert "scores.tail_risk: 0.123, the prices give" in remark.why
+    assert not judged(copy, evidence=True, strict=True).ok
 
 
-def test_a_scripted_seat_is_a_warning_too(lines: Lines) -> None:
-    copy = altered(lines, "SOCIETY_STARTED", lambda body: body["config"].update(scripts={"evolver": True}))
+@pytest.mark.parametrize("how", [{"scripts": {"evolver": True}}, {"minds": {"evolver": "mine"}}])
+def test_a_backtest_is_computed_again_whoever_the_log_says_made_it(lines: Lines, how: Any) -> None:
+    copy = altered(lines, "SOCIETY_STARTED", lambda body: body["config"].update(how))
+    assert judged(copy, evidence=True, strict=True).ok
     copy = altered(copy, "BACKTEST_RESULT", lambda body: body["metrics"].update(win_rate=0.9))
-    report = judged(copy, evidence=True)
+    (first, *_) = judged(copy, evidence=True).findings
+    assert (first.seq, first.invariant) == (seq_of(lines, "BACKTEST_RESULT"), "evidence")
+
+
+def test_opinions_are_listed_by_whose_they_are_and_fail_nothing(lines: Lines) -> None:
+    copy = altered(lines, "SOCIETY_STARTED", lambda body: body["config"]["minds"].update(critic="mine"))
+    copy = altered(copy, "RISK_ASSESSMENT", lambda body: body["scores"].update(tail_risk=0.123))
+    report = judged(copy, evidence=True, strict=True)
     assert report.ok
-    assert "the seat was scripted" in report.warnings[0].why
+    assert report.heard["critic by the mind 'mine'"] == 2
+    simulated = sum(line["actor"]["kind"] == "bot" for line in lines) - 3  # two assessments, one backtest
+    assert report.heard["simulated"] == simulated
 
 
 @pytest.mark.parametrize(("minutes", "ok"), [(0, True), (4, True), (9, False)])
@@ -162,16 +176,44 @@ def test_a_bar_that_came_while_the_answer_was_on_its_way_is_no_finding(
         (lambda body: body["data"]["prices"].update(start="soon"), "Invalid isoformat string"),
         (lambda body: body["data"]["prices"].update(spec="/nowhere.csv"), "no such file"),
         (lambda body: body["data"]["prices"].update(sha256="0" * 64), "this machine makes others"),
-        (lambda body: body["data"]["prices"].update(seed=8), "this machine makes others"),
     ],
 )
-def test_prices_that_are_not_to_be_had_are_a_warning(lines: Lines, change: Change, why: str) -> None:
-    report = judged(altered(lines, "SOCIETY_STARTED", change), evidence=True)
+def test_what_is_not_recomputed_for_want_of_prices_is_told_and_fails_a_strict_check(
+    lines: Lines, change: Change, why: str
+) -> None:
+    def named(body: dict[str, Any]) -> None:
+        change(body)
+        prices = body["data"].get("prices")
+        if isinstance(prices, dict):
+            body["config"]["prices"]["source"] = prices["spec"]
+            body["seed"] = prices.get("seed", body["seed"])
+
+    copy = altered(lines, "SOCIETY_STARTED", named)
+    report = judged(copy, evidence=True)
     assert report.ok
-    (warning,) = report.warnings
-    assert "no backtest was recomputed" in warning.why
-    assert why in warning.why
+    assert [(remark.seq, remark.messages) for remark in report.unproven] == [
+        (1, 1),
+        (seq_of(lines, "RISK_ASSESSMENT"), 2),
+        (seq_of(lines, "BACKTEST_RESULT"), 1),
+    ]
+    assert "no backtest was recomputed" in report.unproven[0].why
+    assert all(why in remark.why for remark in report.unproven)
     assert report.figures["recomputed"] == 0
+    assert not judged(copy, evidence=True, strict=True).ok
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda body: body.update(seed=8), "data.prices.seed: 7, the society was started with 8"),
+        (lambda body: body["data"]["prices"].update(seed=8), "data.prices.seed: 8, the society was started"),
+        (lambda body: body["config"]["prices"].update(source="synthetic"), "data.prices.spec: sample, the"),
+    ],
+)
+def test_prices_are_those_that_the_society_was_started_with(lines: Lines, change: Change, why: str) -> None:
+    (first, *_) = judged(altered(lines, "SOCIETY_STARTED", change), evidence=True).findings
+    assert (first.seq, first.rule) == (1, "R-M2")
+    assert first.why.startswith(why)
 
 
 @pytest.mark.parametrize("name", ["shift_weeks", "description"])
@@ -183,13 +225,14 @@ def test_what_the_log_says_of_its_prices_is_checked(lines: Lines, name: str) -> 
     assert [(f.seq, f.invariant) for f in report.findings] == [(1, "evidence")]
 
 
-def test_a_price_file_that_changed_is_a_warning(lines: Lines, tmp_path: Path) -> None:
+def test_a_price_file_that_changed_is_told(lines: Lines, tmp_path: Path) -> None:
     rows = "".join(f"2025-01-{day:02d},1,1,1,1,1\n" for day in range(1, 29))
     path = tmp_path / "p.csv"
     path.write_text("date,open,high,low,close,volume\n" + rows)
 
     def change(body: dict[str, Any]) -> None:
         body["data"]["prices"].update(spec=str(path), sha256="0" * 64)
+        body["config"]["prices"]["source"] = str(path)
 
     report = judged(altered(lines, "SOCIETY_STARTED", change), evidence=True)
-    assert "the file has changed" in report.warnings[0].why
+    assert "the file has changed" in report.unproven[0].why
