@@ -63,17 +63,17 @@ CHANNELS: Final[Mapping[str, str]] = {
 }
 """Where an act belongs, whatever channel it was done in; the others stay where they were said."""
 
-MOST_KEY: Final = 200
-"""Characters of an envelope id."""
+MOST_KEY: Final = 300
+"""Characters of the id of what a person did, with the platform and the person before it."""
 
 
 def key_of(act: InboundAct) -> str:
-    """Return the idempotency key: the platform and its message id (K1).
+    """Return the idempotency key: the platform, the person and the platform's message id (K1).
 
     Raises:
         Malformed: The platform's message id is empty, or longer than an id may be.
     """
-    key = f"{act.platform}/{act.platform_message_id}"
+    key = Actor("human", act.platform, act.user_id).own(act.platform_message_id)
     if not act.platform_message_id or len(key) > MOST_KEY:
         raise Malformed("K1", "the platform's message id is no id", field="platform_message_id")
     return key

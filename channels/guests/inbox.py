@@ -30,7 +30,7 @@ from channels.log.lease import holder
 from channels.log.sequencer import MAX_ID
 from protocols.kernel.canonical import canonical_json
 from protocols.kernel.discretion import without_secrets
-from protocols.kernel.envelope import Draft
+from protocols.kernel.envelope import BOT, Actor, Draft
 from protocols.kernel.errors import Malformed, Violation
 from protocols.kernel.redact import may_hold_secret, redact
 from protocols.kernel.seats import Seat
@@ -63,8 +63,8 @@ def post(
 ) -> InboxReceipt | None:
     """Post a draft as a guest, and wait for its receipt while a host runs.
 
-    The draft is on the disk when this returns. Posting the same key again posts nothing: it returns the
-    receipt there is, `superseded` when the drafts differ (K1). A draft that was refused may be posted anew.
+    The draft is on the disk when this returns. Posting the same key again as the same person posts nothing: it
+    returns the receipt there is, `superseded` when the drafts differ (K1). A draft that was refused may be posted anew.
 
     Args:
         path: `log.sqlite` of the society.
@@ -81,7 +81,7 @@ def post(
         StorageError: The disk did not take it.
     """
     place = Path(path)
-    text = _checked(draft, key)
+    text, key = _checked(draft, key)
     if not place.exists():
         raise NotALog(f"there is no society in {place.parent}: start one with moot up")
     with disk_errors(place), closing(connect(place)) as db:
@@ -139,11 +139,8 @@ def refused(key: str, violation: Violation) -> InboxReceipt:
     }
 
 
-def _checked(draft: Mapping[str, object] | str, key: str) -> str:
-    if not 1 <= len(key) <= MAX_ID or not key.isprintable():
-        raise Refused(Malformed("K1", f"1 to {MAX_ID} printable characters", field="key"))
-    if redact(key) != key:
-        raise Refused(Malformed("R-A9", "looks like a secret: choose another", field="key"))
+def _checked(draft: Mapping[str, object] | str, key: str) -> tuple[str, str]:
+    """Return the draft as it is kept, and its key in the space of who wrote it (K1)."""
     try:
         given = json.loads(draft) if isinstance(draft, str) else dict(draft)
         text = canonical_json(given)
@@ -154,7 +151,21 @@ def _checked(draft: Mapping[str, object] | str, key: str) -> str:
         raise Refused(Malformed("messages", f"is not JSON: {exc}", field="draft")) from exc
     if len(text) > MAX_DRAFT:
         raise Refused(Malformed("K3", f"more than {MAX_DRAFT} characters", field="draft"))
-    return text
+    if key:
+        key = _writer(given).own(key)
+    if not 1 <= len(key) <= MAX_ID or not key.isprintable():
+        raise Refused(Malformed("K1", f"1 to {MAX_ID} printable characters", field="key"))
+    if redact(key) != key:
+        raise Refused(Malformed("R-A9", "looks like a secret: choose another", field="key"))
+    return text, key
+
+
+def _writer(draft: object) -> Actor:
+    """Return whose a draft is, as far as it says so; the host judges it when it reads it."""
+    actor = draft.get("actor") if isinstance(draft, Mapping) else None
+    if not isinstance(actor, Mapping) or actor.get("kind") != "human":
+        return BOT
+    return Actor("human", str(actor.get("platform", BOT.platform)), str(actor.get("user_id", "")))
 
 
 def _insert(db: sqlite3.Connection, key: str, text: str) -> bool:

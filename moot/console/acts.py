@@ -13,7 +13,7 @@ import structlog
 from channels.gateway.client import Requests
 from channels.gateway.intake import Intake
 from channels.guests.drafts import draft_to_json
-from channels.inbound import MOST_KEY, Authority
+from channels.inbound import Authority
 from channels.outbox.store import OutboxStore
 from channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.model import PLATFORM, Person
@@ -26,8 +26,8 @@ from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import BOTS, Seat
 from protocols.rulebook import CHANNEL_OF
 
-MOST_ACT: Final = 200
-"""Characters of the key that a page gives an act, with the platform before it."""
+MOST_ACT: Final = 190
+"""Characters of the key that a page gives an act."""
 
 NOT_KEPT: Final = "Not taken: the console's disk refuses it"
 
@@ -68,7 +68,7 @@ class Acts(Intake):
 
     async def hand_in(self, draft: Draft) -> ActReply:
         """Publish a draft that settles an obligation, once, and say what became of it."""
-        keyed = replace(draft, key=draft.identity())
+        keyed = replace(draft, key=draft.actor.own(draft.identity()))
         return await self._once(keyed.key, draft_to_json(keyed))
 
     async def _take(self, act: InboundAct) -> ActReply:
@@ -102,8 +102,8 @@ def check_key(key: str) -> None:
     Raises:
         Malformed: It is empty or too long.
     """
-    if not key or len(f"{PLATFORM}/{key}") > min(MOST_KEY, MOST_ACT):
-        raise Malformed("K1", "an act needs a key of 1 to 190 characters", field="key")
+    if not 1 <= len(key) <= MOST_ACT:
+        raise Malformed("K1", f"an act needs a key of 1 to {MOST_ACT} characters", field="key")
 
 
 def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | str:

@@ -34,9 +34,24 @@ class Actor(NamedTuple):
         """Return what a person is called among people of all platforms."""
         return f"{self.user_id} on {self.platform}"
 
+    def own(self, key: str) -> str:
+        """Put a key that was chosen into the space of who chose it: two people never share one (K1).
+
+        A person's space is `PLATFORM/USER/`; a slash within either is written `%2F`, so that no other person's
+        space begins like it. A key that stands in it already stays. Bots and officers derive theirs.
+        """
+        if self.kind != "human":
+            return key
+        space = f"{_quoted(self.platform)}/{_quoted(self.user_id)}/"
+        return key if key.startswith(space) else f"{space}{key}"
+
     def as_json(self) -> dict[str, str]:
         """Return the `actor` object of an envelope."""
         return {"kind": self.kind, "platform": self.platform, "user_id": self.user_id}
+
+
+def _quoted(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F")
 
 
 BOT: Final = Actor("bot")
@@ -48,7 +63,7 @@ class Draft:
     """A message on its way to the log; the sequencer adds `id`, `seq` and `sent_at`.
 
     `key` is the idempotency key of a message that settles no obligation: the platform's message id, a
-    schedule's nominal instant, or one that the client chose (K1).
+    schedule's nominal instant, or one that the client chose (K1). A person's counts among that person's only.
     """
 
     channel: str
@@ -64,13 +79,13 @@ class Draft:
     key: str = ""
 
     def identity(self) -> str:
-        """Derive the envelope id: from the key, else from obligation and attempt (K1).
+        """Derive the envelope id: from the key and the person who chose it, else from obligation and attempt (K1).
 
         Raises:
             ValueError: The draft has neither.
         """
         if self.key:
-            return self.key
+            return self.actor.own(self.key)
         if self.obligation_id is None:
             raise ValueError(f"a {self.body.type} that settles no obligation needs a key")
         return f"{self.obligation_id}/{self.attempt}"

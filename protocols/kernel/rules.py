@@ -232,7 +232,7 @@ def check_identity(draft: Draft) -> None:
     """
     if not draft.key and draft.obligation_id is None:
         raise Malformed("K1", "settles no obligation and has no key: choose one", field="key")
-    if draft.key and DERIVED.match(draft.key):
+    if draft.key and (DERIVED.match(draft.key) or DERIVED.match(draft.actor.own(draft.key))):
         raise Malformed("K1", f"{draft.key!r} has the form of a derived id: choose another", field="key")
     if draft.obligation_id is not None and not draft.obligation_id.endswith(f"/{draft.author}"):
         raise Malformed("K1", f"is no obligation of {draft.author}", field="obligation_id")

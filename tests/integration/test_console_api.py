@@ -316,6 +316,17 @@ async def test_a_note_stands_in_the_log_with_its_writer_once(society: Path) -> N
         assert status == 409 and "stands as it was first said" in told["text"]
 
 
+async def test_k1_a_viewer_who_takes_the_owners_next_keys_swallows_nothing(society: Path) -> None:
+    async with served(society) as console, at(console) as session, at(console, console.viewer) as viewer:
+        await ready(session)
+        acts = [(viewer, {"kind": "note", "fields": {"text": "first"}})]
+        acts += [(session, {"kind": "command", "fields": {"text": "/note stop, all of you"}})]
+        for key in ("swallow-1", "console/owner/swallow-2"):
+            for who, act in acts:
+                status, told = await post(who, "/api/acts", key=key, channel="#a-arena", **act)
+                assert (status, told["ok"]) == (200, True), told
+
+
 async def test_what_was_just_said_is_found_at_once(society: Path) -> None:
     async with served(society) as console, at(console) as session:
         await ready(session)

@@ -169,7 +169,7 @@ def test_a_button_pressed_after_a_restart_of_everything_acts_on_the_log(tmp_path
         (reply,) = server.replies(by_stranger)
         assert reply.is_ephemeral
         acts = {e.actor.user_id: (e.author, e.id) for e in log.envelopes if e.actor.platform == "discord"}
-        assert acts[ana] == ("admin", f"discord/{by_admin}")
+        assert acts[ana] == ("admin", f"discord/{ana}/{by_admin}")
         assert acts[bob][0] == "viewer", (
             "the log's own rules refuse a viewer's answer; here is only a small log"
         )

@@ -69,7 +69,7 @@ def everything_is_there_once_and_in_order(platform, log):
 
 def every_act_is_in_the_log_once(log, acts):
     keys = Counter(e.id for e in log.envelopes if e.actor.platform == "fake")
-    assert keys == Counter(f"fake/{act}" for act in acts)
+    assert keys == Counter(f"fake/ana/{act}" for act in acts)
 
 
 def open_intents(directory):

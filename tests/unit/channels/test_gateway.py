@@ -527,7 +527,7 @@ def test_a_person_hears_what_became_of_an_act(tmp_path, receipt, reply):
 
     taking_in(tmp_path, requests, use)
     ((key, draft),) = requests.published
-    assert key == "fake/1"
+    assert key == "fake/ana/1"
     assert draft["body"] == {"type": "NOTE", "text": "hi", "about_case_id": None}
     assert draft["actor"] == {"kind": "human", "platform": "fake", "user_id": "ana"}
 
@@ -571,13 +571,13 @@ def test_an_act_without_an_answer_is_kept_and_handed_over_later(tmp_path, proble
 
 def test_one_act_that_the_society_cannot_take_holds_up_no_other(tmp_path):
     requests = Answering(SocietyAway("gone"))
-    requests.poison = "fake/1"
+    requests.poison = "fake/ana/1"
 
     async def use(intake, store):
         await intake(act(n=1, text="poison"))
         await intake(act(n=2, text="fine"))
         handing = asyncio.create_task(intake.run())
-        while [key for key, _ in await store.acts()] != ["fake/1"]:
+        while [key for key, _ in await store.acts()] != ["fake/ana/1"]:
             await asyncio.sleep(0.001)
         requests.poison = None
         while await store.acts():
@@ -609,7 +609,7 @@ def test_what_was_kept_goes_before_what_is_done_now(tmp_path):
         assert await store.acts() == []
 
     taking_in(tmp_path, requests, use)
-    assert keys(requests) == ["fake/1", "fake/2", "fake/3"]
+    assert keys(requests) == ["fake/ana/1", "fake/ana/2", "fake/ana/3"]
 
 
 def test_what_waits_for_its_turn_is_kept_and_goes_in_order(tmp_path):
@@ -628,21 +628,21 @@ def test_what_waits_for_its_turn_is_kept_and_goes_in_order(tmp_path):
         assert all(reply.ok for reply in replies)
 
     taking_in(tmp_path, requests, use, reply_s=0.05)
-    assert list(dict.fromkeys(keys(requests))) == [f"fake/{n}" for n in range(1, 6)]
+    assert list(dict.fromkeys(keys(requests))) == [f"fake/ana/{n}" for n in range(1, 6)]
 
 
 def test_an_act_that_makes_the_society_ill_loses_its_place_once(tmp_path):
     requests = Answering()
-    requests.poison = "fake/1"
+    requests.poison = "fake/ana/1"
 
     async def use(intake, store):
         await kept(intake, act(n=1, text="poison"))
         for n in (2, 3):
             assert (await intake(act(n=n, text="fine"))).seq == 9
-        assert [key for key, _ in await store.acts()] == ["fake/1"]
+        assert [key for key, _ in await store.acts()] == ["fake/ana/1"]
 
     taking_in(tmp_path, requests, use)
-    assert keys(requests) == ["fake/1", "fake/2", "fake/3"]
+    assert keys(requests) == ["fake/ana/1", "fake/ana/2", "fake/ana/3"]
 
 
 def test_an_act_that_is_in_the_log_is_told_as_done_although_it_cannot_be_struck_off(tmp_path):
@@ -662,7 +662,7 @@ def test_an_act_that_is_in_the_log_is_told_as_done_although_it_cannot_be_struck_
         await asyncio.gather(handing, return_exceptions=True)
 
     taking_in(tmp_path, requests, use)
-    assert keys(requests) == ["fake/1", "fake/1"]
+    assert keys(requests) == ["fake/ana/1", "fake/ana/1"]
 
 
 def test_commands_are_read_and_questions_answered_without_a_draft(tmp_path):

@@ -77,7 +77,7 @@ def test_an_act_becomes_a_typed_draft_with_platform_and_user_id(act, channel, ca
     assert (draft.channel, draft.case_id) == (channel, case_id)
     assert draft.author is Seat.ADMIN
     assert draft.actor == Actor("human", "discord", "4711")
-    assert draft.identity() == "discord/m-99"
+    assert draft.identity() == "discord/4711/m-99"
 
 
 def test_what_is_said_in_a_thread_is_about_its_case():
@@ -102,7 +102,7 @@ def test_r_b5_halt_and_resume_go_where_they_belong_and_name_who_said_it():
 
 def test_a_run_is_opened_in_the_arenas_channel_and_named_after_its_prompt():
     draft = draft_of(act("arena", task={"initial_prompt": "Plan it."}), Seat.ADMIN)
-    task = {"task_id": "plan-it", "session_id": "discord/m-99", "initial_prompt": "Plan it."}
+    task = {"task_id": "plan-it", "session_id": "discord/4711/m-99", "initial_prompt": "Plan it."}
     assert (draft.channel, draft.case_id) == ("#r-arena", None)
     assert draft.body == ArenaTask(config={"notebook_enabled": False}, task=task)
 
@@ -112,8 +112,8 @@ def test_a_run_is_opened_in_the_arenas_channel_and_named_after_its_prompt():
     [
         ("Add a volatility filter to momentum, and test it", "add-a-volatility-filter-to-momentum"),
         ("Größe: prüfen!", "größe-prüfen"),
-        ("x" * 300, "discord/m-99"),
-        ("¿?", "discord/m-99"),
+        ("x" * 300, "discord/4711/m-99"),
+        ("¿?", "discord/4711/m-99"),
     ],
 )
 def test_a_task_is_named_after_its_first_words_and_else_after_the_act(prompt, name):
@@ -172,11 +172,17 @@ def test_fields_that_make_no_message_are_named(fields, field):
     assert "\n" not in str(caught.value)
 
 
-def test_the_key_is_the_platforms_and_its_message_id_and_never_too_long():
-    assert key_of(act("note", text="x")) == "discord/m-99"
+def test_the_key_is_the_platforms_the_persons_and_its_message_id_and_never_too_long():
+    assert key_of(act("note", text="x")) == "discord/4711/m-99"
     for bad in ("", "x" * 300):
         with pytest.raises(Malformed):
             key_of(replace(act("note", text="x"), platform_message_id=bad))
+
+
+def test_k1_two_people_who_use_one_message_id_have_two_keys():
+    mine, theirs = act("note", text="x"), replace(act("note", text="x"), user_id="4712")
+    assert key_of(mine) != key_of(theirs)
+    assert draft_of(mine, Seat.ADMIN).identity() != draft_of(theirs, Seat.VIEWER).identity()
 
 
 def test_nobody_acts_without_a_user_id():

@@ -9,14 +9,14 @@ import pytest
 
 from channels.errors import NotALog, Refused
 from channels.guests import inbox
-from channels.guests.drafts import draft_to_json
+from channels.guests.drafts import draft_from_json, draft_to_json
 from channels.guests.inbox import keyed, post
 from channels.log.file import connect, open_log
 from channels.log.lease import Lease
 from protocols.kernel.envelope import Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.seats import Seat
-from tests.doubles.tiny import Said, said
+from tests.doubles.tiny import Said, decode_body, said
 
 NOTE = draft_to_json(said("ignored", "hello"))
 OTHER = draft_to_json(said("ignored", "other words"))
@@ -69,6 +69,15 @@ def test_another_draft_of_a_key_that_waits_is_superseded(path):
     receipt = post(path, OTHER, "k1")
     assert (receipt["status"], receipt["id"]) == ("superseded", "k1")
     assert rows(path) == [("k1", NOTE, None)]
+
+
+def test_k1_a_key_of_somebody_else_is_another_key(path):
+    eve, ann = ({**json.loads(NOTE), "actor": {"kind": "human", "user_id": user}} for user in ("eve", "ann"))
+    assert post(path, eve, "page-7") is None
+    assert post(path, ann, "page-7") is None
+    assert post(path, {**eve, "body": {"type": "SAID", "text": "more"}}, "page-7")["status"] == "superseded"
+    assert [key for key, *_ in rows(path)] == ["moot/eve/page-7", "moot/ann/page-7"]
+    assert keyed(draft_from_json(rows(path)[1][1], decode_body), "page-7").identity() == "moot/ann/page-7"
 
 
 def test_a_receipt_that_is_there_is_returned(path):

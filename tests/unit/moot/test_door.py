@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from channels.bus import Receipt
 from channels.errors import Refused
+from channels.guests.drafts import draft_to_json
 from channels.guests.inbox import accepted
 from config.settings import load_settings
 from moot.door import Door
@@ -77,6 +79,30 @@ def test_a_viewer_may_note_but_not_stop() -> None:
             await door.publish(stop)
 
     assert kinds(at_the_door(script)).count("NOTE") == 1
+
+
+def test_k1_a_guest_who_posts_under_the_keys_of_another_swallows_nothing() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        eve = Actor("human", "discord", "eve")
+        for key in ("page-2", "cli/ann/page-2", "discord/bob/page-2"):
+            assert (await door.publish(note(Seat.VIEWER, eve, key))).status == "accepted"
+        assert (await door.publish(note(Seat.ADMIN, ANN, "page-2"))).status == "accepted"
+        assert (await door.publish(note(Seat.ADMIN, BOB, "page-2"))).status == "accepted"
+        # The same person's act comes once, however it comes.
+        assert (await door.publish(note(Seat.ADMIN, ANN, "cli/ann/page-2"))).status == "duplicate"
+        wire = json.loads(draft_to_json(note(Seat.ADMIN, ANN, "")))
+        assert (await door.publish_json(wire, "page-2"))["status"] == "duplicate"
+
+    assert kinds(at_the_door(script)).count("NOTE") == 5
+
+
+@pytest.mark.parametrize("platform", ["ruling", "ping", "desk", "micro"])
+def test_k1_no_platform_is_called_like_an_officers_ids(platform: str) -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        with pytest.raises(Refused, match="the form of a derived id"):
+            await door.publish(note(Seat.VIEWER, Actor("human", platform, "eve")))
+
+    assert "NOTE" not in kinds(at_the_door(script))
 
 
 @pytest.mark.parametrize("author", [Seat.REFEREE, Seat.TIMEKEEPER, Seat.CRITIC])

@@ -38,6 +38,23 @@ def sealed(given, **over):
     return seal(given, **{"seq": 1, "envelope_id": "k", "sent_at": AT, "previous": GENESIS, **over})
 
 
+PEOPLE = st.builds(
+    lambda platform, user: Actor("human", platform, user), st.text("ab/%2F"), st.text("ab/%2F")
+)
+
+
+@given(PEOPLE, PEOPLE, st.text("ab/%2F", min_size=1), st.text("ab/%2F", min_size=1))
+def test_k1_no_key_of_one_person_is_the_id_of_another(mine, theirs, key, other):
+    ours = draft(actor=mine, key=key, author=Seat.VIEWER)
+    assert ours.identity() != draft(actor=theirs, key=other, author=Seat.VIEWER).identity() or mine == theirs
+    assert draft(actor=mine, key=ours.identity()).identity() == ours.identity()
+
+
+def test_k1_bots_and_officers_derive_their_keys_and_keep_them():
+    assert draft().identity() == "k"
+    assert draft(actor=Actor("officer")).identity() == "k"
+
+
 def test_k15_the_hash_is_sha256_of_the_previous_hash_and_the_canonical_text():
     env, digest = sealed(draft())
     value = json.loads(env.line)
