@@ -144,6 +144,10 @@ class Bus(ABC):
         """Read envelopes `first` to `last` (inclusive; None: to the head as it is now)."""
 
     @abstractmethod
+    async def seq_of(self, envelope_id: str) -> int | None:
+        """Return the seq of a durable envelope by its id, None when the log holds none of that id."""
+
+    @abstractmethod
     async def close(self) -> None:
         """Take nothing more, finish what is under way, end subscriptions; safe to call twice (K25)."""
 

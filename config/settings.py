@@ -242,6 +242,18 @@ class Settings(BaseSettings):
         plain["surfaces"] = {name: surface.module for name, surface in self.surfaces.items()}
         return plain
 
+    def owned(self, owners: Mapping[str, str]) -> Settings:
+        """Return these settings with owners among the admins, so that the log names whoever may decide (R-E5).
+
+        Args:
+            owners: User ids by platform; an empty one is nobody.
+        """
+        admins = dict(self.admins)
+        for platform, user_id in owners.items():
+            if user_id and user_id not in admins.get(platform, ()):
+                admins[platform] = (user_id, *admins.get(platform, ()))
+        return self.model_copy(update={"admins": admins})
+
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is: admin or viewer (R-E5)."""
         return Seat.ADMIN if user_id in self.admins.get(platform, ()) else Seat.VIEWER

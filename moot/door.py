@@ -11,7 +11,6 @@ from channels.errors import Refused
 from channels.guests.drafts import draft_from_json, draft_to_json
 from channels.guests.inbox import accepted, keyed
 from config.settings import Settings
-from moot.console.options import OWNER, PLATFORM
 from moot.host import Host
 from protocols.arena.session import completed
 from protocols.arena.state import RunState
@@ -19,7 +18,8 @@ from protocols.codec import decode_body
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.docket import Effects
 from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import Forbidden, Late, Violation
+from protocols.kernel.errors import Forbidden, Late, Malformed, Violation
+from protocols.kernel.guests import check_guest
 from protocols.kernel.message import changed
 from protocols.kernel.seats import PEOPLE, Seat
 from protocols.trading.messages import Halt, Resume, ResumeConfirmed
@@ -34,24 +34,20 @@ class Door:
     It stands before the bus for the inbox pump and the gateway, and has the bus's `publish`.
     """
 
-    def __init__(self, host: Host, settings: Settings, owner: str) -> None:
+    def __init__(self, host: Host, settings: Settings) -> None:
         """Open the door.
 
         Args:
             host: The society's host.
-            settings: Who is an admin on which platform.
-            owner: User id that owns the data directory; an admin on the platform `cli`.
+            settings: Who is an admin on which platform, the owners among them; what the log states.
         """
         self._host = host
         self._settings = settings
-        self._owner = owner
         self._notes: dict[int, str] = {}
         host.listeners.append(self._hear)
 
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is (R-E5)."""
-        if (platform, user_id) in (("cli", self._owner), (PLATFORM, OWNER)):
-            return Seat.ADMIN
         return self._settings.seat_of(platform, user_id)
 
     async def publish(self, draft: Draft) -> Receipt:
@@ -61,8 +57,9 @@ class Door:
             Refused: It is not a person's, or the person may not do that; it is in the audit.
         """
         try:
-            self._check(draft)
-            draft = self._completed(draft)
+            await self._check_reply(draft)
+            draft = self._completed(self._as_whom(draft))
+            check_guest(draft, self._host.docket)
         except Violation as violation:
             refused = Refused(violation)
             await self._host.audit_refusal(
@@ -125,7 +122,17 @@ class Door:
             raise refused from violation
         return accepted(await self.publish(read))
 
-    def _check(self, draft: Draft) -> None:
+    async def _check_reply(self, draft: Draft) -> None:
+        named = draft.in_reply_to
+        if named is not None and await self._host.bus.seq_of(named) is None:
+            raise Malformed("K1", f"no message has the id {named[:80]!r}", field="in_reply_to")
+
+    def _as_whom(self, draft: Draft) -> Draft:
+        """Check who speaks; an admin speaks as one, so that no viewer's words can be put into an admin's mouth.
+
+        Raises:
+            Forbidden: It is no person, or not the one that it says.
+        """
         actor, author = draft.actor, draft.author
         if actor.kind != "human":
             raise Forbidden("K3", "guests are people: the actor's kind is human", field="actor.kind")
@@ -138,6 +145,7 @@ class Door:
                 raise Forbidden("K14", f"take the seat first: nobody holds {author}", field="author")
             if holder != actor:
                 raise Forbidden("K14", f"{holder.name} holds {author}, not {actor.name}", field="author")
+        return replace(draft, author=Seat.ADMIN) if author is Seat.VIEWER and is_admin else draft
 
 
 def _note(env: Envelope, violation: Violation) -> str:

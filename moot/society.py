@@ -50,7 +50,7 @@ from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.officers import SocietyStarted
 from protocols.kernel.rules import Gate
 from protocols.kernel.seats import Seat
-from protocols.kernel.times import parse_instant, rfc3339
+from protocols.kernel.times import a_speed, parse_instant, rfc3339
 from protocols.rulebook import VERSION, rules
 
 SNAPSHOT_FROM: Final = 2_000
@@ -256,13 +256,13 @@ class Society:
         """Change the pace of time, and say so (K7).
 
         Raises:
-            ValueError: The clock has no pace, or the speed is not positive.
+            ValueError: The clock has no pace, or the speed is none.
         """
         clock = self.clock
         if not isinstance(clock, PacedClock):
             raise ValueError(f"a {clock.kind} clock has no pace to set")
         if speed is not None:
-            clock.set_speed(speed)
+            clock.set_speed(a_speed(speed))
         if paused is not None:
             (clock.pause if paused else clock.resume)()
         self._clock_sets += 1

@@ -25,6 +25,8 @@ from config.settings import Settings, load_settings
 from moot.clock import Clock, IoThread, PacedClock, RealClock, VirtualClock
 from moot.clock.errors import IoThreadClosed
 from moot.clock.wall import utc_ns
+from moot.console.options import OWNER
+from moot.console.options import PLATFORM as CONSOLE
 from moot.control import ControlPump
 from moot.door import Door
 from moot.feed import RECAP, Feed
@@ -35,10 +37,12 @@ from moot.reception import Reception
 from moot.society import Plan, Society
 from moot.stored import last_envelope, last_of_type, last_sent_at, stored_envelopes
 from protocols.codec import decode_body
-from protocols.kernel.times import MOST_SPEED, rfc3339
+from protocols.kernel.times import a_speed, rfc3339
 
 _log = structlog.get_logger("moot.up")
 
+COMMAND_LINE: Final = "cli"
+"""The platform of the command line, where the owner of the data directory is an admin."""
 DEFAULT_DIRECTORY: Final = Path("moot-data")
 SLOT: Final = timedelta(hours=2)
 """From one micro slot to the next (R-D21)."""
@@ -104,9 +108,11 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         OfficerFault: The host had to stop (K5).
     """
     feed = feed or Feed(shows_all=options.shows_all)
-    if not 0 < options.speed <= MOST_SPEED:
-        raise UpRefused(f"--speed {options.speed:g}: choose a number above 0, up to {MOST_SPEED}")
-    settings = load_settings(options.config)
+    try:
+        a_speed(options.speed)
+    except ValueError as exc:
+        raise UpRefused(f"--speed: {exc}") from None
+    settings = load_settings(options.config).owned({COMMAND_LINE: options.owner, CONSOLE: OWNER})
     if options.prices is not None:
         settings = settings.model_copy(
             update={"prices": settings.prices.model_copy(update={"source": options.prices})}
@@ -222,7 +228,7 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
             society.host.outage.tell = feed.say
         patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
         exits.push_async_callback(patience.close)
-        door = Door(society.host, plan.settings, options.owner)
+        door = Door(society.host, plan.settings)
         reception = Reception(society.host, patience)
         await _serve_guests(exits, options, plan, clock, society, door, reception, feed)
         where = f"data in {options.directory}" if plan.directory is not None else "nothing is kept"
@@ -352,9 +358,7 @@ async def control_clock(society: Society, op: str, value: float | None, by: str)
                 await society.set_clock(paused=True, reason=f"stepped by {by}")
             clock.step()
         elif op == "speed":
-            if value is None or not 0 < value <= MOST_SPEED:
-                return {"ok": False, "why": f"a speed is a number above 0, up to {MOST_SPEED}"}
-            await society.set_clock(speed=value, paused=False, reason=f"set by {by}")
+            await society.set_clock(speed=a_speed(value), paused=False, reason=f"set by {by}")
         else:
             return {"ok": False, "why": f"there is no control {op!r}"}
     except ValueError as exc:

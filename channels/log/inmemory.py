@@ -92,5 +92,8 @@ class InMemoryBus(Bus):
                 await asyncio.sleep(0)
             yield self._feed.items[seq - 1]
 
+    async def seq_of(self, envelope_id: str) -> int | None:
+        return self._sequencer.seq_of(envelope_id)
+
     async def close(self) -> None:
         self._feed.close()

@@ -144,6 +144,11 @@ class Sequencer:
         self._learn(envelope_id, (seq, digest or draft))
         return Receipt(seq, envelope_id), Entry(envelope, link, digest, draft)
 
+    def seq_of(self, envelope_id: str) -> int | None:
+        """Return the seq of an id, None when it is not remembered; the envelope may not be durable yet."""
+        known = self._young.get(envelope_id) or self._old.get(envelope_id)
+        return known[0] if known is not None else None
+
     def _learn(self, envelope_id: str, known: Kept) -> None:
         if self._window is not None and len(self._young) >= self._window:
             self._old, self._young = self._young, {}

@@ -31,6 +31,8 @@ WINDOW: Final = 4096
 IDS: Final = 65_536
 """Ids that the sequencer remembers at least; older ones are found by the constraint of the table."""
 
+SELECT_SEQ: Final = "SELECT seq FROM log WHERE id = ?"
+
 P = ParamSpec("P")
 T = TypeVar("T")
 Durability = Literal["power", "process"]
@@ -174,6 +176,13 @@ class SqliteBus(Bus):
             for envelope in page[: end - seq + 1]:
                 yield envelope
             seq += len(page)
+
+    async def seq_of(self, envelope_id: str) -> int | None:
+        if self._owner.done() or self._feed.closed:
+            raise BusClosed("the bus is closed")
+        with disk_errors(self._path), self._hold():
+            rows = list(await self._reading.execute_fetchall(SELECT_SEQ, (envelope_id,)))
+        return int(rows[0][0]) if rows and rows[0][0] <= self.head.seq else None
 
     async def note_head(self) -> None:
         """Write the file `head`; done after the first batch, every 64, at the end, and if somebody asks for it."""

@@ -28,11 +28,12 @@ def some_speed(value: float | None) -> float | None:
     Raises:
         Unusable: It cannot.
     """
-    from protocols.kernel.times import MOST_SPEED
+    from protocols.kernel.times import a_speed
 
-    if value is not None and not 0 < value <= MOST_SPEED:
-        raise Unusable(f"a speed is a number above 0, up to {MOST_SPEED}: not {value:g}")
-    return value
+    try:
+        return None if value is None else a_speed(value)
+    except ValueError as exc:
+        raise Unusable(str(exc)) from None
 
 
 def some_days(value: float) -> float:

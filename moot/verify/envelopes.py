@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Actor, Envelope
-from protocols.kernel.people import Override, SeatReleased, SeatTaken
+from protocols.kernel.guests import misplaced
+from protocols.kernel.people import SeatReleased, SeatTaken
 from protocols.kernel.rules import DERIVED
 from protocols.kernel.seats import PEOPLE, Seat
-
-CASELESS: Final = frozenset({"SEAT_TAKEN", "SEAT_RELEASED", "STOP"})
-"""What people say of the society and never of a case."""
 
 
 class Cause(NamedTuple):
@@ -73,14 +71,10 @@ class Envelopes:
             named = getattr(body, body.case_field)
             if named != env.case_id:
                 self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {named or 'none'}")
-        elif type(body) is Override and body.case_id != env.case_id:
-            self._bad(env, "K9", f"case_id: it is {env.case_id}, the body names {body.case_id}")
-        elif env.case_id is not None:
-            kind = body.type
-            if kind in CASELESS or (kind == "NOTE" and body.about_case_id != env.case_id):  # type: ignore[attr-defined]
-                self._bad(env, "K9", f"case_id: a {kind} does not belong to {env.case_id}")
-            elif kind == "RESEARCH_NOTE" and not (env.case_id in docket.cases or env.case_id in docket.ended):
-                self._bad(env, "K9", f"case_id: there never was a case {env.case_id}")
+        elif why := misplaced(body, env.case_id):
+            self._bad(env, "K9", f"case_id: {why}")
+        elif body.type == "RESEARCH_NOTE" and docket.never_was(env.case_id):
+            self._bad(env, "K9", f"case_id: there never was a case {env.case_id}")
 
     def _actor(self, env: Envelope) -> None:
         author, kind = env.author, env.actor.kind
@@ -126,7 +120,7 @@ class Envelopes:
             self._chain(env, self._causes.get(obligation_id))
             return
         case_id, _, step = obligation_id.partition("/")
-        if not step or (case_id not in docket.cases and case_id not in docket.ended):
+        if not step or docket.never_was(case_id):
             self._bad(env, "K1", f"obligation_id: nobody ever owed {obligation_id}")
 
     def _chain(self, env: Envelope, cause: Cause | None) -> None:

@@ -11,8 +11,8 @@ from protocols.kernel.catalogue import ANY, Matrix, Viewers
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import MOST_SPEED, rfc3339
+from protocols.kernel.seats import PEOPLE, Seat
+from protocols.kernel.times import LEAST_SPEED, MOST_SPEED, rfc3339
 from protocols.rulebook import ROWS, VERSION
 
 WALL_S: Final = 5.0
@@ -28,9 +28,6 @@ MESSAGES: Final = 64
 
 PLAYED: Final = frozenset({"simulated", "scene"})
 """From these platforms an admin speaks in virtual time only: one that is simulated (R-D19), or that a scene plays."""
-
-COMMAND_LINE: Final = "cli"
-"""On this platform the owner of the data directory is an admin too, and the log does not name him."""
 
 
 class Lifecycle:
@@ -62,8 +59,8 @@ class Lifecycle:
         if not docket.house.is_up:
             why = "the society is stopped" if docket.seq else "SOCIETY_STARTED comes first"
             self._bad(env, "K6" if docket.seq else "K4", f"{body.type}: {why}")
-        if env.author is Seat.ADMIN and docket.seq:
-            self._admin(env, docket)
+        if env.author in PEOPLE and docket.seq:
+            self._rights(env, docket)
         if kind is SocietyStopped:
             self._stops(env)
         elif kind is ClockSet:
@@ -102,15 +99,17 @@ class Lifecycle:
     def _bad(self, env: Envelope, rule: str, why: str) -> None:
         self._findings.add(env.seq, "lifecycle", rule, why)
 
-    def _admin(self, env: Envelope, docket: Docket) -> None:
-        """Check that the configuration lists who acts as admin (R-E5), on platforms where it alone decides."""
+    def _rights(self, env: Envelope, docket: Docket) -> None:
+        """Check that people speak as what the configuration lists them, admin or viewer (R-E5)."""
         admins = docket.house.config.get("admins")
         platform, user_id = env.actor.platform, env.actor.user_id
-        if platform == COMMAND_LINE or (platform in PLAYED and self._kind == "virtual"):
+        if platform in PLAYED and self._kind == "virtual":
             return
         listed = admins.get(platform) if isinstance(admins, Mapping) else None
-        if not isinstance(listed, list | tuple) or user_id not in listed:
-            self._findings.add(env.seq, "permission", "R-E5", f"actor: {user_id} is no admin on {platform}")
+        is_admin = isinstance(listed, list | tuple) and user_id in listed
+        if is_admin is not (env.author is Seat.ADMIN):
+            why = f"{user_id} is {'an' if is_admin else 'no'} admin on {platform}, not {env.author}"
+            self._findings.add(env.seq, "permission", "R-E5", f"actor: {why}")
 
     def _stops(self, env: Envelope) -> None:
         body = env.body
@@ -127,7 +126,7 @@ class Lifecycle:
             self._bad(env, "K4", f"society_id: {body.society_id}, this log is of {docket.house.society_id}")
         if body.rules_version != VERSION:
             self._bad(env, "K4", f"rules_version: this Moot knows {VERSION}, not {body.rules_version}")
-        if not 0 < body.speed <= MOST_SPEED or (body.clock == "real" and body.speed != 1):
+        if not LEAST_SPEED <= body.speed <= MOST_SPEED or (body.clock == "real" and body.speed != 1):
             self._bad(env, "K7", f"speed: {body.speed} is no speed of a {body.clock} clock")
         if body.clock != "accelerated" and body.paused:
             self._bad(env, "K7", f"paused: a {body.clock} clock is never")
@@ -159,7 +158,7 @@ class Lifecycle:
                 "K7",
                 f"society_at: {body.society_at:%d %H:%M:%S}, sent {env.sent_at:%d %H:%M:%S}",
             )
-        if not 0 < body.speed <= MOST_SPEED or self._kind == "virtual":
+        if not LEAST_SPEED <= body.speed <= MOST_SPEED or self._kind == "virtual":
             self._findings.add(env.seq, "clock", "K7", f"a {self._kind} clock has no speed {body.speed}")
 
 

@@ -385,6 +385,10 @@ class Docket:
 
     # ---------------------------------------------------------------- questions
 
+    def never_was(self, case_id: str | None) -> bool:
+        """Say whether an id is none of a case, open or ended; None is no id."""
+        return case_id is not None and case_id not in self.cases and case_id not in self.ended
+
     def owed_by(self, seat: Seat) -> list[Obligation]:
         """Return what a seat owes, oldest first."""
         return [o for o in self.open.values() if o.seat is seat]

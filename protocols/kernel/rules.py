@@ -13,8 +13,10 @@ from protocols.kernel.catalogue import Matrix
 from protocols.kernel.discretion import without_secrets
 from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Malformed
+from protocols.kernel.guests import misplaced
 from protocols.kernel.house import Fold, House
 from protocols.kernel.message import Message, changed
+from protocols.kernel.people import Override
 from protocols.kernel.seats import OFFICERS, Seat
 from protocols.kernel.times import stamp
 
@@ -253,6 +255,19 @@ def _opening(draft: Draft, minted: Minted, named: str) -> Draft:
     return replace(draft, case_id=named or None) if draft.case_id != (named or None) else draft
 
 
+def _placed(draft: Draft) -> Draft:
+    """Check that a body without an id of its own names the case of its envelope, where it names one (K9).
+
+    Raises:
+        Malformed: It names another, or belongs to none.
+    """
+    if draft.case_id is None and type(draft.body) is Override:
+        draft = replace(draft, case_id=draft.body.case_id)
+    if draft.author not in OFFICERS and (why := misplaced(draft.body, draft.case_id)):
+        raise Malformed("K9", why, field="case_id")
+    return draft
+
+
 class Gate:
     """The sequencer's admission: completes a draft, checks it against the matrix, counts its ids."""
 
@@ -273,7 +288,7 @@ class Gate:
         if draft.author not in OFFICERS:
             check_identity(draft)
         if not body.case_field:
-            return draft
+            return _placed(draft)
         named = getattr(body, body.case_field)
         minted = self._rules.minted.get(body.type)
         if minted is not None and minted.path == (body.case_field,):

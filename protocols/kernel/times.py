@@ -5,10 +5,36 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-__all__ = ["MOST_SPEED", "UTC", "hours", "iso_week", "minutes", "parse_instant", "rfc3339", "stamp"]
+__all__ = [
+    "LEAST_SPEED",
+    "MOST_SPEED",
+    "UTC",
+    "a_speed",
+    "hours",
+    "iso_week",
+    "minutes",
+    "parse_instant",
+    "rfc3339",
+    "stamp",
+]
+
+LEAST_SPEED: Final = 0.001
+"""The slowest: three society seconds an hour; a log keeps six decimals of a speed, and zero is no speed (K7)."""
 
 MOST_SPEED: Final = 100_000
 """The fastest accelerated clock, in society seconds a wall second; beyond it officers cannot keep up (K7)."""
+
+
+def a_speed(value: object) -> float:
+    """Return a speed as the log keeps it, in society seconds a wall second.
+
+    Raises:
+        ValueError: A society cannot run at it; one line says what is one (K7).
+    """
+    if isinstance(value, int | float) and LEAST_SPEED <= value <= MOST_SPEED:
+        return round(float(value), 6)
+    said = f"{value:g}" if isinstance(value, int | float) else value
+    raise ValueError(f"a speed is a number from {LEAST_SPEED:g} to {MOST_SPEED}: not {said}")
 
 
 def rfc3339(instant: datetime) -> str:

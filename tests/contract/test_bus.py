@@ -108,6 +108,15 @@ def test_an_empty_log_has_no_head_and_nothing_to_read(backend: Backend) -> None:
     play(backend, scenario)
 
 
+def test_an_id_is_found_wherever_in_the_log_it_stands(backend: Backend) -> None:
+    async def scenario(bus: Bus) -> None:
+        await many(bus, range(100))
+        assert [await bus.seq_of(f"k{n}") for n in (0, 42, 99)] == [1, 43, 100]
+        assert await bus.seq_of("k100") is None
+
+    play(backend, scenario)
+
+
 def test_time_never_runs_backwards_when_the_clock_does(backend: Backend) -> None:
     async def scenario(bus: Bus) -> None:
         await bus.publish(said("a"))

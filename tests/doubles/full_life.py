@@ -21,12 +21,12 @@ class Life(Chance):
     """A society with people in it, who do what the test says."""
 
     def person(self, seat: Seat, body: Message, channel: str, case_id: str | None = None) -> Envelope:
-        """Say something as ann."""
+        """Say something as ann, who is an admin; what viewers say, eve says."""
         env = self.publish(
             Draft(
                 channel=channel,
                 author=seat,
-                actor=Actor("human", "test", "ann"),
+                actor=Actor("human", "test", "eve" if seat is Seat.VIEWER else "ann"),
                 body=body,
                 case_id=case_id,
                 key=f"test/ann/{self.seq}",

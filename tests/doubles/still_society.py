@@ -56,7 +56,7 @@ async def still_society(directory: Path, settings: Settings) -> AsyncIterator[li
         )
     )  # fmt: skip
     host.office = Office(host, host.clock)
-    door, reception = Door(host, settings, "owner"), Reception(host)
+    door, reception = Door(host, settings.owned({"console": "owner", "cli": "owner"})), Reception(host)
     bridge = BusBridge(bus, asyncio.get_running_loop())
 
     async def report(event: Any) -> None:

@@ -137,6 +137,14 @@ def test_re5_admins_are_named_by_platform_and_everybody_else_is_a_viewer(tmp_pat
     assert settings.seat_of("discord", "42") is Seat.ADMIN
     assert settings.seat_of("discord", "44") is Seat.VIEWER
     assert settings.seat_of("slack", "42") is Seat.VIEWER
+
+
+def test_re5_the_owners_stand_among_the_admins_of_the_log() -> None:
+    settings = load_settings(admins={"cli": ["ann"], "slack": ["U1"]})
+    owned = settings.owned({"cli": "bob", "console": "owner", "discord": ""})
+    assert owned.as_log()["admins"] == {"cli": ["bob", "ann"], "slack": ["U1"], "console": ["owner"]}
+    assert owned.owned({"cli": "ann"}).admins == owned.admins
+    assert settings.seat_of("cli", "bob") is Seat.VIEWER
     assert settings.seat_of("cli", "") is Seat.VIEWER
 
 

@@ -438,7 +438,7 @@ def test_a_halt_and_a_resume_without_ids_mean_what_is_open() -> None:
     settings = load_settings(admins={"discord": ["ann"]})
 
     async def run(stage: Stage) -> None:
-        door = Door(stage.host, settings, "owner")
+        door = Door(stage.host, settings)
         with pytest.raises(Refused, match="nothing is halted"):
             await door.publish(admins_draft(Resume(reason="x"), "#b-ops", "r0"))
         await door.publish(admins_draft(Halt(reason="crash", by="ann"), "#b-risk", "h1"))
@@ -469,7 +469,7 @@ def test_a_halt_belongs_to_the_trading_day_that_is_open(table: MoneyTable) -> No
             handed_on.append(draft)
             return Receipt(len(handed_on), draft.key)
 
-    door = Door(Host(), load_settings(admins={"discord": ["ann"]}), "owner")  # type: ignore[arg-type]
+    door = Door(Host(), load_settings(admins={"discord": ["ann"]}))  # type: ignore[arg-type]
     asyncio.run(door.publish(admins_draft(Halt(reason="crash", by="ann"), "#b-risk", "h1")))
     named = Halt(session_id="session_of_mine", reason="crash", by="ann")
     asyncio.run(door.publish(admins_draft(named, "#b-risk", "h2")))

@@ -72,10 +72,10 @@ def test_a_negative_warm_up_is_usage(asked: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--speed=0"], "a speed is a number above 0, up to 100000: not 0"),
-        (["--speed=-1"], "a speed is a number above 0, up to 100000: not -1"),
-        (["--speed=nan"], "a speed is a number above 0, up to 100000: not nan"),
-        (["--speed=1e9"], "a speed is a number above 0, up to 100000: not 1e+09"),
+        (["--speed=0"], "a speed is a number from 0.001 to 100000: not 0"),
+        (["--speed=-1"], "a speed is a number from 0.001 to 100000: not -1"),
+        (["--speed=nan"], "a speed is a number from 0.001 to 100000: not nan"),
+        (["--speed=1e9"], "a speed is a number from 0.001 to 100000: not 1e+09"),
         (["--warm-up=1e9"], "--warm-up 1e+09: choose a number of days from 0 to 3650"),
         (["--warm-up=nan"], "--warm-up nan: choose a number of days from 0 to 3650"),
         ([f"--seed={'9' * 20}"], "less than or equal to 9007199254740992"),

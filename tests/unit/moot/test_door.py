@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,21 +20,23 @@ from protocols.arena.messages import Draft as ArenaDraft
 from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.envelope import BOT, Actor, ActorKind, Draft
 from protocols.kernel.message import Message, changed
-from protocols.kernel.people import Note, SeatTaken, Stop
+from protocols.kernel.people import Note, Override, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play
+from tests.doubles.tampering import judged, read, rehashed, write
 
 ANN = Actor("human", "cli", "ann")
 BOB = Actor("human", "discord", "bob")
+TAKEN = SeatTaken(seat="explorer", user_id="ann", reason="x")
 
 
 def at_the_door(script: Callable[[Door, Stage], Awaitable[None]]) -> list:
-    settings = load_settings(admins={"discord": ["bob"]})
+    settings = load_settings(admins={"discord": ["bob"]}).owned({"cli": "ann", "console": "owner"})
 
     async def run(stage: Stage) -> None:
-        await script(Door(stage.host, settings, "ann"), stage)
+        await script(Door(stage.host, settings), stage)
         await stage.wait(minutes=1)
 
     return play({Seat.EXPLORER: CannedMind()}, run)
@@ -66,6 +70,16 @@ def test_re5_admins_of_a_platform_are_those_of_the_configuration() -> None:
     audits = [env.body for env in log if env.body.type == "AUDIT"]
     assert len(audits) == 2
     assert all(audit.bytes for audit in audits)
+
+
+def test_re5_an_admin_speaks_as_an_admin_whatever_his_platform_took_him_for() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        await door.publish(note(Seat.VIEWER, ANN))
+        assert (await door.publish(note(Seat.VIEWER, ANN))).status == "duplicate"
+        await door.publish(note(Seat.VIEWER, Actor("human", "cli", "eve"), "k2"))
+
+    authors = [env.author for env in at_the_door(script) if env.body.type == "NOTE"]
+    assert authors == [Seat.ADMIN, Seat.VIEWER]
 
 
 def test_a_viewer_may_note_but_not_stop() -> None:
@@ -206,7 +220,7 @@ def answers(*given: Message) -> list[Receipt]:
     receipts: list[Receipt] = []
 
     async def run(stage: Stage) -> None:
-        door = Door(stage.host, load_settings(admins={"discord": ["bob"]}), "ann")
+        door = Door(stage.host, load_settings(admins={"discord": ["bob"]}))
         await stage.wait(hours=24, minutes=1)
         (case_id,) = [
             state.case_id for state in stage.host.docket.cases.values() if state.kind == "escalation"
@@ -266,3 +280,64 @@ def test_whoever_has_the_printed_address_is_an_admin_on_the_console_and_nobody_e
         assert door.seat_of("slack", "owner") is Seat.VIEWER
 
     at_the_door(script)
+
+
+@pytest.mark.parametrize(
+    ("over", "rule", "field"),
+    [
+        ({"in_reply_to": "nothing/at/all"}, "K1", "in_reply_to"),
+        ({"case_id": "hyp_20260223_1000"}, "K9", "case_id"),
+        ({"tenure": 3}, "K14", "tenure"),
+        ({"hops": 2}, "K21", "hops"),
+        ({"attempt": 1}, "K1", "attempt"),
+        ({"key": "mine/aside-1"}, "K1", "key"),
+        ({"key": "", "obligation_id": "hyp_20260223_1000/verdict/admin"}, "K1", "obligation_id"),
+        ({"body": Override(case_id="hyp_20260223_1000", verdict="REJECT", why="x"), "case_id": "c"}, "K9", "case_id"),
+        ({"body": TAKEN, "channel": "#admin", "case_id": "c"}, "K9", "case_id"),
+    ],
+)  # fmt: skip
+def test_k1_k9_k14_k21_what_verify_would_find_is_refused_at_the_door(
+    over: dict[str, Any], rule: str, field: str
+) -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        said = (await door.publish(note(Seat.ADMIN, ANN, "first"))).id
+        assert (await door.publish(replace(note(Seat.ADMIN, ANN, "reply"), in_reply_to=said))).seq
+        with pytest.raises(Refused) as caught:
+            await door.publish(replace(note(Seat.ADMIN, ANN), **over))
+        assert (caught.value.violation.rule, caught.value.violation.field) == (rule, field)
+
+    log = at_the_door(script)
+    assert judged(_lines(log)).findings == ()
+
+
+def test_k14_whoever_holds_a_seat_speaks_in_its_tenure_and_answers_what_it_owes() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        seq = (await door.publish(Draft(
+            channel="#admin", author=Seat.ADMIN, body=TAKEN, actor=ANN, key="take"
+        ))).seq  # fmt: skip
+        await stage.wait(minutes=1)
+        (owed,) = stage.host.docket.owed_by(Seat.EXPLORER)
+        answer = Draft(
+            channel="#a-arena", author=Seat.EXPLORER, body=bodies.hypothesis(owed.case_id), actor=ANN,
+            case_id=None, obligation_id=owed.id, tenure=seq,
+        )  # fmt: skip
+        for wrong in (
+            replace(answer, tenure=0),
+            replace(answer, attempt=1),
+            replace(answer, in_reply_to="take"),
+            replace(answer, obligation_id="cycle_19990101_0000/hypothesis/explorer"),
+        ):
+            with pytest.raises(Refused):
+                await door.publish(wrong)
+        assert (await door.publish(answer)).status == "accepted"
+
+    log = at_the_door(script)
+    assert kinds(log).count("HYPOTHESIS") == 1
+    assert judged(_lines(log)).findings == ()
+
+
+def _lines(log: list) -> str:
+    """Return a log as verify reads it; this one's configuration names ann, who acts in it."""
+    lines = read("".join(env.line + "\n" for env in log))
+    lines[0]["body"]["config"]["admins"] = {"cli": ["ann"], "discord": ["bob"]}
+    return write(rehashed(lines))

@@ -200,9 +200,15 @@ def test_a_society_at_1x_has_all_the_patience_there_is() -> None:
 
 def test_a_speed_beyond_what_officers_keep_up_with_is_refused() -> None:
     async def script(society: Society, _patience: Patience) -> None:
-        for speed in (1e9, float("nan"), 0.0, None):
+        for speed, said in (
+            (1e9, "1e+09"),
+            (float("nan"), "nan"),
+            (0.0, "0"),
+            (1e-9, "1e-09"),
+            (None, "None"),
+        ):
             told = await control_clock(society, "speed", speed, "ann")
-            assert told == {"ok": False, "why": "a speed is a number above 0, up to 100000"}
+            assert told == {"ok": False, "why": f"a speed is a number from 0.001 to 100000: not {said}"}
         assert society.clock.speed == FULL
 
     live(script)

@@ -11,6 +11,7 @@ import pytest
 from moot.verify import Report, verify
 from protocols.kernel.docket import MAX_HOPS
 from protocols.kernel.envelope import Actor, Draft
+from protocols.kernel.errors import Malformed
 from protocols.kernel.people import Note, SeatReleased, SeatTaken
 from protocols.kernel.seats import Seat
 from protocols.research import messages as m
@@ -162,13 +163,23 @@ def test_a_released_seat_is_a_bots_again() -> None:
         {"tenure": 1},
         {"hops": 1},
         {"attempt": 1},
-        {"case_id": "elsewhere"},
     ],
 )
 def test_what_people_say_of_their_own_has_nothing_of_an_answer(over: dict[str, Any]) -> None:
     table = opened()
     note = Draft(channel="#a-arena", author=ADMIN, actor=ANN, body=Note(text="hm"), key="n")
     env = table.publish(replace(note, **over))
+    assert env is not None
+    assert (env.seq, "envelope") in found(table)
+
+
+def test_a_note_of_another_case_than_its_own_is_refused_and_found() -> None:
+    table = opened()
+    note = Draft(channel="#a-arena", author=ADMIN, actor=ANN, body=Note(text="hm"), key="n")
+    with pytest.raises(Malformed, match="does not belong to elsewhere"):
+        table.publish(replace(note, case_id="elsewhere"))
+    table.gate.admit = lambda draft: draft  # type: ignore[method-assign]
+    env = table.publish(replace(note, case_id="elsewhere"))
     assert env is not None
     assert (env.seq, "envelope") in found(table)
 

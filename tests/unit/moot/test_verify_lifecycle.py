@@ -33,7 +33,7 @@ class Story:
         draft = Draft(
             channel=channel,
             author=seat,
-            actor=actor or Actor("human", "test", "ann"),
+            actor=actor or Actor("human", "test", "ann" if seat is Seat.ADMIN else "eve"),
             body=Note(text="hm"),
             key=f"note/{self.life.seq}",
         )
@@ -222,12 +222,32 @@ def test_admins_are_those_whom_the_configuration_lists() -> None:
     story.note(actor=Actor("human", "discord", "42"))
     story.note(actor=Actor("human", "cli", "owner"))
     lines = story.lines()
-    lines[0]["body"]["config"]["admins"] = {"discord": ["42"], "cli": []}
+    lines[0]["body"]["config"]["admins"] = {"discord": ["42"], "cli": ["owner"]}
     assert judged(rehashed(lines)).ok
 
-    for admins in ({"discord": ["43"], "cli": []}, {"cli": ["42"]}, {}, {"discord": "42"}, 7):
+    both = {"discord": ["43"], "cli": ["owner"]}
+    for admins in (both, {"cli": ["42", "owner"]}, {"discord": "42", "cli": ["owner"]}):
         lines[0]["body"]["config"]["admins"] = admins
         assert [(f.seq, f.rule) for f in judged(rehashed(lines)).findings] == [(2, "R-E5")]
+    for nobody in ({}, 7):
+        lines[0]["body"]["config"]["admins"] = nobody
+        assert [(f.seq, f.rule) for f in judged(rehashed(lines)).findings] == [(2, "R-E5"), (3, "R-E5")]
+
+
+def test_a_note_is_not_put_into_the_mouth_of_somebody_of_other_rights() -> None:
+    story = Story()
+    ann, eve = Actor("human", "discord", "ann"), Actor("human", "discord", "eve")
+    story.note(actor=ann)
+    story.note(Seat.VIEWER, "#a-arena", actor=eve)
+    lines = story.lines()
+    lines[0]["body"]["config"]["admins"] = {"discord": ["ann"]}
+    assert judged(rehashed(lines)).ok
+
+    for seq, actor in ((2, eve), (3, ann)):
+        mine = dict(lines[seq - 1])
+        lines[seq - 1]["actor"] = actor.as_json()
+        assert [(f.seq, f.rule) for f in judged(rehashed(lines)).findings] == [(seq, "R-E5")]
+        lines[seq - 1] = mine
 
 
 @pytest.mark.parametrize("platform", ["simulated", "scene"])
