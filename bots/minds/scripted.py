@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from bots.minds.mind import Mind, Reply, View
 from protocols.kernel.message import Message
-
-NEXT_ACTION: Final = {"APPROVE": "backtest", "REJECT": "archive", "REVISE": "revise"}
+from protocols.research.debate_table import NEXT_ACTION
 
 
 @dataclass(frozen=True, slots=True)

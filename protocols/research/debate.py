@@ -30,7 +30,14 @@ from protocols.research.debate_table import (
     REVISED,
     Phase,
 )
-from protocols.research.judging import check_backtest, check_extension, judge, may_extend, second_revise
+from protocols.research.judging import (
+    check_backtest,
+    check_extension,
+    check_request,
+    judge,
+    may_extend,
+    second_revise,
+)
 from protocols.research.messages import (
     BacktestResult,
     CausalEntry,
@@ -62,6 +69,7 @@ class DebateState(CaseState):
         rounds: Assessments so far, revisions aside.
         assessed: Whether an assessment of the present text stands (R-D10).
         rating: The last assessment's rating.
+        flawed: Whether a fatal flaw stands: one that the last assessment of the present text names (R-F9).
         extended: Whether a third round was opened.
         revised: Whether a REVISE was in effect.
         ended_by: Criterion of 1.4 that ended the exchange: rounds, confidence, concede, timeout; "" before.
@@ -79,6 +87,7 @@ class DebateState(CaseState):
     rounds: int = 0
     assessed: bool = False
     rating: str = ""
+    flawed: bool = False
     extended: bool = False
     revised: bool = False
     ended_by: str = ""
@@ -187,12 +196,16 @@ def _assess(state: DebateState, env: Envelope, house: House, to: str) -> DebateS
     body = env.body
     assert isinstance(body, RiskAssessment)
     rounds = state.rounds + 1
-    changes: dict[str, Any] = {"assessed": True, "rating": body.risk_rating, "rounds": rounds}
+    changes: dict[str, Any] = {**_assessed(body), "rounds": rounds}
     if body.confidence > CLEAR_SIGNAL:
         return _enter_judging(state, env, "confidence", **changes)
     if to == Phase.JUDGING:
         return _enter_judging(state, env, "rounds", **changes)
     return _enter(state, to, env, **changes)
+
+
+def _assessed(body: RiskAssessment) -> dict[str, Any]:
+    return {"assessed": True, "rating": body.risk_rating, "flawed": bool(body.fatal_flaws)}
 
 
 def _rebut(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
@@ -221,19 +234,18 @@ def _judge(state: DebateState, env: Envelope, house: House, to: str) -> DebateSt
 
 def _request(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
     assert isinstance(env.body, ReviseRequest)
-    if env.body.max_revision_rounds != 1:
-        raise Violation("1.2", "there is one revision round", field="max_revision_rounds")
+    check_request(env.body)
     return _enter(state, to, env)
 
 
 def _revise(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
     assert isinstance(env.body, RevisedHypothesis)
-    return _enter(state, to, env, strategy=env.body.strategy, assessed=False)
+    return _enter(state, to, env, strategy=env.body.strategy, assessed=False, flawed=False)
 
 
 def _reassess(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
     assert isinstance(env.body, RiskAssessment)
-    return _enter(state, to, env, assessed=True, rating=env.body.risk_rating)
+    return _enter(state, to, env, **_assessed(env.body))
 
 
 def _backtest(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:

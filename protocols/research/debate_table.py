@@ -5,8 +5,9 @@ Sources: spec 1.1 to 1.4; R-D1 (times), R-D2 (channels), R-D5, R-D10, R-D15, R-D
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from protocols.kernel.case import Decision
 from protocols.kernel.seats import Seat
@@ -18,8 +19,8 @@ ARENA, VERDICTS, REPORTS, BRIDGE = "#a-arena", "#a-verdict", "#a-report", "#brid
 
 CYCLE_BUDGET: Final = minutes(150)
 """A cycle may take 2.5 h; then the referee rules REJECT (spec 1.2, R-D1)."""
-REVISION_COSTS: Final = minutes(30)
-"""What a revision adds (spec 1.2, R-D6)."""
+REVISION_COSTS: Final = minutes(35)
+"""What the steps of a revision may take, graces aside: request, revision, assessment, final verdict (R-D6, R-F8)."""
 EXTENSION_COSTS: Final = minutes(20)
 """What an extension adds (spec 1.3, R-D6)."""
 CLEAR_SIGNAL: Final = 0.85
@@ -29,7 +30,15 @@ EXTENSION_BAND: Final = (0.55, 0.75)
 LOW_CONFIDENCE: Final = 0.6
 """A verdict below it must not approve (R-D7)."""
 TIE: Final = 0.05
-"""Argument scores closer than this lean to the Critic (R-D8)."""
+"""Argument scores closer than this lean to the Critic (R-D8); an approval needs so much more alpha (R-F9)."""
+NEXT_ACTION: Final[Mapping[str, Literal["backtest", "archive", "revise"]]] = {
+    "APPROVE": "backtest",
+    "REJECT": "archive",
+    "REVISE": "revise",
+}
+"""The `next_action` that belongs to a verdict (R-F9)."""
+ISSUES: Final = 10
+"""A REVISE_REQUEST names at most so many issues, and at least one (R-F8)."""
 CONSERVATIVE_CONFIDENCE: Final = 0.75
 """Below it, the conservative mode rejects (R-B8)."""
 PASS_SHARPE: Final = 0.3

@@ -1,7 +1,7 @@
-"""What a verdict may say: the guards of VERDICT and FINAL_VERDICT, of extensions and backtests.
+"""What a verdict may say: the guards of VERDICT and FINAL_VERDICT, of revisions, extensions and backtests.
 
 Each guard returns where the debate goes, or raises; those whose breach the table answers with a ruling
-raise `Consequential` (K10). Sources: spec 1.2, 1.3; R-D5 to R-D10, R-D15, R-D22, R-B8.
+raise `Consequential` (K10). Sources: spec 1.2, 1.3; R-D5 to R-D10, R-D15, R-D22, R-B8, R-F8, R-F9.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from typing import Protocol
 
 from protocols.kernel.case import Decision
 from protocols.kernel.errors import Consequential, Violation
+from protocols.kernel.times import minutes
 from protocols.research.debate_table import (
     CONSERVATIVE_CONFIDENCE,
     CYCLE_BUDGET,
+    DUTIES,
     EXTENSION_BAND,
     EXTENSION_COSTS,
+    ISSUES,
     LOW_CONFIDENCE,
+    NEXT_ACTION,
     PASS_DRAWDOWN,
     PASS_SHARPE,
     PASS_TRADES,
@@ -24,7 +28,14 @@ from protocols.research.debate_table import (
     TIE,
     Phase,
 )
-from protocols.research.messages import BacktestMetrics, BacktestResult, ExtendDebate, FinalVerdict, Verdict
+from protocols.research.messages import (
+    BacktestMetrics,
+    BacktestResult,
+    ExtendDebate,
+    FinalVerdict,
+    ReviseRequest,
+    Verdict,
+)
 
 
 class Debated(Protocol):
@@ -33,6 +44,11 @@ class Debated(Protocol):
     @property
     def assessed(self) -> bool:
         """Whether an assessment of the present text stands."""
+        ...
+
+    @property
+    def flawed(self) -> bool:
+        """Whether that assessment names a fatal flaw."""
         ...
 
     @property
@@ -59,6 +75,30 @@ def may_extend(extended: bool, ended_by: str, elapsed: timedelta) -> bool:
 def is_tie(alpha: float, risk: float) -> bool:
     """Say whether the argument scores are closer than 0.05 (R-D8)."""
     return round(abs(alpha - risk), 6) < TIE
+
+
+def forbids_approval(flawed: bool, body: Verdict | FinalVerdict) -> tuple[str, str, str, str] | None:
+    """Say why a verdict may not approve, whatever its confidence; None when it may (R-D8, R-F9).
+
+    Args:
+        flawed: Whether a fatal flaw stands.
+        body: The verdict.
+
+    Returns:
+        Rule, reason, what is wrong, and the field.
+    """
+    alpha, risk = body.alpha_argument_score, body.risk_argument_score
+    if is_tie(alpha, risk):
+        return "R-D8", "tie", f"scores closer than {TIE} lean to the Critic", "alpha_argument_score"
+    if alpha < risk:
+        why = f"nothing is approved whose alpha argument does not exceed its risk by {TIE}"
+        return "R-F9", "outweighed", why, "alpha_argument_score"
+    if flawed:
+        return "R-F9", "fatal_flaw", "nothing is approved while a fatal flaw stands", "verdict"
+    if body.next_action != NEXT_ACTION[body.verdict]:
+        why = f"what is approved goes to the {NEXT_ACTION[body.verdict]}"
+        return "R-F9", "next_action", why, "next_action"
+    return None
 
 
 def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, conservative: bool) -> Phase:
@@ -93,8 +133,9 @@ def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, c
         raise _rejects("R-D10", "no_assessment", "nothing is approved without an assessment of it", "verdict")
     if confidence < LOW_CONFIDENCE:
         raise _rejects("R-D7", "low_confidence", f"nothing is approved below {LOW_CONFIDENCE}", "confidence")
-    if is_tie(body.alpha_argument_score, body.risk_argument_score):
-        raise _rejects("R-D8", "tie", f"scores closer than {TIE} lean to the Critic", "alpha_argument_score")
+    breach = forbids_approval(state.flawed, body)
+    if breach is not None:
+        raise _rejects(*breach)
     return Phase.BACKTESTING
 
 
@@ -105,6 +146,26 @@ def second_revise(why: str) -> Consequential:
 
 def _rejects(rule: str, reason: str, why: str, field: str) -> Consequential:
     return Consequential(rule, why, Decision("REJECT", reason, rule), field=field)
+
+
+def check_request(body: ReviseRequest) -> None:
+    """Check a REVISE_REQUEST (spec 1.2, R-F8).
+
+    Raises:
+        Violation: It asks for other than one round, names no issue or too many, leaves one or the direction blank, or
+            gives another deadline than the one in force.
+    """
+    if body.max_revision_rounds != 1:
+        raise Violation("1.2", "there is one revision round", field="max_revision_rounds")
+    if not 1 <= len(body.specific_issues) <= ISSUES:
+        raise Violation("R-F8", f"it names 1 to {ISSUES} issues", field="specific_issues")
+    if not all(issue.strip() for issue in body.specific_issues):
+        raise Violation("R-F8", "an issue is blank", field="specific_issues")
+    if not body.suggested_direction.strip():
+        raise Violation("R-F8", "a direction is suggested", field="suggested_direction")
+    limit = DUTIES[Phase.REVISING].within // minutes(1)
+    if body.deadline_min != limit:
+        raise Violation("R-F8", f"a revision has {limit} minutes", field="deadline_min")
 
 
 def check_extension(state: Debated, body: ExtendDebate, elapsed: timedelta) -> None:

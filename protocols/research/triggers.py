@@ -142,7 +142,7 @@ class NoApprove(Source):
 
 
 class ApproveRate(Source):
-    """A weekly META_REFLECTION with less than 20 % approvals."""
+    """A weekly META_REFLECTION of debates of which less than 20 % ended in approval, whatever came first (R-F3)."""
 
     types = frozenset({"META_REFLECTION"})
 
@@ -151,8 +151,9 @@ class ApproveRate(Source):
         body = env.body
         if type(body) is not MetaReflection or fx.violation is not None or body.total_debates == 0:
             return NOTHING
-        approved, total = body.verdict_distribution.APPROVE, body.total_debates
-        context = f"{approved} of {total} debates of {body.period} approved"
+        total = body.total_debates
+        approved = round(body.explorer_win_rate * total)
+        context = f"{approved} of {total} debates of {body.period} ended in approval"
         return (Condition("approve_rate", "", approved / total < APPROVE_RATE, context, (env.seq,)),)
 
 

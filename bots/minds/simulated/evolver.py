@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from bots.minds.mind import Reply
 from bots.minds.simulated import phrases_evolver as phrases
@@ -13,7 +13,7 @@ from bots.minds.simulated.points import objection
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.weighing import quality
 from bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
-from protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS
+from protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
 from protocols.research.messages import (
     ExtendDebate,
     FinalVerdict,
@@ -21,12 +21,6 @@ from protocols.research.messages import (
     RiskAssessment,
     Verdict,
 )
-
-NEXT: dict[Decision, Literal["backtest", "archive", "revise"]] = {
-    "APPROVE": "backtest",
-    "REJECT": "archive",
-    "REVISE": "revise",
-}
 
 
 def judge(turn: Turn) -> Reply:
@@ -80,7 +74,7 @@ def _verdict(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str,
             len(assessments), points, transcript.responses, answers, transcript.silences
         ),
         "conditions": kept,
-        "next_action": NEXT[decision],
+        "next_action": NEXT_ACTION[decision],
     }
 
 

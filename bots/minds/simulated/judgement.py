@@ -76,7 +76,7 @@ def weigh(turn: Turn) -> Weighed:
 
 
 def decide(turn: Turn, weighed: Weighed, *, may_ask: bool) -> tuple[Decision, tuple[str, ...]]:
-    """Find the verdict that the arguments ask for and the rules allow (R-D6 to R-D10, R-B8).
+    """Find the verdict that the arguments ask for and the rules allow (R-D6 to R-D10, R-B8, R-F9).
 
     Args:
         turn: The obligation.
@@ -106,6 +106,8 @@ def decide(turn: Turn, weighed: Weighed, *, may_ask: bool) -> tuple[Decision, tu
         wanted, codes = "REVISE", ("low_confidence",)
     elif _is_worth_a_revision(turn, margin, assessment.risk_rating):
         wanted = "REVISE"
+    if wanted == "APPROVE" and assessment.fatal_flaws:
+        wanted, codes = "REVISE", ("fatal_flaw",)
     if wanted == "REVISE" and not may_ask:
         return "REJECT", codes or ("second",)
     if wanted == "REVISE" and not may_revise(turn.elapsed):

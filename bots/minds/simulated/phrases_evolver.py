@@ -42,6 +42,10 @@ REVISE_OFFER: Final[Variants] = (
 REASONS: Final[Mapping[str, Variants]] = {
     "tie": ("closer than 0.05 leans to the Critic", "a tie goes against it"),
     "low_confidence": ("my confidence of {confidence} does not carry an approval",),
+    "fatal_flaw": (
+        "the Critic's fatal flaw stands, whatever the scores say",
+        "a flaw that the Critic calls fatal has not been taken back",
+    ),
     "no_assessment": (
         "nothing is approved that the Critic has not assessed",
         "there is no assessment of this text, so it cannot be approved",

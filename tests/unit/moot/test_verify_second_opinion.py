@@ -104,7 +104,7 @@ def test_an_approval_without_an_assessment_is_found(monkeypatch: Patch) -> None:
     real = judging.judge
 
     def lenient(state: Any, *args: Any, **how: Any) -> Any:
-        return real(type("Assessed", (), {"assessed": True})(), *args, **how)
+        return real(type("Assessed", (), {"assessed": True, "flawed": False})(), *args, **how)
 
     monkeypatch.setattr(debate_rules, "judge", lenient)
     seq = judged(table)

@@ -255,8 +255,8 @@ def test_a_verdict_of_approve_during_a_revision_is_a_plain_violation():
     assert debate(table, case_id).phase == Phase.REASSESSING
 
 
-@pytest.mark.parametrize(("elapsed_min", "is_allowed"), [(119.999, True), (120, True), (120.001, False)])
-def test_a_revise_is_allowed_while_thirty_minutes_are_left_of_the_cycle(elapsed_min, is_allowed):
+@pytest.mark.parametrize(("elapsed_min", "is_allowed"), [(114.999, True), (115, True), (115.001, False)])
+def test_a_revise_is_allowed_while_thirty_five_minutes_are_left_of_the_cycle(elapsed_min, is_allowed):
     table, case_id = opened()
     table.until(START + timedelta(minutes=20))
     assess(table)
@@ -613,7 +613,6 @@ def test_an_approve_that_must_not_be_is_a_violation_and_rules_reject(final, over
     [
         {"confidence": 0.6},
         {"alpha_argument_score": 0.7, "risk_argument_score": 0.65},
-        {"alpha_argument_score": 0.3, "risk_argument_score": 0.35},
     ],
 )
 def test_an_approve_at_the_boundary_stands(final, over):

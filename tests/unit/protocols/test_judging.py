@@ -12,6 +12,8 @@ from protocols.research.debate_table import Phase
 from protocols.research.judging import (
     check_backtest,
     check_extension,
+    check_request,
+    forbids_approval,
     is_tie,
     judge,
     may_extend,
@@ -26,8 +28,8 @@ EARLY = timedelta(minutes=60)
 SHARES = st.integers(0, 1_000_000).map(lambda n: n / 1_000_000)
 
 
-def argued(assessed=True, extended=False, ended_by="rounds"):
-    return SimpleNamespace(assessed=assessed, extended=extended, ended_by=ended_by)
+def argued(assessed=True, extended=False, ended_by="rounds", flawed=False):
+    return SimpleNamespace(assessed=assessed, extended=extended, ended_by=ended_by, flawed=flawed)
 
 
 def minutes(n):
@@ -35,9 +37,9 @@ def minutes(n):
 
 
 @pytest.mark.parametrize(
-    ("elapsed", "is_allowed"), [(minutes(0), True), (minutes(120), True), (minutes(120) + TICK, False)]
+    ("elapsed", "is_allowed"), [(minutes(0), True), (minutes(115), True), (minutes(115) + TICK, False)]
 )
-def test_a_revision_needs_thirty_minutes_of_the_150(elapsed, is_allowed):
+def test_r_f8_a_revision_needs_thirty_five_minutes_of_the_150(elapsed, is_allowed):
     assert may_revise(elapsed) is is_allowed
 
 
@@ -106,27 +108,32 @@ def test_a_tie_is_decided_as_in_whole_millionths(alpha, risk):
     SHARES,
     st.booleans(),
     st.booleans(),
+    st.booleans(),
+    st.sampled_from(["backtest", "archive", "revise"]),
     st.integers(0, 160),
 )
 def test_a_verdict_leads_where_the_rules_say(
-    verdict, final, confidence, alpha, risk, assessed, conservative, elapsed
+    verdict, final, confidence, alpha, risk, assessed, conservative, flawed, action, elapsed
 ):
-    body = bodies.verdict(
-        verdict, confidence, final=final, alpha_argument_score=alpha, risk_argument_score=risk
-    )
+    scores = {"alpha_argument_score": alpha, "risk_argument_score": risk}
+    body = bodies.verdict(verdict, confidence, final=final, next_action=action, **scores)
     reasons = set()
     if verdict == "REVISE" and final:
         reasons = {"revise_cap"}
     elif verdict == "REVISE":
         reasons |= {"conservative"} if conservative and confidence < 0.75 else set()
-        reasons |= {"cycle_budget"} if elapsed > 120 else set()
+        reasons |= {"cycle_budget"} if elapsed > 115 else set()
     elif verdict == "APPROVE":
         reasons |= {"conservative"} if conservative and confidence < 0.75 else set()
         reasons |= {"low_confidence"} if confidence < 0.6 else set()
         reasons |= {"no_assessment"} if not assessed else set()
-        reasons |= {"tie"} if abs(round(alpha * 1e6) - round(risk * 1e6)) < 50_000 else set()
+        margin = round(alpha * 1e6) - round(risk * 1e6)
+        reasons |= {"tie"} if abs(margin) < 50_000 else set()
+        reasons |= {"outweighed"} if margin <= -50_000 else set()
+        reasons |= {"fatal_flaw"} if flawed else set()
+        reasons |= {"next_action"} if action != "backtest" else set()
     try:
-        phase = judge(argued(assessed), body, minutes(elapsed), conservative=conservative)
+        phase = judge(argued(assessed, flawed=flawed), body, minutes(elapsed), conservative=conservative)
     except Consequential as breach:
         outcome, reason, rule = breach.decision
         assert (outcome, breach.rule) == ("REJECT", rule)
@@ -136,6 +143,59 @@ def test_a_verdict_leads_where_the_rules_say(
         assert not reasons
         wanted = {"APPROVE": Phase.BACKTESTING, "REJECT": Phase.REFLECTING, "REVISE": Phase.REQUESTING}
         assert phase == wanted[verdict]
+
+
+@pytest.mark.parametrize("final", [False, True])
+@pytest.mark.parametrize(
+    ("over", "flawed", "breach"),
+    [
+        ({}, False, None),
+        ({"alpha_argument_score": 0.45}, False, None),
+        ({"alpha_argument_score": 0.449999}, False, ("R-D8", "tie")),
+        ({"alpha_argument_score": 0.35}, False, ("R-F9", "outweighed")),
+        ({"alpha_argument_score": 0.1}, False, ("R-F9", "outweighed")),
+        ({}, True, ("R-F9", "fatal_flaw")),
+        ({"next_action": "archive"}, False, ("R-F9", "next_action")),
+        ({"next_action": "revise"}, False, ("R-F9", "next_action")),
+    ],
+)
+def test_r_f9_an_approval_is_carried_by_its_scores_and_contradicts_nothing(final, over, flawed, breach):
+    body = bodies.verdict("APPROVE", 0.8, final=final, **over)
+    found = forbids_approval(flawed, body)
+    assert (found and found[:2]) == breach
+    if breach is None:
+        assert judge(argued(), body, EARLY, conservative=False) == Phase.BACKTESTING
+    else:
+        with pytest.raises(Consequential) as caught:
+            judge(argued(flawed=flawed), body, EARLY, conservative=False)
+        assert caught.value.decision == ("REJECT", breach[1], breach[0])
+
+
+@pytest.mark.parametrize(
+    ("over", "field"),
+    [
+        ({}, None),
+        ({"specific_issues": ("x",) * 10}, None),
+        ({"specific_issues": ("x",) * 11}, "specific_issues"),
+        ({"specific_issues": ()}, "specific_issues"),
+        ({"specific_issues": ("x", " \t")}, "specific_issues"),
+        ({"suggested_direction": ""}, "suggested_direction"),
+        ({"suggested_direction": " \n"}, "suggested_direction"),
+        ({"deadline_min": 14}, "deadline_min"),
+        ({"deadline_min": 90}, "deadline_min"),
+        ({"deadline_min": -3}, "deadline_min"),
+        ({"max_revision_rounds": 2}, "max_revision_rounds"),
+    ],
+)
+def test_r_f8_a_request_to_revise_says_what_and_until_when(over, field):
+    body = bodies.revise_request(**over)
+    if field is None:
+        check_request(body)
+    else:
+        with pytest.raises(Violation) as caught:
+            check_request(body)
+        assert caught.value.field == field
+        assert not isinstance(caught.value, Consequential)
 
 
 def test_a_second_revise_rules_reject_by_its_cap():
