@@ -120,7 +120,7 @@ def hear(body: Mapping[str, Any], me: Me, channel_of: ChannelOf) -> Heard | None
         case "app_mention", _:
             return hear_message(event, room, me, channel_of(room), is_mention=True)
         case "message", "message_changed":
-            return _edit(event, room, channel_of(room))
+            return _edit(event, room, me, channel_of(room))
         case "message", _:
             return hear_message(event, room, me, channel_of(room))
     return None
@@ -167,6 +167,7 @@ def unescape(text: str) -> str:
 
 def is_ours(message: Mapping[str, Any], me: Me) -> bool:
     """Say whether we wrote a message."""
+    # A post under a role's name has no user, and a file that was shared has perhaps no bot.
     return _text(message, "bot_id") == me.bot_id or _text(message, "user") == me.user_id
 
 
@@ -190,7 +191,7 @@ def _addressed(said: str, me: Me, *, is_mirrored: bool) -> str:
     return f"/{rest}" if first in _WORDS or not is_mirrored else rest
 
 
-def _edit(event: Mapping[str, Any], room: str, channel: str | None) -> Heard | None:
+def _edit(event: Mapping[str, Any], room: str, me: Me, channel: str | None) -> Heard | None:
     message, before = event.get("message"), event.get("previous_message")
     if channel is None or not isinstance(message, Mapping) or not isinstance(before, Mapping):
         return None
@@ -199,7 +200,7 @@ def _edit(event: Mapping[str, Any], room: str, channel: str | None) -> Heard | N
     is_same = _text(message, "text") == _text(before, "text")
     if is_same or not user or _text(message, "bot_id") or not _TS.fullmatch(ts):
         return None
-    if user == SLACKBOT or _text(message, "subtype") not in SPOKEN:
+    if user in (me.user_id, SLACKBOT) or _text(message, "subtype") not in SPOKEN:
         return None
     edited = message.get("edited")
     at = _text(edited, "ts") if isinstance(edited, Mapping) else _text(event, "ts")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from channels.chat.looking_back import Own, look_back
+from channels.slack.events import is_ours
 from channels.slack.identity import Me
 from channels.slack.rendering import Rendered, message, nonce_of
 from channels.slack.rooms import Rooms, slack_name
@@ -47,9 +49,9 @@ class Poster:
         thread = ts_in(item.root, room)
         tried: set[str] = set()
         while True:
-            if rendered.metadata is None:
-                rendered = await self._uploads.carry(rendered)
             try:
+                if rendered.metadata is None:
+                    rendered = await self._uploads.carry(rendered, item.seq, room, thread)
                 return _id_of(await self._send(room, thread, rendered), room)
             except SlackSaid as said:
                 if said.code in tried:
@@ -58,7 +60,7 @@ class Poster:
                 if said.code in NO_THREAD and thread is not None:
                     thread = None
                 elif said.code in METADATA_REFUSED and _is_whole(rendered):
-                    rendered = await self._uploads.carry(rendered)
+                    rendered = replace(rendered, metadata=None)
                 elif said.code == "not_in_channel" and await self._rooms.join(item.channel):
                     continue
                 elif said.code == "channel_not_found" and (other := await self._elsewhere(item, room)):
@@ -140,7 +142,7 @@ class Poster:
 
     def _nonce(self, one: Mapping[str, Any]) -> str | None:
         # Other apps can write what they like into their metadata.
-        return nonce_of(one.get("metadata")) if one.get("bot_id") == self._me.bot_id else None
+        return nonce_of(one.get("metadata")) if is_ours(one, self._me) else None
 
 
 async def pages(

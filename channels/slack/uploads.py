@@ -1,4 +1,8 @@
-"""Uploads: the typed JSON of a message that is too long for its metadata, as a file that the message names."""
+"""Uploads: the typed JSON of a message that is too long for its metadata, as a file that the message names.
+
+Slack shares no file by a link in a post under another name, as every post of ours is, and nobody else may open it
+then. So the file is shared where its message will stand, as soon as it is uploaded.
+"""
 
 from __future__ import annotations
 
@@ -11,36 +15,48 @@ import aiohttp
 import structlog
 
 from channels.slack.rendering import EVENT, FILE, Rendered, with_file
-from channels.slack.troubles import SlackSaid, trouble
+from channels.slack.troubles import HERE, NO_THREAD, SlackSaid, trouble
 from channels.slack.web import Web, answer, data_of
-from channels.surface import SurfaceConfigError, SurfaceDown
+from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown
 
 MOST_REMEMBERED: Final = 200
 """Files that are known again when their message is tried once more."""
 
 
 class Uploads:
-    """Uploads payloads; once per nonce, as far as this process remembers."""
+    """Uploads payloads; once per nonce and channel, as far as this process remembers."""
 
     def __init__(self, web: Web) -> None:
         """Connect."""
         self._web = web
-        self._files: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._files: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
+        self._doubtful: dict[tuple[str, str], str] = {}
 
-    async def carry(self, rendered: Rendered) -> Rendered:
-        """Return the message with its payload in a file.
+    async def carry(self, rendered: Rendered, seq: int, room: str, thread: str | None) -> Rendered:
+        """Return the message with its payload in a file, which is shared where the message will stand.
 
         Where the workspace takes no files, the message goes without its typed JSON rather than not at all.
 
+        Args:
+            rendered: The message.
+            seq: Its number, for people who see the file.
+            room: Slack's id of its channel.
+            thread: Its thread; None: none.
+
         Raises:
+            SlackSaid: The channel or the thread takes nothing; nothing was posted.
             SurfaceDown, RateLimited: It cannot be uploaded now; nothing was posted.
             SurfaceConfigError: A scope is missing.
         """
-        found = self._files.get(rendered.nonce)
+        key = rendered.nonce, room
+        found = self._files.get(key)
         if found is None:
             try:
-                found = self._files[rendered.nonce] = await self._upload(rendered.payload)
+                found = await self._known(key) or await self._upload(key, rendered.payload, seq, thread)
+                self._files[key] = found
             except SlackSaid as said:
+                if said.code in HERE or said.code in NO_THREAD:
+                    raise
                 why = trouble(said)
                 if isinstance(why, SurfaceConfigError):
                     raise why from None
@@ -53,7 +69,24 @@ class Uploads:
                 self._files.popitem(last=False)
         return with_file(rendered, *found)
 
-    async def _upload(self, content: bytes) -> tuple[str, str]:
+    async def _known(self, key: tuple[str, str]) -> tuple[str, str] | None:
+        """Return the file whose upload ended with no answer, if it arrived: it is shared once."""
+        file_id = self._doubtful.get(key)
+        if file_id is None:
+            return None
+        try:
+            file = data_of(await answer(self._web.client.files_info(file=file_id))).get("file")
+        except SlackSaid as said:
+            if said.code != "file_not_found":
+                raise
+            file = None
+        del self._doubtful[key]
+        link = _permalink([file])
+        return (file_id, link) if link else None
+
+    async def _upload(
+        self, key: tuple[str, str], content: bytes, seq: int, thread: str | None
+    ) -> tuple[str, str]:
         client = self._web.client
         ticket = data_of(await answer(client.files_getUploadURLExternal(filename=FILE, length=len(content))))
         url, file_id = ticket.get("upload_url"), ticket.get("file_id")
@@ -65,8 +98,15 @@ class Uploads:
                     raise SurfaceDown(f"Slack answers {response.status} to a file")
         except (aiohttp.ClientError, OSError, TimeoutError) as exc:
             raise SurfaceDown(f"a file did not reach Slack ({type(exc).__name__})") from None
-        files: list[dict[str, str | None]] = [{"id": file_id, "title": FILE}]
-        done = data_of(await answer(client.files_completeUploadExternal(files=files)))
+        files: list[dict[str, str | None]] = [{"id": file_id, "title": f"{FILE} of message {seq}"}]
+        call = client.files_completeUploadExternal(files=files, channel_id=key[1], thread_ts=thread)
+        self._doubtful[key] = file_id
+        try:
+            done = data_of(await answer(call))
+        except (SlackSaid, RateLimited):
+            del self._doubtful[key]
+            raise
+        del self._doubtful[key]
         link = _permalink(done.get("files"))
         if not link:
             link = _permalink([data_of(await answer(client.files_info(file=file_id))).get("file")])

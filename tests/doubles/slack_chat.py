@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 from tests.doubles.slack_limits import TEXT_CUT, UPDATE_TEXT, check_attachments, check_blocks, check_metadata
-from tests.doubles.slack_state import BOT, BOT_NAME, BOT_USER, Channel, Message, Refusal, Reply, Workspace
+from tests.doubles.slack_state import (
+    BOT,
+    BOT_NAME,
+    BOT_USER,
+    Channel,
+    File,
+    Message,
+    Refusal,
+    Reply,
+    Workspace,
+)
 from tests.doubles.slack_text import Seen, mrkdwn, shown
 from tests.doubles.slack_web import Answer, Args, Desk, check_scopes, is_true, method, need
 
@@ -131,8 +142,12 @@ def post_message(desk: Desk, args: Args) -> Answer:
         icon_url=None if args.get("icon_emoji") else args.get("icon_url") or None,
         metadata=metadata,
         payload_file=_payload_file(workspace, metadata),
+        # Slack shares what a post links to, but not where the post is under another name (python-slack-sdk #1351).
+        files=[] if has_face else _linked_files(workspace, content),
         **content,
     )
+    for file in message.files:
+        file.shared_in.append(channel.id)
     workspace.messages[channel.id].append(message)
     event = workspace.as_json(message, with_channel=True)
     event.pop("metadata", None)
@@ -140,6 +155,12 @@ def post_message(desk: Desk, args: Args) -> Answer:
     desk.publish({**event, "event_ts": message.ts, "channel_type": kind})
     answer = {"channel": channel.id, "ts": message.ts, "message": workspace.as_json(message, is_whole=True)}
     return answer | (TRUNCATED if len(str(args.get("text") or "")) > TEXT_CUT else {})
+
+
+def _linked_files(workspace: Workspace, content: dict[str, Any]) -> list[File]:
+    ids = re.findall(r"/files/\w+/(F\w+)/", json.dumps(content))
+    found = [workspace.files[id] for id in dict.fromkeys(ids) if id in workspace.files]
+    return [file for file in found if file.is_complete]
 
 
 def _payload_file(workspace: Workspace, metadata: dict[str, Any] | None) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.doubles.slack_chat import find_channel
-from tests.doubles.slack_state import BOT, BOT_NAME, BOT_USER, File, Message, Refusal
+from tests.doubles.slack_state import BOT_NAME, BOT_USER, File, Message, Refusal
 from tests.doubles.slack_web import Answer, Args, Desk, cut, garbage, html, method, need
 
 LARGEST = 1_000_000_000
@@ -80,24 +80,28 @@ def complete(desk: Desk, args: Args) -> Answer:
         raise Refusal("file_not_found") from None
     if any(file.content is None or file.is_complete for file, _ in files):
         raise Refusal("file_not_found")
-    channel = None
+    channel = thread_ts = None
     if args.get("channel_id"):
         channel = find_channel(workspace, {"channel": args["channel_id"]})
         if BOT_USER not in channel.members:
             raise Refusal("not_in_channel")
+        thread_ts = args.get("thread_ts") or None
+        if thread_ts is not None and workspace.at(channel.id, str(thread_ts)) is None:
+            raise Refusal("invalid_thread_ts")
     for file, title in files:
         file.is_complete, file.title = True, title or file.name
         if channel is not None:
             file.shared_in.append(channel.id)
     if channel is not None:
         comment = str(args.get("initial_comment") or "")
+        # It is the bot's user that shares a file: such a message names no bot.
         message = Message(
-            channel.id, workspace.new_ts(), comment, comment, args.get("thread_ts") or None, BOT_USER, BOT,
-            None, BOT_NAME, files=[file for file, _ in files],
+            channel.id, workspace.new_ts(), comment, comment, thread_ts, BOT_USER, None,
+            "file_share", BOT_NAME, files=[file for file, _ in files],
         )  # fmt: skip
         workspace.messages[channel.id].append(message)
         body = workspace.as_json(message, with_channel=True)
-        desk.publish({**body, "subtype": "file_share", "event_ts": message.ts, "channel_type": "channel"})
+        desk.publish({**body, "event_ts": message.ts, "channel_type": "channel"})
     return {"files": [file_json(desk, file) for file, _ in files]}
 
 

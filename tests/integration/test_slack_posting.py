@@ -11,7 +11,7 @@ from protocols.escalation.messages import Escalation
 from protocols.kernel.people import Note, Stop
 from protocols.kernel.seats import Seat
 from tests.doubles import read_back
-from tests.doubles.live_slack import id_, living, posting, slack_server
+from tests.doubles.live_slack import Society, id_, living, posting, slack_server
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
 from tests.doubles.waiting import until
@@ -75,16 +75,59 @@ def test_the_typed_json_travels_along_and_reads_back_as_it_stood_in_the_log(serv
     assert message.nonce == "log:1"
 
 
-def test_a_message_too_long_for_metadata_brings_its_json_as_a_file_that_is_shared_nowhere(server):
+@pytest.mark.parametrize("place", ["channel", "thread"])
+def test_a_message_too_long_for_metadata_brings_its_json_as_a_file_that_people_there_can_open(server, place):
+    """Slack shares no file by a link in a post that has a `username`, so the upload itself shares it."""
     log = SmallLog()
-    envelope = log.say("word " * 2_500)
-    post(server, posting(envelope))
-    (message,) = server.posts("a-arena")
+    root, envelope = log.say("root", case_id="hyp_1"), log.say("word " * 2_500, case_id="hyp_1")
+
+    async def main():
+        society = Society()
+        async with living(server, society) as surface:
+            at = await surface.post(posting(root)) if place == "thread" else None
+            await surface.post(posting(envelope, root=at))
+            server.person_writes("ana", "a-arena", "the end")
+            await until(lambda: society.texts)
+            return at, society.texts
+
+    at, texts = asyncio.run(main())
+    thread = at.partition("/")[2] if at else None
+    message = server.posts("a-arena")[-1]
     file = message.payload_file
     assert read_back.from_slack_file(file.content) == [envelope.line]
     assert rendering.file_of(message.metadata) == file.id
     assert file.name == "payload.json"
-    assert [call.args.get("channel_id") for call in server.calls if "completeUpload" in call.method] == [None]
+    assert file.shared_in == [message.channel_id]
+    (shared,) = [one for one in server.messages("a-arena") if one.files]
+    assert (shared.thread_ts, shared.files) == (thread, [file])
+    assert texts == ["the end"], "what the app itself shares is nobody's words"
+
+
+@pytest.mark.parametrize("fault", ["drop_after", "status"])
+def test_a_file_whose_sharing_had_no_answer_is_shared_once(server, fault):
+    item = posting(SmallLog().say("word " * 2_500))
+    server.faults.add("files.completeUploadExternal", 1, fault)
+
+    async def main():
+        async with living(server) as surface:
+            with pytest.raises(SurfaceDown):
+                await surface.post(item)
+            await surface.post(item)
+
+    asyncio.run(main())
+    (shared,) = [one for one in server.messages("a-arena") if one.files]
+    assert shared.files == [server.posts("a-arena")[0].payload_file]
+
+
+def test_a_file_goes_to_the_channel_when_its_thread_is_gone(server):
+    log = SmallLog()
+    item = posting(
+        log.say("word " * 2_500, case_id="hyp_1"),
+        root=id_(f"{server.channel('a-arena').id}/1000000000.000001"),
+    )
+    post(server, item)
+    (shared,) = [one for one in server.messages("a-arena") if one.files]
+    assert shared.thread_ts is None
 
 
 def test_metadata_that_slack_refuses_goes_into_a_file(monkeypatch):

@@ -714,6 +714,18 @@ def test_a_file_goes_up_in_three_steps_and_comes_back(server):
     assert server.posts("a-arena")[0].payload == '{"a": "ü"}'
 
 
+@pytest.mark.parametrize("name", ["Critic", None])
+def test_a_post_shares_the_file_it_links_to_unless_it_is_under_another_name(server, name):
+    async def scene():
+        client = client_of(server)
+        link = (await client.files_upload_v2(filename="x.json", content="{}"))["files"][0]["permalink"]
+        await client.chat_postMessage(channel=arena(server), text=f"see <{link}|x.json>", username=name)
+
+    asyncio.run(scene())
+    (file,) = server.workspace.files.values()
+    assert file.shared_in == ([] if name else [arena(server)])
+
+
 def test_a_channel_takes_a_burst_and_then_says_when_to_come_again():
     limits = Limits(posts_per_s=2.0, post_burst=2)
 
