@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from channels.chat.words import ONLY_EMOJI, is_only_emoji
 from channels.discord.library import discord
 from channels.discord.rendering import plain
 
@@ -15,13 +15,9 @@ REPLY: Final = 19
 """Kinds of messages that people write; the others are Discord's own notices."""
 
 EDITED: Final = "The log keeps what was first said; say it anew to change it."
-ONLY_EMOJI: Final = "An emoji alone says nothing that the log can keep: write a word, or press a button."
 ONLY_STICKER: Final = "A sticker says nothing that the log can keep: write a word, or press a button."
 ONLY_FILE: Final = "Files are not read here: say it as a message; Discord takes 2,000 characters."
 ONLY_OTHER: Final = "That cannot be read here: say it in words."
-
-_WORD: Final = re.compile(r"\w")
-_EMOJI_NAME: Final = re.compile(r"<a?:\w{1,32}:\d{1,20}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +103,7 @@ def _name(user: Mapping[str, Any]) -> str:
 
 def _objection(content: str, has_files: bool, has_stickers: bool) -> str:
     if content.strip():
-        return "" if _WORD.search(_EMOJI_NAME.sub("", content)) else ONLY_EMOJI
+        return ONLY_EMOJI if is_only_emoji(content) else ""
     if has_stickers:
         return ONLY_STICKER
     return ONLY_FILE if has_files else ONLY_OTHER

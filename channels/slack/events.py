@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
 from channels.chat.commands import COMMANDS
+from channels.chat.words import ONLY_EMOJI, is_only_emoji
 from channels.inbound import ADMIN_CHANNEL
 from channels.slack.identity import Me
 from channels.slack.rendering import read_action_id
@@ -150,6 +151,8 @@ def hear_message(
     if not said:
         is_file = bool(message.get("files"))
         return Heard(key, where, channel or ADMIN_CHANNEL, say=NO_WORDS) if is_file else None
+    if is_only_emoji(said):
+        return Heard(key, where, channel or ADMIN_CHANNEL, say=ONLY_EMOJI)
     return Heard(
         key,
         where,

@@ -20,14 +20,14 @@ class Me(NamedTuple):
         bot_id: Its id as a bot, which its messages carry.
         user: Its name.
         team: Name of the workspace.
-        lacks: Scopes that are needed and not granted.
+        lacks: Scopes that are needed and not granted; None: Slack did not say which are granted.
     """
 
     user_id: str
     bot_id: str
     user: str
     team: str
-    lacks: tuple[str, ...]
+    lacks: tuple[str, ...] | None
 
 
 async def whoami(client: AsyncWebClient) -> Me:

@@ -27,7 +27,7 @@ BOT_SCOPES: Final = (
     Scope("chat:write.customize", "speak under each role's own name and icon"),
     Scope("commands", "offer /moot"),
     Scope("files:read", "link to the payload of a message that is too long for its metadata"),
-    Scope("files:write", "upload that payload"),
+    Scope("files:write", "upload that payload, and share it where the message stands"),
     Scope("groups:history", "the same in private channels that it was invited to"),
     Scope("groups:read", "find those by name"),
     Scope("reactions:write", "mark a note that stands in the log with ✅"),
@@ -46,14 +46,14 @@ APPS_PAGE: Final = "https://api.slack.com/apps"
 NEEDED: Final = tuple(scope.name for scope in BOT_SCOPES)
 
 
-def missing(granted: str | None) -> tuple[str, ...]:
-    """Return the scopes that a token lacks.
+def missing(granted: str | None) -> tuple[str, ...] | None:
+    """Return the scopes that a token lacks; None where nobody knows.
 
     Args:
-        granted: The header `x-oauth-scopes`; None where Slack did not send it, and nothing can be said.
+        granted: The header `x-oauth-scopes`; None where Slack did not send it.
     """
     if granted is None:
-        return ()
+        return None
     have = {scope.strip() for scope in granted.split(",")}
     return tuple(name for name in NEEDED if name not in have)
 

@@ -93,6 +93,9 @@ async def _token(client: AsyncWebClient) -> list[Step]:
     steps = [Step("token", "ok", f"@{me.user} in {me.team}")]
     if me.lacks:
         return [*steps, Step("scopes", "missing", f"missing: {', '.join(me.lacks)}", reinstall(me.lacks))]
+    if me.lacks is None:
+        # As a compatible server may; what is missing then shows when it is needed.
+        return [*steps, Step("scopes", "ok", "unknown: Slack does not say which are granted")]
     return [*steps, Step("scopes", "ok", f"all {len(NEEDED)} granted")]
 
 

@@ -57,6 +57,8 @@ class Desk:
     calls: list[Call]
     metadata_most: int
     new_ticket: Callable[[], str]
+    says_scopes: bool = True
+    """Whether answers name the token's scopes in their headers, as Slack's do."""
 
 
 def need(args: Args, name: str) -> Any:
@@ -172,8 +174,9 @@ def _admit(desk: Desk, found: Method, token: str | None, headers: dict[str, str]
         raise Refusal("invalid_auth")
     if known.state != "active":
         raise Refusal(known.state)
-    headers["X-OAuth-Scopes"] = ",".join(sorted(known.scopes))
-    headers["X-Accepted-OAuth-Scopes"] = ",".join(found.scopes)
+    if desk.says_scopes:
+        headers["X-OAuth-Scopes"] = ",".join(sorted(known.scopes))
+        headers["X-Accepted-OAuth-Scopes"] = ",".join(found.scopes)
     if found.is_for_app != token.startswith("xapp-"):
         raise Refusal("not_allowed_token_type")
     check_scopes(known.scopes, *found.scopes)

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from channels.discord.wording import EDITED, ONLY_EMOJI, ONLY_FILE
+from channels.chat.words import ONLY_EMOJI
+from channels.discord.wording import EDITED, ONLY_FILE
 from channels.surface import ActReply, SurfaceConfigError, SurfaceDown
 from tests.doubles.discord_faults import DUPLICATE, GARBAGE_EVENT, LOSE, delay, refused, status
 from tests.doubles.discord_server import DiscordServer

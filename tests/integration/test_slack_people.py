@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from structlog.testing import capture_logs
 
+from channels.chat.words import ONLY_EMOJI
 from channels.slack.events import EDITED, NO_WORDS
 from channels.surface import ActReply, InboundAct
 from protocols.escalation.messages import Escalation
@@ -274,19 +275,21 @@ def test_an_edit_gets_one_calm_word_and_changes_nothing(server):
     assert [reply.text for reply in server.replies(said)] == [":white_check_mark:", EDITED]
 
 
-def test_files_without_words_are_told_and_emoji_are_words(server):
+def test_files_and_emoji_without_words_are_told(server):
     society = Society()
 
     async def use(_surface):
         file = server.person_writes("ana", "a-arena", "", files=("cat.png",))
         server.person_writes("ana", "a-arena", "look", files=("cat.png",))
-        server.person_writes("ana", "a-arena", ":tada:")
-        await until(lambda: len(society.acts) == 2 and server.replies(file))
-        return file
+        emoji = server.person_writes("bob", "a-arena", ":+1: :wave::skin-tone-3: 🎉")
+        server.person_writes("ana", "a-arena", ":tada: done")
+        await until(lambda: len(society.acts) == 2 and server.replies(file) and server.replies(emoji))
+        return file, emoji
 
-    file = on(server, use, society)
-    assert society.texts == ["look", ":tada:"]
+    file, emoji = on(server, use, society)
+    assert society.texts == ["look", ":tada: done"]
     assert [reply.text for reply in server.replies(file)] == [NO_WORDS]
+    assert [reply.text for reply in server.replies(emoji)] == [ONLY_EMOJI]
 
 
 def test_forty_thousand_characters_come_in_whole(server):

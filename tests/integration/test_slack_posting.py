@@ -12,6 +12,7 @@ from protocols.kernel.people import Note, Stop
 from protocols.kernel.seats import Seat
 from tests.doubles import read_back
 from tests.doubles.live_slack import Society, id_, living, posting, slack_server
+from tests.doubles.slack_state import BOT_USER
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
 from tests.doubles.waiting import until
@@ -117,6 +118,20 @@ def test_a_file_whose_sharing_had_no_answer_is_shared_once(server, fault):
     asyncio.run(main())
     (shared,) = [one for one in server.messages("a-arena") if one.files]
     assert shared.files == [server.posts("a-arena")[0].payload_file]
+
+
+def test_our_own_post_is_found_also_where_it_names_our_user_and_no_bot(server):
+    item = posting(SmallLog().say("there"))
+
+    async def main():
+        async with living(server) as surface:
+            posted = await surface.post(item)
+            message = server.workspace.message(posted)
+            message.bot_id, message.user, message.subtype = None, BOT_USER, None
+            return posted, await surface.find(item)
+
+    posted, found = asyncio.run(main())
+    assert found == posted
 
 
 def test_a_file_goes_to_the_channel_when_its_thread_is_gone(server):

@@ -255,6 +255,20 @@ def test_the_doctor_is_told_in_a_few_lines(tmp_path, server):
         asyncio.run(look())
 
 
+def test_scopes_that_slack_does_not_name_are_unknown_and_not_all_granted(tmp_path, server):
+    server.desk.says_scopes = False
+    steps = data("slack", "setup", "--config", config(tmp_path, server))["steps"]
+    assert [(step["state"], step["found"]) for step in steps if step["name"] == "scopes"] == [
+        ("ok", "unknown: Slack does not say which are granted")
+    ]
+
+    async def main():
+        async with living(server) as surface:
+            await surface.post(posting(SmallLog().say("works all the same")))
+
+    asyncio.run(main())
+
+
 def test_nothing_is_posted_by_setup(tmp_path, server):
     done("slack", "setup", "--config", config(tmp_path, server))
     assert not [call for call in server.calls if call.method.startswith("chat.")]

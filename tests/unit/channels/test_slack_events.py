@@ -46,6 +46,20 @@ def test_what_no_person_said_in_a_mirrored_channel_is_passed_over(more):
     assert heard(message(**more)) is None
 
 
+@pytest.mark.parametrize("user", ["U0ME", "USLACKBOT"])
+def test_an_edit_that_no_person_made_is_passed_over(user):
+    """A file that the app shared is its user's, and Slack may change it."""
+    before = message(user=user, bot_id="")
+    event = {
+        **message(subtype="message_changed"),
+        "message": {**before, "text": "new"},
+        "previous_message": before,
+    }
+    assert heard(event) is None
+    theirs = {**event, "message": {**event["message"], "user": "U1"}}
+    assert heard(theirs) is not None
+
+
 @pytest.mark.parametrize(
     ("text", "here", "elsewhere"),
     [
@@ -188,7 +202,7 @@ def test_a_refusal_quotes_slack():
 def test_missing_scopes_are_those_that_the_header_does_not_name():
     assert missing(", ".join(NEEDED)) == ()
     assert missing("chat:write") == tuple(name for name in NEEDED if name != "chat:write")
-    assert missing(None) == ()
+    assert missing(None) is None
 
 
 def test_what_the_library_says_is_one_line_without_secrets_and_said_once():
