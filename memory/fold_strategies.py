@@ -36,7 +36,9 @@ def hypothesis(env: Envelope, context: Context) -> Iterator[Put]:
     elif isinstance(body, Override):
         note = context.latest(HYPOTHESES, body.case_id)
         if note is not None:
-            yield Put(HYPOTHESES, replace(note, key=env.id, seq=env.seq, at=env.sent_at, strategy_id=""))
+            yield Put(
+                HYPOTHESES, replace(note, key=body.override_id, seq=env.seq, at=env.sent_at, strategy_id="")
+            )
 
 
 def backtest(env: Envelope, context: Context) -> Iterator[Put]:

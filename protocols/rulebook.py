@@ -132,6 +132,7 @@ MINTED: Final[dict[str, Minted]] = {
     "EXECUTION": Minted(("execution_id",), "exec", True),
     "PERFORMANCE_FEEDBACK": Minted(("feedback_id",), "fb", True),
     "RECALL_FLAG": Minted(("recall_id",), "recall", True),
+    "OVERRIDE": Minted(("override_id",), "ovr", True),
     "ARENA_TASK": Minted(("run_id",), "arena", True),
     "PANEL_OPENED": Minted(("panel_id",), "panel", True),
 }

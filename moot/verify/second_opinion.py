@@ -166,7 +166,7 @@ class SecondOpinion:
         if body.case_id in self._debates:
             self._said(env, body, is_void)
         elif body.case_id in self._over:
-            self._debates[env.id] = Running(env.seq, self._up(env), body.verdict)
+            self._debates[body.override_id] = Running(env.seq, self._up(env), body.verdict)
 
     def _said(self, env: Envelope, body: Any, is_void: bool) -> None:
         """Judge a message of a debate; what the referee remarks beside one is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from protocols.kernel.fields import SeatName
+from protocols.kernel.fields import Minted, SeatName
 from protocols.kernel.message import Ident, Message, Text
 
 
@@ -17,9 +17,10 @@ class Note(Message):
 
 
 class Override(Message):
-    """Decide a case over its seats' heads. Admin, the case's channel (K23)."""
+    """Decide a case; an ended one is taken up again as `override_id`. Admin, the case's channel (K23, R-F13)."""
 
     type: Literal["OVERRIDE"] = "OVERRIDE"
+    override_id: Minted = ""
     case_id: Ident
     verdict: Literal["APPROVE", "REJECT"]
     why: Text

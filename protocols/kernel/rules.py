@@ -240,18 +240,24 @@ def check_identity(draft: Draft) -> None:
         raise Malformed("K1", f"is no obligation of {draft.author}", field="obligation_id")
 
 
+def _check_chosen(minted: Minted, chosen: str, field: str) -> None:
+    """Check an id that a draft gives, where the sequencer would count one.
+
+    Raises:
+        Malformed: It is none of that kind.
+    """
+    if chosen and not minted.pattern.fullmatch(chosen):
+        why = f"{chosen!r} is no {minted.prefix}_ id: leave it to the sequencer"
+        raise Malformed("R-D12", why, field=field)
+
+
 def _opening(draft: Draft, minted: Minted, named: str) -> Draft:
     """Check an opener whose case id the sequencer counts: the draft's case, if any, is where it was owed.
 
     Raises:
         Malformed: It chose an id that is none of that kind.
     """
-    if named and not minted.pattern.fullmatch(named):
-        raise Malformed(
-            "R-D12",
-            f"{named!r} is no {minted.prefix}_ id: leave it to the sequencer",
-            field=draft.body.case_field,
-        )
+    _check_chosen(minted, named, draft.body.case_field)
     return replace(draft, case_id=named or None) if draft.case_id != (named or None) else draft
 
 
@@ -287,10 +293,12 @@ class Gate:
         self._rules.matrix.check(draft.author, draft.channel, body.type)
         if draft.author not in OFFICERS:
             check_identity(draft)
+        minted = self._rules.minted.get(body.type)
         if not body.case_field:
+            if minted is not None and len(minted.path) == 1 and not minted.each:
+                _check_chosen(minted, getattr(body, minted.path[0]), minted.path[0])
             return _placed(draft)
         named = getattr(body, body.case_field)
-        minted = self._rules.minted.get(body.type)
         if minted is not None and minted.path == (body.case_field,):
             return _opening(draft, minted, named)
         if draft.case_id is None:

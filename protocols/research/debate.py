@@ -65,6 +65,7 @@ class DebateState(CaseState):
 
     Attributes:
         lineage_id: Shared by hypotheses that continue each other over cycles (R-D11).
+        regime: The market's regime that the hypothesis names, None when it names none (R-F10).
         strategy: The strategy as it stands, after a revision the revised one; None in a linked case.
         rounds: Assessments so far, revisions aside.
         assessed: Whether an assessment of the present text stands (R-D10).
@@ -83,6 +84,7 @@ class DebateState(CaseState):
     """
 
     lineage_id: str = ""
+    regime: str | None = None
     strategy: Strategy | None = None
     rounds: int = 0
     assessed: bool = False
@@ -135,6 +137,7 @@ def open_debate(env: Envelope, house: House, parent: CaseState | None) -> Debate
         anchor_at=parent.anchor_at,
         owed=(DUTIES[Phase.ASSESSING_1].owed(case_id, env), budget),
         lineage_id=body.lineage_id or case_id,
+        regime=body.regime,
         strategy=body.strategy,
     )
 
@@ -147,7 +150,7 @@ def _linked(env: Envelope, body: Override, house: House) -> DebateState:
         raise Violation("K23", f"{body.case_id} is no debate that ever was", field="case_id")
     if known.verdict == body.verdict:
         raise Violation("K23", f"the verdict is {body.verdict} already", field="verdict")
-    case_id = env.id
+    case_id = body.override_id
     phase = Phase.BACKTESTING if body.verdict == "APPROVE" else Phase.REFLECTING
     return DebateState(
         case_id=case_id,
@@ -157,6 +160,7 @@ def _linked(env: Envelope, body: Override, house: House) -> DebateState:
         anchor_at=env.sent_at,
         owed=(DUTIES[phase].owed(case_id, env),),
         lineage_id=known.lineage_id,
+        regime=known.regime,
         strategy=known.strategy,
         verdict=body.verdict,
         reason="override",

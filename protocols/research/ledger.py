@@ -58,15 +58,18 @@ class Known(NamedTuple):
     """What is kept of a debate for a case linked to it (K23), and for a late move of its strategy (R-D15)."""
 
     lineage_id: str
+    regime: str | None
     strategy: Strategy | None
     verdict: str
     passed: bool | None
+    ended_at: datetime
 
 
 class Debated(NamedTuple):
-    """One ended debate."""
+    """One ended debate; `of` is when that ended which it takes up again (K23)."""
 
     at: datetime
+    of: datetime | None
     lineage_id: str
     first: str
     final: str
@@ -149,19 +152,23 @@ class Ledger(Fold):
         return None
 
     def _ended(self, at: datetime, state: DebateState, docket: Docket) -> None:
-        self.strategies[state.case_id] = Known(state.lineage_id, state.strategy, state.verdict, state.passed)
+        self.strategies[state.case_id] = Known(
+            state.lineage_id, state.regime, state.strategy, state.verdict, state.passed, at
+        )
         if state.outcome == "stopped":
             return
         final = state.verdict or "REJECT"
         first = "REVISE" if state.revised else final
         overrode = final == "APPROVE" and state.rating == "REJECT"
+        of = self.strategies[state.linked].ended_at if state.linked is not None else None
         self._debates.append(
-            Debated(at, state.lineage_id, first, final, state.passed, state.quality, overrode)
+            Debated(at, of, state.lineage_id, first, final, state.passed, state.quality, overrode)
         )
         today = self._day(at, docket)
-        today[1 if final == "APPROVE" else 2] += 1
-        if state.revised:
-            today[3] += 1
+        if of is None or docket.house.fold_named("calendar").day_end(of) != self._day_ends:
+            today[1 if final == "APPROVE" else 2] += 1
+            if state.revised:
+                today[3] += 1
         if state.passed and final == "APPROVE":
             self._passing[state.lineage_id] = at
         if final != self.last_verdict:
@@ -221,9 +228,13 @@ class Ledger(Fold):
         given = (context.last_verdict, context.priority_direction, context.available_parents)
         return given == self._present() or given in self._contexts
 
+    def _debated(self, since: datetime, until: datetime) -> list[Debated]:
+        """List the debates of (since, until]; one taken up again is no new debate in its old window (R-F13)."""
+        return [d for d in self._debates if since < d.at <= until and not (d.of is not None and since < d.of)]
+
     def counts(self, since: datetime, until: datetime) -> Counts:
         """Count what fell into (since, until]."""
-        debates = [d for d in self._debates if since < d.at <= until]
+        debates = self._debated(since, until)
         return Counts(
             sum(1 for at in self._cycles if since < at <= until),
             sum(1 for d in debates if d.final == "APPROVE"),
@@ -285,7 +296,7 @@ class Ledger(Fold):
 
     def threshold_review(self, since: datetime, until: datetime) -> dict[str, Any]:
         """Return the figures of THRESHOLD_REVIEW (spec 2.2, R-D14)."""
-        debates = [d for d in self._debates if since < d.at <= until]
+        debates = self._debated(since, until)
         rejects = [d for d in debates if d.final == "REJECT"]
         approvals = [d for d in debates if d.final == "APPROVE"]
         wrongly = sum(1 for d in rejects if (at := self._passing.get(d.lineage_id)) is not None and at > d.at)
@@ -303,7 +314,7 @@ class Ledger(Fold):
 
     def meta(self, since: datetime, until: datetime) -> dict[str, Any]:
         """Return the figures of META_REFLECTION (spec 2.3)."""
-        debates = [d for d in self._debates if since < d.at <= until]
+        debates = self._debated(since, until)
         total = len(debates)
         qualities = [d.quality for d in debates if d.quality is not None]
 

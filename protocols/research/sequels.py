@@ -71,7 +71,7 @@ class Sequels(Fold):
             if debate is not None and debate.strategy is not None
             else None,
             failure_code=decision.reason,
-            regime=None,
+            regime=debate.regime if debate is not None else None,
             summary=summary,
             metrics={},
         )

@@ -171,8 +171,9 @@ class Log:
     def adjusted(self, period: str, after: dict[str, float], author: Seat = Seat.CRITIC) -> Envelope:
         return self.post(author, ThresholdsAdjusted(period=period, before={}, after=after))
 
-    def override(self, case_id: str, key: str) -> Envelope:
-        return self.post(Seat.ADMIN, Override(case_id=case_id, verdict="APPROVE", why="it is good"), key=key)
+    def override(self, case_id: str, override_id: str) -> Envelope:
+        body = Override(override_id=override_id, case_id=case_id, verdict="APPROVE", why="it is good")
+        return self.post(Seat.ADMIN, body, key=f"cli/{override_id}")
 
 
 def record(record_id: str, *, causal: bool = False, **fields: Any) -> CausalRecord | Reflection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -95,9 +94,8 @@ def move(turn: Turn) -> Reply | None:
 
 
 def strategy_id(case_id: str) -> str:
-    """Name a strategy after the debate that approved it; a case that an override linked has any id."""
-    tail = re.sub(r"[^A-Za-z0-9_-]+", "_", case_id.removeprefix("hyp_"))
-    return f"strat_{tail}"[:200]
+    """Name a strategy after the debate that approved it, or the override that took it up again."""
+    return f"strat_{case_id.removeprefix('hyp_')}"
 
 
 def record(turn: Turn) -> Reply:

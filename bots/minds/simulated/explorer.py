@@ -165,6 +165,7 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
         exit_trigger=said.exit,
         evidence=(shown, *_sources(turn, plan)),
         parent_strategy_id=best.parent or None,
+        regime=turn.regime,
     )
 
 

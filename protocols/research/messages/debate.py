@@ -30,7 +30,7 @@ class ExpectedTraits(Part):
 
 
 class Hypothesis(Message):
-    """Open a debate. Explorer, #a-arena (spec 1.1, R-D2)."""
+    """Open a debate, in the market's regime as the Explorer sees it. Explorer, #a-arena (spec 1.1, R-D2, R-F10)."""
 
     case_field: ClassVar[str] = "hypothesis_id"
     type: Literal["HYPOTHESIS"] = "HYPOTHESIS"
@@ -47,6 +47,7 @@ class Hypothesis(Message):
     exit_trigger: Text
     evidence: Several[Text]
     parent_strategy_id: Ident | None = None
+    regime: Ident | None = None
 
 
 class RiskScores(Part):

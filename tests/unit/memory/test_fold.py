@@ -257,9 +257,9 @@ def test_a_failed_backtest_alone_makes_no_strategy() -> None:
 def test_an_override_of_an_ended_debate_hands_its_strategy_to_the_linked_case() -> None:
     log = Log()
     log.hypothesis("hyp_1", "lin_1", REVERSION)
-    log.override("hyp_1", key="esc_1/answer")
-    log.backtest("esc_1/answer")
-    log.moved("strat_2", "candidates", hypothesis_id="esc_1/answer")
+    log.override("hyp_1", "ovr_1")
+    log.backtest("ovr_1")
+    log.moved("strat_2", "candidates", hypothesis_id="ovr_1")
     strategy = folded(log).read().strategy("strat_2")
     assert strategy is not None
     assert (strategy.lineage_id, strategy.strategy) == ("lin_1", REVERSION)

@@ -7,7 +7,7 @@ import pytest
 
 from protocols.kernel.duties import discharge_of, ping_of, void_of
 from protocols.kernel.envelope import OFFICER, Draft
-from protocols.kernel.errors import Consequential, Forbidden, Late, OfficerFault
+from protocols.kernel.errors import Consequential, Forbidden, Late, Malformed, OfficerFault
 from protocols.kernel.officers import Ruling, TimeoutPing
 from protocols.kernel.people import Override
 from protocols.kernel.seats import Seat
@@ -163,8 +163,9 @@ def test_r_d13_a_record_of_a_linked_case_tells_of_either():
         env = table.say(ADMIN, body, channel="#a-verdict", case_id=case_id)
         backtest(table)
         move(table)
-        record(table, hypothesis_id=case_id if tells_of_old else env.id)
-        assert outcome(table, env.id) == "approved"
+        linked = env.body.override_id
+        record(table, hypothesis_id=case_id if tells_of_old else linked)
+        assert outcome(table, linked) == "approved"
 
 
 def test_r_d20_the_move_names_no_other_debate():
@@ -959,8 +960,9 @@ def test_an_override_approves_over_the_seats_heads_and_drops_the_budget(phase):
 def test_an_override_must_name_the_case_it_is_posted_to():
     table, case_id = opened()
     body = Override(case_id="hyp_20200101_0000", verdict="REJECT", why="no")
-    env = table.say(ADMIN, body, channel="#a-arena", case_id=case_id)
-    assert beside(table, env).field == "case_id"
+    with pytest.raises(Malformed) as caught:
+        table.say(ADMIN, body, channel="#a-arena", case_id=case_id)
+    assert caught.value.field == "case_id"
     assert debate(table, case_id).phase == Phase.ASSESSING_1
 
 
@@ -971,14 +973,16 @@ def test_k23_an_override_of_an_ended_case_opens_a_linked_one_and_leaves_the_old_
     env = table.say(
         ADMIN, Override(case_id=case_id, verdict="APPROVE", why="yes"), channel="#a-verdict", case_id=case_id
     )
-    linked = debate(table, env.id)
+    linked_id = f"ovr_{table.now:%Y%m%d_%H%M}"
+    assert env.body.override_id == linked_id
+    linked = debate(table, linked_id)
     assert (linked.linked, linked.phase, linked.verdict) == (case_id, Phase.BACKTESTING, "APPROVE")
     assert linked.strategy == bodies.strategy()
     assert linked.parent is None
     backtest(table)
     move(table)
     record(table)
-    assert outcome(table, env.id) == "approved"
+    assert outcome(table, linked_id) == "approved"
     assert table.docket.ended[case_id] is old
     assert debate_result(table) == "REJECT"
 

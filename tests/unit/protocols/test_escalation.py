@@ -614,7 +614,7 @@ def test_r_f2_an_override_ends_the_mode_and_one_that_is_refused_does_not():
     table.until(START + 29 * HOUR)
     assert table.docket.house.conservative_a
     override = {"channel": "#a-verdict", "case_id": case_id}
-    table.say(ADMIN, Override(case_id="hyp_none", verdict="APPROVE", why="I like it"), **override)
+    table.say(ADMIN, Override(case_id=case_id, verdict="REJECT", why="again"), **override)
     assert table.docket.house.conservative_a
     said = table.say(ADMIN, Override(case_id=case_id, verdict="APPROVE", why="I like it"), **override)
     assert modes(table)[-1][1:3] == ("normal", case_id)

@@ -259,7 +259,38 @@ def test_a_linked_case_that_passes_makes_the_earlier_reject_a_wrong_one():
     move(table)
     record(table)
     review = table.docket.house.fold_named("research").threshold_review(START - TICK, table.now)
-    assert (review["rejects"], review["wrongly_rejected"], review["approvals"]) == (1, 1, 1)
+    assert (review["rejects"], review["wrongly_rejected"], review["approvals"]) == (1, 1, 0)
+
+
+def taken_up(hours):
+    """Override a rejected debate so many hours after its end, and see the linked case through."""
+    table, case_id = reach(Phase.REFLECTING)
+    reflect(table)
+    ended_at = table.now
+    table.until(ended_at + timedelta(hours=hours))
+    body = Override(case_id=case_id, verdict="APPROVE", why="yes")
+    table.say(ADMIN, body, channel="#a-verdict", case_id=case_id)
+    backtest(table, passed=False)
+    record(table, "failure")
+    return table, table.docket.house.fold_named("research"), ended_at
+
+
+@pytest.mark.parametrize(("hours", "is_new"), [(1, False), (24, True)])
+def test_r_f13_what_is_taken_up_again_is_no_new_debate_of_its_old_day(hours, is_new):
+    table, ledger, _ = taken_up(hours)
+    assert ledger.day_so_far(table.now)[1:3] == ((1, 0) if is_new else (0, 1))
+    day = table.docket.house.fold_named("calendar").day_end(table.now)
+    assert ledger.counts(day - timedelta(days=1), day)[1:3] == ((1, 0) if is_new else (0, 1))
+
+
+def test_r_f13_what_is_taken_up_again_is_no_new_debate_of_its_old_week():
+    table, ledger, ended_at = taken_up(24)
+    old, new = (START - TICK, table.now), (ended_at, table.now)
+    assert ledger.counts(*old)[1:3] == (0, 1)
+    assert ledger.meta(*old)["total_debates"] == 1
+    assert (ledger.meta(*old)["explorer_win_rate"], ledger.meta(*new)["explorer_win_rate"]) == (0.0, 1.0)
+    assert ledger.threshold_review(*old)["false_positive_rate"] == 0.0
+    assert ledger.threshold_review(*new)["false_positive_rate"] == 1.0
 
 
 def test_a_cycle_without_a_hypothesis_counts_as_a_cycle_and_no_debate():

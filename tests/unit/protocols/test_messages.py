@@ -98,6 +98,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "exit_trigger": "fast below slow",
         "evidence": ["train Sharpe 0.9"],
         "parent_strategy_id": None,
+        "regime": "calm",
     },
     "RISK_ASSESSMENT": {
         "hypothesis_id": "hyp_20260223_1030",
@@ -324,7 +325,7 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "MODE_CHANGED": {"system": "A", "mode": "conservative", "because": "esc_20260223_1000"},
     "NOTE": {"text": "hello", "about_case_id": None},
-    "OVERRIDE": {"case_id": "hyp_1", "verdict": "REJECT", "why": "no"},
+    "OVERRIDE": {"override_id": "ovr_20260223_2000", "case_id": "hyp_1", "verdict": "REJECT", "why": "no"},
     "SEAT_TAKEN": {"seat": "critic", "user_id": "ann", "reason": "try"},
     "SEAT_RELEASED": {"seat": "critic", "user_id": "ann", "reason": "done"},
     "STOP": {"scope": "society", "why": "enough"},
@@ -377,7 +378,7 @@ def of_one_form(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 
 MAY_BE_LEFT_OUT = {
     "CYCLE_TRIGGER": {"cycle_id"},
-    "HYPOTHESIS": {"hypothesis_id", "cycle_id", "lineage_id", "round", "parent_strategy_id"},
+    "HYPOTHESIS": {"hypothesis_id", "cycle_id", "lineage_id", "round", "parent_strategy_id", "regime"},
     "RISK_ASSESSMENT": {"hypothesis_id"},
     "REBUTTAL": {"hypothesis_id"},
     "CONCEDE": {"hypothesis_id"},
@@ -399,6 +400,7 @@ MAY_BE_LEFT_OUT = {
     "ESCALATION_ANSWER": {"escalation_id", "option", "text"},
     "ESCALATION_RESOLVED": {"escalation_id"},
     "NOTE": {"about_case_id"},
+    "OVERRIDE": {"override_id"},
     "DEPLOY_PROPOSAL": {"deployment_id", "session_id"},
     "DEPLOY_REVIEW": {
         "deployment_id",
