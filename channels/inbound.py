@@ -21,6 +21,7 @@ from protocols.escalation.messages import EscalationAck, EscalationAnswer
 from protocols.kernel.envelope import Actor, Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Message
+from protocols.kernel.naming import display_name
 from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from protocols.trading.messages import Halt, Resume
@@ -124,6 +125,7 @@ def draft_of(
         body=_body(model, fields),
         case_id=_case_id(act.kind, fields),
         key=key_of(act),
+        display_name=display_name(act.user_name, act.user_id),
     )
 
 

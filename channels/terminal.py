@@ -12,7 +12,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from channels.showing.rendering import colour, predicate, sentence, speaker
+from channels.showing.rendering import NAMELESS, Names, colour, predicate, sentence, speaker
 from channels.showing.wording import clean, seat_name
 from channels.surface import Capabilities, Memory, PlatformMessageId, Posting, Surface, SurfaceDown, TakeAct
 from protocols.kernel.envelope import Envelope
@@ -49,7 +49,7 @@ class TerminalSurface(Surface):
         """Nothing comes in from here."""
 
     async def post(self, item: Posting) -> PlatformMessageId:
-        text = self._painted(item.envelope)
+        text = self._painted(item.envelope, item.names)
         try:
             self.console.file.write(text)
             self.console.file.flush()
@@ -61,11 +61,11 @@ class TerminalSurface(Surface):
     async def close(self) -> None:
         """Nothing is held."""
 
-    def show(self, envelope: Envelope) -> None:
-        """Print one message."""
-        _print(self.console, envelope)
+    def show(self, envelope: Envelope, names: Names = NAMELESS) -> None:
+        """Print one message, people by their names."""
+        _print(self.console, envelope, names)
 
-    def _painted(self, envelope: Envelope) -> str:
+    def _painted(self, envelope: Envelope, names: Names) -> str:
         # On a console of its own: ours would keep what it could not write, and end the process at a broken pipe.
         paper = io.StringIO()
         ours = self.console
@@ -74,16 +74,16 @@ class TerminalSurface(Surface):
             color_system=ours.color_system,  # type: ignore[arg-type]
             highlight=False, emoji=False, markup=False, legacy_windows=False,
         )  # fmt: skip
-        _print(painter, envelope)
+        _print(painter, envelope, names)
         return paper.getvalue()
 
 
-def _print(console: Console, envelope: Envelope) -> None:
+def _print(console: Console, envelope: Envelope, names: Names) -> None:
     if not console.is_terminal:
         # One line a message, however long, so that it can be searched.
-        console.print(line(envelope), soft_wrap=True)
+        console.print(line(envelope, names), soft_wrap=True)
         return
-    prefix, said = parts(envelope, is_narrow=console.width < NARROW)
+    prefix, said = parts(envelope, is_narrow=console.width < NARROW, names=names)
     indent = Text(" " * prefix.cell_len)
     lines = said.wrap(console, max(10, console.width - prefix.cell_len - 1))
     for n, part in enumerate(lines):
@@ -91,23 +91,23 @@ def _print(console: Console, envelope: Envelope) -> None:
         console.print((indent if n else prefix) + part, soft_wrap=True)
 
 
-def line(envelope: Envelope) -> Text:
+def line(envelope: Envelope, names: Names = NAMELESS) -> Text:
     """Return a message as one line of text: time, channel, seat, sentence."""
-    prefix, said = parts(envelope, is_narrow=False)
+    prefix, said = parts(envelope, is_narrow=False, names=names)
     return prefix + said
 
 
-def parts(envelope: Envelope, *, is_narrow: bool) -> tuple[Text, Text]:
+def parts(envelope: Envelope, *, is_narrow: bool, names: Names = NAMELESS) -> tuple[Text, Text]:
     """Return what stands before a message, and its sentence, in the seat's colour."""
     style = colour(envelope.author)
     seat = clean(seat_name(str(envelope.author)), SEAT_WIDTH)
     at = f"{envelope.sent_at:%H:%M}"
     if is_narrow:
-        said = Text(sentence(envelope))
+        said = Text(sentence(envelope, names))
         said.stylize(f"bold {style}", 0, len(seat))
         return Text(f"{at} ", style="dim"), said
-    who = speaker(envelope)[len(seat) + 1 :]
-    said = Text(f"{who} {predicate(envelope)}" if who else predicate(envelope))
+    who, what = speaker(envelope, names)[len(seat) + 1 :], predicate(envelope, names)
+    said = Text(f"{who} {what}" if who else what)
     prefix = Text.assemble(
         (f"{at}  ", "dim"),
         (f"{clean(envelope.channel, CHANNEL_WIDTH):<{CHANNEL_WIDTH}}  ", "dim"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
+from bots.officers.referee import named
 from channels.bus import Receipt
 from channels.errors import Refused
 from channels.guests.drafts import draft_from_json, draft_to_json
@@ -21,8 +23,12 @@ from protocols.kernel.envelope import Draft, Envelope
 from protocols.kernel.errors import Forbidden, Late, Malformed, Violation
 from protocols.kernel.guests import check_guest
 from protocols.kernel.message import changed
+from protocols.kernel.naming import display_name
 from protocols.kernel.seats import PEOPLE, Seat
 from protocols.trading.messages import Halt, Resume, ResumeConfirmed
+
+MOST_ID: Final = 100
+"""Whoever has a longer id than any platform gives stays without a name."""
 
 NOTES_KEPT: Final = 1_000
 """Messages of people that changed nothing, whose authors may still ask about them."""
@@ -66,9 +72,20 @@ class Door:
                 draft_to_json(draft).encode(), refused, seat=draft.author.value, channel=draft.channel
             )
             raise refused from violation
+        await self._introduce(draft)
         # The fold comes before the receipt (K13), so what it found is known by now.
         receipt = await self._host.publish(draft)
         return receipt._replace(note=self._notes.get(receipt.seq, ""))
+
+    async def _introduce(self, draft: Draft) -> None:
+        """Have the log learn what a person is called, before it holds what they say."""
+        actor, people = draft.actor, self._host.docket.house.fold_named("people")
+        name = display_name(draft.display_name, actor.user_id)
+        if not name or people.name_of(actor.platform, actor.user_id) == name:
+            return
+        if max(len(actor.platform), len(actor.user_id)) <= MOST_ID:
+            with suppress(Refused):
+                await self._host.publish(named(actor, name, people.key(actor)))
 
     def _hear(self, env: Envelope, fx: Effects) -> None:
         """Keep what the fold found wrong with what a person said."""

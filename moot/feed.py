@@ -11,9 +11,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from channels.showing.namebook import NameBook
 from channels.terminal import TerminalSurface
 from moot.society import Society
 from protocols.kernel.envelope import Envelope
+from protocols.kernel.naming import People
 from protocols.kernel.obligation import Obligation
 from protocols.kernel.officers import Audit
 from protocols.kernel.seats import OFFICERS, PEOPLE
@@ -27,7 +29,7 @@ RECAP: Final = 40
 ADDRESS: Final = "http"
 """How a line of the gateway begins that is an address."""
 
-QUIET: Final = frozenset({"AUDIT", "CAUSAL_RECORD"})
+QUIET: Final = frozenset({"AUDIT", "CAUSAL_RECORD", "PERSON_NAMED"})
 """Types that the feed always leaves out; `moot log` shows them, and `moot up --all`."""
 
 
@@ -67,6 +69,8 @@ class Feed:
         self._live: Live | None = None
         self._ticker: asyncio.Task[None] | None = None
         self._address = ""
+        self._book = NameBook()
+        self._people: People | None = None
 
     def open_at(self, line: str) -> None:
         """Say what the gateway says: where the web page is, or why there is none.
@@ -82,9 +86,12 @@ class Feed:
     def recap(self, envelopes: Iterable[Envelope], title: str) -> None:
         """Print what was said before, the last of it."""
         self.console.rule(Text(title, style="dim"), style="dim")
-        shown = [envelope for envelope in envelopes if self._shows(envelope)]
+        said = [*envelopes]
+        for envelope in said:
+            self._book.note(envelope)
+        shown = [envelope for envelope in said if self._shows(envelope)]
         for envelope in shown[-RECAP:]:
-            self._surface.show(envelope)
+            self._surface.show(envelope, self._book.names)
         self.console.rule(style="dim")
 
     def say(self, text: str, style: str = "dim") -> None:
@@ -98,6 +105,8 @@ class Feed:
             self._live.start()
             self._start_ticking(society)
 
+        self._people = society.host.docket.house.fold_named("people")
+
         def show(env: Envelope, _fx: object) -> None:
             self._say(env)
             if env.body.type == "CLOCK_SET" and self._live is not None:
@@ -109,7 +118,8 @@ class Feed:
 
     def _say(self, envelope: Envelope) -> None:
         if self._shows(envelope):
-            self._surface.show(envelope)
+            names = self._book.names if self._people is None else self._people.called
+            self._surface.show(envelope, names)
 
     def _shows(self, envelope: Envelope) -> bool:
         return self._shows_all or not is_quiet(envelope)

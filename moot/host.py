@@ -283,6 +283,7 @@ class Host:
             elapsed if elapsed > NO_TIME else NO_TIME,
             house.config,
             self.contents(sight.content_ref) if sight.content_ref else "",
+            house.fold_named("people").called,
         )
 
     async def _ended_case(self, case_id: str) -> list[Envelope]:

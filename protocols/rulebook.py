@@ -25,6 +25,7 @@ from protocols.kernel.case import CaseType
 from protocols.kernel.catalogue import Matrix, Viewers
 from protocols.kernel.house import Fold, House
 from protocols.kernel.message import Message
+from protocols.kernel.naming import People
 from protocols.kernel.rules import Minted, Rules
 from protocols.panel import messages as panel_messages
 from protocols.panel import rights as panel_rights
@@ -148,6 +149,7 @@ def _folds() -> Sequence[Fold]:
         stop.Stops(),
         Life(),
         Book(),
+        People(),
         DeskSequels(),
         Rounds(),
         Watch((*triggers.sources(), *trading_triggers.sources(), *panel_triggers.sources())),
@@ -185,7 +187,7 @@ def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
         },
         asides=frozenset({"NOTE", "RESEARCH_NOTE", "SEAT_TAKEN", "SEAT_RELEASED", "STOP"}),
         lifecycle=frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "CONFIG_CHANGED", "CLOCK_SET"}),
-        unowed=frozenset({"AUDIT"}),
+        unowed=frozenset({"AUDIT", "PERSON_NAMED"}),
         remarks=frozenset({"REFLECTION", "CAUSAL_RECORD", "AUDIT", "VIOLATION", "SEAT_RELEASED"}),
         minted=MINTED,
         new_folds=_folds,

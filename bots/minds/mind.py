@@ -16,6 +16,7 @@ from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 
 NO_CONFIG: Final[Mapping[str, Any]] = MappingProxyType({})
+NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class View(NamedTuple):
@@ -37,6 +38,7 @@ class View(NamedTuple):
         elapsed: Time since the case's budget began to run, outages aside.
         config: The effective configuration as logged.
         content: What the obligation lets it see of a work that is kept as evidence, "" for nothing.
+        names: What people are called, by their ids (PERSON_NAMED).
     """
 
     obligation: Obligation
@@ -52,6 +54,7 @@ class View(NamedTuple):
     elapsed: timedelta = timedelta(0)
     config: Mapping[str, Any] = NO_CONFIG
     content: str = ""
+    names: Mapping[str, str] = NAMELESS
 
     def last(self, kind: str) -> Envelope | None:
         """Return the newest message of a type in the transcript."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from protocols.kernel.envelope import OFFICER, Draft
+from protocols.kernel.envelope import OFFICER, Actor, Draft
 from protocols.kernel.errors import Violation
-from protocols.kernel.officers import Audit
+from protocols.kernel.officers import Audit, PersonNamed
 from protocols.kernel.redact import keepsake, redact
 from protocols.kernel.seats import Seat
 
@@ -27,6 +27,12 @@ def outage(why: str, which: str) -> Draft:
     """Say that the log could not be written for a while (K17); `which` tells one outage from another."""
     body = Audit(event="outage", seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False)
     return Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=body, key=f"audit/outage/{which}")
+
+
+def named(actor: Actor, name: str, key: str) -> Draft:
+    """Say what a person is called; `key` is the derived id (`People.key`)."""
+    body = PersonNamed(platform=actor.platform, user_id=actor.user_id, display_name=name)
+    return Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=body, key=key)
 
 
 class RefusalAudit:

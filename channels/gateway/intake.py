@@ -20,7 +20,6 @@ from channels.gateway.link import SocietyAway
 from channels.guests.drafts import draft_to_json
 from channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
 from channels.outbox.store import OutboxStore
-from channels.showing.namebook import NameBook
 from channels.showing.wording import clean
 from channels.surface import ActReply, InboundAct
 from protocols.kernel.envelope import Draft
@@ -59,7 +58,6 @@ class Intake:
         *,
         authority: Authority,
         bodies: Bodies = BODIES,
-        book: NameBook | None = None,
         backoff: Backoff = PATIENT,
         reply_s: float = REPLY_S,
     ) -> None:
@@ -70,7 +68,6 @@ class Intake:
             requests: The way to the society.
             authority: What a person on a platform is.
             bodies: What people can do here.
-            book: Learns what people are called.
             backoff: The pauses while the society cannot take what was kept.
             reply_s: Wall time after which a person hears that it was kept.
         """
@@ -78,7 +75,6 @@ class Intake:
         self._requests = requests
         self._authority = authority
         self._bodies = bodies
-        self._book = book or NameBook()
         self._reply_s = reply_s
         self._handing = Handing(store, requests, backoff=backoff)
         self._told: dict[tuple[str, str], asyncio.Future[ActReply]] = {}
@@ -101,7 +97,6 @@ class Intake:
         await self._handing.run()
 
     async def _take(self, act: InboundAct) -> ActReply:
-        await self._book.learn(act.user_id, act.user_name, self._store)
         about = None if act.reply_to is None else await self._store.case_of(act.reply_to)
         escalation = about if await self._is_escalation(about) else None
         is_aside = False

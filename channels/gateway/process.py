@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -26,12 +26,14 @@ from channels.gateway.link import FindAddress, knock
 from channels.gateway.parent import ending_with_parent
 from channels.gateway.protocol import GatewayError
 from channels.inbound import BODIES, Authority, Bodies
-from channels.outbox.mirroring import Mirrors, Refusal, Trouble, all_but_own_notes
+from channels.log.lines import open_line
+from channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, all_but_own_notes
 from channels.outbox.outbox import Outbox
 from channels.outbox.pacing import Pace
 from channels.outbox.store import OutboxStore
 from channels.showing.namebook import NameBook
-from channels.surface import Surface, SurfaceConfigError
+from channels.showing.rendering import NAMING
+from channels.surface import Memory, Surface, SurfaceConfigError
 
 HEALTHY_S: Final = 60.0
 """A surface that ran this long starts again without a long pause."""
@@ -193,7 +195,6 @@ class _Keeper:
             self.requests,
             authority=self.authority,
             bodies=self.how.bodies,
-            book=self.book,
             backoff=self.backoff,
         )
         outbox = Outbox(
@@ -210,7 +211,9 @@ class _Keeper:
         await surface.start(intake, store)
         self.well_since = _now()
         stream = LogStream(self.find, store.log_id, backoff=self.backoff)
-        await _first_to_fail(outbox.run(stream), intake.run(), surface.watch())
+        await _first_to_fail(
+            outbox.run(_named_first(stream, self.book, store)), intake.run(), surface.watch()
+        )
 
     async def _rewind(self, store: OutboxStore, head: int) -> None:
         structlog.get_logger().error("the log lost its end", surface=self.name, seen=store.cursor, head=head)
@@ -242,6 +245,20 @@ class _Keeper:
             failures += 1
             await asyncio.sleep(self.backoff.delay_s(failures))
             await self.requests.connected()
+
+
+def _named_first(stream: Stream, book: NameBook, memory: Memory) -> Stream:
+    """Return a stream whose names are known before its lines are passed on."""
+
+    async def heard(cursor: int) -> AsyncGenerator[Sequence[str], None]:
+        async with aclosing(stream(cursor)) as news:
+            async for lines in news:
+                for line in lines:
+                    if NAMING in line:
+                        await book.hear(open_line(line), memory)
+                yield lines
+
+    return heard
 
 
 def _text(exc: Exception) -> str:

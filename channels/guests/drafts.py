@@ -13,6 +13,7 @@ from protocols.kernel.canonical import canonical_json
 from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Draft
 from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Message
+from protocols.kernel.naming import MOST_NAME
 from protocols.kernel.seats import Seat
 
 MAX_DRAFT: Final = 1_000_000
@@ -22,6 +23,7 @@ DecodeBody = Callable[[str], Message]
 """Read a body from JSON text; raises `Malformed`, which names the field."""
 
 _Id = Annotated[str, Field(max_length=MAX_ID)]
+_Name = Annotated[str, Field(max_length=MOST_NAME)]
 _Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
@@ -34,7 +36,7 @@ class _WireActor(BaseModel):
 
 
 class _WireDraft(BaseModel):
-    """The keys of an envelope without what the sequencer assigns, and the idempotency key."""
+    """The keys of an envelope without what the sequencer assigns, the idempotency key, and the person's name."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -49,6 +51,7 @@ class _WireDraft(BaseModel):
     in_reply_to: _Id | None = None
     hops: _Count = 0
     key: _Id = ""
+    display_name: _Name = ""
     body: dict[str, Any]
 
 
@@ -71,6 +74,7 @@ def draft_to_json(draft: Draft) -> str:
             "hops": draft.hops,
             "key": draft.key,
             "body": draft.body.model_dump(),
+            **({"display_name": draft.display_name} if draft.display_name else {}),
         }
     )
 
@@ -113,6 +117,7 @@ def draft_from_json(raw: bytes | str | Mapping[str, object], decode_body: Decode
         in_reply_to=wire.in_reply_to,
         hops=wire.hops,
         key=wire.key,
+        display_name=wire.display_name,
     )
 
 

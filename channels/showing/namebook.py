@@ -1,24 +1,19 @@
-"""What people are called on their platforms: learned from what they do there, for show only.
-
-The log knows people by their ids. A name is what its owner chose, so it stands beside the seat, never in its place.
-"""
+"""What people are called, in a gateway: learned from the log's PERSON_NAMED, kept beside what was posted."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from channels.showing.rendering import Names
-from channels.showing.wording import clean
+from channels.showing.rendering import NAMING, Names
 from channels.surface import Memory
+from protocols.kernel.envelope import Envelope
+from protocols.kernel.naming import NameBook as Known
 
-MOST_NAME: Final = 40
-MOST_KNOWN: Final = 10_000
-
-_KEY: Final = "name/"
+_KEY: Final = "named/"
 
 
 class NameBook:
-    """The names of a gateway's people, shared by its surfaces; each keeps those of its own.
+    """The names of a society's people, shared by a gateway's surfaces.
 
     Attributes:
         names: User id to name.
@@ -26,19 +21,29 @@ class NameBook:
 
     def __init__(self) -> None:
         """Know nobody."""
-        self._names: dict[str, str] = {}
-        self.names: Names = self._names
+        self._known = Known()
+        self.names: Names = self._known.called
 
-    async def learn(self, user_id: str, name: str, memory: Memory) -> None:
-        """Note a name, unless it says no more than the id."""
-        name = clean(name, MOST_NAME)
-        if not name or name.casefold() == user_id.casefold() or self._names.get(user_id) == name:
-            return
-        if len(self._names) < MOST_KNOWN or user_id in self._names:
-            self._names[user_id] = name
-            await memory.put(_KEY + user_id, name)
+    async def hear(self, envelope: Envelope, memory: Memory) -> None:
+        """Learn from a message of the log, if it names somebody."""
+        if self.note(envelope):
+            body = envelope.body.model_dump()
+            await memory.put(f"{_KEY}{body['platform']}/{body['user_id']}", str(body["display_name"]))
+
+    def note(self, envelope: Envelope) -> bool:
+        """Learn from a message, and say whether it names somebody; for readers that keep nothing."""
+        if envelope.body.type != NAMING:
+            return False
+        body = envelope.body.model_dump()
+        told = [body.get(name) for name in ("platform", "user_id", "display_name")]
+        if not all(isinstance(one, str) and one for one in told):
+            return False
+        self._known.learn(*map(str, told))
+        return True
 
     async def recall(self, memory: Memory) -> None:
         """Take up what a surface kept."""
         for key, name in (await memory.under(_KEY)).items():
-            self._names.setdefault(key.removeprefix(_KEY), name)
+            platform, _, user_id = key.removeprefix(_KEY).partition("/")
+            if not self._known.name_of(platform, user_id):
+                self._known.learn(platform, user_id, name)

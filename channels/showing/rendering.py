@@ -24,8 +24,11 @@ MOST_FIELDS: Final = 25
 MOST_FIELD: Final = 1_000
 """Characters of one field of a card."""
 
+NAMING: Final = "PERSON_NAMED"
+"""Says which id has which name, so here an id stands for itself."""
+
 Names = Mapping[str, str]
-"""User id to what the person is called on their platform; for show only, the log knows ids."""
+"""User id to what the person is called on their platform; by PERSON_NAMED; for show only, the log knows ids."""
 
 NAMELESS: Final[Names] = {}
 
@@ -109,9 +112,9 @@ def speaker(envelope: Envelope, names: Names = NAMELESS) -> str:
     return f"{seat} ({clean(who, 60)} on {clean(envelope.actor.platform, 30)})"
 
 
-def predicate(envelope: Envelope) -> str:
+def predicate(envelope: Envelope, names: Names = NAMELESS) -> str:
     """Say in one line what was said, without by whom: "rates hyp_… PASS, confidence 0.62"."""
-    return _predicate(envelope.body.type, envelope.body.model_dump())
+    return _predicate(envelope.body.type, _named(envelope.body.model_dump(), names))
 
 
 def _sentence(envelope: Envelope, body: Mapping[str, object], names: Names) -> str:
@@ -120,7 +123,7 @@ def _sentence(envelope: Envelope, body: Mapping[str, object], names: Names) -> s
 
 def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:
     """Put names in place of ids that a body gives ("answered by …")."""
-    if not names:
+    if not names or body.get("type") == NAMING:
         return body
     return {key: names.get(value, value) if isinstance(value, str) else value for key, value in body.items()}
 

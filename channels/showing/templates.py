@@ -136,6 +136,7 @@ OFFICERS: Final[Mapping[str, str]] = {
     "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}[ ({rule})]",
     "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}[ ({rule})]",
     "AUDIT": "records {event|words}[ by the {seat|seat}][ in {channel}]: {reason}[, {count|count:time}]",
+    "PERSON_NAMED": "learns that {user_id} on {platform} is called {display_name}",
 }
 """Referee and timekeeper."""
 

@@ -63,6 +63,8 @@ def log(
         _check_type(source, kind.upper())
     shown = 0
     reader = Reader()
+    if not as_json:
+        reader.know_people(source)
     for lines in _batches(source, first, having, follow):
         wanted = [line for line in lines if reader.wants(line, channel, case, kind)]
         shown += len(wanted)
@@ -83,8 +85,18 @@ class Reader:
 
     def __init__(self, target: Console | None = None) -> None:
         """Show on a console, by default on standard output."""
+        from channels.showing.namebook import NameBook
+
         self.console = target or console()
+        self._book = NameBook()
         self._day: date | None = None
+
+    def know_people(self, source: Log) -> None:
+        """Learn what people are called, by all that the log says of it."""
+        from channels.log.lines import open_line
+
+        for line in source.lines(having=[key("type", "PERSON_NAMED")]):
+            self._book.note(open_line(line))
 
     @staticmethod
     def wants(line: str, channel: str | None, case: str | None, kind: str | None) -> bool:
@@ -114,9 +126,11 @@ class Reader:
         from channels.terminal import NARROW, SEAT_WIDTH, parts
 
         target = self.console
+        self._book.note(envelope)
+        names = self._book.names
         number = f"{envelope.seq:>5}  "
         if not target.is_terminal:
-            prefix, said = parts(envelope, is_narrow=False)
+            prefix, said = parts(envelope, is_narrow=False, names=names)
             whole = Text.assemble((number, "dim"), (f"{envelope.sent_at:%Y-%m-%d} ", "dim"), prefix, said)
             target.print(whole, soft_wrap=True)
             return
@@ -124,7 +138,7 @@ class Reader:
             self._day = envelope.sent_at.date()
             target.print(Text(f"       {envelope.sent_at:%A, %d %B %Y}", style="bold dim"))
         is_narrow = target.width < NARROW
-        prefix, said = parts(envelope, is_narrow=is_narrow)
+        prefix, said = parts(envelope, is_narrow=is_narrow, names=names)
         prefix = Text.assemble((number, "dim"), prefix)
         # On a terminal of medium width further lines begin under the seat, so that they are not mere slivers.
         hang = prefix.cell_len - (SEAT_WIDTH if not is_narrow and target.width < WIDE else 0)

@@ -17,8 +17,10 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
+from channels.showing.rendering import NAMELESS, Names
 from channels.surface import ActKind, ActReply
 from memory.records import Record
+from moot.console.errors import NotReady
 from moot.console.model_views import (
     MOST_WINDOW,
     WINDOW,
@@ -44,6 +46,7 @@ from protocols.kernel.case import Ended
 from protocols.kernel.docket import Docket
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.message import Message
+from protocols.kernel.naming import People
 
 __all__ = [
     "MOST_WINDOW",
@@ -194,6 +197,14 @@ class ReadModel(ABC):
     @abstractmethod
     def docket(self) -> Docket:
         """Return the folded docket, to be read and never kept across an await."""
+
+    def names(self) -> Names:
+        """Return what people are called, by their ids; nobody while the log is still being read."""
+        try:
+            people: People = self.docket().house.fold_named("people")
+        except NotReady:
+            return NAMELESS
+        return people.called
 
     @abstractmethod
     async def ended(self, kind: str | None = None, *, limit: int = WINDOW) -> tuple[Ended, ...]:

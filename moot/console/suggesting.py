@@ -155,6 +155,7 @@ async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvide
         elapsed=max(now - state.anchor_at, NO_TIME),
         config=house.config,
         content=content,
+        names=house.fold_named("people").called,
     )
 
 

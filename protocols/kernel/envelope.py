@@ -64,6 +64,7 @@ class Draft:
 
     `key` is the idempotency key of a message that settles no obligation: the platform's message id, a
     schedule's nominal instant, or one that the client chose (K1). A person's counts among that person's only.
+    `display_name` is what the platform calls the person: no part of the message, the log has it once (PERSON_NAMED).
     """
 
     channel: str
@@ -77,6 +78,7 @@ class Draft:
     in_reply_to: str | None = None
     hops: int = 0
     key: str = ""
+    display_name: str = ""
 
     def identity(self) -> str:
         """Derive the envelope id: from the key and the person who chose it, else from obligation and attempt (K1).

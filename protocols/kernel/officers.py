@@ -89,6 +89,15 @@ class Violation(Message):
     why: Text
 
 
+class PersonNamed(Message):
+    """Say what a person is called on their platform, when first heard or called otherwise. Referee, #admin."""
+
+    type: Literal["PERSON_NAMED"] = "PERSON_NAMED"
+    platform: Ident
+    user_id: Ident
+    display_name: Annotated[str, Field(min_length=1, max_length=40)]
+
+
 class Audit(Message):
     """Keep what was refused, bytes in base64, capped and redacted. Referee, #admin (K18)."""
 

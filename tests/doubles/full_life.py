@@ -8,7 +8,7 @@ from typing import Any
 from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from protocols.kernel.message import Message
-from protocols.kernel.officers import Audit, ClockSet, ConfigChanged
+from protocols.kernel.officers import Audit, ClockSet, ConfigChanged, PersonNamed
 from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import rfc3339
@@ -76,7 +76,11 @@ def full_life(seed: int = 14, data: dict[str, Any] | None = None) -> list[Envelo
 
 
 def _people(life: Life) -> None:
-    """Let people speak: notes, a refusal, overrides, a seat taken and released, a stop."""
+    """Let people speak: a name, notes, a refusal, overrides, a seat taken and released, a stop."""
+    named = PersonNamed(platform="test", user_id="u_17", display_name="Ann Lee")
+    life.publish(
+        Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=named, key="named/test/u_17/0")
+    )
     life.person(Seat.VIEWER, Note(text="well said"), "#a-arena")
     life.person(Seat.ADMIN, Note(text="mind the gap", about_case_id=None), "#admin")
     refused = Audit(

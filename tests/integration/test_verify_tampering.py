@@ -59,6 +59,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "sent_at": SOON,
     },
     "AUDIT": {"sent_at": SOON},
+    "PERSON_NAMED": {"body.display_name": OWN, "sent_at": SOON},
     "BACKTEST_RESULT": {
         "body.equity_ref": PRICED,
         "body.metrics.annual_return": PRICED,
@@ -276,7 +277,15 @@ def test_a_removed_message_is_missed_by_the_rules() -> None:
         for n in PLACES
         if judged(rehashed(renumbered([*LINES[:n], *LINES[n + 1 :]])), max_findings=1).ok
     }
-    assert unseen <= {"NOTE", "RESEARCH_NOTE", "CONFIG_CHANGED", "CLOCK_SET", "SOCIETY_STOPPED", "AUDIT"}
+    assert unseen <= {
+        "NOTE",
+        "RESEARCH_NOTE",
+        "CONFIG_CHANGED",
+        "CLOCK_SET",
+        "SOCIETY_STOPPED",
+        "AUDIT",
+        "PERSON_NAMED",
+    }
 
 
 def test_a_removed_refusal_or_note_is_not_missed_by_the_rules() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bots.minds.mind import NAMELESS
 from bots.minds.simulated.criteria import archetypes_in, mentioned, speaks_against, symbols_in
 from bots.minds.simulated.wording import quoted
 from protocols.kernel.envelope import Envelope
@@ -44,6 +45,7 @@ def heeded(
     symbols: Iterable[str],
     now: datetime,
     most_hours: float,
+    people: Mapping[str, str] = NAMELESS,
 ) -> tuple[Heeded, ...]:
     """Read the notes that concern some cases.
 
@@ -53,6 +55,7 @@ def heeded(
         symbols: What may be traded.
         now: Society time.
         most_hours: Age up to which a note that names no case is heeded.
+        people: What people are called, by their ids.
 
     Returns:
         The notes, oldest first; the same text counts once.
@@ -67,9 +70,14 @@ def heeded(
             continue
         text = env.body.text
         quote = quoted(text)
-        who = env.actor.user_id or env.author.value
-        found[who, quote] = Heeded(
-            who, quote, mentioned(text), archetypes_in(text), symbols_in(text, names), speaks_against(text)
+        user_id = env.actor.user_id or env.author.value
+        found[user_id, quote] = Heeded(
+            people.get(user_id, user_id),
+            quote,
+            mentioned(text),
+            archetypes_in(text),
+            symbols_in(text, names),
+            speaks_against(text),
         )
     return tuple(found.values())
 

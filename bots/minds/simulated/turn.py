@@ -130,7 +130,7 @@ class Turn:
         """Return the notes of people that concern this case or everybody."""
         cases = {self.case_id, *(env.case_id for env in self.view.transcript if env.case_id is not None)}
         symbols = self.universe.symbols
-        return heeded(self.view.notes, cases, symbols, self.now, self.temper.note_hours)
+        return heeded(self.view.notes, cases, symbols, self.now, self.temper.note_hours, self.view.names)
 
     # ------------------------------------------------------------ the strategy under debate
 

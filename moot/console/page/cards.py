@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from channels.showing.looks import LOOKS, MOOT
-from channels.showing.rendering import card, predicate
+from channels.showing.rendering import NAMELESS, Names, card, predicate
 from channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.times import rfc3339
@@ -56,13 +56,13 @@ MOST_JSON: Final = 200_000
 """Characters of a body that is shown as JSON; a page is not for reading more."""
 
 
-def card_of(envelope: Envelope) -> Card:
+def card_of(envelope: Envelope, names: Names = NAMELESS) -> Card:
     """Return what a page shows of a message: who, where, when, one sentence, bars, how it stands out."""
     body = envelope.body.model_dump()
     kind = str(envelope.body.type)
     look = LOOKS.get(envelope.author, MOOT)
     is_human = envelope.actor.kind == "human"
-    said = predicate(envelope)
+    said = predicate(envelope, names)
     found: Card = {
         "s": envelope.seq,
         "c": envelope.channel,
@@ -80,7 +80,7 @@ def card_of(envelope: Envelope) -> Card:
     if _is_cut(said) and texts_of(body, said):
         found["l"] = True
     if is_human:
-        found["h"] = clean(envelope.actor.user_id, 60)
+        found["h"] = clean(names.get(envelope.actor.user_id, envelope.actor.user_id), 60)
         found["p"] = clean(envelope.actor.platform, 30)
     return found
 

@@ -95,7 +95,7 @@ async def _feed(model: ReadModel, channels: Sequence[ChannelView], filter_: dict
         "about": known.purpose if known else "all channels as they are logged",
         "channel": channel,
         "filter": filter_,
-        "window": views.window_of(window, filter_),
+        "window": views.window_of(window, filter_, names=model.names()),
     }
 
 
@@ -107,8 +107,8 @@ async def _permalink(model: ReadModel, said: str) -> Json:
     filter_ = {"channel": envelope.channel}
     above = await model.window(channel=envelope.channel, before=seq + 1, limit=WINDOW)
     below = await model.window(channel=envelope.channel, after=seq, limit=AROUND)
-    window = views.window_of(above, filter_, seq)
-    window["items"] += [card_of(one) for one in below.envelopes]
+    window = views.window_of(above, filter_, seq, model.names())
+    window["items"] += [card_of(one, model.names()) for one in below.envelopes]
     window["end"] = below.after is None
     purpose = next((one.purpose for one in CHANNELS if one.name == envelope.channel), "")
     return {
@@ -132,7 +132,7 @@ async def _case(model: ReadModel, person: Person, case_id: str) -> Json:
         "about": f"{case.kind} · {ended}".replace("_", " "),
         "channel": channel,
         "case": case_id,
-        "window": views.window_of(window, {"case": case_id}),
+        "window": views.window_of(window, {"case": case_id}, names=model.names()),
         "facts": await facts_of(model, case, person),
     }
 
@@ -187,7 +187,10 @@ async def found_by(model: ReadModel, asked: Mapping[str, str], before: int | Non
         before=before,
         limit=WINDOW,
     )
-    return {"items": [card_of(one) for one in reversed(window.envelopes)], "before": window.before}
+    return {
+        "items": [card_of(one, model.names()) for one in reversed(window.envelopes)],
+        "before": window.before,
+    }
 
 
 def nothing(why: str) -> Json:

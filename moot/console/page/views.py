@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from channels.chat.commands import COMMANDS
 from channels.showing.looks import LOOKS
+from channels.showing.rendering import NAMELESS, Names
 from channels.showing.wording import clean, seat_name, words
 from channels.surface import ActKind
 from moot.console.errors import NotThere
@@ -145,7 +146,8 @@ async def halt_of(model: ReadModel) -> dict[str, Any] | None:
         by = seat_name(str(getattr(state, "by", Seat.GUARDIAN)))
     else:
         body, since = env.body.model_dump(), env.sent_at
-        by = env.actor.user_id if env.actor.kind == "human" else f"the {seat_name(str(env.author))}"
+        who = env.actor.user_id
+        by = model.names().get(who, who) if env.actor.kind == "human" else f"the {seat_name(str(env.author))}"
         why = str(body.get("reason") or body.get("message") or "")
     return {
         "id": state.case_id,
@@ -193,11 +195,13 @@ async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
     return {"owed": mine[:MOST_OWED], "raised": raised, "building": "", "halt": await halt_of(model)}
 
 
-def window_of(window: Window, filter_: Mapping[str, str], at: int = 0) -> dict[str, Any]:
+def window_of(
+    window: Window, filter_: Mapping[str, str], at: int = 0, names: Names = NAMELESS
+) -> dict[str, Any]:
     """Return a stretch of messages."""
     return {
         "filter": dict(filter_),
-        "items": [card_of(envelope) for envelope in window.envelopes],
+        "items": [card_of(envelope, names) for envelope in window.envelopes],
         "start": window.before is None,
         "end": window.after is None,
         "at": at,

@@ -46,6 +46,12 @@ def read(*notes, cases=("hyp_1",)):
     return heeded(notes, set(cases), SYMBOLS, NOON, 6.0)
 
 
+def test_people_are_named_as_the_log_calls_them():
+    said = note("mind the tail risk")
+    (known,) = heeded([said], {"hyp_1"}, SYMBOLS, NOON, 6.0, {said.actor.user_id: "Ann Lee"})
+    assert known.facts["who"] == "Ann Lee"
+
+
 @pytest.mark.parametrize("name", CRITERIA)
 def test_every_score_is_found_by_its_identifier_and_by_its_spoken_name(name):
     assert mentioned(f"what about {name}?") == (name,)

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from channels.showing.layout import parts
 from channels.showing.looks import look_of
-from channels.showing.namebook import MOST_NAME, NameBook
+from channels.showing.namebook import NameBook
 from channels.showing.rendering import card, speaker
 from protocols.escalation.messages import EscalationResolved
 from protocols.kernel.envelope import Actor
+from protocols.kernel.officers import PersonNamed
 from protocols.kernel.seats import Seat
 from tests.doubles.postings import posting
 from tests.doubles.small_log import SmallLog
@@ -23,7 +24,8 @@ def learned(*names):
 
     async def learn():
         for user_id, name in names:
-            await book.learn(user_id, name, memory)
+            body = PersonNamed(platform="discord", user_id=user_id, display_name=name)
+            await book.hear(SmallLog().append(body, channel="#admin", author=Seat.REFEREE), memory)
 
     asyncio.run(learn())
     return book, memory
@@ -55,11 +57,17 @@ def test_names_survive_a_new_start_and_the_newest_counts():
     assert again.names == {ID: "Anna"}
 
 
-def test_a_name_is_one_short_clean_line_and_never_the_seat():
-    book, _ = learned((ID, "Referee\u202e\n" + "x" * 100), ("ann", "Ann"), ("U1", ""))
-    assert set(book.names) == {ID} and len(book.names[ID]) <= MOST_NAME and book.names[ID].isprintable()
+def test_a_name_like_a_seats_never_stands_alone():
+    book, _ = learned((ID, "Referee"))
     said = SmallLog().say("hello", author=Seat.VIEWER, actor=ANN)
-    assert speaker(said, book.names).startswith("Viewer (Referee")
+    assert speaker(said, book.names) == f"Viewer (Referee ({ID}) on discord)"
+
+
+def test_the_message_that_names_somebody_says_whom():
+    book, _ = learned((ID, "Ann"))
+    body = PersonNamed(platform="discord", user_id=ID, display_name="Anna")
+    said = SmallLog().append(body, channel="#admin", author=Seat.REFEREE)
+    assert card(said, book.names).sentence == f"Referee learns that {ID} on discord is called Anna"
 
 
 def test_folded_messages_name_people_too():

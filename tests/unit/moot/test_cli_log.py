@@ -10,6 +10,7 @@ import pytest
 
 from moot.cli.log import Reader
 from moot.cli.reading import Log, fold
+from protocols.kernel.officers import PersonNamed
 from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat
 from tests.doubles.command_line import complaint, done, moot, write
@@ -46,6 +47,17 @@ def test_a_message_is_one_line_with_number_date_channel_and_seat(place: Path) ->
         f"    4  2026-02-23 10:09  #a-arena     Critic        rates {HYP} CONDITIONAL_PASS, confidence 0.60: "
         "overfitting 0.40, tail risk 0.30"
     )
+
+
+def test_people_are_named_as_the_log_calls_them(tmp_path: Path) -> None:
+    table = Table()
+    named = PersonNamed(platform="test", user_id="234567890123456789", display_name="Ann Lee")
+    table.post(Seat.REFEREE, named, channel="#admin", key="named/test/234567890123456789/0")
+    table.post(Seat.VIEWER, Note(text="hm"), channel="#a-arena", key="n", user=named.user_id)
+    place = write_log(tmp_path / "data", table.log)
+    for options in ([], ["--channel", "a-arena"], ["--from", "3"]):
+        (last,) = [line for line in done("log", place, *options).splitlines() if "hm" in line]
+        assert "(Ann Lee on test) notes: hm" in last
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -24,6 +25,7 @@ from protocols.kernel.people import Note, Override, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
+from tests.doubles.checking import findings
 from tests.doubles.stage import Stage, play
 from tests.doubles.tampering import judged, read, rehashed, write
 
@@ -80,6 +82,35 @@ def test_re5_an_admin_speaks_as_an_admin_whatever_his_platform_took_him_for() ->
 
     authors = [env.author for env in at_the_door(script) if env.body.type == "NOTE"]
     assert authors == [Seat.ADMIN, Seat.VIEWER]
+
+
+def test_what_a_person_is_called_is_in_the_log_once_before_they_are_heard_and_again_when_it_changes() -> None:
+    eve = Actor("human", "discord", "eve")
+
+    async def script(door: Door, stage: Stage) -> None:
+        for n, name in enumerate(("Rob", "Rob", "<@Bobby>", "")):
+            said = replace(note(Seat.VIEWER, eve, f"k{n}"), display_name=name)
+            await door.publish_json(json.loads(draft_to_json(said)), f"k{n}")
+        for n in range(2):
+            await door.publish(note(Seat.VIEWER, Actor("human", "discord", "x" * 150), f"long{n}"))
+
+    log = at_the_door(script)
+    heard = [
+        getattr(env.body, "display_name", env.body.type)
+        for env in log
+        if env.body.type in ("PERSON_NAMED", "NOTE")
+    ]
+    assert heard == ["Rob", "NOTE", "NOTE", "Bobby", "NOTE", "NOTE", "NOTE", "NOTE"]
+    assert {env.actor for env in log if env.body.type == "NOTE"} >= {eve}
+    assert findings(log) == []
+
+
+def test_two_acts_at_once_name_a_person_once() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        said = [replace(note(Seat.ADMIN, BOB, f"k{n}"), display_name="Robert") for n in range(5)]
+        await asyncio.gather(*(door.publish(one) for one in said))
+
+    assert kinds(at_the_door(script)).count("PERSON_NAMED") == 1
 
 
 def test_a_viewer_may_note_but_not_stop() -> None:

@@ -62,6 +62,7 @@ TIMEOUT_PING            referee              *
 RULING                  referee              *
 VIOLATION               referee              *
 AUDIT                   referee              #admin
+PERSON_NAMED            referee              #admin
 ESCALATION              referee              #admin
 ESCALATION_PAGED        referee              #admin
 ESCALATION_ACK          admin                #admin

@@ -292,6 +292,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "of_seq": 12,
     },
     "VIOLATION": {"of_seq": 12, "seat": "evolver", "rule": "R-D9", "field": None, "why": "a second REVISE"},
+    "PERSON_NAMED": {"platform": "discord", "user_id": "234567890123456789", "display_name": "Ann"},
     "AUDIT": {
         "event": "refused",
         "seat": "",
