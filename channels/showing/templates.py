@@ -132,6 +132,7 @@ OFFICERS: Final[Mapping[str, str]] = {
     "CONFIG_CHANGED": "changes the configuration: {reason}[ ({changes})]",
     "CLOCK_SET": "sets the clock to {society_at|when}, speed {speed}, {paused|either:paused,running}"
     "[: {reason}]",
+    "ANCHOR": "anchors what was said until {nominal_at|when}: message {seq}, hash {hash}",
     "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id}, due for {waited_min} min",
     "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}[ ({rule})]",
     "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}[ ({rule})]",

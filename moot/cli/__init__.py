@@ -9,7 +9,7 @@
 * the groups `arena` (`arena_input`, `arena_out`, `arena_show`, `arena_matrix`, `arena_society`) and `panel`
   (`panel_input`).
 * the commands: `up`, `simulate`, `scene`; `status` (with obligations and replay), `log`, `case`,
-  `escalations`; `people`, `answer`, `clock`; `verify`, `keep` (rebuild, export, backup); `config` (with
+  `escalations`; `people`, `answer`, `clock`; `verify`, `anchor`, `keep` (rebuild, export, backup); `config` (with
   schema), `doctor` and its `ailments`.
 
 Every module imports what is heavy inside its commands, so that `moot --help` is quick.

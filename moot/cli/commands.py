@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moot.cli import (
+    anchor,
     answer,
     arena,
     arena_society,
@@ -29,6 +30,7 @@ from moot.cli import (
 from moot.cli.app import app
 
 __all__ = [
+    "anchor",
     "answer",
     "app",
     "arena",

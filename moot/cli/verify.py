@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from moot.cli.app import command
-from moot.cli.errors import Unusable
+from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import Counting, console, heading, plural, print_hanging, say, write_json
 from moot.cli.place import AsJson, data_dir
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from moot.anchor import Anchor
     from moot.verify import Report
 
 
 @command(
     "moot verify ./moot-data",
     "moot verify ./moot-data --strict",
+    "moot verify ./moot-data --anchor anchors.jsonl --key id_ed25519.pub",
     "moot verify ./log.jsonl --json",
     "moot verify - < log.jsonl",
 )
@@ -39,29 +41,70 @@ def verify(
             "--strict", help="Fail also when something that can be computed again is not borne out."
         ),
     ] = False,
+    anchor_files: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--anchor", metavar="FILE", help="Anchors that were kept elsewhere, by moot anchor or as posted."
+        ),
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key", metavar="FILE", help="The public ed25519 key that all anchors must be signed with."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Judge a log that anybody produced, trusting nothing in it; exit code 1 names the offending message.
 
     It folds the log anew and checks the hash chain, every message, every ruling, every deadline, every
     figure. A file without hashes is judged by the rules alone. What it cannot compute again, because prices are
-    missing, say, it always tells; with --strict it fails by that.
+    missing, say, it always tells; with --strict it fails by that. Hashes show no edit after which all were
+    computed anew; with --anchor that shows too.
     """
     from moot.logs import open_log
     from moot.verify import verify as judge
 
     if is_strict and is_trusting:
         raise Unusable("--strict and --no-evidence contradict each other: give one of them")
+    anchors = _anchors(anchor_files or [], key)
     place = Path(named)
     if named != "-" and place.is_dir():
         place = data_dir(place)
     with open_log(named if named == "-" else place) as source, Counting("judging") as told:
-        report = judge(source, evidence=not is_trusting, strict=is_strict, on_progress=told)
+        report = judge(source, evidence=not is_trusting, strict=is_strict, anchors=anchors, on_progress=told)
     if as_json:
         write_json(report.as_json())
     else:
         print_report(console(), named, report)
     return 0 if report.ok else 1
+
+
+def _anchors(files: Sequence[Path], key_file: Path | None) -> list[Anchor]:
+    """Read anchors and check their signatures.
+
+    Raises:
+        Unusable: A file holds none, or no key.
+        CheckFailed: A signature is not of the key.
+    """
+    from moot.anchor import AnchorError, check_signature, public_key, read_anchors
+
+    if key_file is not None and not files:
+        raise Unusable("--key checks anchors: name their file with --anchor")
+    try:
+        key = public_key(key_file) if key_file is not None else None
+        found = [(file, anchor) for file in files for anchor in read_anchors(file)]
+    except AnchorError as exc:
+        raise Unusable(str(exc)) from exc
+    if key is not None:
+        for file, anchor in found:
+            try:
+                check_signature(anchor, key)
+            except AnchorError as exc:
+                raise CheckFailed(f"{file}: {exc}") from exc
+    elif any(anchor.signature for _, anchor in found):
+        say("moot verify: the anchors are signed, and nothing says by whom: --key checks it")
+    return [anchor for _, anchor in found]
 
 
 def print_report(target: Console, named: str, report: Report) -> None:
@@ -113,3 +156,5 @@ def _figures(figures: Any) -> Iterator[str]:
 
     yield f"{counted('debates')}; {counted('escalations')}"
     yield ", ".join(plural(figures.get(f"{name}s", 0), name) for name in ("violation", "ruling"))
+    if figures.get("anchors"):
+        yield f"{plural(figures['anchors'], 'anchor')} fit, the last at message {figures['anchored_to']:,}"

@@ -5,7 +5,7 @@
 * `reading`: from a line to an envelope, `exactness`: which says just the same; `ahead`: some lines at a time.
 * `aside`: a second process that looks at lines by themselves ahead of this one, where there is a second processor.
 * `secrecy`: no message holds a secret.
-* `chain`: hashes and the file `head`.
+* `chain`: hashes and the file `head`; `anchored`: hashes that were kept elsewhere.
 * `order`: seq, ids, time; `counting`: ids that the sequencer counts.
 * `envelopes`: the fields around a message of a bot or a person; `officers`: those around an officer's.
 * `lifecycle`: start, stop, clock, and who may write where; `deadlines`: what the officers owed and when.

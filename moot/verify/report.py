@@ -10,6 +10,7 @@ Invariant = Literal[
     "readable",
     "hash",
     "head",
+    "anchor",
     "dense_seq",
     "unique_id",
     "time",
@@ -35,7 +36,7 @@ Invariant = Literal[
 ]
 """What `moot verify` holds a log to; the name that a finding goes by."""
 
-INTEGRITY: Final = frozenset({"readable", "valid_body", "hash", "head", "dense_seq", "unique_id"})
+INTEGRITY: Final = frozenset({"readable", "valid_body", "hash", "head", "anchor", "dense_seq", "unique_id"})
 """Breaks of the log itself; what the rules find beside one mostly follows from it."""
 
 MAX_FINDINGS: Final = 20

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moot.logs import Damaged, LogSource
 from moot.verify.ahead import Ahead
+from moot.verify.anchored import Anchored
 from moot.verify.aside import Aside, processors
 from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
@@ -36,6 +37,9 @@ from protocols.kernel.seats import OFFICERS
 from protocols.kernel.upcast import Opaque
 from protocols.rulebook import rules
 
+if TYPE_CHECKING:
+    from moot.anchor import Anchor
+
 PROGRESS_EVERY: Final = 5000
 OBJECTS_BETWEEN_COLLECTIONS: Final = 2_000_000
 """About a million messages leave so many; garbage in cycles is below 200 MiB by then."""
@@ -46,6 +50,7 @@ def verify(
     *,
     evidence: bool = True,
     strict: bool = False,
+    anchors: Sequence[Anchor] = (),
     max_findings: int = MAX_FINDINGS,
     on_progress: Callable[[int], None] | None = None,
 ) -> Report:
@@ -55,6 +60,7 @@ def verify(
         source: The log; it is read to its end, but not closed.
         evidence: Whether to recompute backtests, fills and prices from the prices that the log names.
         strict: Whether what the log lets anybody compute again, and is not borne out, counts as a failure.
+        anchors: Hashes that somebody kept elsewhere; a log that was edited before one does not reach it.
         max_findings: Stop after so many; later ones may follow from the first.
         on_progress: Called now and then with the number of lines judged.
 
@@ -63,7 +69,9 @@ def verify(
     """
     with _rare_collections(), Aside() as aside:
         helper = aside if processors() > 1 else None
-        verifier = Verifier(source, evidence=evidence, max_findings=max_findings, aside=helper)
+        verifier = Verifier(
+            source, evidence=evidence, anchors=anchors, max_findings=max_findings, aside=helper
+        )
         report = verifier.run(on_progress)
     return replace(report, ok=report.ok and not report.unproven) if strict else report
 
@@ -72,7 +80,13 @@ class Verifier:
     """One verification; the checks are apart, this feeds them in turn."""
 
     def __init__(
-        self, source: LogSource, *, evidence: bool, max_findings: int, aside: Aside | None = None
+        self,
+        source: LogSource,
+        *,
+        evidence: bool,
+        max_findings: int,
+        anchors: Sequence[Anchor] = (),
+        aside: Aside | None = None,
     ) -> None:
         """Prepare the checks; `aside` as for `read_all`."""
         self._source = source
@@ -81,6 +95,7 @@ class Verifier:
         self._docket = Docket(rules())
         self._order = Order(findings)
         self._chain = Chain(findings, source.head)
+        self._anchored = Anchored(findings, anchors)
         self._secrecy = Secrecy(findings)
         self._lifecycle = Lifecycle(findings)
         self._envelopes = Envelopes(findings, self._order.ids)
@@ -137,6 +152,7 @@ class Verifier:
         elif self._source.kind == "directory" and found.line.number != seq:
             self._findings.add(seq, "dense_seq", "K3", f"it is stored as row {found.line.number}")
         self._chain.take(found, seq)
+        self._anchored.take(found, env, seq)
         order.take(env, seq, self._lines.peek_sent_at)
         self._secrecy.take(found, env, seq)
         if type(env.body) is Opaque:
@@ -232,6 +248,7 @@ class Verifier:
         self._deadlines.end(self._docket, self._lifecycle.settled_at, slack)
         self._second.end(slack)
         self._chain.end(last)
+        self._anchored.end(last)
         if self._source.kind == "directory" and self._source.head is None and self._messages:
             findings.skip("head", last, "the file head is missing: whether this is the end cannot be told")
 
@@ -240,6 +257,8 @@ class Verifier:
         figures: dict[str, Any] = {
             **self._tally.figures(),
             "hashes": self._chain.hashed,
+            "anchors": self._anchored.fits,
+            "anchored_to": self._anchored.held,
             "recomputed": self._recompute.recomputed,
         }
         return Report(

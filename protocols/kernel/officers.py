@@ -57,6 +57,15 @@ class ClockSet(Message):
     reason: Text
 
 
+class Anchor(Message):
+    """Say which the last message before an instant was, and its hash. Timekeeper, #admin, daily (K9, K15)."""
+
+    type: Literal["ANCHOR"] = "ANCHOR"
+    nominal_at: Instant
+    seq: Count
+    hash: Ident
+
+
 class TimeoutPing(Message):
     """Remind a seat of what it owes. Referee, the obligation's channel (spec 1.4, R-D1)."""
 

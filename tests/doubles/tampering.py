@@ -24,7 +24,7 @@ Lines = list[dict[str, Any]]
 Path = tuple[str | int, ...]
 
 
-_NUMBERED = re.compile(r"\b(violation|ruling|started|stopped)/(\d+)\b")
+_NUMBERED = re.compile(r"\b(violation|ruling|started|stopped|mode/[AB])/(\d+)\b")
 
 
 class Alteration(NamedTuple):
@@ -79,12 +79,18 @@ def stripped(lines: Lines) -> Lines:
 
 
 def rehashed(lines: Lines) -> Lines:
-    """Return a log whose hashes fit again."""
+    """Return a log whose hashes fit again, and so do the ANCHORs in it that did before."""
     previous = GENESIS
-    done = []
+    done: Lines = []
     for line in stripped(lines):
-        previous = link(previous, canonical_json(line))
-        done.append({**line, "hash": previous.hex()})
+        body = line["body"]
+        named = body.get("seq") if body.get("type") == "ANCHOR" else None
+        was_right = isinstance(named, int) and 0 < named <= len(done)
+        if was_right and body["hash"] == lines[named - 1].get("hash"):
+            body = {**body, "hash": done[named - 1]["hash"]}
+        mended = {**line, "body": body}
+        previous = link(previous, canonical_json(mended))
+        done.append({**mended, "hash": previous.hex()})
     return done
 
 
@@ -105,6 +111,8 @@ def renumbered(lines: Lines) -> Lines:
         body = line["body"]
         if isinstance(body.get("of_seq"), int):
             body["of_seq"] = moved.get(body["of_seq"], body["of_seq"])
+        if body["type"] == "ANCHOR":
+            body["seq"] = moved.get(body["seq"], body["seq"])
         if "last_seq" in body:
             body["last_seq"] = n - 1
         if "evidence_seqs" in body:

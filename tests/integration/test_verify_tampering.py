@@ -35,6 +35,7 @@ OWN = "chosen by who speaks, and nothing refers to it"
 SELF = "what a host says of itself"
 
 INVISIBLE: Final[dict[str, dict[str, str]]] = {
+    "ANCHOR": {"body.hash": "a log without hashes has none to hold it to", "sent_at": SOON},
     "ARCHITECTURE_CRITIQUE": {
         "body.critiques": PROSE,
         "body.critiques.change_id": JUDGED,

@@ -58,6 +58,7 @@ SOCIETY_STARTED         timekeeper           #admin
 SOCIETY_STOPPED         timekeeper           #admin
 CONFIG_CHANGED          timekeeper           #admin
 CLOCK_SET               timekeeper           #admin
+ANCHOR                  timekeeper           #admin
 TIMEOUT_PING            referee              *
 RULING                  referee              *
 VIOLATION               referee              *
