@@ -102,6 +102,7 @@ TRADING: Final[Mapping[str, str]] = {
     "SIGNAL": "signals {signal_id}: {action} {quantity} {symbol} for {strategy_id}, {order_type}"
     "[ at {limit_price}], confidence {confidence}[: {reason}]",
     "ORDER": "orders {client_order_id}: {side} {quantity} {symbol}, {order_type}[ at {limit_price}]",
+    "NO_ORDER": "gives no order for {signal_id}: {reason|words}",
     "EXECUTION": "reports {client_order_id} {status}: {action} {qty_filled} {symbol} at {avg_price}, slippage "
     "{slippage_bps} bp, fee {fee|dollars}{fill_after_halt|either: (after the halt),}",
     "MARKET_CLOSE": "closes the books of {date}: equity {equity|dollars}, day {pnl_usd|dollars} "

@@ -178,6 +178,10 @@ class Desk:
         self._money.signal(told)
         return self._trades.signal(told)
 
+    def _declined(self, told: Told) -> Doubts:
+        self._trades.decline(told)
+        return ()
+
     def _alerted(self, told: Told) -> Doubts:
         self._sessions.alerted(told, is_halted=self._is_halted)
         return self._halted(told) if told.body.level == "HALT" else ()
@@ -272,6 +276,7 @@ _HANDLERS: Final[dict[str, Callable[[Desk, Told], Doubts]]] = {
     ),
     "SIGNAL": Desk._signalled,
     "ORDER": lambda desk, told: desk._trades.order(told),
+    "NO_ORDER": Desk._declined,
     "EXECUTION": lambda desk, told: desk._trades.execute(told),
     "RISK_ALERT": Desk._alerted,
     "RISK_PROJECTION": Desk._projected,

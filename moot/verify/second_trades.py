@@ -161,6 +161,11 @@ class Trades:
         trade.filled = 0
         self._money.order(told, is_flattening=trade.flattening > 0)
 
+    def decline(self, told: Told) -> None:
+        """Take in a NO_ORDER, which ends its trade."""
+        self._late.pop(told.case_id, None)
+        self._open.pop(told.case_id, None)
+
     def _within_limits(self, trade: Trade, body: Any, delta: int) -> Doubts:
         """Hold an order that grows a position against R-B7; what is under way counts as what it may become."""
         money, pair = self._money, (trade.owner, trade.symbol)

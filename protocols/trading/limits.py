@@ -9,6 +9,7 @@ from protocols.kernel.case import Decision
 from protocols.kernel.errors import Violation
 from protocols.trading.book_figures import units
 from protocols.trading.messages import Order, RiskCheck
+from protocols.trading.messages.deployments import OrderType
 
 if TYPE_CHECKING:
     from protocols.trading.book import Book
@@ -68,6 +69,22 @@ class Reach(NamedTuple):
         return max(abs(self.low), abs(self.high))
 
 
+class Priced(Protocol):
+    """What the price of an order is made of: the order, or what is wanted before there is one."""
+
+    @property
+    def symbol(self) -> str:
+        """What is traded."""
+
+    @property
+    def order_type(self) -> OrderType:
+        """Return market or limit."""
+
+    @property
+    def limit_price(self) -> float | None:
+        """Its price in dollars, if it names one."""
+
+
 class Wanted(Protocol):
     """What is looked at of a signal: its body, or the trade that it opened."""
 
@@ -78,6 +95,10 @@ class Wanted(Protocol):
     @property
     def limit_price(self) -> float | None:
         """Its price in dollars, if it names one."""
+
+
+class Sized(Priced, Wanted, Protocol):
+    """What is wanted, before there is an order."""
 
 
 class Breach(NamedTuple):
@@ -167,7 +188,7 @@ def position_limit(standing: Standing | None) -> float:
     return PORTFOLIO.position if standing is None else min(standing.position_limit, PORTFOLIO.position)
 
 
-def price_of(book: Book, order: Order, signal: Wanted) -> int:
+def price_of(book: Book, order: Priced, signal: Wanted) -> int:
     """Return at which price an order is held against the limits, in units a share.
 
     A market order counts at the last mark, without one at the signal's price; a limit order at its own price or the
@@ -202,7 +223,7 @@ def check_order(book: Book, life: Life, order: Order, signal: Wanted) -> None:
     if not may_grow(reach, delta):
         return
     price = price_of(book, order, signal)
-    if book.trades_today + book.unfilled >= PORTFOLIO.trades:
+    if is_full(book):
         raise Violation("R-B7", f"{PORTFOLIO.trades} trades a day are the limit, orders under way included")
     equity = book.equity()
     limit = position_limit(life.strategies.get(strategy_id))
@@ -213,10 +234,52 @@ def check_order(book: Book, life: Life, order: Order, signal: Wanted) -> None:
         if reach.low != reach.high:
             why += f", and orders under way may make it {reach.low} to {reach.high}"
         raise Violation("R-B7", why, field="quantity")
-    gross = position
-    for (owner, name), other in book.reaches().items():
-        if (owner, name) != (strategy_id, symbol):
-            gross += other.furthest * book.marks.get(name, 0)
+    gross = position + _others(book, strategy_id, symbol)
     if gross * MILLION > round(PORTFOLIO.exposure * MILLION) * equity:
         why = f"the exposure would be more than {PORTFOLIO.exposure:.0%} of the equity"
         raise Violation("R-B7", why, field="quantity")
+
+
+def is_full(book: Book) -> bool:
+    """Say whether the day has all the trades that it may have, orders under way included (R-B7)."""
+    return book.trades_today + book.unfilled >= PORTFOLIO.trades
+
+
+def _others(book: Book, strategy_id: str, symbol: str) -> int:
+    """Return what all other positions may be worth at most, in units."""
+    return sum(
+        other.furthest * book.marks.get(name, 0)
+        for (owner, name), other in book.reaches().items()
+        if (owner, name) != (strategy_id, symbol)
+    )
+
+
+def most(book: Book, life: Life, wanted: Sized, sign: int) -> int:
+    """Return how many shares an order may have at most: `check_order` takes it, and no more.
+
+    Args:
+        book: Money and positions.
+        life: Where strategies stand.
+        wanted: Whose order it is, of what, at which price.
+        sign: 1 to buy, -1 to sell.
+
+    Returns:
+        What may be taken off the position whatever else is filled, and what the limits leave beyond that (R-B7).
+    """
+    reach = book.reach(wanted.strategy_id, wanted.symbol)
+    edge = reach.high if sign > 0 else -reach.low
+    takes_off = max(-edge, 0)
+    if is_full(book):
+        return takes_off
+    try:
+        price = price_of(book, wanted, wanted)
+    except Violation:
+        return takes_off
+    equity = book.equity()
+    worth = round(position_limit(life.strategies.get(wanted.strategy_id)) * MILLION) * equity
+    free = (
+        round(PORTFOLIO.exposure * MILLION) * equity
+        - _others(book, wanted.strategy_id, wanted.symbol) * MILLION
+    )
+    shares = max(min(worth, free), 0) // (MILLION * price)
+    return max(shares - edge, takes_off, 0)

@@ -40,6 +40,7 @@ RIGHTS: Final = (
     Right("PROMOTION_DECISION", OPERATOR, OPS),
     Right("SIGNAL", TRADER, DESK),
     Right("ORDER", TRADER, DESK),
+    Right("NO_ORDER", TRADER, DESK),
     Right("EXECUTION", TRADER, DESK),
     Right("DESK_CHECK", TRADER, DESK),
     Right("PRE_MARKET_CHECK", OPERATOR, OPS),

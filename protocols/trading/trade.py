@@ -1,4 +1,4 @@
-"""A trade: a signal, its orders, and what the broker did with them (K11, R-B5, R-B7)."""
+"""A trade: a signal, its orders, and what the broker did with them (K11, R-B5, R-B7, R-F4)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from protocols.kernel.table import Duty, illegal
 from protocols.kernel.times import minutes
 from protocols.trading.briefing import desk_brief, session_of
 from protocols.trading.limits import check_order, may_grow, surely_held
-from protocols.trading.messages import Execution, Order, Signal
+from protocols.trading.messages import Execution, NoOrder, Order, Signal
 from protocols.trading.messages.deployments import OrderType
 from protocols.trading.messages.desk import Side
+from protocols.trading.no_order import Wish, check_growth, check_reason, facts_of, most, reason_for
 
 if TYPE_CHECKING:
     from protocols.trading.book import Book
@@ -33,7 +34,11 @@ ORDERING, EXECUTING, CANCELLING, FLATTENING, ENDED = (
     "ended",
 )
 HALTED, STOPPED, NOT_ORDERED, UNANSWERED = "halted", "stopped", "not_ordered", "unanswered"
+NO_ORDER: Final = "no_order"
 FLATTENED, NOT_FLATTENED = "flattened", "not_flattened"
+
+ORDERS: Final = ("ORDER", "NO_ORDER")
+"""What settles an order that is owed: only silence is silence (R-F4)."""
 
 FLATTENINGS: Final = 3
 """So many orders try to flatten what was filled after a halt."""
@@ -54,8 +59,8 @@ MISSED: Final[dict[str, tuple[Decision, str]]] = {
 class TradeState(CaseState):
     """State of a trade.
 
-    The session reads of an ended one: `outcome` (filled, cancelled, rejected, not_ordered, unanswered, halted,
-    flattened, not_flattened, stopped), `strategy_id`, `symbol`.
+    The session reads of an ended one: `outcome` (filled, cancelled, rejected, no_order, not_ordered, unanswered,
+    halted, flattened, not_flattened, stopped), `strategy_id`, `symbol`.
 
     Attributes:
         strategy_id: Whose signal it was.
@@ -64,6 +69,8 @@ class TradeState(CaseState):
         quantity: Shares that the signal wants; while flattening those to flatten.
         order_type: The signal's.
         limit_price: The signal's price in dollars, if any.
+        confidence: The signal's.
+        is_shrinking: Whether the signal was to take something off a position, and no more.
         order: The order that is under way; None between orders.
         ordered_seq: Its seq.
         orders: Orders so far.
@@ -79,6 +86,8 @@ class TradeState(CaseState):
     quantity: int
     order_type: OrderType
     limit_price: float | None = None
+    confidence: float = 1.0
+    is_shrinking: bool = False
     order: Order | None = None
     ordered_seq: int = 0
     orders: int = 0
@@ -93,8 +102,10 @@ class TradeState(CaseState):
         return self.order.client_order_id if self.order else f"{self.case_id}-{self.orders + 1}"
 
 
-def _owed(state: TradeState, env: Envelope, expects: str, step: str, within: int) -> tuple[Obligation, ...]:
-    duty = Duty(Seat.TRADER, (expects,), DESK, minutes(within), minutes(within), step)
+def _owed(
+    state: TradeState, env: Envelope, expects: tuple[str, ...], step: str, within: int
+) -> tuple[Obligation, ...]:
+    duty = Duty(Seat.TRADER, expects, DESK, minutes(within), minutes(within), step)
     return (duty.owed(state.case_id, env),)
 
 
@@ -151,8 +162,10 @@ def open_trade(env: Envelope, house: House, parent: CaseState | None) -> TradeSt
         quantity=body.quantity,
         order_type=body.order_type,
         limit_price=body.limit_price,
+        confidence=body.confidence,
     )
-    return evolve(state, owed=_owed(state, env, "ORDER", "order", 5))
+    reach, delta = _book(house).reach(body.strategy_id, body.symbol), _signed(body.action, body.quantity)
+    return evolve(state, is_shrinking=not may_grow(reach, delta), owed=_owed(state, env, ORDERS, "order", 5))
 
 
 def _check_size(body: Signal | Order) -> None:
@@ -196,21 +209,48 @@ def _check_growth(house: House, strategy_id: str, symbol: str, delta: int) -> No
 
 
 def step(state: TradeState, env: Envelope, house: House) -> TradeState:
-    """Apply an ORDER or an EXECUTION.
+    """Apply an ORDER, a NO_ORDER or an EXECUTION.
 
     A violation of an EXECUTION leaves the trade as it is, but the book has its fill: what the next EXECUTION says is
     counted on top of all that is booked, so that a fact need not, and must not, be told twice.
 
     Raises:
         Violation: The phase does not allow it, an order is not the signal's (K11), is too large (R-B7) or grows a
-            position while halted (R-B5), or an EXECUTION does not fit its order (K11).
+            position while halted (R-B5), after a halving (R-F1), on little confidence or at a session's edge (R-F17),
+            the reason of a NO_ORDER is not true (R-F4), or an EXECUTION does not fit its order (K11).
     """
     body = env.body
+    if isinstance(body, NoOrder) and state.order is None:
+        check_reason(body.reason, _wish(state), house, env.sent_at)
+        return _not_ordered(state, body)
     if isinstance(body, Order) and state.order is None:
         return _order(state, env, body, house)
     if isinstance(body, Execution) and state.order is not None:
         return _execution(state, env, body, state.order, house)
     raise illegal(state, env, "K11")
+
+
+def _wish(state: TradeState, order: Order | None = None) -> Wish:
+    """Return what the next order may do, or what one does."""
+    asked = state if order is None else order
+    return Wish(
+        state.strategy_id,
+        state.symbol,
+        _signed(state.side, 1),
+        asked.quantity,
+        asked.order_type,
+        asked.limit_price,
+        state.confidence,
+        state.is_shrinking or state.is_flattening,
+    )
+
+
+def _not_ordered(state: TradeState, body: NoOrder) -> TradeState:
+    """End a trade that gives no order; where a late fill was to be flattened, it is, or the exchange is closed."""
+    outcome = NO_ORDER
+    if state.is_flattening:
+        outcome = FLATTENED if body.reason == "position_gone" else NOT_FLATTENED
+    return evolve(state, phase=ENDED, owed=(), outcome=outcome)
 
 
 def _order(state: TradeState, env: Envelope, body: Order, house: House) -> TradeState:
@@ -223,7 +263,7 @@ def _order(state: TradeState, env: Envelope, body: Order, house: House) -> Trade
     if state.is_flattening and body.quantity != (left := _to_flatten(state, _book(house))):
         raise Violation("R-B5", f"{left} are to be flattened", field="quantity")
     _check_growth(house, state.strategy_id, state.symbol, _signed(body.side, body.quantity))
-    _check_reduced(house, state, _signed(body.side, body.quantity), env)
+    check_growth(_wish(state, body), house, env.sent_at)
     check_order(_book(house), house.fold_named("life"), body, state)
     return evolve(
         state,
@@ -237,26 +277,13 @@ def _order(state: TradeState, env: Envelope, body: Order, house: House) -> Trade
     )
 
 
-def _check_reduced(house: House, state: TradeState, delta: int, env: Envelope) -> None:
-    """Check that an order undoes no conservative halving.
-
-    Raises:
-        Violation: R-F1, it opens or grows a position in the session in which all were halved.
-    """
-    book = _book(house)
-    if book.is_reduced(env.sent_at) and may_grow(book.reach(state.strategy_id, state.symbol), delta):
-        until = f"{book.reduced_until:%Y-%m-%d %H:%M} UTC"
-        why = f"every position was halved: until {until} no order opens or grows one"
-        raise Violation("R-F1", why, field="quantity")
-
-
 def _same(given: str, wanted: str, field: str) -> None:
     if given != wanted:
         raise Violation("K11", f"it is {wanted} here, not {given}", field=field)
 
 
 def _executions(state: TradeState, env: Envelope, within: int) -> tuple[Obligation, ...]:
-    return _owed(state, env, "EXECUTION", f"execution-{state.executions + 1}", within)
+    return _owed(state, env, ("EXECUTION",), f"execution-{state.executions + 1}", within)
 
 
 def check_execution(env: Envelope, house: House) -> None:
@@ -381,7 +408,7 @@ def _flatten(state: TradeState, env: Envelope, quantity: int) -> TradeState:
         order=None,
         quantity=quantity,
         filled=0,
-        owed=_owed(state, env, "ORDER", f"flatten-{state.orders}", 5),
+        owed=_owed(state, env, ORDERS, f"flatten-{state.orders}", 5),
     )
 
 
@@ -439,8 +466,10 @@ def rule(
 def brief(state: TradeState, obligation: Obligation, house: House) -> dict[str, Any]:
     """Tell the Trader what is to be ordered, or which order waits for the broker's answer.
 
-    Of an order under way: `filled` shares that are booked, `remaining` ones, `is_after_halt`: what fills now must say
-    `fill_after_halt`, and phase `cancelling`: the order is to be cancelled.
+    Of one that is to be given: `facts` for and against it, and what they come to at the log's last instant: `most`
+    shares, and `no_order`, the reason why none need be given, "" for none (R-F4). Of an order under way: `filled`
+    shares that are booked, `remaining` ones, `is_after_halt`: what fills now must say `fill_after_halt`, and phase
+    `cancelling`: the order is to be cancelled.
     """
     book, order = _book(house), state.order
     shown = {
@@ -451,11 +480,15 @@ def brief(state: TradeState, obligation: Obligation, house: House) -> dict[str, 
         "desk": desk_brief(house),
     }
     if order is None:
+        facts, at = facts_of(_wish(state), house), house.at or state.anchor_at
         return shown | {
             "side": state.side,
             "quantity": _to_flatten(state, book) if state.is_flattening else state.quantity,
             "order_type": state.order_type,
             "limit_price": state.limit_price,
+            "facts": facts._asdict(),
+            "most": most(facts, at),
+            "no_order": reason_for(facts, at) or "",
         }
     booked = book.filled(order.client_order_id)
     return shown | {

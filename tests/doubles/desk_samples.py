@@ -159,6 +159,7 @@ DESK_BODIES: dict[str, dict[str, Any]] = {
         "order_type": "limit",
         "limit_price": 5000.5,
     },
+    "NO_ORDER": {"signal_id": SIGNAL, "reason": "below_confidence"},
     "EXECUTION": {
         "signal_id": SIGNAL,
         "execution_id": "exec_20260223_1446",

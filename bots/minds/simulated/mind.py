@@ -112,6 +112,7 @@ ANSWERS: Final[Mapping[str, Answer]] = {
     "DESK_CHECK": trader.check,
     "SIGNAL": trader.reduce,
     "ORDER": trader_orders.order,
+    "NO_ORDER": trader_orders.order,
     "EXECUTION": trader_orders.execute,
     "FEASIBILITY": trader_reviews.assess,
 }

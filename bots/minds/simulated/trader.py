@@ -27,6 +27,7 @@ from protocols.trading.messages import (
 )
 from protocols.trading.messages.deployments import OrderType
 from protocols.trading.messages.desk import Side
+from protocols.trading.no_order import LEAST_CONFIDENCE, is_edge
 from protocols.trading.session_follow import FLATTEN
 
 DESK: Final = "#b-desk"
@@ -59,7 +60,8 @@ CAPS: Final = (0.6, 0.75, 0.9)
 """Most confidence of one, two, three and more strategies that want the same (facts 8)."""
 CONFLICT: Final = 0.15
 """What each strategy that wants the opposite takes off it."""
-LEAST_CONFIDENCE: Final = 0.05
+FLOOR: Final = 0.05
+"""Least confidence of all."""
 
 # ---------------------------------------------------------------- rounds
 
@@ -84,7 +86,9 @@ class Room:
     limits: Mapping[str, float]
     may_grow: bool
 
-    def most(self, symbol: str, held: int, wanted: int, full: float, price: float) -> int:
+    def most(
+        self, symbol: str, held: int, wanted: int, full: float, price: float, *, is_barred: bool = False
+    ) -> int:
         """Return how much of a change from `held` to `wanted` shares the limits leave, signed.
 
         Args:
@@ -93,13 +97,14 @@ class Room:
             wanted: Signed shares.
             full: Most shares of this position.
             price: Dollars a share.
+            is_barred: Whether this position may not be opened or grow now.
         """
         delta = wanted - held
         if not grows(held, delta):
             return delta
         sign = 1 if delta > 0 else -1
         closed = abs(held) if held * wanted < 0 else 0
-        if not self.may_grow or self.trades >= self.limits["trades"]:
+        if is_barred or not self.may_grow or self.trades >= self.limits["trades"]:
             return sign * closed
         of_position = full - (0 if closed else abs(held))
         of_exposure = (self.limits["exposure"] * HEADROOM * self.equity - self.gross) / price + closed
@@ -149,7 +154,7 @@ class Round:
         alike = sum(1 for other in others if other * wish > 0)
         conflicts = len(others) - alike if wish else 0
         cap = CAPS[min(max(alike, 1), len(CAPS)) - 1]
-        return round(max(cap - CONFLICT * conflicts, LEAST_CONFIDENCE), 6)
+        return round(max(cap - CONFLICT * conflicts, FLOOR), 6)
 
 
 def check(turn: Turn) -> Reply:
@@ -214,12 +219,25 @@ def _signals(turn: Turn, shown: Mapping[str, Any], asked: Round) -> Iterator[Sig
             room.trades += 1
     for key, wish, held, wanted, price in growing:
         full = full_position(shown, key[0], price)
-        delta = room.most(key[1], held, wanted, full, price)
+        is_barred = _is_barred(turn, shown, asked, key, wish)
+        delta = room.most(key[1], held, wanted, full, price, is_barred=is_barred)
         if abs(delta) < max(BAND * full, 1.0) and delta != -held:
             continue
         if delta:
             yield _signal(turn, shown, asked, key, wish, held, delta, price)
             room.take(key[1], held, delta, price)
+
+
+def _order_type(shown: Mapping[str, Any], strategy_id: str) -> OrderType:
+    found: OrderType = shown["strategies"].get(strategy_id, {}).get("order_type") or "market"
+    return found
+
+
+def _is_barred(turn: Turn, shown: Mapping[str, Any], asked: Round, key: tuple[str, str], wish: float) -> bool:
+    """Say whether an order that opens or grows a position would be refused, so that it is not signalled (R-F17)."""
+    if asked.confidence(key[1], wish) < LEAST_CONFIDENCE:
+        return True
+    return _order_type(shown, key[0]) == "market" and is_edge(turn.now)
 
 
 def room_for(turn: Turn) -> Room:
@@ -320,7 +338,7 @@ def _signal(
         side="long" if delta > 0 else "short",
         strategy=strategy_id,
     )
-    order_type: OrderType = entry.get("order_type") or "market"
+    order_type = _order_type(shown, strategy_id)
     # Before a symbol's first mark the rules hold a market order against the signal's price.
     needs_price = order_type == "limit" or symbol not in shown["marks"]
     return Signal(

@@ -1,4 +1,4 @@
-"""The Trader's orders: what is ordered of a signal, and what the broker did with it (K11, R-B5, R-B7)."""
+"""The Trader's orders: what is ordered of a signal, and what the broker did with it (K11, R-B5, R-B7, R-F4)."""
 
 from __future__ import annotations
 
@@ -6,39 +6,23 @@ from datetime import datetime
 
 from bots.desk.broker import Ticket, answer, cancel, ends_at
 from bots.minds.mind import Reply, View
-from bots.minds.simulated.deskfile import desk, filled_in, known, subject
+from bots.minds.simulated.deskfile import filled_in
 from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.trader import full_position, price_for, reach_of, room_for
 from bots.minds.simulated.transcript import Transcript
 from bots.minds.simulated.turn import Turn
-from protocols.trading.limits import grows, surely_held
-from protocols.trading.messages import Execution, Order
+from protocols.trading.messages import Execution, NoOrder, Order
+from protocols.trading.no_order import Facts, most, reason_for
 from protocols.trading.trade import CANCELLING
 
 
-def order(turn: Turn) -> Reply | None:
-    """Order what was signalled, less when the limits leave less; nothing when they leave nothing (R-B7).
-
-    What was to shrink a position shrinks what remains of it whatever is filled of the orders under way (R-B5).
-    """
-    brief, shown = turn.view.brief, desk(turn)
-    quantity = int(brief["quantity"])
-    sign = 1 if brief["side"] == "BUY" else -1
-    strategy_id, symbol = subject(turn), str(brief["symbol"])
-    held = int(shown["positions"].get(strategy_id, {}).get(symbol, 0))
-    reach = reach_of(shown, strategy_id, symbol)
-    if not grows(held, sign * quantity):
-        quantity = min(quantity, abs(surely_held(held, reach)))
-    else:
-        price = max(price_for(turn.tools.market, shown, symbol, turn.now), brief["limit_price"] or 0.0)
-        if price <= 0.0 or not known(turn).get("is_deployed"):
-            return None
-        full = full_position(shown, strategy_id, price)
-        edge = reach.high if sign > 0 else reach.low
-        quantity = min(quantity, abs(room_for(turn).most(symbol, edge, edge + sign * quantity, full, price)))
-        # What other orders are worth is not counted here: one that was too large is tried at half its size.
-        quantity >>= turn.view.attempt
-    return Reply(filled_in(Order, turn, quantity=quantity)) if quantity else None
+def order(turn: Turn) -> Reply:
+    """Order what was signalled, as much of it as the rules leave; where they leave nothing, say why (R-B7, R-F4)."""
+    facts = Facts(**turn.view.brief["facts"])
+    reason = reason_for(facts, turn.now)
+    if reason is not None and "NO_ORDER" in turn.view.obligation.expects:
+        return Reply(filled_in(NoOrder, turn, reason=reason))
+    # A script may want an order where none need be given; it is the one that was signalled.
+    return Reply(filled_in(Order, turn, quantity=most(facts, turn.now) or facts.quantity))
 
 
 def ticket_of(view: View) -> Ticket | None:

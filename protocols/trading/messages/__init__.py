@@ -22,6 +22,7 @@ from protocols.trading.messages.deployments import (
 from protocols.trading.messages.desk import (
     DeskCheck,
     Execution,
+    NoOrder,
     Order,
     RiskParams,
     Signal,
@@ -70,6 +71,7 @@ __all__ = [
     "HealthCheck",
     "MarketClose",
     "MetricsRecorded",
+    "NoOrder",
     "Order",
     "OvernightRiskCheck",
     "PerformanceFeedback",

@@ -9,6 +9,17 @@ from protocols.kernel.message import Count, Ident, Instant, Message, Number, Par
 from protocols.trading.messages.deployments import OrderType
 
 Side = Literal["BUY", "SELL"]
+NoOrderReason = Literal[
+    "market_closed",
+    "position_gone",
+    "halted",
+    "reduced",
+    "below_confidence",
+    "session_edge",
+    "daily_limit",
+    "no_room",
+]
+"""Why an order is not given (R-F4)."""
 
 
 class TradingDay(Message):
@@ -90,6 +101,15 @@ class Order(Message):
     quantity: Count
     order_type: OrderType
     limit_price: Number | None = None
+
+
+class NoOrder(Message):
+    """Give no order where none need be given, and say why. Trader, #b-desk (R-F4)."""
+
+    case_field: ClassVar[str] = "signal_id"
+    type: Literal["NO_ORDER"] = "NO_ORDER"
+    signal_id: Minted = ""
+    reason: NoOrderReason
 
 
 class Execution(Message):

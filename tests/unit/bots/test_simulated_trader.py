@@ -71,7 +71,7 @@ def test_r_b7_positions_stay_below_their_limit_and_follow_the_signal(morning):
 def test_k11_the_execution_waits_for_the_broker_and_a_restart_tells_the_same(morning):
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-ECHO"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     signal = t.Signal(
         session_id=desk.session.case_id, strategy_id="strat_1", symbol="SIM-ECHO", action="BUY", quantity=200,
         order_type="market", limit_price=115.0, confidence=0.6, reason="it rises",
@@ -113,10 +113,10 @@ def test_a_strategy_that_raises_is_a_fault_and_keeps_what_it_holds(morning):
 def test_what_a_strategy_holds_that_is_not_traded_any_more_is_sold():
     desk = MindedDesk()
     desk.trade("gone", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     desk.hold("gone", "SIM-GOLF", 50, 115.0)
     desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
-    desk.now = at(9, 32)
+    desk.now = at(9, 47)
     (aside,) = desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
     assert (aside.body.action, aside.body.quantity, aside.body.symbol) == ("SELL", 50, "SIM-GOLF")
 
@@ -124,7 +124,7 @@ def test_what_a_strategy_holds_that_is_not_traded_any_more_is_sold():
 def test_r_b5_while_halted_nothing_opens_and_what_is_unwanted_is_still_closed():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
-    desk.until(at(9, 30))
+    desk.until(at(9, 45))
     assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
     desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
     assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides == ()
@@ -132,17 +132,47 @@ def test_r_b5_while_halted_nothing_opens_and_what_is_unwanted_is_still_closed():
 
 def test_after_the_close_a_late_round_signals_nothing():
     desk = MindedDesk()
-    desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
-    desk.until(at(9, 30))
+    desk.trade("gone", trend("SIM-GOLF"))
+    desk.until(at(9, 46))
+    desk.hold("gone", "SIM-GOLF", 50, 115.0)
+    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
     owed = desk.owed(TRADER, "DESK_CHECK")
     assert desk.think(owed, now=at(15, 59)).asides
     assert desk.think(owed, now=at(16)).asides == ()
 
 
+def test_r_f17_at_a_sessions_edges_a_round_opens_nothing_by_market_order():
+    desk = MindedDesk()
+    desk.trade("strat_1", trend("SIM-GOLF"))
+    desk.until(at(9, 45))
+    owed = desk.owed(TRADER, "DESK_CHECK")
+    shown = {
+        now: bool(desk.think(owed, now=at(*now)).asides) for now in ((9, 44), (9, 45), (15, 44), (15, 45))
+    }
+    assert shown == {(9, 44): False, (9, 45): True, (15, 44): True, (15, 45): False}
+    brief = desk.brief(owed)
+    brief["desk"]["strategies"]["strat_1"]["order_type"] = "limit"
+    (aside,) = desk.think(owed, brief=brief, now=at(9, 44)).asides
+    assert (aside.body.order_type, aside.body.action) == ("limit", "SELL")
+
+
+def test_r_f17_what_strategies_disagree_on_is_closed_but_not_opened():
+    desk = MindedDesk()
+    desk.trade("down", trend("SIM-ALFA"))
+    desk.until(at(9, 45))
+    (aside,) = desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
+    assert (aside.body.action, aside.body.confidence) == ("SELL", 0.6)
+    desk.trade("up", trend("SIM-ALFA", fast=5, slow=50))
+    assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides == ()
+    desk.hold("down", "SIM-ALFA", 50, 100.0)
+    (aside,) = desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
+    assert (aside.body.action, aside.body.quantity, aside.body.confidence) == ("SELL", 50, 0.45)
+
+
 def test_r_b8_what_was_sold_to_reduce_exposure_is_not_bought_back_in_that_session():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
-    desk.until(at(9, 30))
+    desk.until(at(9, 45))
     owed = desk.owed(TRADER, "DESK_CHECK")
     shown = desk.shown(owed)
     last = shown.transcript[-1]
@@ -157,7 +187,7 @@ def test_r_b8_what_was_sold_to_reduce_exposure_is_not_bought_back_in_that_sessio
 def test_r_b8_an_owed_reduction_is_signalled_as_it_was_fixed_and_carried_out():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     desk.hold("strat_1", "SIM-GOLF", 101, 115.0)
     alert = t.RiskAlert(
         session_id=desk.session.case_id, level="CRITICAL", metric="daily_pnl", current_value=-0.06, threshold=-0.05,
@@ -185,12 +215,12 @@ def falling(desk, quantity, symbol="SIM-GOLF"):
 def test_r_b5_the_trader_sells_no_share_twice_and_waits_for_what_is_under_way():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
     first, second, third = falling(desk, 60), falling(desk, 60), falling(desk, 60)
     desk.respond(desk.of_case(first, "ORDER"))
     assert desk.respond(desk.of_case(second, "ORDER")).body.quantity == 40
-    assert desk.think(desk.of_case(third, "ORDER")) is None
+    assert desk.think(desk.of_case(third, "ORDER")).body == t.NoOrder(reason="position_gone")
     # A round wants more of it, but not while it is being sold.
     assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides == ()
 
@@ -198,7 +228,7 @@ def test_r_b5_the_trader_sells_no_share_twice_and_waits_for_what_is_under_way():
 def test_r_b5_a_round_closes_what_remains_beside_an_order_under_way():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
     desk.respond(desk.of_case(falling(desk, 60), "ORDER"))
     desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="strat_1", from_="production", to="withdrawn"))
@@ -209,7 +239,7 @@ def test_r_b5_a_round_closes_what_remains_beside_an_order_under_way():
 def test_k11_what_a_late_fill_opened_is_signalled_as_it_was_fixed_and_carried_out():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     entry = falling(desk, 20)
     order = desk.respond(desk.of_case(entry, "ORDER")).body
     desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
@@ -229,7 +259,7 @@ def test_k11_what_a_late_fill_opened_is_signalled_as_it_was_fixed_and_carried_ou
 def test_r_b8_nothing_is_signalled_where_nothing_is_left_to_be_reduced():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
     desk.tell(Seat.GUARDIAN, t.RiskAlert(
         session_id=desk.session.case_id, level="CRITICAL", metric="daily_pnl", current_value=-0.06, threshold=-0.05,
@@ -244,7 +274,7 @@ def test_r_b8_nothing_is_signalled_where_nothing_is_left_to_be_reduced():
 def test_r_b5_an_order_under_way_at_a_halt_is_cancelled_or_told_as_filled_after_it():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     outcomes = set()
     for wait in (0, 30):
         signal = desk.tell(TRADER, t.Signal(
@@ -313,7 +343,7 @@ def test_r_b12_an_order_that_would_open_what_is_not_traded_is_not_given():
     """A reduction that comes twice would turn a closed position around."""
     desk = MindedDesk()
     desk.trade("gone", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     desk.hold("gone", "SIM-GOLF", 50, 115.0)
     desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="candidates"))
     signals = [
@@ -328,26 +358,25 @@ def test_r_b12_an_order_that_would_open_what_is_not_traded_is_not_given():
     desk.now += timedelta(seconds=10)
     desk.respond(owed)
     assert desk.book.quantity("gone", "SIM-GOLF") == 0
-    assert desk.think(desk.of_case(signals[1], "ORDER")) is None
+    assert desk.think(desk.of_case(signals[1], "ORDER")).body == t.NoOrder(reason="position_gone")
 
 
 def test_r_b7_an_order_is_cut_to_what_the_limits_leave_by_then():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     signal = desk.tell(TRADER, t.Signal(
         session_id=desk.session.case_id, strategy_id="strat_1", symbol="SIM-GOLF", action="BUY", quantity=5000,
         order_type="market", limit_price=115.0, confidence=0.6, reason="it rises",
     ))  # fmt: skip
     order = desk.respond(desk.of_case(signal, "ORDER")).body
-    price = desk.tools.market.price("SIM-GOLF", desk.now)
-    assert order.quantity == int(0.05 * HEADROOM * 1e6 / price)
+    assert order.quantity == int(0.05 * 1e6 / 115.0)
 
 
 def test_spec_4_2_feasibility_says_when_the_exchange_is_closed_and_when_nothing_is_held():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     owed = desk.owed(TRADER, "DESK_CHECK")
     owed = replace(owed, expects=("FEASIBILITY",))
     brief = {**desk.brief(desk.owed(TRADER, "DESK_CHECK")), "affected": ()}
@@ -364,7 +393,7 @@ def test_spec_4_2_feasibility_says_when_the_exchange_is_closed_and_when_nothing_
 def test_r_b7_before_the_first_mark_a_market_order_names_a_price():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SP500", "SIM-GOLF"))
-    desk.until(at(9, 30))
+    desk.until(at(9, 45))
     owed = desk.owed(TRADER, "DESK_CHECK")
     assert all(aside.body.limit_price for aside in desk.think(owed).asides)
     desk.respond(desk.owed(Seat.GUARDIAN, "RISK_CHECK"))
@@ -375,7 +404,7 @@ def test_r_b7_before_the_first_mark_a_market_order_names_a_price():
 def test_k11_each_part_is_told_when_it_happened_and_not_before():
     desk = MindedDesk()
     desk.trade("strat_1", trend("SIM-GOLF"))
-    desk.until(at(9, 31))
+    desk.until(at(9, 46))
     desk.now = at(12, 33)
     volume = desk.tools.market.liquidity("SIM-GOLF", desk.now)
     quantity = int(volume * 0.25)

@@ -145,6 +145,7 @@ DESK_SENTENCES = {
     "RISK_ALERT": "raises WARNING alert_20260223_1535: the day is down 3.1 % (daily pnl -0.031, limit -0.03); "
     "about strat_1",
     "DESK_CHECK": "ends a round of the desk: 3 strategies, 1 signal; faults: strat_2",
+    "NO_ORDER": "gives no order for sig_20260223_1445: below confidence",
     "EXECUTION": "reports sig_20260223_1445-1 filled: BUY 10 SPX at 5000.30, slippage 0.40 bp, fee $5.00",
     "MARKET_CLOSE": "closes the books of 2026-02-23: equity $1,000,200.00, day $200.00 (0.02 %), 3 trades",
     "FEEDBACK_RESPONSE": "answers fb_20260309_2130: disagrees, action none; eight sessions are few",

@@ -94,6 +94,7 @@ PROMOTION_REVIEW        guardian,trader      #b-ops
 PROMOTION_DECISION      operator             #b-ops
 SIGNAL                  trader               #b-desk
 ORDER                   trader               #b-desk
+NO_ORDER                trader               #b-desk
 EXECUTION               trader               #b-desk
 DESK_CHECK              trader               #b-desk
 PRE_MARKET_CHECK        operator             #b-ops

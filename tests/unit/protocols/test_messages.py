@@ -438,6 +438,7 @@ MAY_BE_LEFT_OUT = {
     "DESK_CHECK": {"session_id", "faults"},
     "SIGNAL": {"signal_id", "session_id", "limit_price", "signal_sources", "risk_params"},
     "ORDER": {"signal_id", "limit_price"},
+    "NO_ORDER": {"signal_id"},
     "EXECUTION": {"signal_id", "execution_id", "fee", "fill_after_halt", "alpaca_order_id"},
     "PRE_MARKET_CHECK": {"session_id"},
     "CHECK_NEW_STRATEGIES": {"session_id", "found"},
