@@ -216,7 +216,7 @@ class Counter:
 
 DERIVED: Final = re.compile(
     r"(violation|ruling|ping|reflection|audit|escalation|withdrawn|released|started|stopped|clock|mode"
-    r"|anchor|micro|daily|architecture|desk|health)/"
+    r"|returned|anchor|micro|daily|architecture|desk|health)/"
     r"|[a-z]+_[0-9]{8}_[0-9]{4}(_[0-9]+)?$"
     rf"|.*/({'|'.join(Seat)})/[0-9]+$",
     re.DOTALL,

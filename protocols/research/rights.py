@@ -35,7 +35,7 @@ RIGHTS: Final = (
     Right("FINAL_VERDICT", EVOLVER, VERDICTS),
     Right("BACKTEST_RESULT", EVOLVER, VERDICTS),
     # To `candidates` the Evolver, everything else the Operator: the case looks at `to`, the matrix cannot.
-    Right("STRATEGY_MOVED", EVOLVER | OPERATOR | ADMIN, BRIDGE),
+    Right("STRATEGY_MOVED", EVOLVER | OPERATOR | ADMIN | REFEREE, BRIDGE),
     Right("MICRO_CYCLE_REPORT", EVOLVER, REPORTS),
     Right("PRINCIPLE_SYNTHESIS", EVOLVER, REPORTS),
     Right("DAILY_REPORT", EVOLVER, REPORTS),

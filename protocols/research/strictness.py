@@ -56,7 +56,7 @@ def threshold_review(*, rejects: int, wrongly_rejected: int, approvals: int, fai
     """Measure a week of verdicts and recommend (spec 2.2, R-D14).
 
     Compared exactly, in whole numbers, and strictly: 30 % and 40 % themselves change nothing. When both
-    rates are exceeded the recommendation is to raise: approving what fails is the dearer error.
+    rates are exceeded the recommendation is to raise: approving what fails is the dearer error (R-F15).
 
     Args:
         rejects: REJECT verdicts of the week.

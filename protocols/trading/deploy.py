@@ -19,6 +19,7 @@ from protocols.trading.life import (
     CANDIDATES,
     DEPLOYED,
     REJECTED,
+    RESTS,
     STAGING,
     check_move,
     standing_of,
@@ -214,6 +215,7 @@ def open_deployment(env: Envelope, house: House, parent: CaseState | None) -> De
     if known.is_deployed:
         raise Violation("R-B12", f"{body.strategy_id} is traded on paper already", field="strategy_id")
     check_alone(house, KIND, body.strategy_id)
+    check_rested(house, body.strategy_id)
     check_known(body.backtest_metrics, known.backtest, "backtest_metrics", "R-D20")
     state = DeploymentState(
         case_id=body.deployment_id,
@@ -226,6 +228,19 @@ def open_deployment(env: Envelope, house: House, parent: CaseState | None) -> De
         proposal=body,
     )
     return _enter(state, REVIEWING, env)
+
+
+def check_rested(house: House, strategy_id: str) -> None:
+    """Check that a strategy is not proposed again too soon after it was rejected (R-F7).
+
+    Raises:
+        Violation: Fewer than five sessions passed, and it has no new backtest.
+    """
+    sessions = house.fold_named("life").resting.get(strategy_id)
+    if sessions is not None:
+        left = "one session" if sessions == RESTS - 1 else f"{RESTS - sessions} sessions"
+        why = f"{strategy_id} was rejected: {left} more, or a new backtest, come first"
+        raise Violation("R-F7", why, field="strategy_id")
 
 
 def _enter(state: DeploymentState, phase: str, env: Envelope, **changes: Any) -> DeploymentState:

@@ -46,6 +46,8 @@ EXTENSION: Final = 3
 """Sessions by which a validation is extended (R-B3)."""
 MOST_EXTENSIONS: Final = 2
 """So often it may be (R-B3)."""
+RESTS: Final = 5
+"""Sessions for which a rejected strategy is not proposed again without a new backtest (R-F7)."""
 FAULTS: Final = 3
 """Faults of a strategy in a row, after which the Operator revokes it (facts 10)."""
 DEFAULT_ORDER_TYPE: Final[OrderType] = "market"
@@ -122,6 +124,7 @@ class Life(Fold):
 
     Attributes:
         strategies: What is known of each, by its id, in the order in which the log named them.
+        resting: Sessions since their deployment was rejected, of those that are not to be proposed yet (R-F7).
     """
 
     name = "life"
@@ -142,6 +145,7 @@ class Life(Fold):
     def __init__(self) -> None:
         """Start with no strategies."""
         self.strategies: dict[str, Standing] = {}
+        self.resting: dict[str, int] = {}
         self._backtests: dict[str, BacktestMetrics] = {}
 
     # ------------------------------------------------------------ folding
@@ -205,9 +209,12 @@ class Life(Fold):
             strategy=said or known.strategy,
             backtest=figures_of(metrics) if metrics is not None else known.backtest,
         )
+        if metrics is not None:
+            self.resting.pop(body.strategy_id, None)
         self.strategies[body.strategy_id] = _entered(known, body.to, env)
 
     def _closed(self) -> None:
+        self.resting = {name: n + 1 for name, n in self.resting.items() if n + 1 < RESTS}
         for strategy_id, known in self.strategies.items():
             if known.is_traded:
                 self.strategies[strategy_id] = replace(
@@ -243,6 +250,8 @@ class Life(Fold):
                 days=0,
                 parameters=getattr(ended, "parameters", AS_USUAL),
             )
+        elif (kind, outcome) == ("deployment", REJECTED):
+            self.resting[known.strategy_id] = 0
         elif (kind, outcome) == ("promotion", EXTENDED):
             self._change(
                 known.strategy_id, days_needed=known.days + EXTENSION, extensions=known.extensions + 1
@@ -316,7 +325,12 @@ def figures_of(metrics: BacktestMetrics) -> dict[str, float]:
 
 
 def may_move(seat: Seat, stands: str | None, to: str) -> bool:
-    """Say whether a seat, or the admin, may move a strategy from where it stands, None for a new one (R-B11)."""
+    """Say whether a seat, or the admin, may move a strategy from where it stands, None for a new one (R-B11).
+
+    The referee returns from staging what was rejected there (R-F7).
+    """
+    if seat is Seat.REFEREE:
+        return (stands, to) == (STAGING, CANDIDATES)
     return seat is Seat.ADMIN or seat in (SYSTEM_B if stands in HELD_BY_B else WRITERS[to])
 
 

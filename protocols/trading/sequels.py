@@ -9,13 +9,15 @@ from protocols.escalation.case import EscalationState
 from protocols.kernel.case import CaseState, Decision
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.duties import case_ruling_of
-from protocols.kernel.envelope import Draft, Envelope
+from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.house import Fold
 from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import SYSTEM_B
+from protocols.kernel.seats import SYSTEM_B, Seat
+from protocols.research.messages import StrategyMoved
 from protocols.research.sequels import audit_of
-from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, DEPLOY, EXPIRED, REJECT
+from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, BRIDGE, DEPLOY, EXPIRED, REJECT, DeploymentState
 from protocols.trading.halt import RESUME
+from protocols.trading.life import REJECTED, STAGING
 from protocols.trading.limits import ALREADY_REDUCED, HALVE
 from protocols.trading.trade import on_halt
 
@@ -67,6 +69,8 @@ class DeskSequels(Fold):
         for ended in fx.ended:
             if isinstance(ended, EscalationState):
                 duties.extend(self._resolved(env, ended, docket))
+            elif isinstance(ended, DeploymentState):
+                duties.extend(_returned(env, ended, docket))
         for started in fx.started:
             if started.kind == HALT:
                 duties.extend(_halted(env, docket))
@@ -128,6 +132,28 @@ class DeskSequels(Fold):
         first, *rest = self.waiting
         self.waiting = tuple(rest)
         yield case_ruling_of(env, first, latest.case_id, OPS)
+
+
+def _returned(env: Envelope, ended: DeploymentState, docket: Docket) -> Iterator[Draft]:
+    """Return a rejected strategy in the Operator's place, which was silent, and tell System A why (R-F7)."""
+    life = docket.house.fold_named("life")
+    if ended.outcome != REJECTED or life.stage_of(ended.strategy_id) != STAGING:
+        return
+    body = StrategyMoved(
+        strategy_id=ended.strategy_id,
+        from_="staging",
+        to="candidates",
+        reason=ended.feedback,
+        hypothesis_id="",
+    )
+    yield Draft(
+        channel=BRIDGE,
+        author=Seat.REFEREE,
+        actor=OFFICER,
+        in_reply_to=env.id,
+        key=f"returned/{env.id}",
+        body=body,
+    )
 
 
 def _halted(env: Envelope, docket: Docket) -> Iterator[Draft]:

@@ -370,11 +370,15 @@ def propose(state: SessionState, house: House, *strategies: str) -> SessionState
 
 
 def to_deploy(house: House) -> tuple[str, ...]:
-    """Return the strategies that are staged, not traded, and in no deployment that is under way (spec 4.1)."""
+    """Return what is staged, not traded, in no deployment under way and not rejected lately (spec 4.1, R-F7)."""
+    life = _life(house)
     return tuple(
         name
-        for name, known in _life(house).strategies.items()
-        if known.stage == STAGING and not known.is_deployed and not _is_open(house, DEPLOYMENT, name)
+        for name, known in life.strategies.items()
+        if known.stage == STAGING
+        and not known.is_deployed
+        and name not in life.resting
+        and not _is_open(house, DEPLOYMENT, name)
     )
 
 

@@ -55,7 +55,7 @@ class BacktestResult(Message):
 
 
 class StrategyMoved(Message):
-    """Move a strategy between stores. Evolver (to candidates), Operator or Admin, #bridge (R-D20).
+    """Move a strategy between stores. Evolver (to candidates), Operator, Admin; Referee (R-F7), #bridge (R-D20).
 
     It belongs to whatever case moves it, which the envelope names; `hypothesis_id` is the debate that it came from.
     Outside one a bot takes nothing up that was not approved and passed (R-D15), nothing into staging or production.

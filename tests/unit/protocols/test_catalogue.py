@@ -40,7 +40,7 @@ REVISE_REQUEST          evolver              #a-arena
 REVISED_HYPOTHESIS      explorer             #a-arena
 FINAL_VERDICT           evolver              #a-verdict
 BACKTEST_RESULT         evolver              #a-verdict
-STRATEGY_MOVED          evolver,operator,admin #bridge
+STRATEGY_MOVED          evolver,operator,admin,referee #bridge
 MICRO_CYCLE_REPORT      evolver              #a-report
 PRINCIPLE_SYNTHESIS     evolver              #a-report
 DAILY_REPORT            evolver              #a-report
@@ -219,7 +219,14 @@ def test_whoever_may_write_in_a_channel_reads_it(matrix):
             "channel",
             "trader is of System B and has no part in #a-arena",
         ),
-        ("critic", "#bridge", "STRATEGY_MOVED", "messages", "author", "only admin, evolver or operator may"),
+        (
+            "critic",
+            "#bridge",
+            "STRATEGY_MOVED",
+            "messages",
+            "author",
+            "only admin, evolver, operator or referee may",
+        ),
         ("viewer", "#admin", "NOTE", "messages", "channel", "viewer may post NOTE in #a-arena, "),
         ("admin", "#c-arena", "NOTE", "messages", "channel", "there is no channel '#c-arena'"),
         ("admin", "#admin", "GOSSIP", "messages", "body.type", "nobody may post GOSSIP"),

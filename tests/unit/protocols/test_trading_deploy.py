@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -10,12 +11,15 @@ from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
 from protocols.trading.deploy import (
+    EXPIRED,
+    FEEDBACK,
     GUARDIAN_SAYS,
     TRADER_SAYS,
     guardian_says,
     row_of,
     trader_says,
 )
+from protocols.trading.session_follow import to_deploy
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
@@ -245,12 +249,76 @@ def test_a_missed_notice_changes_no_decision():
     assert table.life.is_traded("strat_1")
 
 
-def test_a_missed_return_leaves_the_strategy_staged_and_untraded():
+def unreturned() -> LifeTable:
+    """Reject a deployment, and let the Operator be silent about the return."""
     table = reviewed(guardian("excessive"), trader())
     table.say(OPERATOR, decision("REJECT", 1, "too risky"))
     table.wait(minutes=20)
-    assert table.last("RULING").body.rule == "R-D20"
-    assert table.standing().stage == "staging" and not table.life.is_traded("strat_1")
+    return table
+
+
+def test_r_f7_a_missed_return_is_made_by_the_referee_with_the_feedback():
+    table = unreturned()
+    ruling, said = table.last("RULING"), table.last("STRATEGY_MOVED")
+    assert ruling.body.rule == "R-D20"
+    assert (said.author, said.channel, said.in_reply_to) == (Seat.REFEREE, "#bridge", ruling.id)
+    assert (said.body.from_, said.body.to, said.body.reason) == ("staging", "candidates", "too risky")
+    assert table.standing().stage == "candidates" and table.life.to_consider() == ()
+
+
+def test_r_f7_silence_of_the_admin_and_of_the_operator_still_returns_it():
+    table = escalated()
+    table.wait(hours=4)
+    assert (table.last("RULING").body.outcome, table.standing().stage) == ("REJECT", "staging")
+    table.wait(minutes=20)
+    assert table.last("STRATEGY_MOVED").body.reason == FEEDBACK[EXPIRED]
+    assert table.standing().stage == "candidates"
+
+
+def test_r_f7_what_the_admin_moves_first_stays_there():
+    table = reviewed(guardian("excessive"), trader())
+    table.say(OPERATOR, decision("REJECT", 1, "too risky"))
+    table.move("staging", "withdrawn")
+    table.wait(minutes=20)
+    assert table.standing().stage == "withdrawn"
+    assert table.last("STRATEGY_MOVED").author is Seat.ADMIN
+
+
+@pytest.mark.parametrize("is_returned", [True, False])
+def test_r_f7_five_sessions_pass_before_it_is_proposed_again(is_returned):
+    table = unreturned()
+    if is_returned:
+        table = reviewed(guardian("excessive"), trader())
+        table.say(OPERATOR, decision("REJECT", 1, "too risky"))
+        table.say(OPERATOR, bodies.moved(from_="staging", to="candidates"))
+    table.move("candidates", "staging")
+    proposal = t.DeployProposal(strategy_id="strat_1", backtest_metrics={}, risk_profile={})
+    for _ in range(5):
+        assert to_deploy(table.docket.house) == ()
+        assert table.broke(table.tell(OPERATOR, proposal)) == "R-F7"
+        table.trade_days(1)
+    assert to_deploy(table.docket.house) == ("strat_1",)
+    assert table.broke(table.tell(OPERATOR, proposal)) == ""
+
+
+def test_r_f7_a_new_backtest_lets_it_be_proposed_at_once():
+    slot = START + timedelta(hours=1)
+    table = LifeTable(schedules={"micro": {"at": [slot.isoformat()]}})
+    table.stage()
+    table.propose()
+    table.say(GUARDIAN, guardian("excessive"))
+    table.say(TRADER, trader())
+    table.say(OPERATOR, decision("REJECT", 1, "too risky"))
+    table.say(OPERATOR, bodies.moved(from_="staging", to="candidates"))
+    table.move("candidates", "withdrawn")
+    table.until(slot)
+    hypothesise(table)
+    assess(table, confidence=0.9)
+    judge(table)
+    backtest(table)
+    table.say(Seat.EVOLVER, bodies.moved("strat_1", from_="withdrawn"))
+    table.move("candidates", "staging")
+    assert to_deploy(table.docket.house) == ("strat_1",)
 
 
 def test_a_human_stop_ends_a_deployment_and_withdraws_its_escalation():
