@@ -134,6 +134,7 @@ def answering(
     blank.in_reply_to = in_reply_to
     blank.hops = hops
     blank.key = ""
+    blank.display_name = ""
     blank.__class__ = Draft
     draft: Draft = blank
     return draft
