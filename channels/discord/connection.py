@@ -28,6 +28,13 @@ from channels.turns import settle
 CLOSE_S: Final = 1.0
 """How long a connection has to say goodbye."""
 
+CHANNEL_ID: Final = "channel_id"
+"""Where an interaction's `extras` say in which channel it was done, whatever the library makes of that channel."""
+
+MOST_HASTY: Final = 5
+HASTY_S: Final = 1.0
+"""So many connections to the gateway in a row may end within so short a time."""
+
 AGAIN_S: Final = 0.1
 """How long one more try may take to end what did not end."""
 
@@ -84,6 +91,11 @@ class Connection(discord.Client):
         )
         self._sockets: WeakSet[aiohttp.ClientWebSocketResponse] = WeakSet()
         self.http.ws_connect = self._open_socket  # type: ignore[method-assign]
+        self._opened_at = 0.0
+        self._hasty = 0
+        self._done_where: dict[int, str] = {}
+        self._understand = self._connection.parsers["INTERACTION_CREATE"]
+        self._connection.parsers["INTERACTION_CREATE"] = self._note_where
         self._options = options
         self._listener = listener
         self._has_guild = asyncio.Event()
@@ -154,6 +166,12 @@ class Connection(discord.Client):
         await settle()
 
     async def _open_socket(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
+        now = asyncio.get_running_loop().time()
+        self._hasty = self._hasty + 1 if now - self._opened_at < HASTY_S else 0
+        self._opened_at = now
+        if self._hasty >= MOST_HASTY:
+            # The library would go on at once, for ever.
+            raise SurfaceDown("Discord's gateway hangs up as soon as it is reached", maybe_posted=False)
         socket = await HTTPClient.ws_connect(self.http, url, compress=compress)
         self._sockets.add(socket)
         return socket
@@ -199,6 +217,11 @@ class Connection(discord.Client):
         except (aiohttp.ClientError, OSError) as exc:
             raise of_connection(exc, "Discord's gateway") from None
         except Exception as exc:
+            if self.ws is None:
+                # The library has no name for a connection that ends before its first event.
+                raise SurfaceDown(
+                    "Discord's gateway hung up before it said hello", maybe_posted=False
+                ) from None
             # An event that the library cannot read ends its connection; a new one goes on after it.
             why = f"{type(exc).__name__}: {exc}"[:200]
             raise SurfaceDown(f"an event of Discord could not be read ({why}); connecting anew") from None
@@ -243,6 +266,8 @@ class Connection(discord.Client):
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Pass a press or a command on."""
+        if (where := self._done_where.pop(interaction.id, None)) is not None:
+            interaction.extras[CHANNEL_ID] = where
         if self._listener is not None and interaction.guild_id == self._options.guild_id:
             self._listener.on_pressed(interaction)
 
@@ -251,6 +276,15 @@ class Connection(discord.Client):
         error = sys.exception()
         why = "" if error is None else place_of(error)
         self._log.error("event not handled", event_name=event_method, why=why)
+
+    def _note_where(self, data: Any) -> None:
+        """Take an interaction's channel by its id alone, where it is not described: the field is optional."""
+        if isinstance(data, dict) and (where := data.get("channel_id")) is not None:
+            if not isinstance(data.get("channel"), dict):
+                data["channel"] = {"id": where}
+            if str(data.get("id")).isdecimal():
+                self._done_where[int(data["id"])] = str(where)
+        self._understand(data)
 
     def _is_here(self, guild: discord.Guild | None) -> bool:
         return guild is not None and guild.id == self._options.guild_id

@@ -7,6 +7,7 @@ The address at which a session is resumed is set by `connection`, for the server
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import yarl
@@ -15,7 +16,7 @@ from channels.discord.library import DiscordWebSocket, Route
 from channels.surface import SurfaceConfigError
 
 CDN: Final = "https://cdn.discordapp.com"
-"""Where pictures are; their addresses are read by people's programs and never by us."""
+"""Where Discord's pictures are; their addresses are read by people's programs and never by us."""
 
 DEFAULT_API: Final = Route.BASE
 DEFAULT_GATEWAY: Final = DiscordWebSocket.DEFAULT_GATEWAY
@@ -46,6 +47,19 @@ def point_at(user: object, api: str, gateway: str) -> None:
     _users[user] = wanted
     Route.BASE = wanted[0]
     DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(wanted[1])
+
+
+def pictures(api: str, cdn: str = "") -> str:
+    """Return where pictures are.
+
+    Args:
+        api: Base of the REST API; "" for Discord's.
+        cdn: Where the configuration says that they are; "": at Discord's, or at the host of another API.
+    """
+    if cdn or not api or api.startswith(str(DEFAULT_API).rpartition("/")[0]):
+        return cdn.rstrip("/") or CDN
+    parts = urlsplit(api)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def let_go(user: object) -> None:

@@ -15,8 +15,12 @@ FACES: Final[tuple[Seat | None, ...]] = (None, *Seat)
 """Whose pictures are uploaded; None is the society itself."""
 
 
-async def uploaded(client: Connection) -> dict[Seat | None, str]:
+async def uploaded(client: Connection, place: str = CDN) -> dict[Seat | None, str]:
     """Return the addresses of the pictures that are uploaded, by seat.
+
+    Args:
+        client: Logged in.
+        place: Where pictures are (`endpoints.pictures`).
 
     Raises:
         SurfaceDown, RateLimited: Not now.
@@ -28,4 +32,4 @@ async def uploaded(client: Connection) -> dict[Seat | None, str]:
         strange(answer)
     ids = {item.get("name"): item.get("id") for item in items if isinstance(item, Mapping)}
     names = {seat: emoji_name(seat) for seat in FACES}
-    return {seat: f"{CDN}/emojis/{ids[name]}.png" for seat, name in names.items() if ids.get(name)}
+    return {seat: f"{place}/emojis/{ids[name]}.png" for seat, name in names.items() if ids.get(name)}

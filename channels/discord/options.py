@@ -19,6 +19,8 @@ class Options:
         token_file: File with the bot's token; None: the environment has it.
         api: Base of the REST API; "" for Discord's.
         gateway: Address of the gateway; "" for Discord's.
+        cdn: Where pictures are; "" for Discord's, or the host of `api`.
+        admin_role: Id of the role of admins, who may write in every channel that `setup` makes; "" for none.
         category: The heading under which `setup` makes channels.
         prefix: What stands before the names of channels there.
 
@@ -30,6 +32,8 @@ class Options:
     token_file: str | None = None
     api: str = ""
     gateway: str = ""
+    cdn: str = ""
+    admin_role: str = ""
     category: str = "Moot"
     prefix: str = ""
 
@@ -41,6 +45,10 @@ class Options:
             raise ValueError(f"api is an address that begins with https://, not {self.api!r}")
         if self.gateway and not re.fullmatch(r"wss?://\S+", self.gateway):
             raise ValueError(f"gateway is an address that begins with wss://, not {self.gateway!r}")
+        if self.cdn and not re.fullmatch(r"https?://\S+", self.cdn):
+            raise ValueError(f"cdn is an address that begins with https://, not {self.cdn!r}")
+        if self.admin_role and not _SNOWFLAKE.fullmatch(self.admin_role):
+            raise ValueError(f"admin_role is the role's id, a long number in quotes, not {self.admin_role!r}")
         if not 1 <= len(self.category) <= 100:
             raise ValueError("category is a heading of 1 to 100 characters")
         if not _PREFIX.fullmatch(self.prefix):
@@ -56,5 +64,5 @@ class Options:
         return self.prefix + channel.removeprefix("#")
 
     def webhook_of(self, channel: str) -> str:
-        """Return the name of a channel's webhook; it finds the channel again when somebody renames it."""
-        return f"Moot #{self.name_of(channel)}"
+        """Return the name that a channel's webhook is given; not every server keeps a name as it was given."""
+        return f"Moot {self.name_of(channel)}"

@@ -1,23 +1,29 @@
 """Places: the log's channels in the guild, and the webhooks that roles speak through.
 
-A channel is found by its webhook, whose name says which channel of the log it serves, so a renamed channel stays
-what it is; where there is no webhook yet, by its name. What the guild looks like is the library's cache, which
-follows every change.
+A channel is found by its webhook, whose id is remembered, so a renamed channel stays what it is; where none is
+remembered, by what the webhook's name says, or by the name of the channel that it stands in. What the guild looks like
+is the library's cache, which follows every change.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 from channels.discord.connection import Connection
 from channels.discord.library import discord
 from channels.discord.options import Options
 from channels.discord.troubles import SETUP, renamed
-from channels.surface import SurfaceDown
+from channels.surface import Memory, SurfaceDown
 from protocols.kernel.catalogue import ANY
+
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+_KEY: Final = "webhook/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,15 @@ class Home:
 class Places:
     """The places of one guild."""
 
-    def __init__(self, client: Connection, options: Options) -> None:
-        """Know nothing yet; `learn` asks."""
+    def __init__(self, client: Connection, options: Options, memory: Memory) -> None:
+        """Know nothing yet; `learn` asks.
+
+        Args:
+            client: Connected.
+            options: Which server, and the names in it.
+            memory: Keeps which webhook serves which channel.
+        """
+        self._memory = memory
         self._client = client
         self._options = options
         self._places: dict[str, Place] = {}
@@ -73,7 +86,13 @@ class Places:
         """
         with renamed("see the webhooks"):
             hooks = await self._client.http.guild_webhooks(self._options.guild_id)
-        self._places = own_places(hooks, self._options, self._client.application_id or 0)
+        kept = await self._memory.under(_KEY)
+        known = {id: key.removeprefix(_KEY) for key, id in kept.items()}
+        self._places = own_places(
+            hooks, self._options, self._client.application_id or 0, known=known, rooms=self._rooms()
+        )
+        for channel, place in self._places.items():
+            await self._keep(channel, place)
         self._made.update(place.webhook_id for place in self._places.values())
 
     def is_own(self, message: Mapping[str, Any]) -> bool:
@@ -95,6 +114,7 @@ class Places:
         async with self._making.setdefault(channel, asyncio.Lock()):
             if channel not in self._places:
                 self._places[channel] = await self._make(channel)
+                await self._keep(channel, self._places[channel])
             return self._places[channel]
 
     def forget(self, channel: str, place: Place) -> None:
@@ -171,6 +191,13 @@ class Places:
                 found[channel] = one
         return found
 
+    def _rooms(self) -> dict[str, str]:
+        guild = self._client.get_guild(self._options.guild_id)
+        return {} if guild is None else {str(one.id): name for name, one in self._named(guild).items()}
+
+    async def _keep(self, channel: str, place: Place) -> None:
+        await self._memory.put(_KEY + channel, str(place.webhook_id))
+
     async def _make(self, channel: str) -> Place:
         guild = self._client.get_guild(self._options.guild_id)
         text = self._named(guild).get(channel) if guild is not None else None
@@ -180,10 +207,12 @@ class Places:
             raise SurfaceDown(why, maybe_posted=False, everywhere=False)
         with renamed(f"see the webhooks of #{shown}"):
             hooks: Sequence[Any] = await self._client.http.channel_webhooks(text.id)
-        for place in own_places(hooks, self._options, self._client.application_id or 0).values():
-            if place.channel_id == text.id:
-                self._made.add(place.webhook_id)
-                return place
+        found = own_places(
+            hooks, self._options, self._client.application_id or 0, rooms={str(text.id): channel}
+        )
+        if (there := found.get(channel)) is not None and there.channel_id == text.id:
+            self._made.add(there.webhook_id)
+            return there
         with renamed(f"make a webhook in #{shown}"):
             made: Any = await self._client.http.create_webhook(
                 text.id, name=self._options.webhook_of(channel)
@@ -194,13 +223,47 @@ class Places:
         return Place(text.id, int(made["id"]), str(made["token"]))
 
 
-def own_places(hooks: Iterable[Mapping[str, Any]], options: Options, application_id: int) -> dict[str, Place]:
-    """Return the places of our own webhooks, by the log's channel; of several, the oldest counts."""
-    names = {options.webhook_of(channel): channel for channel in ANY}
-    found: dict[str, Place] = {}
-    for hook in sorted(hooks, key=lambda one: int(one["id"])):
-        channel = names.get(str(hook.get("name")))
+def own_places(
+    hooks: Iterable[Mapping[str, Any]],
+    options: Options,
+    application_id: int,
+    *,
+    known: Mapping[str, str] = NOTHING,
+    rooms: Mapping[str, str] = NOTHING,
+) -> dict[str, Place]:
+    """Return the places of our own webhooks, by the log's channel.
+
+    One that is known by its id comes before one whose name fits, and that before one that merely stands in the
+    channel; of several, the oldest counts.
+
+    Args:
+        hooks: As the API gives them.
+        options: The names in the server.
+        application_id: Whose webhooks are ours.
+        known: From the id of a webhook to the log's channel that it serves.
+        rooms: From the id of a text channel to the log's channel by its name.
+    """
+    names = {_core(options.webhook_of(channel)): channel for channel in ANY}
+    ranked: list[tuple[int, int, str, Place]] = []
+    for hook in hooks:
         is_ours = str(hook.get("application_id")) == str(application_id)
-        if channel is not None and is_ours and hook.get("token") and hook.get("channel_id"):
-            found.setdefault(channel, Place(int(hook["channel_id"]), int(hook["id"]), str(hook["token"])))
+        if not is_ours or not hook.get("token") or not hook.get("channel_id"):
+            continue
+        place = Place(int(hook["channel_id"]), int(hook["id"]), str(hook["token"]))
+        told = (
+            known.get(str(place.webhook_id)),
+            names.get(_core(str(hook.get("name")))),
+            rooms.get(str(place.channel_id)),
+        )
+        rank, channel = next(((n, one) for n, one in enumerate(told) if one is not None), (0, ""))
+        if channel:
+            ranked.append((rank, place.webhook_id, channel, place))
+    found: dict[str, Place] = {}
+    for _, _, channel, place in sorted(ranked, key=lambda one: one[:2]):
+        found.setdefault(channel, place)
     return found
+
+
+def _core(name: str) -> str:
+    """Return what is left of a name on any server: some drop its signs, or write it their own way."""
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")

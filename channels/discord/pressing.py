@@ -14,6 +14,7 @@ import structlog
 
 from channels.backoff import Backoff
 from channels.discord.answering import shown
+from channels.discord.connection import CHANNEL_ID
 from channels.discord.library import discord
 from channels.discord.places import Places
 from channels.discord.rendering import read_custom_id
@@ -42,6 +43,11 @@ PAUSES: Final = Backoff(first_s=0.25, most_s=8.0)
 
 STRANGE: Final = (
     "That button is not one of Moot's, or of another version; use a slash command: /help lists them."
+)
+
+NOT_TAKEN: Final = ActReply(
+    "That could not be read; write it as a message in the channel instead. The gateway's log says why.",
+    ok=False,
 )
 
 
@@ -86,7 +92,12 @@ class Pressing:
         try:
             is_deferred = await self._defer(interaction)
             async with self._slots:
-                reply = await self._reply_to(interaction)
+                try:
+                    reply = await self._reply_to(interaction)
+                except Exception as exc:
+                    # Whoever pressed is told all the same, and sees no "thinking…" for a quarter of an hour.
+                    self._log.error("interaction not handled", why=f"{type(exc).__name__}: {exc}")
+                    reply = NOT_TAKEN
             if is_deferred:
                 await self._tell(interaction, reply.text)
             else:
@@ -122,7 +133,7 @@ class Pressing:
                 return ActReply(STRANGE, ok=False)
             kind, fields = press.kind, press.fields
             if interaction.message is not None:
-                reply_to = f"{interaction.message.channel.id}/{interaction.message.id}"
+                reply_to = f"{_place_of(interaction)}/{interaction.message.id}"
         else:
             try:
                 fields = {"text": line_of(str(data.get("name", "")), _options(data))}
@@ -170,4 +181,13 @@ def _channel_of(interaction: discord.Interaction, places: Places) -> int | None:
     channel = interaction.channel
     if isinstance(channel, discord.Thread):
         places.note_thread(channel.id, channel.parent_id)
-    return channel.id if channel is not None else None
+    return _place_of(interaction)
+
+
+def _place_of(interaction: discord.Interaction) -> int | None:
+    """Return the channel's id: the library knows none where it cannot make out the channel."""
+    channel = interaction.channel
+    if channel is not None:
+        return channel.id
+    told = str(interaction.extras.get(CHANNEL_ID) or "")
+    return int(told) if told.isdecimal() else None

@@ -39,7 +39,8 @@ ALL: Final = sum(right.bit for right in RIGHTS)
 
 ADMINISTRATOR: Final = 1 << 3
 VIEW: Final = 1 << 10
-WRITE: Final = 1 << 11 | 1 << 38 | 1 << 35
+SEND: Final = 1 << 11
+WRITE: Final = SEND | 1 << 38 | 1 << 35
 """Writing: messages, messages in threads, new threads."""
 
 SCOPES: Final = ("bot", "applications.commands")

@@ -12,7 +12,7 @@ from channels.discord.connection import INTENTS_OFF, Connection
 from channels.discord.faces import FACES, uploaded
 from channels.discord.options import Options
 from channels.discord.places import own_places
-from channels.discord.rights import VIEW, WRITE, invite, missing
+from channels.discord.rights import SEND, VIEW, WRITE, invite, missing
 from channels.discord.slash import is_same, listed
 from channels.discord.troubles import renamed, strange
 from channels.showing.avatars import avatar, emoji_name
@@ -77,8 +77,11 @@ async def steps(client: Connection, options: Options, viewers: Viewers) -> Async
     yield Step(guild.check)
     if not guild.check.is_ok:
         return
-    lacking = missing(guild.permissions)
-    if lacking:
+    lacking = missing(guild.permissions) if guild.permissions is not None else ()
+    if guild.permissions is None:
+        said = "unknown: the server does not say what the bot may do; what it may not shows when it is needed"
+        yield Step(Check("permissions", True, said))
+    elif lacking:
         link = invite(client.application_id or 0, options.guild_id)
         names = joined([f"{right.name} ({right.why})" for right in lacking], "; ", len(lacking))
         yield Step(Check("permissions", False, f"the bot lacks {names}", f"open {link} and confirm"))
@@ -93,7 +96,7 @@ async def steps(client: Connection, options: Options, viewers: Viewers) -> Async
 @dataclass(frozen=True, slots=True)
 class _Guild:
     check: Check
-    permissions: int = 0
+    permissions: int | None = None
 
 
 async def _guild(client: Connection, options: Options) -> _Guild:
@@ -114,7 +117,9 @@ async def _guild(client: Connection, options: Options) -> _Guild:
         )
     for one in guilds:
         if str(one["id"]) == options.guild:
-            return _Guild(Check("server", True, f"the bot is in {one.get('name')}"), int(one["permissions"]))
+            told = str(one.get("permissions") or "")
+            there = Check("server", True, f"the bot is in {one.get('name')}")
+            return _Guild(there, int(told) if told.isdecimal() else None)
     link = invite(client.application_id or 0, options.guild_id)
     to_do = f"whoever manages that server opens {link}"
     return _Guild(Check("server", False, f"the bot is not in the server {options.guild}", to_do))
@@ -137,7 +142,8 @@ async def _channels(client: Connection, options: Options, viewers: Viewers) -> A
             )
         )
         hooks = None
-    places = own_places(hooks or (), options, client.application_id or 0)
+    rooms = {id: channel.name for channel in CHANNELS if (id := _named(found, options, channel.name))}
+    places = own_places(hooks or (), options, client.application_id or 0, rooms=rooms)
     ids = {str(one["id"]) for one in found}
     known: dict[str, str] = {}
     for channel in CHANNELS:
@@ -166,12 +172,14 @@ async def _channels(client: Connection, options: Options, viewers: Viewers) -> A
                 topic=channel.purpose,
                 parent_id=made.get(""),
                 permission_overwrites=overwrites(
-                    channel.name, viewers, options.guild, str(client.application_id)
+                    channel.name, viewers, options.guild, str(client.application_id), options.admin_role
                 ),
             )
 
         found_not = f"no channel #{options.name_of(channel.name)}"
         yield Step(Check("channel", False, found_not, AGAIN), make_channel)
+    if (step := _admins(found, known, options, viewers)) is not None:
+        yield step
     if not lacking:
         yield Step(Check("channels", True, f"all {len(CHANNELS)} are there"))
     if hooks is None:
@@ -196,13 +204,60 @@ async def _channels(client: Connection, options: Options, viewers: Viewers) -> A
         yield Step(Check("webhooks", True, "one of ours in every channel"))
 
 
-def overwrites(channel: str, viewers: Viewers, guild_id: str, bot_id: str) -> list[dict[str, Any]]:
-    """Return who may do what in a channel that is made: people what `[viewers]` says, the bot all it needs."""
+def _admins(
+    found: Sequence[Mapping[str, Any]], known: Mapping[str, str], options: Options, viewers: Viewers
+) -> Step | None:
+    """Look whether admins may write where others may not: Discord offers slash commands only to who may write."""
+    closed = [
+        one
+        for one in found
+        for channel, id in known.items()
+        if str(one["id"]) == id and channel not in viewers.writes and _is_closed(one, options.guild)
+    ]
+    if not options.admin_role:
+        if not closed and not any(channel.name not in viewers.writes for channel in CHANNELS):
+            return None
+        said = (
+            "no role is named: where viewers may not write, admins have buttons but no slash commands; to change"
+            ' that, name a role: admin_role = "ID"'
+        )
+        return Step(Check("admins", True, said))
+    shut = [one for one in closed if not _lets_write(one, options.admin_role)]
+    if not shut:
+        return Step(Check("admins", True, "their role may write in every channel"))
+    names = joined([f"#{one.get('name')}" for one in shut], ", ", 20)
+    to_do = "there: Edit Channel → Permissions → add the role, allow View Channel and Send Messages"
+    return Step(Check("admins", False, f"their role may not write in {names}", to_do))
+
+
+def _is_closed(channel: Mapping[str, Any], guild_id: str) -> bool:
+    return any(
+        str(one.get("id")) == guild_id and int(one.get("deny") or 0) & (VIEW | SEND)
+        for one in channel.get("permission_overwrites") or ()
+    )
+
+
+def _lets_write(channel: Mapping[str, Any], role: str) -> bool:
+    return any(
+        str(one.get("id")) == role and int(one.get("allow") or 0) & (VIEW | SEND) == VIEW | SEND
+        for one in channel.get("permission_overwrites") or ()
+    )
+
+
+def overwrites(
+    channel: str, viewers: Viewers, guild_id: str, bot_id: str, admin_role: str = ""
+) -> list[dict[str, Any]]:
+    """Return who may do what in a channel that is made: people what `[viewers]` says, admins and the bot all.
+
+    Discord offers slash commands, too, only to who may write in the channel (discord-api-docs #2696, #3801).
+    """
     deny = (0 if channel in viewers.writes else WRITE) | (0 if channel in viewers.reads else VIEW)
     if not deny:
         return []
+    admins = [{"id": admin_role, "type": ROLE, "allow": str(VIEW | WRITE), "deny": "0"}] if admin_role else []
     return [
         {"id": guild_id, "type": ROLE, "allow": "0", "deny": str(deny)},
+        *admins,
         {"id": bot_id, "type": MEMBER, "allow": str(VIEW | WRITE), "deny": "0"},
     ]
 

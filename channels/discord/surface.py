@@ -10,7 +10,7 @@ from typing import Final
 from channels.chat.ending import Ending
 from channels.chat.tokens import read_secret
 from channels.discord.connection import Connection
-from channels.discord.endpoints import let_go, point_at
+from channels.discord.endpoints import let_go, pictures, point_at
 from channels.discord.faces import uploaded
 from channels.discord.finding import find
 from channels.discord.hearing import Hearing
@@ -55,6 +55,8 @@ class DiscordSurface(Surface):
         token_file: str | None = None,
         api: str = "",
         gateway: str = "",
+        cdn: str = "",
+        admin_role: str | int = "",
         category: str = "Moot",
         prefix: str = "",
     ) -> None:
@@ -69,6 +71,8 @@ class DiscordSurface(Surface):
             token_file=token_file,
             api=api.rstrip("/"),
             gateway=gateway,
+            cdn=cdn,
+            admin_role=str(admin_role),
             category=category,
             prefix=prefix,
         )
@@ -87,14 +91,16 @@ class DiscordSurface(Surface):
             )
         self._ending = Ending()
         client = await self.log_in(with_events=True)
-        self._places = Places(client, self.options)
+        self._places = Places(client, self.options, memory)
         # From the first event on: a press that is not heard is lost, what is written is read from the history.
         self._pressing = Pressing(self._places, inbound, self.name)
         try:
             async with asyncio.timeout(START_S):
                 await client.connect_and_wait()
                 await self._learn()
-                self._poster = Poster(client, self._places, await uploaded(client))
+                self._poster = Poster(
+                    client, self._places, await uploaded(client, pictures(self.options.api, self.options.cdn))
+                )
                 self._hearing = Hearing(client, self._places, memory, inbound, self.name)
                 await self._hearing.begin()
         except TimeoutError:

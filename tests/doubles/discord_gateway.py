@@ -86,6 +86,7 @@ class Gateway:
     """All sessions and connections.
 
     Attributes:
+        hangs_up_first: How many of the next connections are closed before the server says hello.
         refuse_resumes: How many of the next RESUMEs are answered with an invalid session.
         log: Every payload a client sent, by operation, to be looked at.
     """
@@ -97,6 +98,7 @@ class Gateway:
         self.sessions: dict[str, Session] = {}
         self.links: set[Link] = set()
         self.refuse_resumes = 0
+        self.hangs_up_first = 0
         self.log: list[tuple[int, Any]] = []
         self.resume_url = ""
         world.tell = self.tell
@@ -162,6 +164,10 @@ class Gateway:
         pump = asyncio.create_task(link.pump())
         watch = asyncio.create_task(self._watch(link))
         try:
+            if self.hangs_up_first:
+                self.hangs_up_first -= 1
+                await socket.close(code=1001)
+                return socket
             link.put(HELLO, {"heartbeat_interval": int(self.heartbeat_s * 1000)})
             async for message in socket:
                 link.heard += 1

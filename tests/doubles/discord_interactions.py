@@ -39,6 +39,8 @@ def create(
         "authorizing_integration_owners": {"0": world.guild_id}, "context": 0,
         "attachment_size_limit": limits.FILE_BYTES,
     }  # fmt: skip
+    if not world.says_channel:
+        del told["channel"]
     if message is not None:
         told["message"] = world.seen(message, is_poster=True)
     world.tell("INTERACTION_CREATE", told, 0, None)

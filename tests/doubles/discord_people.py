@@ -9,6 +9,7 @@ from typing import Any
 from tests.doubles import discord_text as texts
 from tests.doubles.discord_interactions import COMMAND, COMPONENT, create
 from tests.doubles.discord_posting import make_message
+from tests.doubles.discord_rights import PERMISSIONS
 from tests.doubles.discord_state import EPHEMERAL, LOADING, STARTER, TEXT, THREAD_MADE, THREADS, World, iso
 
 Json = dict[str, Any]
@@ -158,6 +159,11 @@ class People:
         if command.get("guild_id"):
             data["guild_id"] = command["guild_id"]
         where = self.channel(channel)["id"]
+        needed = ("VIEW_CHANNEL", "SEND_MESSAGES", "USE_APPLICATION_COMMANDS")
+        may = world.permissions(world.add_user(user), where)
+        if lacking := [right for right in needed if not may & PERMISSIONS[right]]:
+            # discord-api-docs #2696, #3801: without Send Messages nobody can use a command there.
+            raise PermissionError(f"{user} lacks {', '.join(lacking)} in {channel}")
         return create(
             world, kind=COMMAND, user=world.add_user(user), channel_id=where, data=data, message=None
         ).id

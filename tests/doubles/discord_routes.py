@@ -53,7 +53,9 @@ def user(world: World, call: Call) -> Json:
 
 def my_guilds(world: World, call: Call) -> list[Json]:
     shown = {key: world.guild()[key] for key in ("id", "name", "icon", "features")}
-    return [shown | {"owner": False, "permissions": str(world.permissions(world.bot)), "banner": None}]
+    if world.says_permissions:
+        shown["permissions"] = str(world.permissions(world.bot))
+    return [shown | {"owner": False, "banner": None}]
 
 
 def emojis(world: World, call: Call) -> Json:

@@ -80,6 +80,9 @@ class World:
         self.hidden: dict[str, Json] = {}
         self.nonces: dict[tuple[str, str], tuple[float, str]] = {}
         self.pings: list[str] = []
+        self.given_roles: dict[str, list[str]] = {}
+        self.says_channel = True
+        self.says_permissions = True
         self.archived_stays = False
         self.is_member = True
         self.callback_s = 3.0
@@ -122,13 +125,22 @@ class World:
         return self._new_user(name)
 
     def member(self, user: Json, *, with_user: bool = True) -> Json:
-        roles = [self.bot_role] if user["id"] == self.bot["id"] else []
+        roles = [self.bot_role] if user["id"] == self.bot["id"] else self.given_roles.get(user["id"], [])
         member = {
             "roles": roles, "joined_at": iso(self.clock.now()), "deaf": False, "mute": False, "flags": 0,
             "nick": None, "avatar": None, "premium_since": None, "pending": False,
             "communication_disabled_until": None,
         }  # fmt: skip
         return member | ({"user": user} if with_user else {})
+
+    def give_role(self, user: Json, name: str) -> str:
+        """Give somebody a role that allows nothing by itself; returns its id."""
+        found = next((id for id, role in self.roles.items() if role["name"] == name), None)
+        if found is None:
+            found = self.new_id()
+            self.roles[found] = self._role(found, name, 0, 1)
+        self.given_roles.setdefault(user["id"], []).append(found)
+        return found
 
     def _role(self, id: str, name: str, allow: int, position: int, *, managed: bool = False) -> Json:
         return {

@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from channels.showing.avatars import emoji_name
 from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
+from protocols.kernel.seats import Seat
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, garbage, limited, refused, status
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, escalation, posting, started, with_channels
 from tests.doubles.read_back import from_discord
 from tests.doubles.small_log import SmallLog
+from tests.doubles.surface_memory import SurfaceMemory
 from tests.doubles.waiting import until
 
 CASE = "hyp_20260223_1018"
@@ -37,6 +40,33 @@ def calls(server, method, ending):
 
 def posts(server):
     return [call for call in server.calls if call.method == "POST" and call.path.startswith("/webhooks/")]
+
+
+@pytest.mark.parametrize("more", [{}, {"cdn": "https://pictures.example/"}])
+def test_pictures_are_where_the_configured_host_has_them(server, more):
+    server.world.emojis["1"] = {"id": "1", "name": emoji_name(Seat.CRITIC)}
+
+    async def use(surface):
+        return await surface.post(posting(SmallLog(), "hello"))
+
+    on(server, use, **more)
+    (message,) = server.messages()
+    assert message.avatar_url == f"{'https://pictures.example' if more else server.cdn}/emojis/1.png"
+
+
+def test_a_webhook_is_known_by_its_id_whatever_it_and_its_channel_are_called(server):
+    memory = SurfaceMemory()
+
+    async def use(surface):
+        return await surface.post(posting(SmallLog(), "hello"))
+
+    on(server, use, memory=memory)
+    (hook,) = server.world.webhooks.values()
+    hook["name"] = "Captain Hook"
+    server.rename_channel("a-arena", "the-old-arena")
+    on(server, use, memory=memory)
+    assert len(server.world.webhooks) == 1
+    assert len(server.messages("the-old-arena")) == 2
 
 
 def test_a_message_speaks_under_its_seat_and_carries_its_line(server):

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from channels.chat.commands import COMMANDS
-from channels.discord.pressing import STRANGE
+from channels.discord.pressing import NOT_TAKEN, STRANGE
 from channels.discord.setup import steps
 from channels.discord.slash import listed
 from channels.surface import ActReply
@@ -79,6 +79,49 @@ def test_a_press_is_an_act_and_only_who_pressed_is_answered(server):
         assert only_reply(server, id).is_ephemeral
         assert only_reply(server, id).text == "Noted as message 7."
         assert server.acked_in_time(id)
+
+
+@pytest.mark.parametrize("place", ["channel", "thread"])
+def test_a_press_and_a_command_count_where_the_server_describes_no_channel(server, place):
+    """`channel` is optional in an interaction; `channel_id` is there."""
+    registered(server)
+    server.world.says_channel = False
+    inbox = Inbox()
+
+    async def use(surface):
+        message = await escalated(surface)
+        where = "b-ops"
+        if place == "thread":
+            log = SmallLog()
+            root = await surface.post(posting(log, "root", "#b-ops", thread="hyp_1"))
+            reply = await surface.post(posting(log, "reply", "#b-ops", root, thread="hyp_1"))
+            where = reply.split("/")[0]
+        ids = [
+            server.person_clicks("ana", message, "Acknowledge"),
+            server.person_commands("ana", where, "note", text="here"),
+        ]
+        await until(lambda: all(server.replies(id) for id in ids))
+        return message, ids
+
+    message, ids = on(server, use, inbox)
+    acts = {act.kind: act for act in inbox.acts}
+    assert acts["ack"].channel == "#admin"
+    assert acts["ack"].reply_to == f"{server.channel_id('admin')}/{message}"
+    assert acts["command"].channel == "#b-ops"
+    assert [only_reply(server, id).text for id in ids] == ["Noted as message 7."] * 2
+
+
+def test_an_error_behind_a_press_ends_with_an_answer(server):
+    async def broken(_act):
+        raise LookupError("nobody thought of this")
+
+    async def use(surface):
+        message = await escalated(surface)
+        id = server.person_clicks("ana", message, "Acknowledge")
+        await until(lambda: server.replies(id))
+        return id
+
+    assert only_reply(server, on(server, use, broken)).text == NOT_TAKEN.text
 
 
 def test_a_slow_society_is_waited_for_and_the_press_is_deferred_before(server):

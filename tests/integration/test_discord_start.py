@@ -82,6 +82,30 @@ def test_a_gateway_that_hangs_up_for_good_says_why(server, code):
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("times", [1, 1_000])
+def test_a_gateway_that_hangs_up_before_it_says_hello_is_told_in_one_line(server, times):
+    server._gateway.hangs_up_first = times
+    error = refused(server)
+    assert isinstance(error, SurfaceDown)
+    assert str(error) == "Discord's gateway hung up before it said hello"
+
+
+def test_a_gateway_that_hangs_up_before_hello_again_and_again_ends_the_connection(server):
+    """The library would resume at once, for ever."""
+
+    async def main():
+        async with started(server) as surface:
+            watching = asyncio.create_task(surface.watch())
+            await until(lambda: server.connections == 1)
+            server._gateway.hangs_up_first = 1_000
+            server.close_gateway(4000)
+            with pytest.raises(SurfaceDown, match="hangs up as soon as it is reached"):
+                await asyncio.wait_for(watching, 20)
+            return 1_000 - server._gateway.hangs_up_first
+
+    assert asyncio.run(main()) <= 10
+
+
 @pytest.mark.parametrize("code", [1000, 4000, 4009, 1011])
 def test_a_gateway_that_hangs_up_for_now_is_connected_to_again(server, code):
     inbox = Inbox()
