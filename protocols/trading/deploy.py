@@ -24,6 +24,7 @@ from protocols.trading.life import (
     check_move,
     standing_of,
 )
+from protocols.trading.limits import PORTFOLIO
 from protocols.trading.messages import (
     DeployDecision,
     DeployNotice,
@@ -262,12 +263,14 @@ def step(state: DeploymentState, env: Envelope, house: House) -> DeploymentState
     """Apply a message of a seat.
 
     Raises:
-        Violation: The phase does not allow it, the decision is not the table's, or it moves something else.
+        Violation: The phase does not allow it, the recommended limit is none (R-F14), the decision is not the table's,
+            or it moves something else.
     """
     body = env.body
     check_owed(state, env, "4.1")
     if isinstance(body, DeployReview):
         check_form(env, body, "4.1")
+        _check_limit(body)
         reviewed = evolve(state, guardian=body) if env.author is Seat.GUARDIAN else evolve(state, trader=body)
         return _reviewed(reviewed, env)
     if isinstance(body, DeployDecision):
@@ -287,6 +290,18 @@ def step(state: DeploymentState, env: Envelope, house: House) -> DeploymentState
     else:
         check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=CANDIDATES, feedback="R-B1")
     return _enter(state, ENDED, env)
+
+
+def _check_limit(review: DeployReview) -> None:
+    """Check that the Guardian recommends a limit that a position may have, and that lets one be opened.
+
+    Raises:
+        Violation: R-F14, it is nothing, or more than any position may have.
+    """
+    limit = review.recommended_position_limit
+    if limit is not None and not 0 < limit <= PORTFOLIO.position:
+        why = f"it is more than 0 and at most {PORTFOLIO.position:.0%} of the equity, not {limit:.2%}"
+        raise Violation("R-F14", why, field="recommended_position_limit")
 
 
 def decision_figures(state: DeploymentState) -> dict[str, Any]:

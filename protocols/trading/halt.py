@@ -24,6 +24,9 @@ HALTED, RESUMING, ENDED = "halted", "resuming", "ended"
 SILENT_TICKS: Final = 3
 """So many risk checks missed in a row are the Guardian's silence (R-B13, facts 10)."""
 
+LIMIT: Final = minutes(10)
+"""Time for a RESUME that is ordered, for its confirmation, and from a missed one until the admin is asked anew."""
+
 RESUME: Final = Decision("void", "resume", "R-B5")
 """What the Referee rules when an admin answers that trading may go on: the Operator owes RESUME."""
 
@@ -125,7 +128,7 @@ def _is_silent(state: HaltState, env: Envelope, house: House) -> bool:
 
 def _owe(state: HaltState, env: Envelope, phase: str, seat: Seat, expects: str, channel: str) -> HaltState:
     n = state.steps + 1
-    duty = Duty(seat, (expects,), channel, minutes(10), minutes(10), f"{phase}-{n}")
+    duty = Duty(seat, (expects,), channel, LIMIT, LIMIT, f"{phase}-{n}")
     return evolve(state, phase=phase, steps=n, owed=(duty.owed(state.case_id, env),))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
+from protocols.escalation.triggers import FIRES_AGAIN_AFTER
 from protocols.escalation.watch import Condition, Source
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
@@ -13,6 +14,7 @@ from protocols.kernel.house import Turn
 from protocols.kernel.seats import SYSTEM_B
 from protocols.research.triggers import ConsecutiveTimeouts
 from protocols.trading.deploy import ESCALATED, DeploymentState, guardian_says, trader_says
+from protocols.trading.halt import LIMIT
 from protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
 
 HALT_KIND: Final = "halt"
@@ -26,14 +28,18 @@ class Halts(Source):
     """A halt in force, by its case: from HALT or RISK_ALERT of level HALT to RESUME_CONFIRMED (R-B5).
 
     It asks the admin at once, and again a day later while it lasts (K19): a halt that nobody lifts is not forgotten.
+    Where the way out of it is blocked, for nobody asked to resume or confirmed it, that is one limit after the ruling
+    on the silence, unless the admin is being asked anyway or trading is to be resumed again (R-F14).
     """
 
-    types = frozenset({"HALT", "RISK_ALERT"})
+    types = frozenset({"HALT", "RISK_ALERT", "RESUME"})
+    turns = Turn.RULED
     ends = frozenset({HALT_KIND})
 
     def __init__(self) -> None:
         """Start with none."""
         self._in_force: dict[str, tuple[datetime, Condition]] = {}
+        self._stuck: set[str] = set()
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Say which halts began and which ended."""
@@ -47,7 +53,27 @@ class Halts(Source):
             self._in_force[condition.subject] = (env.sent_at, condition)
         for condition in over:
             self._in_force.pop(condition.subject, None)
-        return (*began, *over)
+            self._stuck.discard(condition.subject)
+        return (*began, *over, *self._blocked(env, fx, docket))
+
+    def _blocked(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Ask anew one limit after a silence that leaves the desk halted; a RESUME takes that back (R-F14)."""
+        case_id = env.case_id or ""
+        if case_id not in self._in_force or docket.house.fold_named("watch").is_open(HALT_KIND, case_id):
+            return NOTHING
+        since, condition = self._in_force[case_id]
+        if env.body.type == "RESUME" and fx.violation is None and case_id in self._stuck:
+            self._stuck.discard(case_id)
+            self._in_force[case_id] = (env.sent_at + FIRES_AGAIN_AFTER, condition)
+            return (condition._replace(holds=False, was_due=since <= env.sent_at),)
+        if fx.voided is not None:
+            owed = fx.voided
+            why = f"{owed.seat} owed {owed.expects[0]} and was silent; {condition.context}"
+            anew = condition._replace(context=why, evidence=(*condition.evidence[:1], env.seq))
+            self._stuck.add(case_id)
+            self._in_force[case_id] = (env.sent_at + LIMIT, anew)
+            return (condition._replace(holds=False),)
+        return NOTHING
 
     def alarm(self, docket: Docket) -> datetime | None:
         """Return since when a halt is in force."""

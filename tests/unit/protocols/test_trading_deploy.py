@@ -205,13 +205,6 @@ def test_r_d20_a_proposal_says_of_the_backtest_what_the_log_says():
     assert table.broke(table.tell(OPERATOR, t.DeployProposal(backtest_metrics=known, **fields))) == ""
 
 
-def test_r_b7_a_generous_reviewer_does_not_lift_the_portfolios_limit():
-    table = reviewed(guardian("elevated", 0.2), trader())
-    table.say(OPERATOR, decision("DEPLOY_MODIFIED", 5, position_limit=0.2))
-    table.say(OPERATOR, notice())
-    assert table.standing().position_limit == 0.05
-
-
 def test_a_proposal_in_a_session_is_its_child():
     table = LifeTable()
     table.stage()
@@ -338,3 +331,13 @@ def test_the_brief_shows_the_table_the_reviews_and_the_desk():
     assert shown["parameters"] == {"position_limit": 0.03, "order_type": None}
     assert shown["guardian"]["risk_assessment"] == "elevated"
     assert shown["desk"]["strategies"]["strat_1"]["stage"] == "staging"
+
+
+@pytest.mark.parametrize(
+    ("limit", "rule"), [(0.0, "R-F14"), (0.050001, "R-F14"), (0.9, "R-F14"), (0.05, ""), (0.000001, "")]
+)
+def test_r_f14_a_recommended_limit_is_more_than_nothing_and_at_most_5_percent(limit, rule):
+    table = LifeTable()
+    table.stage()
+    table.propose()
+    assert table.broke(table.say(GUARDIAN, guardian("elevated", limit))) == rule

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from protocols.escalation.messages import EscalationAnswer
 from protocols.escalation.triggers import options_of
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
@@ -73,6 +74,84 @@ def test_k19_a_halt_that_nobody_lifts_asks_again_a_day_later():
     first, second = escalations(table, "halt")
     assert second.sent_at == first.sent_at + timedelta(hours=24)
     assert second.body.subject == first.body.subject
+
+
+def answered(table: LifeTable, option: int) -> None:
+    """Let an admin answer the last escalation."""
+    table.tell(Seat.ADMIN, EscalationAnswer(option=option), table.last("ESCALATION").case_id)
+
+
+def unconfirmed() -> LifeTable:
+    """Return a halt that an admin wants lifted, and whose confirmation was just ruled missing."""
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    answered(table, 2)
+    table.say(OPERATOR, t.Resume(reason="calm"))
+    table.wait(minutes=20)
+    assert table.last("RULING").body.rule == "R-B13"
+    return table
+
+
+def test_r_f14_a_confirmation_that_is_missed_asks_again_one_limit_later():
+    table = unconfirmed()
+    table.wait(minutes=9)
+    assert len(escalations(table, "halt")) == 1
+    table.wait(minutes=1)
+    _, again = escalations(table, "halt")
+    assert again.body.level == "URGENT" and "guardian owed RESUME_CONFIRMED" in again.body.context
+    assert again.body.evidence_seqs[-1] == table.last("RULING").seq
+    answered(table, 2)
+    table.say(OPERATOR, t.Resume(reason="calm"))
+    table.wait(minutes=30)
+    assert len(escalations(table, "halt")) == 3
+
+
+def test_r_f14_who_leaves_it_halted_is_not_asked_again_that_day():
+    table = unconfirmed()
+    table.wait(minutes=10)
+    answered(table, 3)
+    table.wait(hours=12)
+    assert len(escalations(table, "halt")) == 2
+    table.wait(hours=12)
+    assert len(escalations(table, "halt")) == 3
+
+
+def test_r_f14_a_resume_in_between_takes_the_question_back():
+    table = unconfirmed()
+    table.wait(minutes=5)
+    resume(table)
+    table.wait(hours=30)
+    assert len(escalations(table, "halt")) == 1
+
+
+def test_r_f14_a_question_that_a_resume_overtakes_is_no_fault():
+    table = unconfirmed()
+    table.now += timedelta(minutes=10)
+    asked = next(draft for draft in table.docket.due(table.now) if draft.body.type == "ESCALATION")
+    body = t.Resume(reason="calm")
+    table.post(OPERATOR, body, channel="#b-ops", case_id=table.last("HALT").case_id)
+    table.publish(asked)
+    assert table.effects[-1].superseded
+    table.say(GUARDIAN, t.ResumeConfirmed(checks=("calm",)))
+    assert not table.docket.house.fold_named("book").halted
+
+
+def test_r_f14_while_the_admin_is_being_asked_nothing_is_asked_twice():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    table.tell(OPERATOR, t.Resume(reason="calm"), table.last("HALT").case_id)
+    table.wait(hours=2)
+    assert table.last("ESCALATION_PAGED").body.n == 4
+    assert len(escalations(table, "halt")) == 1
+
+
+def test_r_f14_an_operator_that_does_not_ask_to_resume_is_told_too():
+    table = LifeTable()
+    table.tell(GUARDIAN, halt())
+    answered(table, 2)
+    table.wait(minutes=30)
+    _, again = escalations(table, "halt")
+    assert "operator owed RESUME" in again.body.context
 
 
 def test_a_halt_that_broke_a_rule_escalates_nothing():
