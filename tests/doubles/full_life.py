@@ -76,11 +76,7 @@ def full_life(seed: int = 14, data: dict[str, Any] | None = None) -> list[Envelo
 
 
 def _people(life: Life) -> None:
-    """Let people speak: a name, notes, a refusal, overrides, a seat taken and released, a stop."""
-    named = PersonNamed(platform="test", user_id="u_17", display_name="Ann Lee")
-    life.publish(
-        Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=named, key="named/test/u_17/0")
-    )
+    """Let people speak: notes, a refusal, overrides, a seat taken and released, a stop, a name."""
     life.person(Seat.VIEWER, Note(text="well said"), "#a-arena")
     life.person(Seat.ADMIN, Note(text="mind the gap", about_case_id=None), "#admin")
     refused = Audit(
@@ -105,6 +101,10 @@ def _people(life: Life) -> None:
     life.person(Seat.ADMIN, Override(case_id=debate, verdict="APPROVE", why="after all"), "#a-arena", debate)
     cycle = life.until_open("cycle")
     life.person(Seat.ADMIN, Stop(scope=cycle, why="enough of it"), "#admin")
+    named = PersonNamed(platform="test", user_id="u_17", display_name="Ann Lee")
+    life.publish(
+        Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=named, key="named/test/u_17/0")
+    )
 
 
 def _clock(life: Life) -> None:
