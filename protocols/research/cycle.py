@@ -151,8 +151,10 @@ def rule(
 
 
 def brief(state: CycleState, obligation: Obligation, house: House) -> dict[str, Any]:
-    """Tell the seat what the log counts, for its report."""
-    return report_figures(state, house) if state.phase == REPORTING else {}
+    """Tell the Evolver what the log counts, for its report; the Explorer what is to be re-evaluated (R-F11)."""
+    if state.phase == REPORTING:
+        return report_figures(state, house)
+    return {"reevaluate": list(house.fold_named("research").reevaluate)}
 
 
 CYCLE: Final = CaseType(

@@ -19,6 +19,7 @@ from protocols.research.messages import (
     CausalRecord,
     CycleContext,
     DailyReport,
+    Hypothesis,
     Principle,
     PrincipleSynthesis,
     Reflection,
@@ -34,6 +35,9 @@ KEPT: Final = timedelta(days=15)
 PARENTS: Final = 5
 """So many of the last approved strategies are offered as parents."""
 
+
+REEVALUATED_WITHIN: Final = 10
+"""Cycles for which a recalled strategy is offered for re-evaluation (spec 6.2, R-F11)."""
 
 REPORT: Final = ("MICRO_CYCLE_REPORT",)
 """What a cycle's last obligation expects: it came to its report."""
@@ -87,6 +91,8 @@ class Ledger(Fold):
         strategies: Lineage, strategy and verdict of every ended debate, by its case id.
         retired: Lineages that an admin retired (R-D11).
         in_production: Strategies that System B trades for real.
+        parents: The last approved strategies, to breed from; none that was withdrawn.
+        reevaluate: Recalled strategies that no hypothesis has named as its parent, with the cycles since (R-F11).
     """
 
     name = "research"
@@ -94,6 +100,8 @@ class Ledger(Fold):
         {
             "CAUSAL_RECORD",
             "REFLECTION",
+            "HYPOTHESIS",
+            "RECALL_REQUEST",
             "STRATEGY_MOVED",
             "PRINCIPLE_SYNTHESIS",
             "THRESHOLDS_ADJUSTED",
@@ -111,6 +119,7 @@ class Ledger(Fold):
         self.retired: set[str] = set()
         self.in_production: set[str] = set()
         self.parents: deque[str] = deque(maxlen=PARENTS)
+        self.reevaluate: dict[str, int] = {}
         self.last_verdict: str | None = None
         self.direction: str | None = None
         self._contexts: deque[_Context] = deque(maxlen=16)
@@ -133,12 +142,19 @@ class Ledger(Fold):
             if opened.expects == REPORT:
                 self._cycles.append(env.sent_at)
                 self._day(env.sent_at, docket)[0] += 1
+                self.reevaluate = {
+                    name: n + 1 for name, n in self.reevaluate.items() if n + 1 < REEVALUATED_WITHIN
+                }
         if fx.violation is not None or fx.superseded:
             return None
         body = env.body
         if type(body) is CausalRecord or type(body) is Reflection:
             if body.record.kind in ("failure", "success"):
                 self._records.append((env.sent_at, body.record))
+        elif type(body) is Hypothesis:
+            self.reevaluate.pop(body.parent_strategy_id or "", None)
+        elif body.type == "RECALL_REQUEST":
+            self.reevaluate[body.strategy_id] = 0  # type: ignore[attr-defined]
         elif type(body) is StrategyMoved:
             self._moved(env, body, docket)
         elif type(body) is PrincipleSynthesis:
@@ -180,6 +196,12 @@ class Ledger(Fold):
             self.in_production.add(body.strategy_id)
         else:
             self.in_production.discard(body.strategy_id)
+        if body.to == "withdrawn" and body.strategy_id in self.parents:
+            self._remember()
+            others = [one for one in self.parents if one != body.strategy_id]
+            self.parents = deque(others, maxlen=PARENTS)
+        elif body.to == "candidates":
+            self.reevaluate.pop(body.strategy_id, None)
         if body.to != "candidates" or env.author not in SYSTEM_A:
             return  # what System B sends back is no parent
         self._remember()

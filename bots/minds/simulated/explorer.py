@@ -97,12 +97,13 @@ def _learnt(turn: Turn, archetype: str) -> tuple[str, ...]:
 
 
 def _parents(turn: Turn) -> dict[str, StrategySpec]:
-    """Gather what to breed from: what is offered and the desk did not give up, and what thrives in production."""
+    """Gather what to breed from: what is offered and the desk did not give up, what was recalled, what thrives."""
+    recalled = turn.view.brief.get("reevaluate", ())
     trigger = turn.transcript.last(CycleTrigger)
     offered = trigger.context.available_parents if trigger is not None else ()
     found = {}
     for parent in dict.fromkeys(
-        (*(one for one in offered if one not in turn.live.gone), *turn.live.thriving)
+        (*(one for one in offered if one not in turn.live.gone), *recalled, *turn.live.thriving)
     ):
         record = turn.view.memory.strategy(parent)
         if record is not None and record.strategy is not None:

@@ -309,3 +309,31 @@ def test_a_silent_evolver_counts_as_a_reject():
     ledger = table.docket.house.fold_named("research")
     assert ledger.counts(START, table.now) == Counts(1, 0, 1, 0)
     assert ledger.context().last_verdict == "REJECT"
+
+
+def offered(table):
+    """Return what the Explorer's brief offers for re-evaluation."""
+    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
+    state = table.docket.cases[owed.case_id]
+    return table.docket.rules.types[state.kind].brief(state, owed, table.docket.house)["reevaluate"]
+
+
+def test_r_f11_the_explorer_is_offered_what_was_recalled_until_a_hypothesis_names_it():
+    table = Table(schedules={"micro": {"cron": "0 */2 * * *"}})
+    ledger = table.docket.house.fold_named("research")
+    ledger.reevaluate = {"strat_1": 0, "strat_2": 3}
+    assert offered(table) == ["strat_1", "strat_2"]
+    hypothesise(table, parent_strategy_id="strat_1")
+    assert list(ledger.reevaluate) == ["strat_2"]
+
+
+def test_r_f11_for_ten_cycles():
+    table = Table(schedules={"micro": {"cron": "0 */2 * * *"}})
+    table.docket.house.fold_named("research").reevaluate = {"strat_1": 0}
+    for n in range(10):
+        table.until(START + timedelta(hours=2 * n))
+        assert offered(table) == ["strat_1"], n
+        table.wait(minutes=40)
+        report(table)
+    table.until(START + timedelta(hours=20))
+    assert offered(table) == []

@@ -337,6 +337,34 @@ def test_6_2_a_recall_withdraws_and_system_a_reflects():
     assert (ended(table, "recall"), table.standing().stage) == ("recalled", "withdrawn")
 
 
+def test_r_f11_what_is_recalled_is_to_be_evaluated_anew_also_when_it_is_withdrawn():
+    table = produced(FALLING)
+    ledger = table.docket.house.fold_named("research")
+    assert "strat_1" in ledger.parents
+    table.tell(GUARDIAN, flag(table))
+    table.say(OPERATOR, t.RecallRequest(strategy_id="strat_2", reason="of another"))
+    assert not ledger.reevaluate, "that request broke a rule"
+    table.say(OPERATOR, t.RecallRequest(strategy_id="strat_1", reason="it loses"))
+    assert list(ledger.reevaluate) == ["strat_1"]
+    table.say(OPERATOR, bodies.moved(from_="production", to="withdrawn"))
+    assert list(ledger.reevaluate) == ["strat_1"]
+    assert "strat_1" not in ledger.parents
+    table.move("withdrawn", "candidates")
+    assert not ledger.reevaluate, "System A has it back"
+
+
+def test_r_f11_what_is_only_withdrawn_is_in_no_list():
+    table = produced(FALLING)
+    ledger = table.docket.house.fold_named("research")
+    ledger.parents.extend(("strat_0", "strat_1"))
+    assert ledger.parents.count("strat_1") == 2
+    before = ledger.context()
+    table.move("production", "withdrawn")
+    assert (list(ledger.parents), ledger.reevaluate) == (["strat_0"], {})
+    assert ledger.context().available_parents == ("strat_0",)
+    assert ledger.was_context(before), "a trigger may have been under way"
+
+
 def test_r_b10_a_recall_that_nobody_asked_for_may_be_flagged_again():
     table = produced(FALLING)
     table.tell(GUARDIAN, flag(table))
