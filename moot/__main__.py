@@ -16,6 +16,8 @@ def main() -> None:
         if os.environ.get("MOOT_DEBUG"):
             raise
         sys.exit(f"moot: the installation is incomplete: {error}; make install repairs it")
+    # What a society writes is its owner's only: tokens, what was said in confidence, what it holds.
+    os.umask(0o077)
     app()
 
 

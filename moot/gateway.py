@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from channels.gateway import address
 from channels.gateway.process import Mirroring, run_gateway
+from channels.log.lease import keep_private, write_privately
 from channels.surface import Surface, SurfaceError, load_surface, refuse_secrets
 from config.settings import ConfigError, Settings, load_settings
 from moot.console.options import ConsoleOptions
@@ -109,7 +110,7 @@ async def serve(directory: Path, settings: Settings, folder: Path, console: Cons
 
 def _log_file(directory: Path) -> Path:
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        keep_private(directory)
     except OSError as exc:
         raise ConfigError(f"{directory} can be no data directory: {exc.strerror or exc}") from exc
     return directory / "gateway.log"
@@ -117,6 +118,7 @@ def _log_file(directory: Path) -> Path:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the gateway; the exit code is 2 for a wrong configuration."""
+    write_privately()
     parser = argparse.ArgumentParser(prog="python -m moot.gateway", description=__doc__)
     parser.add_argument("directory", type=Path, help="data directory of the society")
     parser.add_argument("--config", type=Path, default=None, help="configuration file")

@@ -118,7 +118,6 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
             update={"prices": settings.prices.model_copy(update={"source": options.prices})}
         )
     directory = options.directory
-    directory.mkdir(parents=True, exist_ok=True)
     with Lease.acquire(directory) as lease:
         if options.is_new:
             _set_aside(directory, feed)

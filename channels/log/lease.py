@@ -17,6 +17,36 @@ _TRIES: Final = 5
 _PAUSE_S: Final = 0.02
 
 
+def keep_private(directory: Path) -> None:
+    """Make a data directory that only its owner may look into; one of an earlier version becomes such a one.
+
+    A directory that holds other things is left as it is, for it is somebody's home or project; what a society writes
+    there is its owner's only, for programs begin with `write_privately`.
+
+    Raises:
+        OSError: It cannot be made, or is not ours.
+    """
+    with contextlib.suppress(FileExistsError):
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700)
+        return
+    is_ours = (directory / LOCK_NAME).exists() or not any(directory.iterdir())
+    if not is_ours or not directory.stat().st_mode & 0o077:
+        return
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            path = Path(folder, name)
+            with contextlib.suppress(FileNotFoundError):
+                if not path.is_symlink():
+                    path.chmod(0o600)
+        Path(folder).chmod(0o700)
+
+
+def write_privately() -> None:
+    """Let every file and folder that this process makes be its owner's only."""
+    os.umask(0o077)
+
+
 class Lease:
     """An OS lock on the file `lock` of a data directory, with a fencing epoch.
 
@@ -45,8 +75,8 @@ class Lease:
         """
         place = Path(directory)
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            fd = os.open(place / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            keep_private(place)
+            fd = os.open(place / LOCK_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as exc:
             raise StorageError(f"cannot lock {place}: {exc.strerror}") from exc
         try:

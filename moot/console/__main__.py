@@ -11,6 +11,7 @@ from pathlib import Path
 from channels.gateway import address
 from channels.gateway.client import Requests
 from channels.log.file import LOG_NAME
+from channels.log.lease import write_privately
 from config.settings import ConfigError, Settings, load_settings
 from moot.console.errors import ConsoleError
 from moot.console.keeping import print_addresses
@@ -45,6 +46,7 @@ async def run(options: ConsoleOptions, directory: Path, settings: Settings) -> N
 
 def main(argv: list[str] | None = None) -> int:
     """Serve a data directory; the exit code is 2 for what cannot be served."""
+    write_privately()
     parser = argparse.ArgumentParser(prog="python -m moot.console", description=__doc__)
     parser.add_argument("directory", type=Path, help="data directory of a society")
     parser.add_argument("--host", default=HOST, help=f"address to bind to, by default {HOST}")

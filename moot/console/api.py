@@ -18,15 +18,12 @@ from moot.console.errors import ConsoleError, NotReady, NotThere
 from moot.console.hub import Hub
 from moot.console.metrics import CONTENT_TYPE, Metrics
 from moot.console.model import MOST_WINDOW, Person, ReadModel, SocietyTime, Window
-from moot.console.model_looking import as_plain
+from moot.console.model_looking import MOST_SEQ, as_plain
 from moot.console.stream import events
 from moot.version import MOOT_VERSION
 from protocols.kernel.times import rfc3339
 
 TITLE: Final = "Moot"
-MOST_SEQ: Final = 2**53
-"""Beyond it JSON readers lose digits; no log gets there."""
-
 Seq = Annotated[int, Query(ge=0, le=MOST_SEQ)]
 Limit = Annotated[int, Query(ge=1, le=MOST_WINDOW)]
 Word = Annotated[str | None, Query(max_length=200)]
@@ -179,7 +176,7 @@ def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics) -> None:
         seen = mine(request)
         cursor = max(0, from_ - 1) if from_ is not None else seen.head
         if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
-            cursor = int(last_event_id)
+            cursor = min(int(last_event_id), MOST_SEQ)
         return StreamingResponse(
             _sent(events(seen, cursor)),
             media_type="text/event-stream",

@@ -3,18 +3,28 @@
 It lets nobody in without a token or its cookie, answers only under its own names (so that a strange name that
 is pointed at this machine gets nothing), takes acts and sockets from its own pages only, and puts the security
 headers on every answer. `/healthz` is open and says nothing but that it lives.
+
+Nobody takes the console from the others: a body is read here, whole, within a time and a size, before anything is done
+with it; who asks too much waits, then is refused (`allowance`); a route that fails is one line of the gateway's log.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import math
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+import structlog
+
 from moot.console.access import COOKIE_DAYS, Access
+from moot.console.allowance import Allowances
+from moot.console.front import STATE, Line
 from moot.console.model import Person
 
 Scope = MutableMapping[str, Any]
@@ -28,12 +38,35 @@ CSRF_HEADER: Final = b"x-moot"
 """A page of another origin cannot send a header of its own without being asked first, and is told no."""
 
 MOST_QUERY: Final = 4_096
+MOST_BODY: Final = 1_048_576
+"""Bytes of a request's body; the longest draft fits."""
+
+BODY_S: Final = 20.0
+"""Wall time in which a body is there."""
+
+MOST_BODIES: Final = 8
+"""Bodies of one viewer that are taken in at a time."""
+
+PATIENCE_S: Final = 3.0
+"""So long who asks too much is kept waiting; who asks more than that is refused."""
+
+QUESTION: Final = 5.0
+"""Tokens that a question to the log takes; a file takes one."""
+
+SOCKET_BYTES: Final = 16_384
+"""Bytes on a socket that take a token."""
+
+FAILED_S: Final = 1.0
+"""Wall time between two lines about routes that failed."""
+
 POLICY: Final = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
     "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """What a page may load: NiceGUI brings its scripts inline and compiles templates; nothing comes from elsewhere."""
+
+CLOSE: Final = (b"connection", b"close")
 
 HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
     (b"content-security-policy", POLICY.encode()),
@@ -63,6 +96,7 @@ class Guard:
         is_public: Whether it is bound beyond loopback: then it answers under any address in digits too.
         port: The port it is bound to.
         origin: Where people reach it, when that is another address than the one it is bound to; "" for none.
+        allowances: How much each may ask.
     """
 
     def __init__(
@@ -74,8 +108,13 @@ class Guard:
         is_public: bool,
         port: int,
         origin: str = "",
+        allowances: Allowances | None = None,
     ) -> None:
         self._app = app
+        self._allowances = allowances or Allowances()
+        self._bodies: Counter[str] = Counter()
+        self._failed_at = -FAILED_S
+        self._log = structlog.get_logger("moot.console")
         self._access = access
         self._port = port
         self._is_public = is_public
@@ -93,6 +132,17 @@ class Guard:
             return
         if scope["type"] not in ("http", "websocket"):
             return
+        line: Line | None = scope.get("state", {}).get(STATE)
+        if line is None:
+            await self._serve(scope, receive, send, None)
+            return
+        line.begin()
+        try:
+            await self._serve(scope, receive, send, line)
+        finally:
+            line.end()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, line: Line | None) -> None:
         headers = {name.lower(): value for name, value in scope["headers"]}
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if not self._is_our_name(host):
@@ -105,18 +155,88 @@ class Guard:
             return
         bearer = _bearer(headers)
         person = self._access.by_token(bearer) if bearer is not None else self._by_cookie(headers)
-        if person is None and bearer is None and scope["type"] == "http" and scope["method"] == "GET":
-            person = await self._greet(scope, send)
-            if person is not None:
-                return
+        is_visit = bearer is None and scope["type"] == "http" and scope["method"] == "GET"
+        if is_visit and await self._greet(scope, send, person):
+            return
         if person is None:
-            await self._unknown(scope, receive, send, headers)
+            await self._unknown(scope, receive, send, headers, line)
+            return
+        if line is not None and not line.belongs_to(person):
+            await self._too_much(
+                scope, receive, send, "There are too many connections of yours: close a page."
+            )
             return
         if why := self._foreign(scope, headers, host, is_bearer=bearer is not None):
             await self._refuse(scope, receive, send, HTTPStatus.FORBIDDEN, why)
             return
         scope.setdefault("state", {})["person"] = person
-        await self._app(scope, receive, _with_headers(send) if scope["type"] == "http" else send)
+        await self._let_in(scope, receive, send, person)
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, person: Person) -> None:
+        """Pass a person's request on, at a pace that leaves room for others."""
+        loop = asyncio.get_running_loop()
+        bucket = self._allowances.asking(person, loop.time())
+        if scope["type"] == "websocket":
+
+            async def paced() -> MutableMapping[str, Any]:
+                message = await receive()
+                said = message.get("text") or message.get("bytes") or ""
+                wait_s = bucket.delay_s(loop.time(), 1.0 + len(said) / SOCKET_BYTES, math.inf)
+                if wait_s:
+                    await asyncio.sleep(wait_s)
+                return message
+
+            await self._run(scope, paced, send)
+            return
+        tokens = QUESTION if scope["path"].startswith("/api/") else 1.0
+        wait_s = bucket.delay_s(loop.time(), tokens, PATIENCE_S)
+        if wait_s is None:
+            await self._too_much(scope, receive, send, "That is too much at once: wait a moment.")
+            return
+        if wait_s:
+            await asyncio.sleep(wait_s)
+        if scope["method"] in SAFE:
+            await self._run(scope, receive, _with_headers(send))
+            return
+        if not person.is_admin and self._bodies[person.user_id] >= MOST_BODIES:
+            await self._too_much(scope, receive, send, "That is too much at once: wait for an answer.")
+            return
+        self._bodies[person.user_id] += 1
+        try:
+            body = await _body(scope, receive)
+            if isinstance(body, bytes):
+                await self._run(scope, _once(body, receive), _with_headers(send))
+            elif body is not None:
+                why = (
+                    "It did not come in time." if body is HTTPStatus.REQUEST_TIMEOUT else "That is too long."
+                )
+                await self._refuse(scope, receive, send, body, why)
+        finally:
+            self._bodies[person.user_id] -= 1
+            if not self._bodies[person.user_id]:
+                del self._bodies[person.user_id]
+
+    async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the application; what it cannot do is a line of the log now and then, whoever asks for it how often."""
+        begun = False
+
+        async def noted(message: MutableMapping[str, Any]) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except Exception as exc:
+            now = asyncio.get_running_loop().time()
+            if now - self._failed_at >= FAILED_S:
+                self._failed_at = now
+                why = f"{type(exc).__name__}: {exc}"[:300]
+                self._log.error("route failed", path=scope["path"][:100], why=why, where=_where(exc))
+            if not begun and scope["type"] == "http":
+                await _answer(
+                    send, HTTPStatus.INTERNAL_SERVER_ERROR, b"That failed.\n", b"text/plain", [CLOSE]
+                )
 
     def _is_our_name(self, host: str) -> bool:
         if host in self._names:
@@ -138,29 +258,41 @@ class Guard:
         found = cookie.get(self.cookie)
         return None if found is None else self._access.by_cookie(found.value)
 
-    async def _greet(self, scope: Scope, send: Send) -> Person | None:
-        """Turn a token in the address into a cookie, and the address into one without it."""
+    async def _greet(self, scope: Scope, send: Send, known: Person | None) -> bool:
+        """Turn a token in the address into a cookie, and the address into one without it; says whether that was done.
+
+        A cookie that lets do more stays: nobody is made a viewer by a link.
+        """
         query = parse_qsl(scope["query_string"].decode("latin-1")[:MOST_QUERY], keep_blank_values=True)
         given = next((value for name, value in query if name == "token"), None)
         person = self._access.by_token(given) if given is not None else None
-        if person is None:
-            return None
+        if given is None or (person is None and known is None):
+            return False
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         # A path that begins with two slashes would name another host.
         where = "/" + quote(scope["path"].lstrip("/")) + (f"?{rest}" if rest else "")
-        cookie = (
-            f"{self.cookie}={self._access.cookie_of(person)}; Path=/; Max-Age={COOKIE_DAYS * 86_400}; "
-            f"HttpOnly; SameSite=Strict{'; Secure' if self._is_secure else ''}"
-        )
-        more = [(b"location", where.encode("latin-1")), (b"set-cookie", cookie.encode("latin-1"))]
+        more = [(b"location", where.encode("latin-1"))]
+        if person is not None and (known is None or person.is_admin or not known.is_admin):
+            cookie = (
+                f"{self.cookie}={self._access.cookie_of(person)}; Path=/; Max-Age={COOKIE_DAYS * 86_400}; "
+                f"HttpOnly; SameSite=Strict{'; Secure' if self._is_secure else ''}"
+            )
+            more.append((b"set-cookie", cookie.encode("latin-1")))
         await _answer(send, HTTPStatus.SEE_OTHER, b"", b"text/plain", more)
-        return person
+        return True
 
-    async def _unknown(self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, bytes]) -> None:
+    async def _unknown(
+        self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, bytes], line: Line | None
+    ) -> None:
         """Refuse somebody without a token; a link from a chat is followed once more from here.
 
         A strict cookie does not come along on the way from another site, but it does from our own page.
         """
+        if line is not None:
+            now = asyncio.get_running_loop().time()
+            if not self._allowances.stranger(line.peer, now).take(now):
+                await self._too_much(scope, receive, send, "That is too much at once.")
+                return
         head = ""
         if headers.get(b"sec-fetch-site") == b"cross-site" and headers.get(b"cookie") is None:
             head = '<meta http-equiv="refresh" content="0">'
@@ -193,6 +325,9 @@ class Guard:
             return {self._public_origin}
         return {f"http://{host}", f"https://{host}"}
 
+    async def _too_much(self, scope: Scope, receive: Receive, send: Send, why: str) -> None:
+        await self._refuse(scope, receive, send, HTTPStatus.TOO_MANY_REQUESTS, why)
+
     async def _refuse(
         self, scope: Scope, receive: Receive, send: Send, status: HTTPStatus, text: str, *, head: str = ""
     ) -> None:
@@ -203,10 +338,53 @@ class Guard:
         accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
         if b"text/html" in accepts:
             page = PAGE.format(title=status.phrase, text=text, head=head)
-            await _answer(send, status, page.encode(), b"text/html; charset=utf-8", [])
+            await _answer(send, status, page.encode(), b"text/html; charset=utf-8", [CLOSE])
         else:
-            more = [(b"www-authenticate", b"Bearer")] if status is HTTPStatus.UNAUTHORIZED else []
+            more = [CLOSE]
+            if status is HTTPStatus.UNAUTHORIZED:
+                more.append((b"www-authenticate", b"Bearer"))
+            if status is HTTPStatus.TOO_MANY_REQUESTS:
+                more.append((b"retry-after", b"1"))
             await _answer(send, status, f"{text}\n".encode(), b"text/plain; charset=utf-8", more)
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes | HTTPStatus | None:
+    """Read a request's body; returns why not when it is too long or too slow, None when nobody is there any more."""
+    given = b"".join(value for name, value in scope["headers"] if name.lower() == b"content-length")
+    if given and (not given.isdigit() or len(given) > 9 or int(given) > MOST_BODY):
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                body += message.get("body", b"")
+                if len(body) > MOST_BODY:
+                    return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        return HTTPStatus.REQUEST_TIMEOUT
+
+
+def _once(body: bytes, receive: Receive) -> Receive:
+    """Give an application the body that has been read, then whatever follows."""
+    left: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def given() -> MutableMapping[str, Any]:
+        return left.pop() if left else await receive()
+
+    return given
+
+
+def _where(exc: BaseException) -> str:
+    """Return the place in the code that an error comes from."""
+    at = exc.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return "" if at is None else f"{at.tb_frame.f_code.co_filename.rpartition('/')[2]}:{at.tb_lineno}"
 
 
 def _bearer(headers: dict[bytes, bytes]) -> str | None:

@@ -115,6 +115,12 @@ class Live(Looking):
             return watching.reaching.no_acts
         return "" if watching.is_running else f"no society runs on {watching.directory}: nobody can act"
 
+    def _too_much(self, person: Person) -> str:
+        now = asyncio.get_running_loop().time()
+        if self.watching.allowances.acting(person, now).take(now):
+            return ""
+        return "Not taken: that is too much at once, wait a moment"
+
     async def act(
         self,
         person: Person,
@@ -125,7 +131,7 @@ class Live(Looking):
         channel: str = "#admin",
         reply_to: int | None = None,
     ) -> ActReply:
-        if why := self._nobody_can():
+        if why := self._nobody_can() or self._too_much(person):
             return ActReply(why, ok=False)
         acts = self.watching.reaching.acts
         assert acts is not None
@@ -178,7 +184,7 @@ class Live(Looking):
         return await suggesting.suggest(Live(self.watching), obligation_id)
 
     async def answer(self, person: Person, obligation_id: str, body: Mapping[str, Any]) -> ActReply:
-        if why := self._nobody_can():
+        if why := self._nobody_can() or self._too_much(person):
             return ActReply(why, ok=False)
         acts = self.watching.reaching.acts
         assert acts is not None
@@ -197,6 +203,8 @@ class Live(Looking):
     async def control(self, person: Person, op: Op, value: float | None = None) -> ActReply:
         if not person.is_admin:
             return ActReply("Refused: only an admin sets the pace", ok=False)
+        if why := self._too_much(person):
+            return ActReply(why, ok=False)
         if self.watching.reaching.requests is None:
             return ActReply(self.watching.reaching.no_acts, ok=False)
         path = self.watching.directory / LOG_NAME

@@ -63,6 +63,10 @@ FRESH_S: Final = 1.0
 """How long a search waits for the index to take in what was said last."""
 
 
+MOST_SEQ: Final = 2**53
+"""Beyond it JSON readers lose digits; no log gets there, and no table holds a number of any length."""
+
+
 class Looking(ReadModel):
     """Looks at a society up to some message, as somebody who reads some channels."""
 
@@ -164,7 +168,7 @@ class Looking(ReadModel):
     async def message(self, seq: int) -> Envelope:
         end = self._until()
         # The log may hold what has not come by the live stream yet, such as what a receipt just named.
-        if seq < 1 or (self.is_past and seq > end):
+        if not 1 <= seq <= MOST_SEQ or (self.is_past and seq > end):
             raise NotThere(f"there is no message {seq}: the log ends at {end}")
         sql = "SELECT seq, json, hash FROM log.log WHERE seq = ?"
         rows = await self.watching.readers.run(lambda db: db.execute(sql, (seq,)).fetchall())

@@ -20,9 +20,11 @@ from channels.gateway.client import Requests
 from channels.gateway.link import FindAddress
 from config.settings import Settings
 from moot.console.access import NAME, Access
+from moot.console.allowance import Allowances
 from moot.console.api import TITLE, add_api, person_of
 from moot.console.courtesy import Attending
 from moot.console.errors import CannotServe
+from moot.console.front import Front, ask_for_files
 from moot.console.guard import Guard
 from moot.console.metrics import Metrics
 from moot.console.model import OWNER, VIEWER
@@ -33,6 +35,12 @@ from moot.version import MOOT_VERSION
 
 FAREWELL_S: Final = 0.5
 """How long open connections have to end: sockets and streams do so at once, a long poll or half a request never."""
+
+QUEUE: Final = 4_096
+"""Connections that wait to be taken in: whoever sends many holds up nobody else's."""
+
+AT_ONCE: Final = 64
+"""Connections that are taken in before those that have come are looked at: of too many, the oldest go in between."""
 
 Tell = Callable[[str, str], None]
 """Told the address with the owner's token and the one with the viewers', once people can come."""
@@ -61,6 +69,7 @@ async def serve(
         CannotServe: The port is in use, or it would be open to others without tokens of the owner's choice.
     """
     watching = Watching(directory, settings, requests=None if console.is_read_only else requests, find=find)
+    ask_for_files()
     access = open_access(console, directory, watching)
     bound = bind(console)
     try:
@@ -70,7 +79,7 @@ async def serve(
         watching.hears.append(metrics.hear)
         watching.publishing = metrics.publishing
         app = application(console, model, watching, metrics)
-        guard = guarded(Attending(app, watching.courtesy), access, console, port)
+        guard = guarded(Attending(app, watching.courtesy), access, console, port, watching.allowances)
         if tell is not None:
             base = console.public_url.rstrip("/") or f"http://{_name(console.host)}:{port}"
             tell(_address(base, access, OWNER), _address(base, access, VIEWER))
@@ -114,7 +123,7 @@ def bind(console: ConsoleOptions) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(where)
         # Who comes from now on waits until the server takes over, instead of being turned away.
-        bound.listen(128)
+        bound.listen(QUEUE)
     except OSError as exc:
         bound.close()
         if exc.errno == errno.EADDRINUSE:
@@ -149,12 +158,15 @@ def application(console: ConsoleOptions, model: Live, watching: Watching, metric
     return app
 
 
-def guarded(app: Any, access: Access, console: ConsoleOptions, port: int) -> Guard:
+def guarded(
+    app: Any, access: Access, console: ConsoleOptions, port: int, allowances: Allowances | None = None
+) -> Guard:
     """Put the guard before the routes."""
     names = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", _name(console.host))}
     return Guard(
         app,
         access,
+        allowances=allowances,
         names=names,
         is_public=not is_loopback(console.host),
         port=port,
@@ -165,14 +177,30 @@ def guarded(app: Any, access: Access, console: ConsoleOptions, port: int) -> Gua
 class _Server(uvicorn.Server):
     """Uvicorn without signal handlers: the process it is a guest of has its own."""
 
+    def __init__(self, config: uvicorn.Config, bound: socket.socket) -> None:
+        super().__init__(config)
+        self._bound = bound
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        # Asyncio takes one number for how many may wait and for how many are taken in at once.
+        self._bound.listen(QUEUE)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
 async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Metrics) -> None:
+    http, socket_of = Front().protocols
     config = uvicorn.Config(
         app,
+        http=http,
+        ws=socket_of,
+        backlog=AT_ONCE,
+        # What strangers send is no news, and an address may hold a token; the guard says what fails.
+        log_level="critical",
+        proxy_headers=False,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -181,7 +209,7 @@ async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Me
         ws_ping_interval=20.0,
         timeout_graceful_shutdown=FAREWELL_S,  # type: ignore[arg-type]  # it is only waited for
     )
-    server = _Server(config)
+    server = _Server(config, bound)
     tasks = [
         asyncio.create_task(watching.run(), name="console watching"),
         asyncio.create_task(metrics.watch_loop(), name="console loop lag"),

@@ -26,6 +26,7 @@ from channels.log.lines import seq_of
 from config.settings import Settings
 from moot.clock.wall import utc_ns
 from moot.console.acts import ActStore
+from moot.console.allowance import Allowances
 from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.errors import ConsoleError, NotReady, Unreadable
 from moot.console.folding import Folding
@@ -72,6 +73,7 @@ class Watching:
         rules: The rules, with those rights.
         hub: What is new.
         courtesy: Who waits for an answer, so that reading steps back.
+        allowances: How much each person may ask and do.
         readers: Threads for queries.
         reaching: The way to the society.
         hears: Called with every message that arrives.
@@ -90,6 +92,7 @@ class Watching:
         self.rules = rules(settings.viewers.viewers())
         self.hub = Hub()
         self.courtesy = Courtesy()
+        self.allowances = Allowances()
         self.readers = Readers(directory)
         self.reaching = Reaching(requests, self.authority, on_change=self.hub.stir)
         self.hears: list[Hear] = []

@@ -149,7 +149,15 @@ async def test_the_api_says_what_the_log_says(tmp_path: Path) -> None:
 WRONG = (
     ("/api/messages/0", 404, "no message 0"),
     ("/api/messages/999999999", 404, "the log ends at"),
+    ("/api/messages/9223372036854775808", 404, "the log ends at"),
+    ("/api/messages/-9223372036854775809", 404, "the log ends at"),
+    ("/api/messages/" + "9" * 300, 404, "the log ends at"),
     ("/api/messages/first", 422, "valid integer"),
+    *(
+        (f"/api/{path}={2**63}", 422, "less than or equal")
+        for path in ("log?before", "log?limit", "search?before")
+    ),
+    *((f"/api/{path}={2**63}", 422, "less than or equal") for path in ("escalations?limit", "stream?from")),
     ("/api/log?from=-1", 422, "greater than or equal"),
     ("/api/log?limit=100000", 422, "less than or equal"),
     ("/api/log?from=99999999999999999999", 422, "from"),
@@ -255,6 +263,16 @@ async def chatter(session: Any) -> AsyncIterator[None]:
     finally:
         talking.cancel()
         await asyncio.gather(talking, return_exceptions=True)
+
+
+async def test_a_stream_goes_on_after_any_id(tmp_path: Path) -> None:
+    written(tmp_path, 20)
+    async with served(tmp_path) as console, at(console) as session:
+        for last in ("9223372036854775808", "9" * 20, "-1", "x"):
+            async with session.get("/api/stream", headers={"Last-Event-ID": last}) as answer:
+                assert answer.status == 200
+                await asyncio.sleep(0.2)
+                assert not answer.content.at_eof(), last
 
 
 async def test_a_viewers_stream_lacks_what_viewers_do_not_read(society: Path) -> None:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from channels.errors import LeaseHeld, StorageError
-from channels.log.lease import Lease, holder
+from channels.log.lease import Lease, holder, keep_private
 
 HOLD = """
 import sys
@@ -107,3 +107,38 @@ def test_a_child_that_is_started_does_not_inherit_the_lock(tmp_path):
         Lease.acquire(tmp_path).release()
     finally:
         child.communicate()
+
+
+def modes(directory):
+    return {path.name: path.stat().st_mode & 0o777 for path in (directory, *directory.rglob("*"))}
+
+
+def test_a_data_directory_is_its_owners_only(tmp_path):
+    place = tmp_path / "some" / "data"
+    with Lease.acquire(place):
+        assert modes(place) == {"data": 0o700, "lock": 0o600}
+
+
+def test_a_directory_of_an_earlier_version_becomes_its_owners_only(tmp_path):
+    place = tmp_path / "data"
+    (place / "evidence" / "ab").mkdir(parents=True)
+    for name in ("lock", "log.sqlite", "evidence/ab/abc"):
+        (place / name).touch()
+    (place / "latest").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").touch()
+    for path in (tmp_path / "elsewhere", *place.rglob("*")):
+        path.chmod(0o755)
+    place.chmod(0o755)
+    keep_private(place)
+    found = modes(place)
+    assert found.pop("latest") == 0o755
+    assert found == {
+        "data": 0o700, "evidence": 0o700, "ab": 0o700, "abc": 0o600, "lock": 0o600, "log.sqlite": 0o600
+    }  # fmt: skip
+
+
+def test_a_directory_with_other_things_in_it_stays_as_it_is(tmp_path):
+    (tmp_path / "thesis.txt").touch(mode=0o644)
+    tmp_path.chmod(0o755)
+    keep_private(tmp_path)
+    assert modes(tmp_path) == {tmp_path.name: 0o755, "thesis.txt": 0o644}

@@ -137,6 +137,21 @@ async def test_an_address_with_a_token_leads_nowhere_else() -> None:
     assert (status, headers["location"]) == (303, "/evil.example/x")
 
 
+async def test_the_token_leaves_the_address_of_who_has_a_cookie_too() -> None:
+    viewers = f"moot_8420={ACCESS.cookie_of(Person('viewer', Seat.VIEWER))}"
+    for cookie, token, becomes in (
+        (COOKIE, OWNER, COOKIE),
+        (viewers, VIEWER, viewers),
+        # A link that lets do more counts, one that lets do less does not: nobody is made a viewer by it.
+        (viewers, OWNER, COOKIE),
+        (COOKIE, VIEWER, None),
+        (COOKIE, "x" * 32, None),
+    ):
+        status, headers, body, person = await ask("/inbox", query=f"token={token}&a=b", cookie=cookie)
+        assert (status, headers["location"], body, person) == (303, "/inbox?a=b", "", None)
+        assert headers.get("set-cookie", "").partition(";")[0] == (becomes or "")
+
+
 async def test_a_wrong_token_in_the_address_gives_nothing() -> None:
     status, headers, _, _ = await ask("/", query="token=" + "x" * 32)
     assert status == 401 and "set-cookie" not in headers
