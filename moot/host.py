@@ -105,7 +105,7 @@ class Host:
         """Return everything that folding has built, to be kept by `moot.snapshot` (K18)."""
         return {
             "docket": self.docket,
-            "gate": self.gate,
+            "counted": self.gate.counted,
             "transcripts": self._transcripts,
             "causes": self._causes,
             "refusals": self._refusals,
@@ -118,7 +118,7 @@ class Host:
         The gate's counters are copied, for the bus holds the gate already.
         """
         self.docket = kept["docket"]
-        self.gate.take_over(kept["gate"])
+        self.gate.take_over(kept["counted"])
         self._transcripts = kept["transcripts"]
         self._causes = kept["causes"]
         self._refusals = kept["refusals"]

@@ -137,7 +137,7 @@ class Counter:
     def __init__(self, minted: Mapping[str, Minted]) -> None:
         """Start with nothing counted."""
         self._minted = minted
-        self._last: dict[str, tuple[str, int]] = {}
+        self.last: dict[str, tuple[str, int]] = {}
 
     def mint(self, body: Message, sent_at: datetime) -> Message:
         """Fill the ids that a body leaves empty."""
@@ -168,9 +168,9 @@ class Counter:
 
     def _next(self, rule: Minted, sent_at: datetime) -> str:
         when = stamp(sent_at) if rule.by_minute else ""
-        last, n = self._last.get(rule.prefix, ("", 0))
+        last, n = self.last.get(rule.prefix, ("", 0))
         n = n + 1 if last == when else 1
-        self._last[rule.prefix] = (when, n)
+        self.last[rule.prefix] = (when, n)
         return self._name(rule, when, n)
 
     def _name(self, rule: Minted, when: str, n: int) -> str:
@@ -187,9 +187,9 @@ class Counter:
         for before, value in zip(reversed(given), reversed(taken), strict=True):
             if before:
                 continue
-            when, n = self._last.get(rule.prefix, ("", 0))
+            when, n = self.last.get(rule.prefix, ("", 0))
             if value == self._name(rule, when, n):
-                self._last[rule.prefix] = (when, n - 1) if n > 1 else ("", 0)
+                self.last[rule.prefix] = (when, n - 1) if n > 1 else ("", 0)
 
     def apply(self, env: Envelope) -> None:
         """Take in ids that stand in the log."""
@@ -209,9 +209,9 @@ class Counter:
             when, k = stamp(sent_at), int(parts[2]) if len(parts) > 2 else 1
             if "_".join(parts[:2]) != when:
                 return
-        last, n = self._last.get(rule.prefix, ("", 0))
+        last, n = self.last.get(rule.prefix, ("", 0))
         if last != when or k > n:
-            self._last[rule.prefix] = (when, k)
+            self.last[rule.prefix] = (when, k)
 
 
 DERIVED: Final = re.compile(
@@ -322,6 +322,11 @@ class Gate:
         """Take in an envelope that stands in the log (at a restart)."""
         self._counter.apply(env)
 
-    def take_over(self, other: Gate) -> None:
+    @property
+    def counted(self) -> dict[str, tuple[str, int]]:
+        """Return how far each kind of id was counted: the minute, "" for ids without one, and the number."""
+        return self._counter.last
+
+    def take_over(self, counted: Mapping[str, tuple[str, int]]) -> None:
         """Go on counting where another gate stood (a snapshot's)."""
-        self._counter = other._counter
+        self._counter.last = dict(counted)

@@ -61,12 +61,17 @@ class Schedule:
         unknown = set(spec) - {"cron", "at"}
         if unknown or not spec:
             raise ValueError(f"a schedule has cron or at, not {', '.join(sorted(unknown)) or 'nothing'}")
+        self._spec = dict(spec)
         self._cron = CronTrigger.from_crontab(spec["cron"], timezone=UTC) if "cron" in spec else None
         self._at = sorted(parse_instant(text) for text in spec.get("at", ()))
         self._day: date | None = None
         self._of_day: list[datetime] = []
         self._of_later: tuple[date | None, list[datetime]] = (None, [])
         self._times: list[timedelta] = []
+
+    def __getnewargs__(self) -> tuple[dict[str, Any]]:
+        """Return what it is made from: what it remembers besides follows from that."""
+        return (self._spec,)
 
     def first(self, at: datetime, *, after: bool) -> datetime | None:
         """Return the first instant at `at` or later; strictly later when `after`."""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import json
-import os
-import pickle
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
-from json import JSONEncoder
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +16,22 @@ from moot import snapshot, society
 from moot.clock import VirtualClock
 from moot.society import Plan, Society
 from moot.stored import hash_at, last_sent_at, stored_envelopes
-from protocols.kernel.canonical import canonical_json
 from protocols.kernel.docket import Docket
+from protocols.kernel.house import House
+from protocols.kernel.obligation import Obligation
 from protocols.kernel.rules import Rules
 from protocols.rulebook import rules
 from tests.doubles.table import START
 
+CLASSES = {"docket": Docket, "house": House, "obligation": Obligation, "rules": Rules}
+
 
 @pytest.fixture(autouse=True)
-def short_logs_count(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def short_logs_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
     monkeypatch.setattr(society, "SNAPSHOT_FROM", 1)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     yield
 
 
@@ -118,64 +119,139 @@ def read(directory: Path, rulebook: Rules) -> tuple[int, Any] | None:
     return snapshot.read_snapshot(directory, rules=rulebook, hash_at=lambda seq: hash_at(directory, seq))
 
 
-class Act:
-    """Pickles as a call."""
-
-    def __init__(self, function: Any, *given: object) -> None:
-        self._call = function, given
-
-    def __reduce__(self) -> Any:
-        return self._call
-
-
-def forged(directory: Path, body: bytes) -> None:
-    """Put a pickle into a snapshot that fits in all else."""
-    snapshot.write_snapshot(directory, seq=1, log_hash="ab", rules=rules(), state={})
-    header = json.loads((directory / snapshot.NAME).read_bytes().partition(b"\n")[0])
-    header["state"] = hashlib.sha256(body).hexdigest()
-    (directory / snapshot.NAME).write_bytes(json.dumps(header).encode() + b"\n" + body)
+def forged(directory: Path, change: Callable[[Any], None], *, sealed: bool = True) -> None:
+    """Alter what a snapshot that fits holds, and seal it as its writer would, or not."""
+    header, _, body = (directory / snapshot.NAME).read_bytes().partition(b"\n")
+    told, data = json.loads(header), json.loads(body)
+    change(data)
+    altered = json.dumps(data).encode()
+    if sealed:
+        told["seal"] = snapshot._seal(snapshot.key_file().read_bytes(), told, altered)
+    (directory / snapshot.NAME).write_bytes(json.dumps(told).encode() + b"\n" + altered)
 
 
 def refusal(directory: Path) -> list[str]:
     """Return why a snapshot is passed over."""
     with capture_logs() as lines:
-        assert snapshot.read_snapshot(directory, rules=rules(), hash_at=lambda seq: "ab") is None
+        assert read(directory, rules()) is None
     return [line["why"] for line in lines]
 
 
+@pytest.fixture
+def lived(tmp_path: Path) -> Path:
+    live(tmp_path, 2)
+    assert read(tmp_path, rules()) is not None
+    return tmp_path
+
+
+def test_a_wrong_state_that_is_well_formed_is_not_believed_without_the_key(lived: Path) -> None:
+    """Whoever can write the data directory could put any state there, but the key lies elsewhere."""
+
+    def conservative(data: Any) -> None:
+        assert "false" in json.dumps(data["tree"])
+        data["tree"] = json.loads(json.dumps(data["tree"]).replace("false", "true", 1))
+
+    forged(lived, conservative, sealed=False)
+    assert refusal(lived) == ["it was not written here by this user"]
+    assert same(live(lived)["docket"], refolded(lived))
+
+
+def test_a_directory_from_somebody_else_is_read_from_its_log(
+    lived: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("another")))
+    assert refusal(lived) == ["it was not written here by this user"]
+    assert same(live(lived)["docket"], refolded(lived))
+    assert read(lived, rules()) is not None
+    assert snapshot.key_file().stat().st_mode & 0o777 == 0o600
+
+
+def test_a_damaged_key_costs_nothing_but_the_snapshot(lived: Path) -> None:
+    snapshot.key_file().write_bytes(b"short")
+    assert ["is damaged" in why for why in refusal(lived)] == [True]
+    assert same(live(lived)["docket"], refolded(lived))
+
+
+def docket_of(data: Any) -> Any:
+    """Return the node of the docket."""
+    return next(node for node in data["tree"] if isinstance(node, list) and node[0] == "o")
+
+
+def rules_as_state(data: Any) -> None:
+    """Build rules of one's own where the docket refers to those in force."""
+    data["classes"].append(["protocols.kernel.rules", "Rules", ["types"]])
+    docket = docket_of(data)
+    docket[docket.index(["R"])] = ["o", len(data["classes"]) - 1, ["m"]]
+
+
+def no_rules(data: Any) -> None:
+    docket = docket_of(data)
+    docket[docket.index(["R"])] = None
+
+
+def a_class_as_value(data: Any) -> None:
+    data["classes"].append(["protocols.kernel.docket", "Docket", ["fold"]])
+
+
+def a_field_of_another_kind(data: Any) -> None:
+    n = next(n for n, row in enumerate(data["classes"]) if row[1] == "Obligation")
+    at = data["classes"][n][2].index("due_at")
+
+    def walk(node: Any) -> bool:
+        if isinstance(node, list):
+            if node[:2] == ["o", n]:
+                node[2 + at] = "tomorrow"
+                return True
+            return any(walk(one) for one in node)
+        return False
+
+    assert walk(data["tree"])
+
+
 @pytest.mark.parametrize(
-    "act",
+    ("change", "why"),
     [
-        pytest.param(lambda mark: Act(os.system, f"touch {mark}"), id="a function of the system"),
-        pytest.param(lambda mark: Act(exec, f"open({str(mark)!r}, 'w')"), id="a builtin"),
-        pytest.param(lambda mark: Act(Path.touch, mark), id="a method"),
-        pytest.param(lambda mark: Act(importlib.import_module, "antigravity"), id="an import"),
-        pytest.param(lambda mark: Act(canonical_json, {}), id="a function of the rules"),
-        pytest.param(lambda mark: Act(JSONEncoder), id="a class from elsewhere"),
+        (rules_as_state, "plain data names no protocols.kernel.rules.Rules"),
+        (no_rules, "it holds no docket of its seq"),
+        (a_class_as_value, "Docket.fold is no field"),
+        (a_field_of_another_kind, "Obligation.due_at is no str"),
+        (lambda data: data["classes"].append(["os", "system", []]), "plain data names no os.system"),
+        (
+            lambda data: data["classes"].append(["subprocess", "Popen", []]),
+            "plain data names no subprocess.Popen",
+        ),
+        (
+            lambda data: data["classes"].append(["protocols.kernel.canonical", "JSONEncoder", []]),
+            "plain data names no",
+        ),
+        (lambda data: data["classes"].append(["protocols.rulebook", "rules", []]), "plain data names no"),
+        (
+            lambda data: data["classes"].append(["protocols.kernel.docket", "Docket", ["__class__"]]),
+            "has no field",
+        ),
+        (lambda data: data.update(tree=["x"]), "it is not understood: KeyError"),
+        (lambda data: data.update(tree=["r", 0]), "it is not understood: IndexError"),
+        (lambda data: data.update(tree={"m": 1}), "a dict stands where none is written"),
+        (lambda data: data.update(tree=["u", ["r", 0]]), "something that cannot change holds itself"),
+        (lambda data: data.update(tree=["m", "docket"]), "a key without a value"),
+        (lambda data: data.update(tree=["m"]), "it holds no docket of its seq"),
     ],
 )
-def test_a_snapshot_that_anybody_made_does_nothing(tmp_path: Path, act: Callable[[Path], Act]) -> None:
-    forged(tmp_path, pickle.dumps({"docket": act(tmp_path / "done")}))
-    assert ["a snapshot holds no" in why for why in refusal(tmp_path)] == [True]
-    assert not (tmp_path / "done").exists()
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [("protocols.kernel.canonical", "JSONEncoder.encode"), ("protocols.kernel.canonical", "JSONEncoder")],
-)
-def test_what_a_module_of_the_rules_imports_is_not_reached_through_it(
-    tmp_path: Path, module: str, name: str
+def test_what_a_snapshot_may_not_hold_is_passed_over_even_with_the_key(
+    lived: Path, change: Callable[[Any], None], why: str
 ) -> None:
-    texts = b"".join(b"\x8c" + bytes([len(text)]) + text.encode() for text in (module, name))
-    forged(tmp_path, b"\x80\x04" + texts + b"\x93.")
-    assert refusal(tmp_path) == [f"a snapshot holds no {module}.{name}"]
+    forged(lived, change)
+    (told,) = refusal(lived)
+    assert why in told
 
 
-def test_a_forged_snapshot_of_plain_data_is_read(tmp_path: Path) -> None:
-    forged(tmp_path, pickle.dumps({"since": START}))
-    found = snapshot.read_snapshot(tmp_path, rules=rules(), hash_at=lambda seq: "ab")
-    assert found == (1, {"since": START})
+def test_nothing_that_is_read_has_changed_the_rules_or_a_class(lived: Path) -> None:
+    before = {name: set(vars(kind)) for name, kind in CLASSES.items()}
+    rulebook = rules()
+    held = vars(rulebook).copy()
+    assert read(lived, rulebook) is not None
+    assert {name: set(vars(kind)) for name, kind in CLASSES.items()} == before
+    assert vars(rulebook) == held
 
 
 def test_a_disk_that_takes_no_snapshot_costs_nothing(tmp_path: Path) -> None:
