@@ -2,15 +2,18 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from protocols.escalation import triggers
 from protocols.escalation.messages import EscalationAck, EscalationAnswer, ModeChanged
+from protocols.escalation.mode import Modes
 from protocols.escalation.triggers import TRIGGERS, options_of
 from protocols.escalation.watch import OCCURRENCES, Watched
 from protocols.kernel.envelope import OFFICER, Draft
 from protocols.kernel.errors import Late, OfficerFault
+from protocols.kernel.officers import Ruling
 from protocols.kernel.people import Note, Override, SeatTaken, Stop
 from protocols.kernel.seats import Seat
 from protocols.panel.triggers_watch import sources as panel_sources
@@ -695,6 +698,42 @@ def test_r_f2_a_change_that_nothing_leads_to_stops_the_host():
     body = ModeChanged(system="A", mode="normal", because="esc_20260223_1000")
     with pytest.raises(OfficerFault):
         table.post(REFEREE, body, channel="#a-arena", key="mode/A/1")
+
+
+def halved(modes_fold, seq, until):
+    """Let a ruling halve every position until an instant."""
+    body = Ruling(
+        obligation_id=None, case_id="session_1", outcome="reduce_exposure", reason="conservative", rule="R-B8"
+    )
+    env = SimpleNamespace(id=f"ruling/{seq}", seq=seq, body=body, case_id="session_1", author=REFEREE)
+    book = SimpleNamespace(reduced_until=until)
+    docket = SimpleNamespace(house=SimpleNamespace(fold_named=lambda name: book, conservative_a=False))
+    fx = SimpleNamespace(ended=(), decision=("reduce_exposure", "conservative", "R-B8"), violation=None)
+    return modes_fold.apply(env, fx, docket), docket
+
+
+def test_r_f2_system_b_is_conservative_until_its_session_ends():
+    modes_fold = Modes()
+    (began,), docket = halved(modes_fold, 7, START)
+    assert (began.channel, began.body.mode, began.key) == ("#b-ops", "conservative", "mode/B/7")
+    assert halved(modes_fold, 8, START)[0] is None, "another ruling of that session changes nothing"
+    assert modes_fold.alarm(docket) == START
+    assert modes_fold.ring(START - TICK, docket) == []
+    (over,) = modes_fold.ring(START, docket)
+    assert (over.body.mode, over.body.because) == ("normal", "session_1")
+    modes_fold.apply(SimpleNamespace(body=over.body, seq=9, author=REFEREE), None, docket)
+    assert modes_fold.ring(START + HOUR, docket) == []
+
+
+def test_r_f2_k5_an_end_that_was_due_when_positions_were_halved_anew_is_superseded():
+    modes_fold = Modes()
+    _, docket = halved(modes_fold, 7, START)
+    (under_way,) = modes_fold.ring(START, docket)
+    assert halved(modes_fold, 8, START + 24 * HOUR)[0] is None, "it is conservative still"
+    assert modes_fold.ring(START, docket) == []
+    assert modes_fold.was_owed(SimpleNamespace(id=under_way.key), docket)
+    (over,) = modes_fold.ring(START + 24 * HOUR, docket)
+    assert not modes_fold.was_owed(SimpleNamespace(id=over.key), docket)
 
 
 def test_r_b8_a_viewer_is_no_admin():
