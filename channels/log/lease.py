@@ -13,6 +13,9 @@ from typing import Final, Self
 from channels.errors import LeaseHeld, StorageError
 
 LOCK_NAME: Final = "lock"
+MOST_EPOCH: Final = 2**53
+"""No lock file is opened so often: a greater epoch was put there, and the log could not hold it."""
+MOST_PID: Final = 2**31
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.02
 
@@ -151,8 +154,10 @@ def _lock(fd: int) -> bool:
 
 
 def _read(fd: int) -> tuple[int, int]:
-    """Return pid and epoch as the file has them, 0 where it has none."""
+    """Return pid and epoch as the file has them, 0 where it has none that can be: the log has its own epoch."""
     with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
         data = json.loads(os.pread(fd, 200, 0))
-        return int(data["pid"]), int(data["epoch"])
+        pid, epoch = data["pid"], data["epoch"]
+        if type(pid) is int and type(epoch) is int and 0 <= pid < MOST_PID and 0 <= epoch < MOST_EPOCH:
+            return pid, epoch
     return 0, 0

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from moot import bounded_yaml
 from protocols.arena.contracts import complaint
 from protocols.arena.messages import MAX_OUTPUT
 
 MAX_BYTES: Final = 100_000_000
 """A longer script is refused."""
-
-MAX_DEPTH: Final = 20
-"""A script is three deep."""
 
 Behaviour = Literal["ok", "timeout", "fail", "contradict"]
 Said = Annotated[tuple[Annotated[str, Field(max_length=MAX_OUTPUT)], ...], Field(max_length=1000)]
@@ -72,29 +69,13 @@ def read_script(path: Path) -> ArenaScript:
         raise ScriptError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise ScriptError(f"{path}: is not UTF-8 at byte {error.start}") from None
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        _check_depth(yaml.parse(text, loader), path)
-        value = yaml.load(text, loader)  # a safe loader
+        value = bounded_yaml.load(text)
+    except bounded_yaml.UnboundedYaml as error:
+        raise ScriptError(f"{path}: is no script: {error}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ScriptError(f"{path}: is no YAML: {' '.join(str(error).split())[:300]}") from None
     return script_from(value, str(path))
-
-
-def _check_depth(events: Iterable[yaml.Event], path: Path) -> None:
-    """Check how deep a text is nested. The loader composes by recursion, in C without an end.
-
-    Raises:
-        ScriptError: Deeper than any script.
-    """
-    depth = 0
-    for event in events:
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_DEPTH:
-            raise ScriptError(f"{path}: is no script: nested too deeply")
 
 
 def script_from(value: Any, name: str = "script") -> ArenaScript:

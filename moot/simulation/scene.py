@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from bots.minds.scripted import Entry
 from config.settings import Settings, load_settings
+from moot import bounded_yaml
 from moot.clock import VirtualClock
 from moot.log_setup import set_up_logging
 from moot.seating import Script
@@ -142,7 +143,9 @@ def load_scene(path: Path | str) -> Scene:
     except (OSError, UnicodeError) as exc:
         raise SceneError(f"{path}: {_unread(exc)}") from None
     try:
-        raw = yaml.safe_load(text)
+        raw = bounded_yaml.load(text)
+    except bounded_yaml.UnboundedYaml as exc:
+        raise SceneError(f"{path}: {exc}") from None
     except (yaml.YAMLError, RecursionError) as exc:
         mark = getattr(exc, "problem_mark", None)
         place = f" line {mark.line + 1}" if mark is not None else ""

@@ -142,3 +142,11 @@ def test_a_directory_with_other_things_in_it_stays_as_it_is(tmp_path):
     tmp_path.chmod(0o755)
     keep_private(tmp_path)
     assert modes(tmp_path) == {tmp_path.name: 0o755, "thesis.txt": 0o644}
+
+
+@pytest.mark.parametrize("epoch", [10**26, -5, "many", 1.5, True, None])
+def test_an_epoch_that_no_lock_can_have_counts_as_none(tmp_path, epoch):
+    """The log has an epoch of its own, which is raised at every opening: the lock's is not needed."""
+    (tmp_path / "lock").write_text(json.dumps({"epoch": epoch, "pid": 1}))
+    with Lease.acquire(tmp_path) as lease:
+        assert lease.epoch == 1

@@ -89,8 +89,8 @@ def test_a_notebook_may_be_told_in_part(tmp_path):
         ('"a\\nb": 1', "a b: "),
         ("k" * 5000 + ": 1", "is no YAML: "),
         ("? " + "k" * 5000 + "\n: 1", "kkk"),
-        ("[" * 5000, "is no script: nested too deeply"),
-        ("a: &x [*x, *x]\nplanner: *x", "planner.0: "),
+        ("[" * 5000, "is no script: line 1: nested too deeply"),
+        ("a: &x [*x, *x]\nplanner: *x", "is no script: line 1: *x holds itself"),
     ],
 )
 def test_what_no_script_may_say_is_told_in_one_line(tmp_path, text, said):
