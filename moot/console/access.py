@@ -2,7 +2,8 @@
 
 `console-token` holds one person a line, `USER TOKEN`. It is made at the first start with the owner, who is an
 admin, and a viewer. More lines let more people in; `[admins] console` says who of them is an admin (R-E5). The
-file outlives restarts, and with it every session: deleting a line ends that person's.
+file outlives restarts, and with it every session. It is looked at all the time: deleting a line, or changing its token,
+ends that person's sessions at once, open pages and streams among them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+import structlog
 
 from channels.inbound import Authority
 from moot.console.errors import CannotServe
@@ -36,14 +39,18 @@ Fresh = Callable[[int], bytes]
 class Access:
     """Knows the tokens and tells who somebody is."""
 
-    def __init__(self, tokens: dict[str, str], authority: Authority) -> None:
+    def __init__(self, tokens: dict[str, str], authority: Authority, path: Path | None = None) -> None:
         """Take what `load` read.
 
         Args:
             tokens: Token by user id.
             authority: What a person on a platform is.
+            path: The file, which is looked at again; None: there is none.
         """
         self._tokens = tokens
+        self._path = path
+        self._stamp = _stamp(path)
+        self.generation = 0
         self._authority = authority
 
     @classmethod
@@ -68,7 +75,28 @@ class Access:
             raise CannotServe(f"{path}: {why}: a line of it is USER TOKEN") from exc
         if mode & 0o077:
             raise CannotServe(f"{path}: others may read it: chmod 600 {path}")
-        return cls(_parsed(path, text), authority)
+        return cls(_parsed(path, text), authority, path)
+
+    def refresh(self) -> None:
+        """Read the file again if it has changed; `generation` counts how often it has.
+
+        A line that is gone lets nobody in from now on. A file that cannot be read lets nobody in at all, until it can.
+        """
+        stamp = _stamp(self._path)
+        if self._path is None or stamp == self._stamp:
+            return
+        self._stamp = stamp
+        self.generation += 1
+        try:
+            self._tokens = _parsed(self._path, self._path.read_text(encoding="utf-8"))
+        except (CannotServe, OSError, UnicodeError) as exc:
+            self._tokens = {}
+            structlog.get_logger("moot.console").error("nobody comes in", why=str(exc))
+
+    def holds(self, user_id: str, cookie: str) -> bool:
+        """Say whether a person's cookie is still made of their token."""
+        token = self._tokens.get(user_id)
+        return token is not None and hmac.compare_digest(_cookie(user_id, token), cookie)
 
     def token_of(self, user_id: str) -> str:
         """Return a person's token, "" when they have none; for printing the address."""
@@ -87,12 +115,22 @@ class Access:
         return _cookie(person.user_id, self._tokens[person.user_id])
 
     def _match(self, given: str, wanted: Callable[[str, str], str]) -> Person | None:
+        self.refresh()
         found: str | None = None
         told = given.encode("utf-8", "replace")
         for user_id, token in self._tokens.items():
             if hmac.compare_digest(told, wanted(user_id, token).encode()):
                 found = user_id
         return None if found is None else Person(found, self._authority(PLATFORM, found))
+
+
+def _stamp(path: Path | None) -> tuple[int, int, int] | None:
+    """Return what changes with a file."""
+    try:
+        found = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if found is None else (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def _cookie(user_id: str, token: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -66,6 +67,7 @@ class Line:
         self.peer = str(peer[0]) if peer else ""
         self.whose: tuple[str, str] | None = None
         self.is_admin = False
+        self.cookie = ""
         self._front = front
         self._transport = transport
         self._unheard = 0
@@ -95,8 +97,9 @@ class Line:
         """Note that a request has been answered."""
         self._under_way -= 1
 
-    def belongs_to(self, person: Person) -> bool:
-        """Note who stands behind it; says whether there is room for one more of theirs."""
+    def belongs_to(self, person: Person, cookie: str = "") -> bool:
+        """Note who stands behind it, and by which cookie; says whether there is room for one more of theirs."""
+        self.cookie = cookie
         if self.whose == (person.user_id, self.peer):
             return True
         return self._front.introduce(self, person)
@@ -181,6 +184,12 @@ class Front:
                 self.forget(oldest)
                 oldest.drop()
         return True
+
+    def turn_out(self, holds: Callable[[str, str], bool]) -> None:
+        """Close the connections of people whose cookies hold no more."""
+        for line in [*self._lines.values()]:
+            if line.whose is not None and not holds(line.whose[0], line.cookie):
+                line.drop()
 
     def forget(self, line: Line) -> None:
         """Count a connection no longer."""

@@ -161,7 +161,7 @@ class Guard:
         if person is None:
             await self._unknown(scope, receive, send, headers, line)
             return
-        if line is not None and not line.belongs_to(person):
+        if line is not None and not line.belongs_to(person, self._access.cookie_of(person)):
             await self._too_much(
                 scope, receive, send, "There are too many connections of yours: close a page."
             )

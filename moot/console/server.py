@@ -10,7 +10,7 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import structlog
 import uvicorn
@@ -35,6 +35,9 @@ from moot.version import MOOT_VERSION
 
 FAREWELL_S: Final = 0.5
 """How long open connections have to end: sockets and streams do so at once, a long poll or half a request never."""
+
+LOOK_S: Final = 0.25
+"""How often the file of tokens is looked at, in wall time, beside every request."""
 
 QUEUE: Final = 4_096
 """Connections that wait to be taken in: whoever sends many holds up nobody else's."""
@@ -83,9 +86,25 @@ async def serve(
         if tell is not None:
             base = console.public_url.rstrip("/") or f"http://{_name(console.host)}:{port}"
             tell(_address(base, access, OWNER), _address(base, access, VIEWER))
-        await _serve(guard, bound, watching, metrics)
+        front = Front()
+        turning_out = asyncio.create_task(_turn_out(access, front), name="console access")
+        try:
+            await _serve(guard, bound, watching, metrics, front)
+        finally:
+            turning_out.cancel()
     finally:
         bound.close()
+
+
+async def _turn_out(access: Access, front: Front) -> NoReturn:
+    """Close the pages and streams of whoever may not come in any more."""
+    seen = access.generation
+    while True:
+        await asyncio.sleep(LOOK_S)
+        access.refresh()
+        if access.generation != seen:
+            seen = access.generation
+            front.turn_out(access.holds)
 
 
 def open_access(console: ConsoleOptions, directory: Path, watching: Watching) -> Access:
@@ -191,8 +210,8 @@ class _Server(uvicorn.Server):
         yield
 
 
-async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Metrics) -> None:
-    http, socket_of = Front().protocols
+async def _serve(app: Any, bound: socket.socket, watching: Watching, metrics: Metrics, front: Front) -> None:
+    http, socket_of = front.protocols
     config = uvicorn.Config(
         app,
         http=http,

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -273,6 +273,26 @@ async def test_a_stream_goes_on_after_any_id(tmp_path: Path) -> None:
                 assert answer.status == 200
                 await asyncio.sleep(0.2)
                 assert not answer.content.at_eof(), last
+
+
+async def test_the_stream_of_a_person_whose_line_is_deleted_ends_at_once(tmp_path: Path) -> None:
+    written(tmp_path, 20)
+    async with (
+        served(tmp_path) as console,
+        at(console) as session,
+        at(console, console.viewer) as viewer,
+        viewer.get("/api/stream") as theirs,
+        session.get("/api/stream") as ours,
+    ):
+        assert (theirs.status, ours.status) == (200, 200)
+        (tmp_path / "console-token").write_text(f"owner {console.owner}\n")
+        with suppress(aiohttp.ClientError):
+            await asyncio.wait_for(theirs.content.read(), 5)
+        assert theirs.content.at_eof() or theirs.content.exception()
+        async with viewer.get("/api/channels") as answer:
+            assert answer.status == 401
+        assert not ours.content.at_eof() and not ours.content.exception()
+        await get(session, "/api/channels")
 
 
 async def test_a_viewers_stream_lacks_what_viewers_do_not_read(society: Path) -> None:

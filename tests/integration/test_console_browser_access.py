@@ -218,3 +218,52 @@ def test_every_seat_has_its_picture_and_browsers_keep_it(society: Consoled, page
         assert got.status == 200 and got.body().startswith(b"\x89PNG"), seat
         assert "max-age=31536000" in got.headers["cache-control"]
     assert page.request.get(f"{society.base}/pictures/nobody.png").status == 404
+
+
+def test_the_token_leaves_the_address_and_the_page_at_every_visit(society: Consoled, page: Page) -> None:
+    token = society.owner.partition("token=")[2]
+    for _ in range(2):
+        page.goto(f"{society.owner}&from=chat")
+        page.wait_for_selector("html[data-ready]")
+        assert page.url == f"{society.base}/?from=chat"
+        assert token not in page.content()
+
+
+def test_a_viewers_link_becomes_the_owners_by_a_link_that_lets_do_more(
+    society: Consoled, chromium: Browser
+) -> None:
+    context = chromium.new_context()
+    visitor = context.new_page()
+    for address, role in ((society.viewer, "viewer"), (society.owner, "admin"), (society.viewer, "admin")):
+        visitor.goto(address)
+        visitor.wait_for_selector("html[data-ready]")
+        assert visitor.url == f"{society.base}/"
+        boot = "() => getElement(document.querySelector('.moot').id.slice(1)).boot.me.role"
+        assert visitor.evaluate(boot) == role
+    context.close()
+
+
+def test_a_socket_speaks_for_the_pages_of_its_own_person_only(
+    society: Consoled, chromium: Browser, page: Page
+) -> None:
+    owners = page.evaluate("() => window.clientId")
+    context = chromium.new_context()
+    eve = context.new_page()
+    eve.goto(society.viewer)
+    eve.wait_for_selector("html[data-ready]")
+    introduce = """(client) => window.socket.timeout(5000).emitWithAck("handshake", {
+        client_id: client, tab_id: "t", document_id: "d", next_message_id: 0})"""
+    assert eve.evaluate(introduce, owners) is False
+    # It goes on speaking for its own page; nothing that it sends makes the console stumble or fills its log.
+    for said in ("null", "7", "{}", "{client_id: 7}", "{client_id: window.clientId}", '"x".repeat(1000)'):
+        for name in ("event", "javascript_response", "ack", "log", "handshake", "nothing"):
+            eve.evaluate(f"() => window.socket.emit({name!r}, {said})")
+    eve.evaluate("""() => { for (let n = 0; n < 100; n++) window.socket.emit("log",
+        {client_id: window.clientId, level: "error", message: "forged ".repeat(99)}) }""")
+    go(eve, "/inbox")
+    go(page, "/inbox")
+    log = society.directory / "console.log"
+    said = log.read_text() if log.exists() else ""
+    assert "forged" not in said and "Traceback" not in said
+    assert all(len(line) < 600 for line in said.splitlines())
+    context.close()

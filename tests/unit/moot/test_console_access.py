@@ -275,6 +275,24 @@ def test_more_people_come_in_by_more_lines(tmp_path: Path) -> None:
     assert access.by_token("b" * 22) == Person("bob", Seat.VIEWER)
 
 
+def test_a_line_that_is_deleted_or_changed_lets_nobody_in_any_more(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    path.write_text(f"ann {'a' * 22}\nbob {'b' * 22}\n")
+    path.chmod(0o600)
+    access = Access.load(path, authority)
+    ann, bob = Person("ann", Seat.ADMIN), Person("bob", Seat.VIEWER)
+    cookies = {who.user_id: access.cookie_of(who) for who in (ann, bob)}
+    path.write_text(f"ann {'c' * 22}\n")
+    assert access.by_token("b" * 22) is None and access.by_cookie(cookies["bob"]) is None
+    assert access.by_token("a" * 22) is None and access.by_cookie(cookies["ann"]) is None
+    assert access.by_token("c" * 22) == ann
+    assert not any(access.holds(user, cookie) for user, cookie in cookies.items())
+    path.write_text("")
+    assert access.by_token("c" * 22) is None
+    path.unlink()
+    assert access.by_token("c" * 22) is None
+
+
 @pytest.mark.parametrize(
     ("text", "mode", "why"),
     [
