@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from protocols.kernel.house import House
 from protocols.kernel.times import rfc3339
-from protocols.trading.book_figures import dollars, exact, share
+from protocols.trading.book_figures import ENOUGH, dollars, exact, share, too_few
 from protocols.trading.limits import PORTFOLIO
 from protocols.trading.messages import TradingDay
 
@@ -126,7 +127,7 @@ def strategies(house: House) -> list[dict[str, Any]]:
 def _strategy(house: House, known: Standing) -> dict[str, Any]:
     book: Book = house.fold_named("book")
     metrics = book.paper_metrics(known.strategy_id)
-    strategy = known.strategy
+    strategy, found = known.strategy, book.ratio(known.strategy_id)
     return {
         "strategy_id": known.strategy_id,
         "stage": known.stage,
@@ -136,7 +137,8 @@ def _strategy(house: House, known: Standing) -> dict[str, Any]:
         "days": known.days,
         "days_needed": known.days_needed,
         "extensions": known.extensions,
-        "sharpe": book.sharpe(known.strategy_id),
+        "sharpe": found.reported,
+        "sharpe_n": found.n,
         "backtest_sharpe": known.backtest.get("sharpe"),
         "pnl_usd": metrics["pnl_usd"],
         "drawdown": book.drawdown(known.strategy_id),
@@ -147,6 +149,17 @@ def _strategy(house: House, known: Standing) -> dict[str, Any]:
         "promoted_at": _text(known.promoted_at),
         "is_flagged": known.is_flagged,
     }
+
+
+def ratio_text(one: Mapping[str, Any]) -> str:
+    """Write a traded strategy's Sharpe ratio, or why there is none; "" where nothing says (R-F6).
+
+    Args:
+        one: What `strategies` returned of it.
+    """
+    if one["sharpe"] is not None:
+        return f"{one['sharpe']:.2f}"
+    return too_few(one["sharpe_n"]) if one["is_deployed"] and one["sharpe_n"] < ENOUGH else ""
 
 
 def _text(instant: datetime | None) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from channels.errors import Refused
-from moot.desk import holdings, money, strategies
+from moot.desk import holdings, money, ratio_text, strategies
 from moot.host import Host
 from moot.patience import Patience
 from protocols.escalation.case import EscalationState
@@ -132,7 +132,7 @@ class Reception:
         known = strategies(self._host.docket.house)
         lines = []
         for one in known[:MOST_LINES]:
-            sharpe = f", Sharpe {one['sharpe']:.2f}" if one["sharpe"] is not None else ""
+            sharpe = f", Sharpe {ratio}" if (ratio := ratio_text(one)) else ""
             traded = f", {one['days']} days, {one['pnl_usd']:+,.2f}{sharpe}" if one["is_deployed"] else ""
             lines.append(f"{one['strategy_id']} in {one['stage']}{traded}")
         return "\n".join([*lines, *_rest(len(known))]) or "the log names no strategy"

@@ -79,7 +79,8 @@ TRADING: Final[Mapping[str, str]] = {
     "DEPLOY_NOTICE": "gives notice to {action|words} {strategy_id}[ ({from} to {to})]"
     "[ for {validation_period_days|count:day}][: {reason}]",
     "PROMOTION_PROPOSAL": "proposes to promote {strategy_id} after {days|count:day} on paper"
-    "[: Sharpe {paper_trading_metrics.sharpe}][, drawdown {paper_trading_metrics.max_drawdown|percent}]",
+    "[: Sharpe {paper_trading_metrics.sharpe} over {paper_trading_metrics.n|count:session}]"
+    "[, drawdown {paper_trading_metrics.max_drawdown|percent}]",
     "PROMOTION_REVIEW": "reviews {promotion_id}: {recommendation|words}[, risk {risk_trend}]"
     "[, drawdown {max_drawdown_observed|percent}][, correlation {correlation_with_existing}]"
     "[, slippage {avg_slippage_bps} bp][, {fill_rate|percent} filled][; issues: {execution_issues}]",
@@ -110,17 +111,20 @@ TRADING: Final[Mapping[str, str]] = {
     "TRADING_SUMMARY": "sums up {period}: {pnl_usd|dollars} ({pnl_pct|percent}), {trades|count:trade}, "
     "{wins} won, {losses} lost, risk {risk_status|words}[; active: {active_strategies}]",
     "DAILY_TRADING_REPORT": "reports {date}: {pnl_usd|dollars} ({pnl_pct|percent}), since the start "
-    "{cumulative_pnl_pct|percent}, {total_trades|count:trade}[, {win_rate|percent} won][, Sharpe {sharpe_30d}]"
+    "{cumulative_pnl_pct|percent}, {total_trades|count:trade}[, {win_rate|percent} won]"
+    "[, Sharpe {sharpe_30d} over {n|count:session}][, Sharpe: {n|few}]"
     "[; on paper: {staging_strategies|each:id}][; flagged for recall: {recall_flags}]",
     "WEEKLY_TRADING_REPORT": "reports {week}: {pnl_usd|dollars} ({pnl_pct|percent}) in {sessions|count:session}, "
     "{total_trades|count:trade}[; promoted: {promotions}][; recalled: {recalls}]",
-    "METRICS_RECORDED": "records {date} of {strategy_id}: {realised.pnl|dollars}[, Sharpe {realised.sharpe_30d}]"
+    "METRICS_RECORDED": "records {date} of {strategy_id}: {realised.pnl|dollars}"
+    "[, Sharpe {realised.sharpe_30d} over {realised.n|count:session}][, Sharpe: {realised.n|few}]"
     ", drawdown {realised.max_drawdown|percent}, {realised.trades|count:trade}",
     "PERFORMANCE_FEEDBACK": "finds that {strategy_id} does not do what it promised"
-    "[: Sharpe {expected_vs_actual.realised_sharpe} live, {expected_vs_actual.expected_sharpe} expected]"
+    "[: Sharpe {expected_vs_actual.actual_sharpe} over {expected_vs_actual.n|count:session} live]"
+    "[, {expected_vs_actual.expected_sharpe} expected]"
     "[; {proposed_adjustment}]",
     "FEEDBACK_RESPONSE": "answers {feedback_id}: {stance|words}s, action {action|words}[; {counter_evidence}]",
-    "RECALL_FLAG": "flags {strategy_id} for recall: Sharpe {sharpe} over {sessions|count:session}",
+    "RECALL_FLAG": "flags {strategy_id} for recall: Sharpe {sharpe} over {n|count:session}",
     "RECALL_REQUEST": "asks System A to evaluate {strategy_id} anew[: {reason}]",
     "HEALTH_CHECK": "finds System {system} {status|words}[: {agents|statuses}]",
 }

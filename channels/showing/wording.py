@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from channels.showing import panels, reviews
+from protocols.trading.book_figures import ENOUGH, too_few
 
 MISSING: Final = "?"
 """What stands for a field that a template needs and a body lacks."""
@@ -117,6 +118,10 @@ def _count(value: object, arg: str) -> str:
     return f"{plain(n) if n else 'no'} {one if n == 1 else several}"
 
 
+def _few(value: object, _arg: str) -> str:
+    return too_few(value) if isinstance(value, int) else plain(value)
+
+
 def _dollars(value: object, _arg: str) -> str:
     if not _is_number(value) or abs(value) >= 1e15:  # type: ignore[arg-type]
         return plain(value)
@@ -184,6 +189,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "scores": _scores,
     "each": _each,
     "count": _count,
+    "few": _few,
     "either": _either,
     "when": _when,
     "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
@@ -201,7 +207,8 @@ WAYS: Final[Mapping[str, Way]] = {
     "notable": panels.notable,
 }
 """How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
-number of items with a noun (and its plural, if not with an s), one of two words, an instant to the minute, an
+number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
+ratio (left out where it is not), one of two words, an instant to the minute, an
 identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open,
 how an escalation ended and what follows from it, a field that says nothing new where it is the argument,
 a panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags
@@ -256,6 +263,8 @@ def look_up(body: object, path: tuple[str, ...]) -> object:
 
 
 def _is_left_out(slot: Slot, value: object) -> bool:
+    if slot.way is _few:
+        return not isinstance(value, int) or value >= ENOUGH
     return _is_empty(value) or (slot.way is _unless and value == slot.arg)
 
 

@@ -175,6 +175,7 @@ def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> 
 
 def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
     from channels.showing.wording import clean
+    from moot.desk import ratio_text
 
     figures = ("days", "Sharpe", "P&L", "from peak", "limit")
     rows = []
@@ -192,7 +193,7 @@ def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
             one["stage"] + (", flagged" if one["is_flagged"] else ""),
             "yes" if is_traded else "no",
             days if is_traded else "",
-            f"{one['sharpe']:.2f}" if one["sharpe"] is not None else "",
+            ratio_text(one).replace(" sessions", ""),
             _signed(one["pnl_usd"]) if one["trades"] or one["pnl_usd"] else "",
             per_cent(one["drawdown"]) if is_traded else "",
             per_cent(one["position_limit"]) if is_traded else "",

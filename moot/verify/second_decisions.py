@@ -298,6 +298,9 @@ class Decisions:
             if case.kind == "deployment":
                 self._end(told.case_id)
         self._strategies.move(told)
+        if body.to == "production":
+            self._money.begin(body.strategy_id)
+            self._money.promote(body.strategy_id)
 
     def noticed(self, told: Told) -> Doubts:
         """Hold a DEPLOY_NOTICE against the decision that it tells of."""
@@ -322,6 +325,7 @@ class Decisions:
 
     def _deploy(self, case_id: str, case: Case, at: datetime) -> None:
         self._strategies.deploy(case.strategy_id, at, case.limit)
+        self._money.begin(case.strategy_id)
 
     def ruled(self, told: Told) -> Doubts:
         """Take in a RULING on such a case: a silence, the end of its escalation, a STOP."""

@@ -143,7 +143,7 @@ class Desk:
     def _opened(self, told: Told) -> Doubts:
         yield from self._sessions.opened(told)
         if told.body.date != self._money.date:
-            self._money.open_day(told.body.date)
+            self._money.open_day(told)
 
     def _said(self, told: Told) -> Doubts:
         """Take in what a session owes, with its figures where it has some."""

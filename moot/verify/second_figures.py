@@ -16,7 +16,7 @@ from moot.verify.second_money import (
     deepest,
     differs,
     part,
-    sharpe,
+    reported,
 )
 from moot.verify.second_told import Doubt, Told, exact
 
@@ -159,14 +159,17 @@ class Figures:
         money = self._money
         window = money.window()
         results = [day.pnl for day in window]
-        yield from self._day(body, money.equity(money.marks))
+        today = money.today()
+        yield from self._day(body, today.opening + today.pnl)
         yield from self._cumulative(body)
-        yield from _share("sharpe_30d", body.sharpe_30d, sharpe(results))
-        yield from _share("max_dd_30d", body.max_dd_30d, deepest(window[0].opening, results))
+        yield from _share("sharpe_30d", body.sharpe_30d, reported(results))
+        yield from _count("n", body.n, len(results))
+        start = window[0].opening if window else ZERO
+        yield from _share("max_dd_30d", body.max_dd_30d, deepest(start, results))
         yield from _count("total_trades", body.total_trades, money.trades)
         decided = money.wins + money.losses
         yield from _share("win_rate", body.win_rate, Decimal(money.wins) / decided if decided else None)
-        yield from _attributed(body, window[-1:])
+        yield from _attributed(body, [today])
         yield from self._staged(body)
 
     def _staged(self, body: Any) -> Offs:
@@ -178,12 +181,13 @@ class Figures:
         for staged in body.staging_strategies:
             yield from _count(f"{staged.id}.days_in_staging", staged.days_in_staging, known[staged.id].days)
             results = [s.pnl for s in money.sessions(staged.id)[-WINDOW:]]
-            yield from _share(f"{staged.id}.staging_sharpe", staged.staging_sharpe, sharpe(results))
+            yield from _share(f"{staged.id}.staging_sharpe", staged.staging_sharpe, reported(results))
+            yield from _count(f"{staged.id}.n", staged.n, len(results))
 
     def _weekly(self, body: Any) -> Offs:
         money = self._money
         week = _week(money.date)
-        days = [day for day in (*money.days, money.today()) if day.date and _week(day.date) == week]
+        days = [day for day in money.window() if _week(day.date) == week]
         pnl = sum((day.pnl for day in days), ZERO)
         if body.week != week:
             yield Off("week", body.week, week)
@@ -200,7 +204,8 @@ class Figures:
         if exact(said.pnl) != cents(money.pnl(name)):
             yield Off("realised.pnl", said.pnl, cents(money.pnl(name)))
         sessions = money.sessions(name)[-WINDOW:]
-        yield from _share("realised.sharpe_30d", said.sharpe_30d, sharpe([s.pnl for s in sessions]))
+        yield from _share("realised.sharpe_30d", said.sharpe_30d, reported([s.pnl for s in sessions]))
+        yield from _count("realised.n", said.n, len(sessions))
         yield from _share("realised.max_drawdown", said.max_drawdown, money.deepest(name))
         yield from _count("realised.trades", said.trades, sum(s.trades for s in sessions))
 

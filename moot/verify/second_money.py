@@ -23,6 +23,7 @@ ONE: Final = Decimal(1)
 SESSIONS_A_YEAR: Final = 252
 WINDOW: Final = 30
 KEPT: Final = 60
+ENOUGH: Final = 20
 CAPITAL: Final = 1_000_000.0
 NOBODY: Final = "unassigned"
 
@@ -43,11 +44,12 @@ def part(amount: Decimal, whole: Decimal) -> Decimal:
 
 
 class Session(NamedTuple):
-    """One session of a strategy: when its books were closed, its P&L, its trades."""
+    """One session of a strategy: when it was closed, its P&L and trades, what of it came before a promotion."""
 
     at: datetime
     pnl: Decimal
     trades: int
+    paper: Decimal = ZERO
 
 
 class Share(NamedTuple):
@@ -122,16 +124,17 @@ class Purse:
         base: Its P&L then.
         peak: Its highest P&L since, less `base`.
         closed: Its P&L at the last close.
+        paper: What it had made of the present session when it was promoted in it.
         trades: Trades of the day.
         sessions: Its last sessions.
         held: Holdings by symbol.
     """
 
-    __slots__ = ("base", "cash", "closed", "held", "opened", "peak", "sessions", "since", "trades")
+    __slots__ = ("base", "cash", "closed", "held", "opened", "paper", "peak", "sessions", "since", "trades")
 
     def __init__(self) -> None:
         """Start with nothing."""
-        self.cash = self.opened = self.base = self.peak = self.closed = ZERO
+        self.cash = self.opened = self.base = self.peak = self.closed = self.paper = ZERO
         self.since: datetime | None = None
         self.trades = 0
         self.sessions: deque[Session] = deque(maxlen=KEPT)
@@ -150,7 +153,7 @@ class Money:
         cash: What is not in positions.
         drift: By how much reported equities are off from some message on; it is no longer held against them.
         marks: Last price by symbol.
-        opening: Equity at TRADING_DAY.
+        opening: Equity at the close before TRADING_DAY, or at that when none came before it.
         trades: Orders with a fill since then; `wins` and `losses`: fills that realised one.
         flying: Orders that nothing final has answered, by `client_order_id`.
         fills: Seqs of fills since the figures last agreed.
@@ -167,6 +170,8 @@ class Money:
         self.flying: set[str] = set()
         self.fills: deque[int] = deque(maxlen=8)
         self.days: deque[Day] = deque(maxlen=KEPT)
+        self._takes_place = False
+        self._closing: Day | None = None
         self._purses: dict[str, Purse] = {}
         self._stirred: set[str] = set()
         self._orders: dict[str, Placed] = {}
@@ -264,22 +269,36 @@ class Money:
             purse = self._purse(owner)
             pnl = purse.pnl(self.marks)
             if owner in self.strategies.traded or pnl != purse.closed or purse.trades:
-                purse.sessions.append(Session(told.env.sent_at, pnl - purse.closed, purse.trades))
-            purse.closed = pnl
+                made = pnl - purse.closed
+                purse.sessions.append(Session(told.env.sent_at, made, purse.trades, purse.paper))
+            purse.closed, purse.paper = pnl, ZERO
+        self._closing = self._day()
 
-    def open_day(self, date: str) -> None:
-        """Begin a day."""
-        if self.date:
+    def begin(self, owner: str) -> None:
+        """Take in a deployment: statistics begin at the P&L that stands then."""
+        self._purse(owner)
+
+    def promote(self, owner: str) -> None:
+        """Take in a promotion: what the session made until then was made on paper (R-F5)."""
+        purse = self._purses.get(owner)
+        if purse is not None:
+            purse.paper = purse.pnl(self.marks) - purse.closed
+
+    def open_day(self, told: Told) -> None:
+        """Begin a day where the last close left it (R-F6)."""
+        if self._takes_place:
             self.days.append(self.today())
-        self.date = date
-        self.opening = self.equity(self.marks)
+        before, self._closing = self._closing, None
+        self.date, self._takes_place = told.body.date, told.env.sent_at < told.body.closes_at
+        self.opening = self.equity(self.marks) if before is None else before.opening + before.pnl
         self.trades = self.wins = self.losses = 0
         self.flying.clear()
         still = set()
         for owner in self._stirred:
             purse = self._purses[owner]
-            purse.opened, purse.trades = purse.pnl(self.marks), 0
-            if purse.held or purse.opened != purse.closed:
+            pnl = purse.pnl(self.marks)
+            purse.opened, purse.trades = pnl if before is None else purse.closed, 0
+            if purse.held or pnl != purse.closed:
                 still.add(owner)
         self._stirred = still
 
@@ -293,7 +312,7 @@ class Money:
         if since is not None and since != purse.since:
             purse.since = since
             purse.base = purse.closed = purse.pnl(self.marks)
-            purse.peak = ZERO
+            purse.peak = purse.paper = ZERO
             purse.sessions.clear()
         return purse
 
@@ -353,7 +372,10 @@ class Money:
         return part(min(pnl - peak, ZERO), self.allocation(owner) + peak)
 
     def today(self) -> Day:
-        """Return the day as it stands."""
+        """Return the day as its close left it, before that as it stands."""
+        return self._closing or self._day()
+
+    def _day(self) -> Day:
         shares = tuple(
             Share(owner, pnl, self._purses[owner].trades)
             for owner in sorted(self._stirred)
@@ -363,13 +385,12 @@ class Money:
         return Day(self.date, self.opening, self.equity(self.marks) - self.opening, self.trades, shares)
 
     def window(self) -> list[Day]:
-        """Return the last sessions of the desk with today."""
-        return [*self.days, self.today()][-WINDOW:]
+        """Return the last sessions of the desk that took place under this society (R-F6)."""
+        return [*self.days, *([self.today()] if self._takes_place else [])][-WINDOW:]
 
     def pnl(self, owner: str) -> Decimal:
         """Return what a strategy made of the day."""
-        purse = self._purses.get(owner)
-        return purse.pnl(self.marks) - purse.opened if purse is not None else ZERO
+        return sum((share.pnl for share in self.today().shares if share.strategy_id == owner), ZERO)
 
     def made(self, owner: str) -> Decimal:
         """Return what a strategy made since its statistics began."""
@@ -381,13 +402,20 @@ class Money:
         purse, known = self._purses.get(owner), self.strategies.get(owner)
         if purse is None or (known is not None and known.deployed_at not in (None, purse.since)):
             return []
-        return [s for s in purse.sessions if since is None or s.at > since]
+        if since is None:
+            return list(purse.sessions)
+        return [s._replace(pnl=s.pnl - s.paper) for s in purse.sessions if s.at > since]
 
     def deepest(self, owner: str) -> Decimal:
         """Return the deepest fall of a strategy's last sessions, positive."""
         results = [s.pnl for s in self.sessions(owner)]
         before = sum(results[:-WINDOW], ZERO)
         return deepest(self.allocation(owner) + before, results[-WINDOW:])
+
+
+def reported(results: list[Decimal]) -> Decimal | None:
+    """Return the Sharpe ratio as reports show it: None over fewer than 20 sessions (R-F6)."""
+    return sharpe(results) if len(results) >= ENOUGH else None
 
 
 def sharpe(results: list[Decimal]) -> Decimal | None:

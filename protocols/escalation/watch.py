@@ -1,8 +1,8 @@
-"""The watch: makes escalations of conditions, edge-triggered, and ends those that ended (K19, R-E3, R-F12)."""
+"""The watch: turns conditions into escalations, edge-triggered, and ends those whose condition ended (K19, R-E3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -13,7 +13,6 @@ from protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_o
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.house import Fold, Turn
-from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 
 REMEMBERED: Final = 1024
@@ -108,9 +107,7 @@ class Watch(Fold):
     def __init__(self, sources: Sequence[Source]) -> None:
         """Watch the conditions of these sources."""
         self.sources = tuple(sources)
-        self.types = frozenset({"ESCALATION", "ESCALATION_ANSWER", "STOP"}).union(
-            *(s.types for s in self.sources)
-        )
+        self.types = frozenset({"ESCALATION", "ESCALATION_ANSWER"}).union(*(s.types for s in self.sources))
         self.turns = Turn.ENDED
         for source in self.sources:
             self.turns |= source.turns
@@ -125,8 +122,6 @@ class Watch(Fold):
             self._follow(env, fx)
         if type(env.body) is EscalationAnswer and fx.violation is None:
             self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
-        if type(env.body) is Stop and docket.house.stopped:
-            self._suspend(env, docket)
         kind, turns = env.body.type, fx.turns
         ended = {state.kind for state in fx.ended} if fx.ended else NO_KINDS
         for heard, types, ends, source in self._heard:
@@ -136,15 +131,6 @@ class Watch(Fold):
                     if draft is not None:
                         duties = [*(duties or ()), draft]
         return duties
-
-    def _suspend(self, env: Envelope, docket: Docket) -> None:
-        """Overtake what time alone had made due a moment before a person stopped its system (K5, R-F12)."""
-        for condition in self._timely(env.sent_at, docket):
-            if _is_suspended(condition, docket):
-                watched = self.watched.setdefault((condition.code, condition.subject), Watched())
-                if watched.open_case is None and _fires(watched, env.sent_at):
-                    self._overtake(_key(condition, watched), env.seq, docket, was_due=True)
-                    watched.number += 1
 
     def _follow(self, env: Envelope, fx: Effects) -> None:
         for state in fx.started:
@@ -171,8 +157,6 @@ class Watch(Fold):
         watched.holds = True
         if watched.open_case is not None:
             watched.recur(env.seq)
-            return None
-        if _is_suspended(condition, docket):
             return None
         if _key(condition, watched) in docket.pending or not _fires(watched, env.sent_at):
             return None
@@ -239,8 +223,6 @@ class Watch(Fold):
             if alarm is None:
                 continue
             for condition in source.timed(alarm, docket):
-                if _is_suspended(condition, docket):
-                    continue
                 watched = self.watched.get((condition.code, condition.subject))
                 if watched is not None and watched.open_case is not None:
                     continue
@@ -251,18 +233,15 @@ class Watch(Fold):
     def ring(self, now: datetime, docket: Docket) -> list[Draft]:
         """Return the ESCALATIONs that time alone makes due."""
         drafts = []
-        for condition in self._timely(now, docket):
-            watched = self.watched.get((condition.code, condition.subject), Watched())
-            if watched.open_case is None and _fires(watched, now) and not _is_suspended(condition, docket):
-                drafts.append(self._escalation(condition, watched))
-        return drafts
-
-    def _timely(self, now: datetime, docket: Docket) -> Iterator[Condition]:
-        """Yield the conditions that time alone has made true."""
         for source in self.sources:
             alarm = source.alarm(docket)
-            if alarm is not None and alarm <= now:
-                yield from source.timed(now, docket)
+            if alarm is None or alarm > now:
+                continue
+            for condition in source.timed(now, docket):
+                watched = self.watched.get((condition.code, condition.subject), Watched())
+                if watched.open_case is None and _fires(watched, now):
+                    drafts.append(self._escalation(condition, watched))
+        return drafts
 
     def owed(self, env: Envelope, docket: Docket) -> Draft | None:
         """Return the ESCALATION that time alone made due and that this message is."""
@@ -277,11 +256,6 @@ class Watch(Fold):
         """Say whether an escalation of this condition is open."""
         watched = self.watched.get((code, subject))
         return watched is not None and watched.open_case is not None
-
-
-def _is_suspended(condition: Condition, docket: Docket) -> bool:
-    """Say whether a person stopped the system that a condition concerns: nothing escalates till it goes on (R-F12)."""
-    return TRIGGERS[condition.code].system in docket.house.stopped
 
 
 def _key(condition: Condition, watched: Watched) -> str:

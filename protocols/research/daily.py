@@ -70,8 +70,7 @@ def step(state: DailyState, env: Envelope, house: House) -> DailyState:
         return evolve(state, phase=REPORTING, owed=(DUTIES[REPORTING].owed(state.case_id, env),))
     if state.phase == REPORTING and isinstance(body, DailyReport):
         check_figures(body, figures(state, house), "R-D17")
-        traded = {"production_strategies": len(ledger.in_production)}
-        check_figures(body.trading_feedback, traded, "R-D17")
+        check_figures(body.trading_feedback, traded(state, house), "R-F6")
         return evolve(state, phase=ENDED, owed=(), outcome="reported")
     raise illegal(state, env, "2.1")
 
@@ -90,6 +89,14 @@ def figures(state: DailyState, house: House) -> dict[str, Any]:
     }
 
 
+def traded(state: DailyState, house: House) -> dict[str, Any]:
+    """Return the fields of DAILY_REPORT's `trading_feedback` that the log fixes: the desk's own day (R-F6)."""
+    return {
+        "production_strategies": len(house.fold_named("research").in_production),
+        "daily_pnl_pct": house.fold_named("book").day_pnl_pct(state.since, state.until),
+    }
+
+
 def brief(state: DailyState, obligation: Obligation, house: House) -> dict[str, Any]:
     """Tell the Evolver the window, its failures and what the log counts."""
     ledger = house.fold_named("research")
@@ -99,7 +106,7 @@ def brief(state: DailyState, obligation: Obligation, house: House) -> dict[str, 
             "records": ledger.records(state.since, state.until),
             "principles": dict(ledger.principles),
         }
-    return figures(state, house)
+    return {**figures(state, house), "trading_feedback": traded(state, house)}
 
 
 def otherwise(state: DailyState, obligation: Obligation, house: House) -> Decision:

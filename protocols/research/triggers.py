@@ -11,7 +11,6 @@ from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.house import Turn
 from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.people import Stop
 from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.kernel.tenure import is_ruled
 from protocols.research.debate import KIND as DEBATE_KIND
@@ -104,19 +103,15 @@ class Deadlocks(Source):
 
 
 class NoApprove(Source):
-    """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6).
+    """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6)."""
 
-    While a person stopped System A no time passes either (R-F12).
-    """
-
-    types = frozenset({"SOCIETY_STARTED", "BACKTEST_RESULT", "STOP"})
+    types = frozenset({"SOCIETY_STARTED", "BACKTEST_RESULT"})
 
     def __init__(self) -> None:
         """Start with no success."""
         self._since: datetime | None = None
         self._seq = 0
         self._outage = timedelta(0)
-        self._stopped_up: datetime | None = None
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Move the start of the wait at the society's start, by outages, and as each backtest passes (R-D15)."""
@@ -126,19 +121,11 @@ class NoApprove(Source):
                 self._since, self._seq = house.started_at, env.seq
             else:
                 self._since += house.outage - self._outage
-                if self._stopped_up is not None:
-                    self._since += env.sent_at - house.outage - self._stopped_up
-            self._outage, self._stopped_up = house.outage, None
-            return NOTHING
-        if type(body) is Stop:
-            if "A" in house.stopped and self._stopped_up is None:
-                self._stopped_up = env.sent_at - house.outage
+            self._outage = house.outage
             return NOTHING
         if type(body) is BacktestResult and body.passed and fx.violation is None and self._since is not None:
             was_due = env.sent_at >= self._since + WITHOUT_APPROVE
             self._since, self._seq = env.sent_at, env.seq
-            if self._stopped_up is not None:
-                self._stopped_up = env.sent_at - house.outage
             return (Condition("no_approve", "", False, was_due=was_due),)
         return NOTHING
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Literal
 
 from protocols.trading import limits
@@ -12,13 +12,14 @@ from protocols.trading.book_entries import Entries
 from protocols.trading.book_figures import (
     WINDOW,
     Curve,
+    Ratio,
     divide,
     dollars,
     drawdown,
     max_drawdown,
     measure,
+    ratio,
     share,
-    sharpe,
     value,
 )
 from protocols.trading.messages import Attribution, Staged
@@ -63,22 +64,38 @@ class Book(Entries):
 
     def sessions(self, strategy_id: str, since: Since = "deployment") -> tuple[Session, ...]:
         """Return the sessions of a strategy that are kept since its deployment or promotion, oldest first."""
-        kept = tuple(self._account(strategy_id).sessions)
+        account = self._account(strategy_id)
+        kept = tuple(account.sessions)
         if since == "deployment":
             return kept
         standing = self._standing(strategy_id)
-        promoted_at = standing.promoted_at if standing is not None else None
-        return tuple(s for s in kept if promoted_at is not None and s.at > promoted_at)
+        if standing is None or standing.promoted_at is None:
+            return ()
+        return tuple(s.live for s in kept[max(len(kept) - account.live, 0) :])
 
-    def sharpe(self, strategy_id: str, since: Since = "deployment", sessions: int = WINDOW) -> float | None:
-        """Return the Sharpe ratio of a strategy's last sessions; None before two or without variance (R-B9, R-B10)."""
-        return sharpe([s.pnl for s in self.sessions(strategy_id, since)[-sessions:]])
+    def ratio(self, strategy_id: str, since: Since = "deployment") -> Ratio:
+        """Return the Sharpe ratio of a strategy's last 30 sessions, with their number (R-B9, R-B10, R-F6)."""
+        return ratio([s.pnl for s in self.sessions(strategy_id, since)])
 
-    def _max_drawdown(self, strategy_id: str) -> float:
+    def _max_drawdown(self, strategy_id: str, since: Since = "deployment") -> float:
         """Return the deepest fall at the closes of the last 30 sessions, positive as in backtests."""
-        results = [s.pnl for s in self.sessions(strategy_id)]
+        results = [s.pnl for s in self.sessions(strategy_id, since)]
         before = sum(results[:-WINDOW])
         return max_drawdown(self.allocation(strategy_id) + before, results[-WINDOW:])
+
+    def live_figures(self, strategy_id: str) -> dict[str, float]:
+        """Return what a strategy did since its promotion, over 30 sessions at most, but for its P&L (R-F5).
+
+        A ratio that does not exist is left out.
+        """
+        sessions, found = self.sessions(strategy_id, "promotion"), self.ratio(strategy_id, "promotion")
+        return {
+            **({"live_sharpe": found.sharpe} if found.sharpe is not None else {}),
+            "live_n": found.n,
+            "live_max_drawdown": self._max_drawdown(strategy_id, "promotion"),
+            "live_trades": sum(s.trades for s in sessions[-WINDOW:]),
+            "live_pnl": dollars(sum(s.pnl for s in sessions[-WINDOW:])),
+        }
 
     # ---------------------------------------------------------------- reports
 
@@ -129,9 +146,9 @@ class Book(Entries):
 
     def daily_figures(self, session: Any) -> dict[str, Any]:
         """Return DAILY_TRADING_REPORT's figures; its flags are those raised since the last such report."""
-        today = self._today()
-        window = [*self._days, today][-WINDOW:]
+        today, window = self._today(), self._sessions_of_desk()[-WINDOW:]
         results = [day.pnl for day in window]
+        found = ratio(results)
         decided = self.wins_today + self.losses_today
         staged = [
             (name, standing)
@@ -143,14 +160,16 @@ class Book(Entries):
             "pnl_usd": dollars(today.pnl),
             "pnl_pct": share(today.pnl, today.opening),
             "cumulative_pnl_pct": self._cumulative(),
-            "sharpe_30d": sharpe(results),
-            "max_dd_30d": max_drawdown(window[0].opening, results),
+            "sharpe_30d": found.reported,
+            "max_dd_30d": max_drawdown(window[0].opening if window else 0, results),
+            "n": found.n,
             "total_trades": self.trades_today,
             "win_rate": round(self.wins_today / decided, 6) if decided else None,
             "strategy_attribution": _attributed((today,)),
             "staging_strategies": tuple(
-                Staged(id=name, days_in_staging=standing.days, staging_sharpe=self.sharpe(name))
+                Staged(id=name, days_in_staging=standing.days, staging_sharpe=of.reported, n=of.n)
                 for name, standing in staged
+                for of in (self.ratio(name),)
             ),
             "recall_flags": () if self._is_reported else tuple(sorted(set(self._flags))),
         }
@@ -158,7 +177,7 @@ class Book(Entries):
     def weekly_figures(self, session: Any) -> dict[str, Any]:
         """Return WEEKLY_TRADING_REPORT's figures for the ISO week of a session."""
         week = _week(session.date)
-        days = [day for day in (*self._days, self._today()) if day.date and _week(day.date) == week]
+        days = [day for day in self._sessions_of_desk() if _week(day.date) == week]
         pnl = sum(day.pnl for day in days)
         moves = [(what, name) for day, what, name in self._moves if day and _week(day) == week]
         return {
@@ -173,13 +192,22 @@ class Book(Entries):
             "recalls": tuple(sorted({name for what, name in moves if what == "recall"})),
         }
 
+    def day_pnl_pct(self, since: datetime, until: datetime) -> float | None:
+        """Return the desk's last day that was closed in (since, until]: equity over the close before, less 1 (R-F6).
+
+        Returns:
+            A fraction; None when no session was closed then.
+        """
+        closed = [day for at, day in self._closes if since < at <= until]
+        return share(closed[-1].pnl, closed[-1].opening) if closed else None
+
     def realised(self, strategy_id: str) -> dict[str, Any]:
         """Return METRICS_RECORDED's `realised` of a strategy: the day's P&L, the rest over 30 sessions at most."""
-        known = self._accounts.get(strategy_id)
-        pnl = self._pnl(strategy_id) - known.opened if known is not None else 0
+        found = self.ratio(strategy_id)
         return {
-            "pnl": dollars(pnl),
-            "sharpe_30d": self.sharpe(strategy_id),
+            "pnl": dollars(sum(s.pnl for s in self._today().shares if s.strategy_id == strategy_id)),
+            "sharpe_30d": found.reported,
+            "n": found.n,
             "max_drawdown": self._max_drawdown(strategy_id),
             "trades": sum(s.trades for s in self.sessions(strategy_id)[-WINDOW:]),
         }
@@ -187,8 +215,10 @@ class Book(Entries):
     def paper_metrics(self, strategy_id: str) -> dict[str, float]:
         """Return PROMOTION_PROPOSAL's figures since deployment; those that do not exist yet are left out."""
         account, standing = self._account(strategy_id), self._standing(strategy_id)
+        found = self.ratio(strategy_id)
         figures = {
-            "sharpe": self.sharpe(strategy_id),
+            "sharpe": found.sharpe,
+            "n": found.n,
             "max_drawdown": self._max_drawdown(strategy_id),
             "trades": account.trades,
             "pnl_usd": dollars(self._pnl(strategy_id) - account.base),

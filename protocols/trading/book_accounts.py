@@ -17,12 +17,28 @@ MICRO: Final = 1_000_000
 
 
 class Session(NamedTuple):
-    """A session of a strategy: its day, when its books were closed, its P&L in units, its trades."""
+    """A session of a strategy.
+
+    Attributes:
+        date: Its day.
+        at: When its books were closed.
+        pnl: Its P&L in units.
+        trades: Its trades.
+        paper_pnl: What of the P&L was made before a promotion on that day (R-F5).
+        paper_trades: Likewise of the trades.
+    """
 
     date: str
     at: datetime
     pnl: int
     trades: int
+    paper_pnl: int = 0
+    paper_trades: int = 0
+
+    @property
+    def live(self) -> Session:
+        """Return the session without what was made on paper in it."""
+        return Session(self.date, self.at, self.pnl - self.paper_pnl, self.trades - self.paper_trades)
 
 
 class Share(NamedTuple):
@@ -34,7 +50,7 @@ class Share(NamedTuple):
 
 
 class Day(NamedTuple):
-    """A day of the desk: P&L in units since its opening equity, and who made it."""
+    """A day of the desk: P&L in units from the close before to its own, and who made it (R-F6)."""
 
     date: str
     opening: int
@@ -80,12 +96,14 @@ class Account:
         cash: What its fills paid and earned, fees included; with its shares at the marks that is its P&L.
         realised: P&L of fills that made a position smaller, before fees.
         fees: What its fills cost.
-        opened: Its P&L at the last TRADING_DAY.
+        opened: Its P&L at the close before the last TRADING_DAY, or then when nothing was closed before.
         trades_today: Orders with a fill since then.
         since: When it was deployed; None: never.
         base: Its P&L then.
         peak: Its highest P&L since, less `base`; at least 0.
         closed: Its P&L at the last MARKET_CLOSE.
+        paper: What it had made and traded of the present session when it was promoted in it.
+        live: Sessions since its promotion, if there was one.
         trades: Orders with a fill.
         wins: Fills that realised a gain.
         losses: Fills that realised a loss.
@@ -104,6 +122,8 @@ class Account:
     base: int = 0
     peak: int = 0
     closed: int = 0
+    paper: tuple[int, int] = (0, 0)
+    live: int = 0
     trades: int = 0
     wins: int = 0
     losses: int = 0
@@ -115,6 +135,7 @@ class Account:
     def begin(self, since: datetime | None, pnl: int) -> None:
         """Start to count anew at a deployment, from the P&L that stands then."""
         self.since, self.base, self.peak, self.closed = since, pnl, 0, pnl
+        self.paper, self.live = (0, 0), 0
         self.trades = self.wins = self.losses = self.ordered = self.filled = self.slipped = 0
         self.sessions.clear()
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
-from protocols.kernel.house import Fold, House
+from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.message import Message
 from protocols.kernel.officers import Ruling, SocietyStarted
 from protocols.research.messages import StrategyMoved
@@ -24,6 +24,7 @@ from protocols.trading.book_figures import (
 )
 from protocols.trading.halt import HaltState
 from protocols.trading.hours import trading_ends_at
+from protocols.trading.life import DEPLOYED
 from protocols.trading.messages import (
     DailyTradingReport,
     Execution,
@@ -81,7 +82,7 @@ class Entries(Fold):
         positions: Signed shares and their cost by (strategy, symbol), none of which is empty.
         marks: Last known price by symbol, in units a share.
         date: The day of the desk, `YYYY-MM-DD`; "" before the first.
-        opening: Equity at its TRADING_DAY.
+        opening: Equity at the close before its TRADING_DAY, or at that when no close came before it (R-F6).
         trades_today: Orders with a fill since then.
         wins_today: Fills since then that realised a gain.
         losses_today: Fills since then that realised a loss.
@@ -97,6 +98,7 @@ class Entries(Fold):
     """
 
     name = "book"
+    turns = Turn.ENDED
     types = frozenset(
         {
             "SOCIETY_STARTED",
@@ -137,6 +139,9 @@ class Entries(Fold):
         self._orders: dict[str, Placed] = {}
         self._booked: dict[str, int] = {}
         self._days: deque[Day] = deque(maxlen=KEPT)
+        self._takes_place = False
+        self._closing: Day | None = None
+        self._closes: deque[tuple[datetime, Day]] = deque(maxlen=KEPT)
         self._flags: list[str] = []
         self._is_reported = False
         self._moves: deque[tuple[str, str, str]] = deque(maxlen=REMEMBERED)
@@ -147,6 +152,9 @@ class Entries(Fold):
         """Take in one envelope."""
         self._house = docket.house
         body = env.body
+        for ended in fx.ended:
+            if ended.outcome == DEPLOYED:
+                self._synced(getattr(ended, "strategy_id", UNASSIGNED))
         if type(body) is Execution:
             self._executed(body, env, fx, docket)
         elif type(body) is Signal:
@@ -163,7 +171,7 @@ class Entries(Fold):
         elif type(body) is Order:
             self._ordered(body, env, docket)
         elif type(body) is TradingDay:
-            self._open_day(body)
+            self._open_day(body, env.sent_at)
         elif type(body) is MarketClose:
             self._close(body, env.sent_at)
         elif type(body) is SocietyStarted:
@@ -179,6 +187,7 @@ class Entries(Fold):
             self._moves.append((self.date, "recall", body.strategy_id))
         elif type(body) is StrategyMoved and body.to == "production":
             self._moves.append((self.date, "promotion", body.strategy_id))
+            self._promoted(body.strategy_id)
         elif type(body) is Ruling and fx.decision == limits.HALVE:
             self.reduced_until = trading_ends_at(env.sent_at)
         for started in fx.started:
@@ -198,16 +207,18 @@ class Entries(Fold):
             return self.marks
         return {**self.marks, **{name: mark for name, price in marks.items() if (mark := units(price)) > 0}}
 
-    def _open_day(self, body: TradingDay) -> None:
-        if self.date:
+    def _open_day(self, body: TradingDay, at: datetime) -> None:
+        """Begin a day where the last close left the books; a session that was over by then is none (R-F6)."""
+        if self._takes_place:
             self._days.append(self._today())
-        self.date = body.date
-        self.opening = self.equity()
+        before, self._closing = self._closing, None
+        self.date, self._takes_place = body.date, at < body.closes_at
+        self.opening = self.equity() if before is None else before.opening + before.pnl
         self.trades_today = self.wins_today = self.losses_today = 0
         self.in_flight.clear()
         self.level = limits.NORMAL
         for strategy_id, account in self._accounts.items():
-            account.opened = self._pnl(strategy_id)
+            account.opened = self._pnl(strategy_id) if before is None else account.closed
             account.trades_today = 0
 
     def _close(self, body: MarketClose, at: datetime) -> None:
@@ -217,8 +228,17 @@ class Entries(Fold):
         for strategy_id, account in self._accounts.items():
             pnl = self._pnl(strategy_id)
             if self._is_traded(strategy_id) or pnl != account.closed or account.trades_today:
-                account.sessions.append(Session(body.date, at, pnl - account.closed, account.trades_today))
-            account.closed = pnl
+                made = pnl - account.closed
+                account.sessions.append(Session(body.date, at, made, account.trades_today, *account.paper))
+                account.live += 1
+            account.closed, account.paper = pnl, (0, 0)
+        self._closing = self._day()
+        self._closes.append((at, self._closing))
+
+    def _promoted(self, strategy_id: str) -> None:
+        """Begin a strategy's sessions as live; what it made of the present one on paper is not (R-F5)."""
+        account = self._synced(strategy_id)
+        account.paper, account.live = (self._pnl(strategy_id) - account.closed, account.trades_today), 0
 
     def _raise_peaks(self) -> None:
         """Take in new marks: strategies that were deployed meanwhile start, curves may reach a new peak."""
@@ -360,6 +380,14 @@ class Entries(Fold):
         return account.cash + value(self._held(strategy_id), self.marks) if account is not None else 0
 
     def _today(self) -> Day:
+        """Return the day as its close left it, before that as it stands (R-F6)."""
+        return self._closing or self._day()
+
+    def _sessions_of_desk(self) -> list[Day]:
+        """Return the sessions that took place under this society, the present one included (R-F6)."""
+        return [*self._days, self._today()] if self._takes_place else list(self._days)
+
+    def _day(self) -> Day:
         """Return the day as it stands, from its opening equity on."""
         shares = tuple(
             Share(strategy_id, pnl, account.trades_today)

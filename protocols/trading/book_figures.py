@@ -16,6 +16,8 @@ CENT: Final = UNIT // 100
 SESSIONS_A_YEAR: Final = 252
 WINDOW: Final = 30
 """Reports look back so many sessions (R-B9, R-B10)."""
+ENOUGH: Final = 20
+"""A Sharpe ratio over fewer sessions is published for what is decided by it, and nowhere else (R-F6)."""
 
 
 class Position(NamedTuple):
@@ -91,6 +93,29 @@ def sharpe(results: Sequence[int]) -> float | None:
     if n < 2 or spread == 0:
         return None
     return round(total / n / sqrt(spread / (n * (n - 1))) * sqrt(SESSIONS_A_YEAR), 6) + 0.0
+
+
+class Ratio(NamedTuple):
+    """A Sharpe ratio and the number of sessions that it rests on."""
+
+    sharpe: float | None
+    n: int
+
+    @property
+    def reported(self) -> float | None:
+        """Return the ratio as reports and texts show it: None over fewer than 20 sessions (R-F6)."""
+        return self.sharpe if self.n >= ENOUGH else None
+
+
+def too_few(n: int) -> str:
+    """Say in words that so many sessions give no Sharpe ratio to show (R-F6)."""
+    return f"too few sessions ({n} of {ENOUGH})"
+
+
+def ratio(results: Sequence[int]) -> Ratio:
+    """Return the Sharpe ratio of the last sessions, 30 at most, with their number (R-B9, R-B10, R-F6)."""
+    last = results[-WINDOW:]
+    return Ratio(sharpe(last), len(last))
 
 
 def drawdown(allocation: int, pnl: int, peak: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
@@ -16,6 +16,7 @@ from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.kernel.table import Duty, check_figures
 from protocols.kernel.times import hours, minutes
 from protocols.research.messages import CausalRecord, Reflection, StrategyMoved
+from protocols.trading.book_figures import Ratio
 from protocols.trading.briefing import session_of
 from protocols.trading.life import (
     PRODUCTION,
@@ -34,6 +35,9 @@ from protocols.trading.messages import (
     RecallRequest,
 )
 from protocols.trading.reviewing import check_alone, check_known, check_owed, shown, still_owed
+
+if TYPE_CHECKING:
+    from protocols.trading.book import Book
 
 FEEDBACK_KIND, RECALL_KIND = "feedback", "recall"
 OPS, BRIDGE, REPORTS = "#b-ops", "#bridge", "#a-report"
@@ -87,7 +91,8 @@ class BridgeState(CaseState):
 
     Attributes:
         strategy_id: What it is about.
-        figures: What the opener says of it: expected and actual, or its Sharpe ratio and sessions.
+        figures: What the opener says of it: expected and actual, or its Sharpe ratio, and its sessions.
+        live: What it did from its promotion to the opener; the lesson that follows quotes it (R-F5).
         answer: The Operator's response or request, once there is one.
         result: How it ends when all that follows is done.
         is_missed: Whether what would have withdrawn the strategy was missed.
@@ -95,6 +100,7 @@ class BridgeState(CaseState):
 
     strategy_id: str
     figures: Mapping[str, float]
+    live: Mapping[str, float]
     answer: FeedbackResponse | RecallRequest | None = None
     result: str = ""
     is_missed: bool = False
@@ -107,15 +113,15 @@ def is_underperforming(house: House, strategy_id: str) -> bool:
     """Say whether a strategy's realised Sharpe ratio is worth a feedback now (R-B9).
 
     It stands in production for at least five sessions, the ratio since its promotion is below half of its
-    backtest's, and there was no feedback on it within a week.
+    backtest's, there was no feedback on it within a week, and no recall of it is open (R-F5).
     """
     known = _life(house).strategies.get(strategy_id)
     if known is None or known.stage != PRODUCTION or known.sessions_in_production < SESSIONS:
         return False
-    actual, expected = _sharpe(house, known), known.backtest.get("sharpe")
+    actual, expected = _ratio(house, known).sharpe, known.backtest.get("sharpe")
     if actual is None or expected is None or actual >= SHARE * expected:
         return False
-    return not _is_too_early(known, house.at)
+    return not (_is_too_early(known, house.at) or is_recalling(house, strategy_id))
 
 
 def is_losing(house: House, strategy_id: str) -> bool:
@@ -127,30 +133,36 @@ def is_losing(house: House, strategy_id: str) -> bool:
     known = _life(house).strategies.get(strategy_id)
     if known is None or known.stage != PRODUCTION or known.sessions_in_production < SESSIONS:
         return False
-    actual = _sharpe(house, known)
+    actual = _ratio(house, known).sharpe
     return actual is not None and actual < 0 and not known.is_flagged
 
 
+def is_recalling(house: House, strategy_id: str) -> bool:
+    """Say whether a recall of a strategy is open (R-F5)."""
+    return any(s.kind == RECALL_KIND and s.strategy_id == strategy_id for s in _open(house))
+
+
 def feedback_figures(house: House, strategy_id: str) -> dict[str, Any]:
-    """Return the field of PERFORMANCE_FEEDBACK that the log fixes, with the figures that it knows (R-B9)."""
+    """Return the field of PERFORMANCE_FEEDBACK that the log fixes, with the figures that it knows (R-B9, R-F6)."""
     known = _life(house).strategies[strategy_id]
-    actual, expected = _sharpe(house, known), known.backtest.get("sharpe")
-    figures = {"sessions": known.sessions_in_production}
+    actual, expected = _ratio(house, known), known.backtest.get("sharpe")
     return {
         "expected_vs_actual": {
             **({"expected_sharpe": expected} if expected is not None else {}),
-            **({"actual_sharpe": actual} if actual is not None else {}),
-            **figures,
+            **({"actual_sharpe": actual.sharpe} if actual.sharpe is not None else {}),
+            "n": actual.n,
         }
     }
 
 
 def recall_figures(house: House, strategy_id: str) -> dict[str, Any]:
-    """Return the fields of RECALL_FLAG that the log fixes, as far as it knows them (R-B10)."""
-    known = _life(house).strategies[strategy_id]
-    actual = _sharpe(house, known)
-    sessions = {"sessions": min(known.sessions_in_production, 30)}
-    return sessions if actual is None else {"sharpe": actual, **sessions}
+    """Return the fields of RECALL_FLAG that the log fixes, as far as it knows them (R-B10, R-F6)."""
+    actual = _ratio(house, _life(house).strategies[strategy_id])
+    return {**({"sharpe": actual.sharpe} if actual.sharpe is not None else {}), "n": actual.n}
+
+
+def _open(house: House) -> list[BridgeState]:
+    return [state for state in house.cases.values() if isinstance(state, BridgeState)]
 
 
 def _life(house: House) -> Life:
@@ -158,9 +170,13 @@ def _life(house: House) -> Life:
     return life
 
 
-def _sharpe(house: House, known: Standing) -> float | None:
-    value: float | None = house.fold_named("book").sharpe(known.strategy_id, since="promotion", sessions=30)
-    return value
+def _book(house: House) -> Book:
+    book: Book = house.fold_named("book")
+    return book
+
+
+def _ratio(house: House, known: Standing) -> Ratio:
+    return _book(house).ratio(known.strategy_id, "promotion")
 
 
 def _is_too_early(known: Standing, now: datetime | None) -> bool:
@@ -174,8 +190,8 @@ def open_feedback(env: Envelope, house: House, parent: CaseState | None) -> Brid
     """Open a feedback, in a session or alone: the Operator owes its response.
 
     Raises:
-        Violation: The strategy is not in production, there was a feedback within a week, a figure is not the
-            log's, or R-B9's condition does not hold.
+        Violation: The strategy is not in production or its recall is open, there was a feedback within a week, a
+            figure is not the log's, a ratio stands without its `n`, or R-B9's condition does not hold.
     """
     body = env.body
     assert isinstance(body, PerformanceFeedback)
@@ -183,11 +199,17 @@ def open_feedback(env: Envelope, house: House, parent: CaseState | None) -> Brid
     if _is_too_early(known, env.sent_at):
         raise Violation("R-B9", f"the last feedback on {body.strategy_id} is less than a week old")
     check_alone(house, FEEDBACK_KIND, body.strategy_id)
+    if is_recalling(house, body.strategy_id):
+        raise Violation("R-F5", f"a recall of {body.strategy_id} is open", field="strategy_id")
     figures = feedback_figures(house, body.strategy_id)["expected_vs_actual"]
     check_known(body.expected_vs_actual, figures, "expected_vs_actual", "R-B9")
+    if "actual_sharpe" in body.expected_vs_actual and "n" not in body.expected_vs_actual:
+        why = "a ratio is published with the number of sessions that it rests on"
+        raise Violation("R-F6", why, field="expected_vs_actual.n")
     if not is_underperforming(house, body.strategy_id):
         raise Violation("R-B9", f"{body.strategy_id} does what it promised, or it is too early to tell")
-    return _opened(env, parent, FEEDBACK_KIND, body.feedback_id, RESPONSE, body.strategy_id, figures)
+    live = _book(house).live_figures(body.strategy_id)
+    return _opened(env, parent, FEEDBACK_KIND, body.feedback_id, RESPONSE, body.strategy_id, figures, live)
 
 
 def open_recall(env: Envelope, house: House, parent: CaseState | None) -> BridgeState:
@@ -206,8 +228,8 @@ def open_recall(env: Envelope, house: House, parent: CaseState | None) -> Bridge
     check_figures(body, recall_figures(house, body.strategy_id), "R-B10")
     if not is_losing(house, body.strategy_id):
         raise Violation("R-B10", f"{body.strategy_id} does not lose, or it is too early to tell")
-    figures = {"sharpe": body.sharpe, "sessions": body.sessions}
-    return _opened(env, parent, RECALL_KIND, body.recall_id, REQUEST, body.strategy_id, figures)
+    figures, live = {"sharpe": body.sharpe, "n": body.n}, _book(house).live_figures(body.strategy_id)
+    return _opened(env, parent, RECALL_KIND, body.recall_id, REQUEST, body.strategy_id, figures, live)
 
 
 def _opened(
@@ -218,6 +240,7 @@ def _opened(
     duty: Duty,
     strategy_id: str,
     figures: Mapping[str, float],
+    live: Mapping[str, float],
 ) -> BridgeState:
     return BridgeState(
         case_id=case_id,
@@ -229,6 +252,7 @@ def _opened(
         owed=(duty.owed(case_id, env),),
         strategy_id=strategy_id,
         figures=figures,
+        live=live,
     )
 
 
@@ -239,18 +263,19 @@ def step(state: BridgeState, env: Envelope, house: House) -> BridgeState:
     """Apply a message of a seat, in a feedback or a recall.
 
     Raises:
-        Violation: Nobody owes it, stance and action do not go together, it is about another strategy, or it moves
-            the strategy elsewhere.
+        Violation: Nobody owes it, stance and action do not go together, it is about another strategy, quotes another
+            figure than the case's, or moves the strategy elsewhere.
     """
     body = env.body
     check_owed(state, env, "6.1" if state.kind == FEEDBACK_KIND else "6.2")
     if isinstance(body, FeedbackResponse):
-        return _responded(state, body, env)
+        return _responded(state, body, env, house)
     if isinstance(body, RecallRequest):
         _check_subject(state, body.strategy_id, "strategy_id")
         return _follow(state, env, (REFLECTION, MOVE), answer=body, result="recalled")
     if isinstance(body, CausalRecord | Reflection):
         _check_subject(state, body.record.hypothesis_id, "record.hypothesis_id", _subject(state, house))
+        _check_live(state, body.record.metrics)
         return _settle(state, env, still_owed(state, env))
     if isinstance(body, StrategyMoved):
         check_move(env, house, strategy_id=state.strategy_id, from_=PRODUCTION, to=WITHDRAWN)
@@ -261,7 +286,25 @@ def step(state: BridgeState, env: Envelope, house: House) -> BridgeState:
     return _settle(state, env, still_owed(state, env))
 
 
-def _responded(state: BridgeState, body: FeedbackResponse, env: Envelope) -> BridgeState:
+def _check_live(state: BridgeState, metrics: Mapping[str, float]) -> None:
+    """Check that a lesson quotes what the strategy did from its promotion on, and nothing else as live.
+
+    Raises:
+        Violation: It does not (R-F5).
+    """
+    check_known(metrics, state.live, "record.metrics", "R-F5")
+    for name in metrics:
+        if name.startswith("live_") and name not in state.live:
+            raise Violation("R-F5", "the log does not know this figure", field=f"record.metrics.{name}")
+
+
+def may_dispute(state: BridgeState, house: House) -> bool:
+    """Say whether the Operator may disagree: not once it asked for the recall of the same strategy (R-F5)."""
+    known = _life(house).strategies.get(state.strategy_id)
+    return known is None or not known.is_recall_requested
+
+
+def _responded(state: BridgeState, body: FeedbackResponse, env: Envelope, house: House) -> BridgeState:
     followed = RESPONSES.get((body.stance, body.action))
     if followed is None:
         raise Violation(
@@ -269,6 +312,9 @@ def _responded(state: BridgeState, body: FeedbackResponse, env: Envelope) -> Bri
             f"who says {body.stance} does not {body.action}: adjust or withdraw, or disagree",
             field="action",
         )
+    if body.stance == "disagree" and not may_dispute(state, house):
+        why = f"the recall of {state.strategy_id} was requested for the same figures"
+        raise Violation("R-F5", why, field="stance")
     if body.stance == "disagree" and not body.counter_evidence:
         raise Violation("6.1", "who disagrees gives evidence", field="counter_evidence")
     return _follow(state, env, followed.owed, answer=body, result=followed.outcome)
@@ -319,7 +365,10 @@ def brief(state: BridgeState, obligation: Obligation, house: House) -> dict[str,
             "hypothesis_id": _subject(state, house),
             "strategy": spec.model_dump(mode="json") if spec is not None else None,
             "backtest": dict(known.backtest) if known is not None else {},
+            "live": dict(state.live),
         }
+    if obligation.step == RESPONSE.step:
+        figures["may_dispute"] = may_dispute(state, house)
     if obligation.step == MOVE.step:
         figures |= {"strategy_id": state.strategy_id, "from_": PRODUCTION, "to": WITHDRAWN}
     elif obligation.step == NOTICE.step:

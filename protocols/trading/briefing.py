@@ -95,7 +95,7 @@ def _moving(reaches: Mapping[tuple[str, str], Reach]) -> dict[str, dict[str, tup
 
 def _strategy(book: Book, known: Standing, drawdown: float | None) -> dict[str, Any]:
     """Return one strategy: where it stands, what it trades, how it fares."""
-    strategy = known.strategy
+    strategy, found = known.strategy, book.ratio(known.strategy_id)
     return {
         "stage": known.stage,
         "is_deployed": known.is_deployed,
@@ -106,7 +106,8 @@ def _strategy(book: Book, known: Standing, drawdown: float | None) -> dict[str, 
         "order_type": known.order_type,
         "days": known.days,
         "backtest": dict(known.backtest),
-        "sharpe": book.sharpe(known.strategy_id),
+        "sharpe": found.reported,
+        "n": found.n,
         "drawdown": book.drawdown(known.strategy_id) if drawdown is None else drawdown,
     }
 

@@ -24,6 +24,7 @@ from protocols.trading.messages import (
     MarketClose,
     PerformanceFeedback,
     RecallFlag,
+    RecallRequest,
 )
 from protocols.trading.messages.deployments import OrderType
 
@@ -81,6 +82,7 @@ class Standing:
         faults: DESK_CHECKs in a row that named it faulty.
         fed_back_at: Last PERFORMANCE_FEEDBACK on it.
         is_flagged: Whether a recall of it was flagged.
+        is_recall_requested: Whether System A was asked to evaluate it anew since its promotion.
         sessions_in_production: MARKET_CLOSEs since its promotion.
     """
 
@@ -100,6 +102,7 @@ class Standing:
     faults: int = 0
     fed_back_at: datetime | None = None
     is_flagged: bool = False
+    is_recall_requested: bool = False
     sessions_in_production: int = 0
 
     @property
@@ -138,6 +141,7 @@ class Life(Fold):
             "PERFORMANCE_FEEDBACK",
             "FEEDBACK_RESPONSE",
             "RECALL_FLAG",
+            "RECALL_REQUEST",
         }
     )
     turns = Turn.ENDED
@@ -178,6 +182,8 @@ class Life(Fold):
             self._change(body.strategy_id, fed_back_at=env.sent_at)
         elif isinstance(body, RecallFlag):
             self._change(body.strategy_id, is_flagged=True)
+        elif isinstance(body, RecallRequest):
+            self._change(body.strategy_id, is_recall_requested=True)
         elif isinstance(body, FeedbackResponse) and body.action == "adjust":
             state = docket.cases.get(env.case_id or "")
             self._halve(getattr(state, "strategy_id", ""))
@@ -308,6 +314,7 @@ def _entered(known: Standing, stage: str, env: Envelope) -> Standing:
             sessions_in_production=0,
             fed_back_at=None,
             is_flagged=False,
+            is_recall_requested=False,
         )
     return Standing(
         strategy_id=known.strategy_id,
@@ -315,6 +322,7 @@ def _entered(known: Standing, stage: str, env: Envelope) -> Standing:
         hypothesis_id=known.hypothesis_id,
         strategy=known.strategy,
         backtest=known.backtest,
+        is_recall_requested=known.is_recall_requested and stage == WITHDRAWN,
         is_considered=stage != CANDIDATES or (env.author not in SYSTEM_A and known.stage in HELD_BY_B),
     )
 

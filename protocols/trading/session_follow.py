@@ -417,7 +417,10 @@ def measure(state: SessionState, house: House) -> SessionState:
 
 
 def judge(state: SessionState, house: House, strategy_id: str) -> SessionState:
-    """Make feedback or a recall owed when a strategy's metrics call for it (R-B9, R-B10)."""
+    """Make feedback or a recall owed when a strategy's metrics call for it (R-B9, R-B10).
+
+    Once the recall is open no feedback is owed any more (R-F5).
+    """
     if bridge.is_underperforming(house, strategy_id):
         state = follow(state, FEEDBACK, now(house), Subject(strategy_id))
     if bridge.is_losing(house, strategy_id):

@@ -154,13 +154,11 @@ class Answers:
     def _daily_report(self, owed: Obligation, state: Any, brief: Any) -> Message:
         if self._slips():
             brief = {**brief, "cycles_completed": brief["cycles_completed"] + 1}
-        top = brief.pop("top_strategy")
+        top, traded = brief.pop("top_strategy"), brief.pop("trading_feedback")
         return m.DailyReport(
             **brief,
             top_strategy=m.TopStrategy(**top) if top is not None else None,
-            trading_feedback=m.TradingFeedback(
-                production_strategies=0, daily_pnl_pct=None, feedback_insights=()
-            ),
+            trading_feedback=m.TradingFeedback(**traded, feedback_insights=()),
             tomorrow_priority=self.random.choice(("trend", "reversal")),
         )
 

@@ -110,7 +110,7 @@ DESK_BODIES: dict[str, dict[str, Any]] = {
         "session_id": SESSION,
         "strategy_id": "strat_1",
         "sharpe": -0.4,
-        "sessions": 30,
+        "n": 30,
     },
     "TRADING_DAY": {
         "session_id": SESSION,
@@ -204,10 +204,11 @@ DESK_BODIES: dict[str, dict[str, Any]] = {
         "cumulative_pnl_pct": 0.0002,
         "sharpe_30d": None,
         "max_dd_30d": 0.0,
+        "n": 7,
         "total_trades": 3,
         "win_rate": 0.5,
         "strategy_attribution": ATTRIBUTION,
-        "staging_strategies": [{"id": "strat_2", "days_in_staging": 2, "staging_sharpe": 0.3}],
+        "staging_strategies": [{"id": "strat_2", "days_in_staging": 22, "staging_sharpe": 0.3, "n": 22}],
         "recall_flags": ["strat_3"],
     },
     "WEEKLY_TRADING_REPORT": {
@@ -226,7 +227,7 @@ DESK_BODIES: dict[str, dict[str, Any]] = {
         "session_id": SESSION,
         "date": "2026-02-23",
         "strategy_id": "strat_1",
-        "realised": {"pnl": 200.0, "sharpe_30d": None, "max_drawdown": 0.0, "trades": 3},
+        "realised": {"pnl": 200.0, "sharpe_30d": None, "n": 7, "max_drawdown": 0.0, "trades": 3},
     },
     "PERFORMANCE_FEEDBACK": {
         "feedback_id": "fb_20260309_2130",

@@ -107,7 +107,7 @@ class Log:
         sharpe: float | None = None,
         author: Seat = Seat.GUARDIAN,
     ) -> Envelope:
-        realised = Realised(pnl=pnl, sharpe_30d=sharpe, max_drawdown=-0.01, trades=2)
+        realised = Realised(pnl=pnl, sharpe_30d=sharpe, n=20, max_drawdown=-0.01, trades=2)
         return self.post(author, MetricsRecorded(date=date, strategy_id=strategy_id, realised=realised))
 
     def principles(self, *principles: Principle) -> Envelope:

@@ -186,8 +186,8 @@ class MoneyTable(Table):
         """Take a strategy out of production."""
         self.tell(OPERATOR, bodies.moved(strategy_id, from_="production", to="withdrawn"))
 
-    def open_day(self) -> str:
-        """Let the Timekeeper open a desk day now; return its session."""
+    def open_day(self, *, late: bool = False) -> str:
+        """Let the Timekeeper open a desk day now, or one whose session is over; return its session."""
         self.sessions += 1
         session_id = f"session_{self.sessions}"
         body = t.TradingDay(
@@ -195,7 +195,7 @@ class MoneyTable(Table):
             date=f"{self.now:%Y-%m-%d}",
             nominal_at=self.now,
             opens_at=self.now,
-            closes_at=self.now + timedelta(hours=6),
+            closes_at=self.now + timedelta(hours=-1 if late else 6),
             ends_at=self.now + timedelta(hours=24),
             is_early_close=False,
         )

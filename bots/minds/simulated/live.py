@@ -88,20 +88,10 @@ def _entry(turn: Turn, kind: Literal["failure", "observation"], code: str, text:
 
 
 def _figures(turn: Turn) -> dict[str, float]:
-    """Gather what was promised and what came of it: the case's figures and memory's last day of the strategy."""
+    """Gather what was promised and what came of it: the backtest's figures and the case's since the promotion."""
     brief = turn.view.brief
-    found = {f"backtest_{name}": value for name, value in brief.get("backtest", {}).items()}
-    found |= {f"live_{name}": value for name, value in brief["figures"].items()}
-    days = turn.view.memory.metrics(strategy_id=str(brief["subject"]))
-    if days:
-        last = days[-1].realised
-        found |= {
-            f"live_{name}": float(last[name])
-            for name in ("max_drawdown", "trades")
-            if isinstance(last.get(name), int | float)
-        }
-        found["live_pnl"] = round(sum(float(day.realised["pnl"]) for day in days), 2)
-    return found
+    promised = {f"backtest_{name}": value for name, value in brief.get("backtest", {}).items()}
+    return {**promised, **brief["live"]}
 
 
 def _facts(turn: Turn) -> dict[str, str]:
@@ -128,7 +118,7 @@ def _sharpes(figures: Mapping[str, Any]) -> dict[str, str]:
     return {
         "realised": two(live) if live is not None else "unknown",
         "expected": two(promised) if promised is not None else "unknown",
-        "sessions": counted(int(figures.get("sessions", 0)), "session"),
+        "sessions": counted(int(figures.get("n", 0)), "session"),
     }
 
 

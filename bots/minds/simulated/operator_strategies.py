@@ -257,7 +257,7 @@ class Gap:
     Attributes:
         promised: Sharpe ratio of the backtest.
         live: The realised one, yearly.
-        sessions: What it rests on.
+        sessions: How many it rests on.
         error: Its standard error (Lo 2002): √((1 + daily² ÷ 2) ÷ sessions), yearly.
     """
 
@@ -306,15 +306,20 @@ class Gap:
 def gap_of(figures: Mapping[str, float]) -> Gap | None:
     """Read what a feedback says of a strategy; None when a figure is missing."""
     promised, live = figures.get("expected_sharpe"), figures.get("actual_sharpe")
-    sessions = min(int(figures.get("sessions", 0)), MEASURED)
+    sessions = min(int(figures.get("n", 0)), MEASURED)
     if promised is None or live is None or sessions < 2:
         return None
     return Gap(promised, live, sessions)
 
 
 def respond(turn: Turn) -> Reply:
-    """Agree where the live figures are statistically worse than promised, else disagree with evidence (R-B9)."""
+    """Agree where the live figures are statistically worse than promised, else disagree with evidence (R-B9).
+
+    Whose recall it asked for it does not defend (R-F5).
+    """
     gap, entry, voice = gap_of(turn.view.brief["figures"]), known(turn), turn.voice
+    if not turn.view.brief.get("may_dispute", True):
+        return Reply(FeedbackResponse(stance="agree", action="withdraw"))
     if gap is None:
         return Reply(
             FeedbackResponse(
@@ -360,7 +365,7 @@ def request_recall(turn: Turn) -> Reply:
     figures, promised = turn.view.brief["figures"], known(turn).get("backtest", {}).get("sharpe")
     facts = {
         "sharpe": two(figures["sharpe"]),
-        "sessions": counted(int(figures["sessions"]), "session"),
+        "sessions": counted(int(figures["n"]), "session"),
         "promised": two(promised) if promised is not None else "nothing",
     }
     reason = sentence(turn.voice.say(phrases.RECALLED, **facts))

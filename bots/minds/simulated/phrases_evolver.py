@@ -161,10 +161,10 @@ INSIGHTS: Final[Variants] = (
 ADJUSTMENTS: Final[Mapping[str, Variants]] = {
     "withdraw": (
         "it loses (Sharpe {realised} after {sessions}), so withdraw it and I evaluate it anew",
-        "withdraw it: {realised} live where {expected} was promised",
+        "withdraw it: {realised} live in {sessions} where {expected} was promised",
     ),
     "halve": (
-        "halve its position limit until it is clear why {expected} became {realised}",
+        "halve its position limit until it is clear why {expected} became {realised} in {sessions}",
         "{realised} instead of {expected} after {sessions}: half the position until it recovers",
     ),
 }
@@ -177,13 +177,14 @@ TAKEN: Final[Mapping[str, str]] = {
 """Actions of a FEEDBACK_RESPONSE in words."""
 LIVE_AGREED: Final[Variants] = (
     "{how} realised Sharpe {realised} in {sessions} live against {expected} in its backtest; {action}",
-    "live {strategy} gave Sharpe {realised} where {expected} was promised, and {action}",
+    "live {strategy} gave Sharpe {realised} in {sessions} where {expected} was promised, and {action}",
 )
 LIVE_DISPUTED: Final[Variants] = (
-    "{strategy} at Sharpe {realised} against {expected} may be chance, says the desk: {evidence}",
-    "the desk disputes that {strategy} fails ({realised} live, {expected} promised): {evidence}",
+    "{strategy} at Sharpe {realised} in {sessions} against {expected} may be chance, says the desk: {evidence}",
+    "the desk disputes that {strategy} fails ({realised} in {sessions} live, {expected} promised): {evidence}",
 )
 LIVE_RECALLED: Final[Variants] = (
     "{how} was recalled from production: Sharpe {realised} in {sessions} against {expected} in its backtest",
-    "recalled: {strategy} lost what its backtest had promised ({realised} live, {expected} on unseen data)",
+    "recalled: {strategy} lost what its backtest had promised ({realised} in {sessions} live, {expected} on unseen "
+    "data)",
 )

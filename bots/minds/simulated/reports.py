@@ -98,9 +98,9 @@ def daily(turn: Turn) -> Reply:
 
 
 def feedback(turn: Turn) -> TradingFeedback:
-    """Compare what System B's last metrics show with the backtests, strategy by strategy.
+    """Tell the desk's day as the log has it, and compare System B's last metrics with the backtests.
 
-    The day's P&L is that of the last day with metrics, over the desk's starting capital.
+    A strategy without a ratio yet, for too few sessions, gives no insight (R-F6).
     """
     memory = turn.view.memory
     since = (turn.now - METRICS_READ).date().isoformat()
@@ -113,14 +113,7 @@ def feedback(turn: Turn) -> TradingFeedback:
         expected = known.backtest.metrics.sharpe
         facts = {"realised": two(realised), "expected": two(expected)}
         said.append(turn.voice.say(phrases.INSIGHTS, strategy=strategy_id, **facts))
-    last = max((record.date for record in latest.values()), default="")
-    pnl = [float(record.realised["pnl"]) for record in latest.values() if record.date == last]
-    capital = turn.view.config.get("desk", {}).get("capital")
-    return TradingFeedback(
-        production_strategies=len(memory.strategies(stage="production")),
-        daily_pnl_pct=round(sum(pnl) / capital, 6) if pnl and capital else None,
-        feedback_insights=tuple(said[-5:]),
-    )
+    return TradingFeedback(**turn.view.brief["trading_feedback"], feedback_insights=tuple(said[-5:]))
 
 
 def priority(turn: Turn) -> str:

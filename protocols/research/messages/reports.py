@@ -53,7 +53,11 @@ class TopStrategy(Part):
 
 
 class TradingFeedback(Part):
-    """What System B's metrics say of the strategies in production."""
+    """What System B's metrics say of the strategies in production.
+
+    `daily_pnl_pct` is the desk's day: equity at the close over equity at the close before, less 1; None on days without
+    a session (R-F6).
+    """
 
     production_strategies: Count
     daily_pnl_pct: Number | None

@@ -9,10 +9,14 @@ from protocols.kernel.message import Count, Ident, Message, Number, Part, Text
 
 
 class Realised(Part):
-    """How a strategy fared: P&L of the day in dollars, the rest over its last 30 sessions at most."""
+    """How a strategy fared: P&L of the day in dollars, the rest over its last `n` sessions, 30 at most.
+
+    Below 20 sessions there is no ratio (R-F6).
+    """
 
     pnl: Number
     sharpe_30d: Number | None
+    n: Count
     max_drawdown: Number
     trades: Count
 

@@ -68,15 +68,20 @@ class Attribution(Part):
 
 
 class Staged(Part):
-    """A strategy that is traded on paper; its Sharpe ratio is None before two sessions."""
+    """A strategy that is traded on paper; its Sharpe ratio over `n` sessions is None below 20 (R-F6)."""
 
     id: Ident
     days_in_staging: Count
     staging_sharpe: Number | None
+    n: Count
 
 
 class DailyTradingReport(Message):
-    """Report the day, 30 minutes after the close. Operator, #b-report (facts 3)."""
+    """Report the day, 30 minutes after the close. Operator, #b-report (facts 3).
+
+    Ratio and drawdown are those of the last `n` sessions under this society, 30 at most; below 20 there is no ratio
+    (R-F6).
+    """
 
     case_field: ClassVar[str] = "session_id"
     type: Literal["DAILY_TRADING_REPORT"] = "DAILY_TRADING_REPORT"
@@ -87,6 +92,7 @@ class DailyTradingReport(Message):
     cumulative_pnl_pct: Number
     sharpe_30d: Number | None
     max_dd_30d: Number
+    n: Count
     total_trades: Count
     win_rate: Share | None
     strategy_attribution: Several[Attribution]

@@ -133,7 +133,10 @@ class OvernightRiskCheck(Message):
 
 
 class RecallFlag(Message):
-    """Flag a production strategy whose realised Sharpe ratio is negative. Guardian, #b-risk (R-B10)."""
+    """Flag a production strategy whose realised Sharpe ratio is negative. Guardian, #b-risk (R-B10).
+
+    The ratio is that of its last `n` sessions in production, 30 at most (R-F6).
+    """
 
     case_field: ClassVar[str] = "recall_id"
     type: Literal["RECALL_FLAG"] = "RECALL_FLAG"
@@ -141,4 +144,4 @@ class RecallFlag(Message):
     session_id: Minted = ""
     strategy_id: Ident
     sharpe: Number
-    sessions: Count
+    n: Count

@@ -250,9 +250,9 @@ def test_r_b10_a_recall_is_flagged_with_the_figures_of_the_log() -> None:
         "x/recall-1/guardian", desk.session.case_id, GUARDIAN, ("RECALL_FLAG",), "#b-risk", desk.now,
         desk.now + timedelta(minutes=10), timedelta(minutes=10),
     )  # fmt: skip
-    brief = {"subject": "strat_1", "strategy_id": "strat_1", "sharpe": -0.7, "sessions": 6}
+    brief = {"subject": "strat_1", "strategy_id": "strat_1", "sharpe": -0.7, "n": 6}
     body: Any = desk.think(owed, brief=brief).body  # type: ignore[union-attr]
-    assert (body.strategy_id, body.sharpe, body.sessions) == ("strat_1", -0.7, 6)
+    assert (body.strategy_id, body.sharpe, body.n) == ("strat_1", -0.7, 6)
     assert body.session_id == desk.session.case_id
 
 

@@ -120,7 +120,7 @@ def feed_back(table: LifeTable) -> t.PerformanceFeedback:
 
 def recall(table: LifeTable) -> None:
     figures = bridge.recall_figures(table.docket.house, "strat_1")
-    table.tell(GUARDIAN, t.RecallFlag(strategy_id="strat_1", **{"sharpe": -1.0, "sessions": 5, **figures}))
+    table.tell(GUARDIAN, t.RecallFlag(strategy_id="strat_1", **{"sharpe": -1.0, "n": 5, **figures}))
 
 
 # ---------------------------------------------------------------- what passes over the bridge
@@ -129,7 +129,7 @@ def recall(table: LifeTable) -> None:
 def test_6_1_a_feedback_runs_its_course_and_ends_in_memory() -> None:
     table = produced()
     body = feed_back(table)
-    assert body.expected_vs_actual["actual_sharpe"] < 0 and body.expected_vs_actual["sessions"] == 5
+    assert body.expected_vs_actual["actual_sharpe"] < 0 and body.expected_vs_actual["n"] == 5
     assert "withdraw" in body.proposed_adjustment.lower()
     assert table.broke(table.tell(EVOLVER, body)) == ""
     response = answer(table, "FEEDBACK_RESPONSE", OPERATOR)
@@ -138,7 +138,7 @@ def test_6_1_a_feedback_runs_its_course_and_ends_in_memory() -> None:
     assert debate and (record.hypothesis_id, record.lineage_id) == (debate, debate)
     assert (record.archetype, record.failure_code) == ("momentum", "underperformed_live")
     assert record.kind == ("failure" if response.stance == "agree" else "observation")
-    assert record.metrics["live_actual_sharpe"] == body.expected_vs_actual["actual_sharpe"]
+    assert record.metrics["live_sharpe"] == body.expected_vs_actual["actual_sharpe"]
     assert record.metrics["param.fast"] == 20 and record.metrics["symbol.sp500"] == 0
     assert response.counter_evidence[0].rstrip(".") in record.summary
     kept = memory_of(table).read().causal(failure_code="underperformed_live")
@@ -171,7 +171,7 @@ def test_6_2_a_recall_runs_its_course_and_teaches() -> None:
     assert request.strategy_id == "strat_1"
     record = answer(table, "REFLECTION", EVOLVER).record
     assert (record.kind, record.failure_code, record.archetype) == ("failure", "recalled", "momentum")
-    assert record.regime and record.metrics["live_sharpe"] < 0 and record.metrics["live_sessions"] == 5
+    assert record.regime and record.metrics["live_sharpe"] < 0 and record.metrics["live_n"] == 5
     moved = answer(table, "STRATEGY_MOVED", OPERATOR)
     assert (moved.from_, moved.to) == ("production", "withdrawn")
     assert request.reason.rstrip(".") in moved.reason
@@ -353,15 +353,19 @@ def test_the_research_note_names_the_live_evidence() -> None:
 # ---------------------------------------------------------------- the daily report
 
 
+def told(past: Past, traded: dict[str, Any]) -> Turn:
+    """Let the Evolver owe a daily report in which the log fixes this of the desk."""
+    return Turn(past.turn().view._replace(brief={"trading_feedback": traded}), TOOLS)
+
+
 def test_r_d17_the_daily_report_tells_of_the_desk() -> None:
     past = Past().put("s", "staging", "production").put("r", "staging")
     past.figures("s", 0.5, pnl=900.0).figures("s", 0.4, "2026-02-24", pnl=-400.0)
     past.figures("r", None, "2026-02-24", pnl=150.0)
-    turn = past.turn()
-    said = reports.feedback(Turn(turn.view._replace(config={"desk": {"capital": 1_000_000}}), TOOLS))
+    traded = {"production_strategies": 1, "daily_pnl_pct": -0.00025}
+    said = reports.feedback(told(past, traded))
     assert (said.production_strategies, said.daily_pnl_pct) == (1, -0.00025)
     (insight,) = said.feedback_insights
     assert insight.startswith("s") and "0.40" in insight and "0.80" in insight
-    assert reports.feedback(Past().turn()) == m.TradingFeedback(
-        production_strategies=0, daily_pnl_pct=None, feedback_insights=()
-    )
+    none = {"production_strategies": 0, "daily_pnl_pct": None}
+    assert reports.feedback(told(Past(), none)) == m.TradingFeedback(**none, feedback_insights=())

@@ -438,7 +438,7 @@ def respond(sessions: int, live: float, promised: float = 0.9, drawdown: float =
     table = staged()
     desk = desk_brief(table.docket.house)
     desk["strategies"]["strat_1"]["drawdown"] = drawdown
-    figures = {"expected_sharpe": promised, "actual_sharpe": live, "sessions": sessions}
+    figures = {"expected_sharpe": promised, "actual_sharpe": live, "n": sessions}
     body = owes(table, "FEEDBACK_RESPONSE", {"subject": "strat_1", "desk": desk, "figures": figures})
     assert isinstance(body, t.FeedbackResponse)
     return body
@@ -471,7 +471,7 @@ def test_6_1_a_drawdown_deeper_than_promised_withdraws_whatever_the_sharpe() -> 
 
 def test_6_1_without_a_sharpe_there_is_nothing_to_agree_with() -> None:
     table = staged()
-    body = owes(table, "FEEDBACK_RESPONSE", {"subject": "strat_1", "figures": {"sessions": 5}})
+    body = owes(table, "FEEDBACK_RESPONSE", {"subject": "strat_1", "figures": {"n": 5}})
     assert (body.stance, body.action) == ("disagree", "none") and body.counter_evidence
 
 
@@ -482,12 +482,12 @@ def test_the_gap_is_measured_by_los_standard_error() -> None:
     assert gap.p == pytest.approx(0.1513, abs=1e-3)
     assert gap.needed == 77
     assert Gap(1.0, 1.5, 30).needed == 0
-    assert gap_of({"expected_sharpe": 1.0, "actual_sharpe": 0.0, "sessions": 400}) == Gap(1.0, 0.0, 30)
+    assert gap_of({"expected_sharpe": 1.0, "actual_sharpe": 0.0, "n": 400}) == Gap(1.0, 0.0, 30)
 
 
 def test_6_2_a_recall_request_names_the_figures() -> None:
     table = staged()
-    brief = {"subject": "strat_1", "figures": {"sharpe": -1.25, "sessions": 12}}
+    brief = {"subject": "strat_1", "figures": {"sharpe": -1.25, "n": 12}}
     body = owes(table, "RECALL_REQUEST", brief)
     assert body.strategy_id == "strat_1"
     assert "-1.25" in body.reason and "12 sessions" in body.reason and "0.90" in body.reason
@@ -498,7 +498,7 @@ def test_the_same_view_gives_the_same_bytes_and_another_seed_other_words() -> No
         owes(
             staged(),
             "RECALL_REQUEST",
-            {"subject": "strat_1", "figures": {"sharpe": -1.0, "sessions": 9}},
+            {"subject": "strat_1", "figures": {"sharpe": -1.0, "n": 9}},
             seed=n,
         )
         for n in (1, 1, *range(2, 9))

@@ -150,6 +150,11 @@ DESK_SENTENCES = {
     "MARKET_CLOSE": "closes the books of 2026-02-23: equity $1,000,200.00, day $200.00 (0.02 %), 3 trades",
     "FEEDBACK_RESPONSE": "answers fb_20260309_2130: disagrees, action none; eight sessions are few",
     "HEALTH_CHECK": "finds System B healthy: all seats ok",
+    "METRICS_RECORDED": "records 2026-02-23 of strat_1: $200.00, Sharpe: too few sessions (7 of 20), drawdown 0 %, "
+    "3 trades",
+    "DAILY_TRADING_REPORT": "reports 2026-02-23: $200.00 (0.02 %), since the start 0.02 %, 3 trades, 50 % won, "
+    "Sharpe: too few sessions (7 of 20); on paper: strat_2; flagged for recall: strat_3",
+    "RECALL_FLAG": "flags strat_1 for recall: Sharpe -0.40 over 30 sessions",
 }
 
 
@@ -168,6 +173,17 @@ def test_no_sentence_of_the_desk_has_a_gap(kind):
 def test_what_comes_every_few_minutes_reads_in_one_short_line(kind):
     quiet = {"found": []} if kind == "CHECK_NEW_STRATEGIES" else {}
     assert len(predicate(said(desk_body(kind, **quiet), Seat.OPERATOR))) <= 80
+
+
+def test_r_f6_a_ratio_reads_with_its_sessions_and_one_that_cannot_be_says_nothing():
+    def text(n, sharpe):
+        body = {**DESK_BODIES["DAILY_TRADING_REPORT"], "n": n, "sharpe_30d": sharpe}
+        return predicate(loose({"type": "DAILY_TRADING_REPORT", **body}))
+
+    assert ", Sharpe: too few sessions (0 of 20)" in text(0, None)
+    assert ", Sharpe: too few sessions (19 of 20)" in text(19, None)
+    assert ", Sharpe 1.25 over 20 sessions;" in text(20, 1.25)
+    assert "Sharpe" not in text(20, None)
 
 
 def test_money_and_ailing_seats_are_worded():

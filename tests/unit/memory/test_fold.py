@@ -367,7 +367,7 @@ def test_metrics_are_kept_by_day_and_strategy_and_may_be_corrected() -> None:
     log.metrics("2026-02-23", "s", pnl=-1.5)
     log.metrics("2026-02-23", "r", pnl=-1.5)
     store = folded(log)
-    rest = {"max_drawdown": -0.01, "trades": 2}
+    rest = {"n": 20, "max_drawdown": -0.01, "trades": 2}
     assert [(m.date, m.strategy_id, dict(m.realised)) for m in store.read().metrics()] == [
         ("2026-02-23", "r", {"pnl": -1.5, "sharpe_30d": None, **rest}),
         ("2026-02-23", "s", {"pnl": -1.5, "sharpe_30d": None, **rest}),

@@ -224,9 +224,11 @@ def test_strategies_read_like_this(table: MoneyTable, tmp_path: Path) -> None:
     reason = bodies.moved("x").reason
 
     assert done("strategies", log_of(table, tmp_path)) == (
-        "strategy  stage       deployed  days  Sharpe      P&L  from peak   limit  last moved\n"
-        f"strat_1   production  yes          1          +998.00     0.00 %  5.00 %  2026-02-23 10:00: {reason}\n"
-        f"strat_2   candidates  no                                                  2026-02-23 10:01: {reason}\n"
+        "strategy  stage       deployed  days             Sharpe      P&L  from peak   limit  last moved\n"
+        "strat_1   production  yes          1  too few (1 of 20)  +998.00     0.00 %  5.00 %  "
+        f"2026-02-23 10:00: {reason}\n"
+        "strat_2   candidates  no                                                             "
+        f"2026-02-23 10:01: {reason}\n"
     )
 
 

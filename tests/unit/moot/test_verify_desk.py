@@ -314,7 +314,7 @@ def test_r_b9_a_second_feedback_in_a_week_is_found(monkeypatch: Patch) -> None:
             "R-B9",
         ),
         (
-            "{type: RECALL_FLAG, session_id: session_20260223, strategy_id: strat_1, sharpe: -1.0, sessions: 0}",
+            "{type: RECALL_FLAG, session_id: session_20260223, strategy_id: strat_1, sharpe: -1.0, n: 0}",
             "R-B10",
         ),
     ],

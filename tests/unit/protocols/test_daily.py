@@ -237,14 +237,19 @@ def test_the_days_report_counts_what_the_log_holds():
             "trading_feedback",
             m.TradingFeedback(production_strategies=1, daily_pnl_pct=None, feedback_insights=()),
         ),
+        (
+            "trading_feedback.daily_pnl_pct",
+            m.TradingFeedback(production_strategies=0, daily_pnl_pct=0.001, feedback_insights=()),
+        ),
     ],
 )
 def test_a_days_report_that_differs_from_the_log_is_refused(field, wrong):
     table = after_failures(2)
     body, owed = answer(table)
     table.say(EVOLVER, body, owed=owed)
-    said = beside(table, report_day(table, **{field: wrong})).field
-    assert said == ("production_strategies" if field == "trading_feedback" else field)
+    name, _, part = field.partition(".")
+    said = beside(table, report_day(table, **{name: wrong})).field
+    assert said == ("production_strategies" if field == "trading_feedback" else part or name)
     assert table.owed(EVOLVER, "DAILY_REPORT")
 
 

@@ -539,51 +539,6 @@ def test_k6_an_outage_shifts_the_four_hours_and_the_pages():
     assert resolutions(table) == [("expired", "conservative", "referee")]
 
 
-def stop(table, scope="A", say=None):
-    return (say or table.say)(ADMIN, Stop(scope=scope, why="holiday"), channel="#admin")
-
-
-def test_r_f12_what_a_person_stopped_does_not_escalate_until_it_goes_on():
-    table = quiet()
-    table.until(START + 3 * HOUR)
-    stop(table)
-    table.until(START + 60 * HOUR)
-    assert not escalations(table)
-    table.down(hours=2)
-    table.until(table.now + 21 * HOUR - TICK)
-    assert not escalations(table), "three of the 24 hours had passed before it was stopped"
-    table.until(table.now + TICK)
-    assert [e.body.trigger_code for e in escalations(table)] == ["no_approve"]
-
-
-def test_r_f12_the_other_systems_triggers_go_on():
-    table = quiet()
-    stop(table, "B")
-    table.until(START + 24 * HOUR)
-    assert len(escalations(table)) == 1
-
-
-def test_r_f12_a_stop_of_one_case_suspends_nothing():
-    table = silent_hypotheses(1)
-    stop(table, table.last("CYCLE_TRIGGER").case_id)
-    table.until(START + 24 * HOUR)
-    assert escalations(table)
-
-
-def test_r_f12_k5_what_time_made_due_a_moment_before_the_stop_is_superseded():
-    table = quiet()
-    table.now = START + 24 * HOUR
-    (under_way,) = [d for d in table.docket.due(table.now) if d.body.type == "ESCALATION"]
-    stop(table, say=table.post)
-    table.publish(under_way)
-    assert table.effects[-1].superseded
-    assert not any(c.kind == "escalation" for c in table.docket.cases.values())
-    table.officers()
-    table.down(hours=1)
-    table.officers()
-    assert [table.effects[e.seq - 1].superseded for e in escalations(table)] == [True, False]
-
-
 def test_nobody_pings_or_voids_a_person():
     table, env = attention()
     table.until(env.sent_at + 5 * HOUR)

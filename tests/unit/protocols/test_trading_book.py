@@ -1,5 +1,8 @@
 """The book: money, positions, marks, and the figures that reports must equal; system-b.md "Money: the book"."""
 
+from dataclasses import replace
+from datetime import timedelta
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -368,9 +371,52 @@ def test_sharpe_and_drawdown_of_the_desk_are_those_of_its_last_30_days():
     table.day(AAA=100.0)
     table.check(AAA=105.0)
     figures = report(table, table.book.date)
-    assert figures["sharpe_30d"] == sharpe([units(4_000), units(-4_000), units(2_000)])
+    assert (figures["sharpe_30d"], figures["n"]) == (None, 3)
     assert figures["max_dd_30d"] == round(4_000 / 1_004_000, 6)
     assert figures["cumulative_pnl_pct"] == 0.002
+
+
+def test_r_f6_the_desks_sharpe_is_null_below_20_sessions_and_looks_back_30():
+    table = MoneyTable()
+    table.trade("BUY", 1, 100.0)
+    closes = [100.0 + n * (n % 3) for n in range(35)]
+    made = [units(after - before) for before, after in pairwise([100.0, *closes])]
+    for n, close in enumerate(closes, 1):
+        table.close_day(AAA=close)
+        figures, last = report(table, table.book.date), made[:n][-30:]
+        assert figures["n"] == len(last)
+        assert figures["sharpe_30d"] == (sharpe(last) if n >= 20 else None)
+        table.wait(hours=24)
+        table.open_day()
+
+
+def test_r_f6_a_session_that_was_over_before_the_society_began_it_counts_nowhere():
+    table = MoneyTable()
+    table.trade("BUY", 400, 100.0)
+    table.day(AAA=101.0)
+    counted = report(table, table.book.date)["n"]
+    table.wait(hours=24)
+    table.open_day(late=True)
+    assert report(table, table.book.date)["n"] == counted
+    assert table.book.weekly_figures(SimpleNamespace(date=table.book.date))["sessions"] == counted
+    assert report(table, table.book.date)["max_dd_30d"] == 0.0
+
+
+def test_r_f6_the_day_is_the_close_over_the_close_before_and_none_without_a_session():
+    table = MoneyTable()
+    table.trade("BUY", 400, 100.0)
+    day_pnl_pct, hours = table.book.day_pnl_pct, timedelta(hours=1)
+    assert day_pnl_pct(table.now - 24 * hours, table.now) is None
+    table.close_day(AAA=101.0)
+    first = table.now
+    assert day_pnl_pct(first - hours, first) == 0.0004
+    table.wait(hours=24)
+    table.open_day()
+    table.check(AAA=90.0)
+    table.close_day(AAA=99.0)
+    assert day_pnl_pct(first, table.now) == round(-800 / 1_000_400, 6)
+    assert day_pnl_pct(first - hours, first) == 0.0004
+    assert day_pnl_pct(table.now, table.now + 48 * hours) is None
 
 
 def test_the_week_is_the_iso_week_of_the_session_and_forgets_what_came_before():
@@ -393,14 +439,18 @@ def test_the_week_is_the_iso_week_of_the_session_and_forgets_what_came_before():
     assert (figures["sessions"], figures["pnl_usd"], figures["promotions"]) == (1, -400.0, ("strat_9",))
 
 
-def test_what_is_filled_after_the_close_belongs_to_its_day():
+def test_r_f6_what_is_filled_after_the_close_counts_from_that_close_on():
     table = MoneyTable()
     table.trade("BUY", 400, 100.0)
     table.close_day(AAA=100.0)
     table.trade("SELL", 400, 99.0)
+    assert report(table, table.book.date)["pnl_usd"] == 0.0
+    assert table.book.realised("strat_1")["pnl"] == 0.0
     table.wait(hours=24)
     table.open_day()
     assert table.book.weekly_figures(SimpleNamespace(date=table.book.date))["pnl_usd"] == -400.0
+    assert report(table, table.book.date)["pnl_usd"] == -400.0
+    assert table.book.realised("strat_1")["pnl"] == -400.0
 
 
 # ---------------------------------------------------------------- strategies
@@ -413,11 +463,11 @@ def test_sessions_of_a_strategy_run_from_close_to_close_and_a_quiet_one_counts()
     table.day(AAA=101.0)
     table.day(AAA=99.0)
     assert [s.pnl for s in table.book.sessions("strat_1")] == [units(400), 0, units(-800)]
-    assert table.book.sharpe("strat_1") == sharpe([units(400), 0, units(-800)])
-    assert table.book.sharpe("strat_1", sessions=1) is None
+    assert table.book.ratio("strat_1") == (sharpe([units(400), 0, units(-800)]), 3)
     assert table.book.realised("strat_1") == {
         "pnl": 0.0,
-        "sharpe_30d": sharpe([units(400), 0, units(-800)]),
+        "sharpe_30d": None,
+        "n": 3,
         "max_drawdown": round(800 / (99_960 + 400), 6),
         "trades": 1,
     }
@@ -443,6 +493,7 @@ def test_metrics_show_the_days_pnl_after_the_close():
     assert table.book.realised("strat_7") == {
         "pnl": 0.0,
         "sharpe_30d": None,
+        "n": 0,
         "max_drawdown": 0.0,
         "trades": 0,
     }
@@ -480,9 +531,30 @@ def test_sessions_since_promotion_leave_out_those_before_it():
     table.day()
     known = table.docket.house.fold_named("life").strategies
     assert len(table.book.sessions("strat_1", "promotion")) == 2
-    known["strat_1"] = type(known["strat_1"])(**{**vars(known["strat_1"]), "promoted_at": table.now})
+    known["strat_1"] = replace(known["strat_1"], stage="staging")
+    table.tell(ADMIN, bodies.moved("strat_1", from_="staging", to="production"))
     assert table.book.sessions("strat_1", "promotion") == ()
     assert len(table.book.sessions("strat_1")) == 2
+
+
+def test_r_f5_of_the_session_of_a_promotion_only_what_came_after_it_is_live():
+    table = MoneyTable()
+    table.put("strat_2", to="staging")
+    known = table.docket.house.fold_named("life").strategies
+    known["strat_2"] = replace(known["strat_2"], is_deployed=True, deployed_at=table.now)
+    table.trade("BUY", 100, 100.0, strategy_id="strat_2")
+    table.day(AAA=100.0)
+    table.check(AAA=110.0)
+    table.trade("SELL", 10, 110.0, strategy_id="strat_2")
+    assert table.book.sessions("strat_2", "promotion") == ()
+    table.tell(ADMIN, bodies.moved("strat_2", from_="staging", to="production"))
+    table.trade("SELL", 10, 110.0, strategy_id="strat_2")
+    table.close_day(AAA=109.0)
+    assert table.book.sessions("strat_2")[-1][2:4] == (units(920), 2)
+    assert [s[2:4] for s in table.book.sessions("strat_2", "promotion")] == [(units(-80), 1)]
+    figures = table.book.live_figures("strat_2")
+    assert (figures["live_pnl"], figures["live_trades"], figures["live_n"]) == (-80.0, 1, 1)
+    assert "live_sharpe" not in figures
 
 
 def test_paper_metrics_count_fills_slippage_and_days_since_deployment():
@@ -494,6 +566,7 @@ def test_paper_metrics_count_fills_slippage_and_days_since_deployment():
     table.execute(signal, 0, status="cancelled")
     table.close_day(AAA=102.0)
     assert table.book.paper_metrics("strat_1") == {
+        "n": 1,
         "max_drawdown": 0.0,
         "trades": 2,
         "pnl_usd": 599.0,

@@ -9,6 +9,7 @@ from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from protocols.trading import bridge
 from protocols.trading import messages as t
+from protocols.trading.book_figures import sharpe
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
@@ -22,22 +23,22 @@ EVEN = (101.0, 100.0, 101.0, 100.0, 100.0)
 """What these five sessions gain they lose again."""
 
 
-def staged(sharpe: float = 0.9) -> LifeTable:
+def staged(promised: float = 0.9) -> LifeTable:
     """Return a desk with a strategy in staging that a debate approved, with a backtest of this Sharpe ratio."""
     table = LifeTable(schedules={"micro": {"at": [START.isoformat()]}})
     hypothesise(table)
     assess(table, confidence=0.9)
     judge(table)
-    backtest(table, metrics=bodies.backtest().metrics.model_copy(update={"sharpe": sharpe}))
+    backtest(table, metrics=bodies.backtest().metrics.model_copy(update={"sharpe": promised}))
     table.say(EVOLVER, bodies.moved("strat_1"))
     table.wait(hours=2)
     table.move("candidates", "staging")
     return table
 
 
-def produced(closes: tuple[float, ...] = (), sharpe: float = 0.9) -> LifeTable:
+def produced(closes: tuple[float, ...] = (), promised: float = 0.9) -> LifeTable:
     """Return a desk whose strategy is in production, with 100 shares over these closes."""
-    table = staged(sharpe)
+    table = staged(promised)
     table.move("staging", "production")
     table.wait(minutes=5)
     live(table, closes, is_first=True)
@@ -61,7 +62,7 @@ def feedback(table: LifeTable, **over) -> t.PerformanceFeedback:
 
 
 def flag(table: LifeTable, **over) -> t.RecallFlag:
-    fields = {"strategy_id": "strat_1", "sharpe": -1.0, "sessions": 0, **over}
+    fields = {"strategy_id": "strat_1", "sharpe": -1.0, "n": 0, **over}
     return t.RecallFlag(**{**fields, **bridge.recall_figures(table.docket.house, "strat_1"), **over})
 
 
@@ -118,7 +119,7 @@ def test_r_b9_in_a_session_the_evolver_speaks_only_when_its_condition_holds():
     assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session))) == "R-B9"
     table.close_day(closes={"sp500": 90.0})
     figures = bridge.feedback_figures(table.docket.house, "strat_1")
-    assert set(figures["expected_vs_actual"]) == {"expected_sharpe", "actual_sharpe", "sessions"}
+    assert set(figures["expected_vs_actual"]) == {"expected_sharpe", "actual_sharpe", "n"}
     wrong = {"expected_vs_actual": {**figures["expected_vs_actual"], "actual_sharpe": 9.0}}
     assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session, **wrong))) == "R-B9"
     assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session, **figures))) == ""
@@ -131,7 +132,7 @@ def test_r_b10_in_a_session_the_guardian_flags_only_what_loses_and_with_the_logs
     assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session))) == "R-B10"
     table.close_day(closes={"sp500": 90.0})
     assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session, sharpe=-9.0))) == "R-B10"
-    assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session, sessions=6))) == "R-B10"
+    assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session, n=6))) == "R-B10"
     assert table.broke(table.tell(GUARDIAN, flag(table, session_id=session))) == ""
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
 
@@ -141,7 +142,7 @@ def test_r_b9_r_b10_without_a_session_the_log_judges_an_opener_too(closes):
     table = produced(closes)
     assert table.broke(table.tell(EVOLVER, feedback(table))) == "R-B9"
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
-    assert table.broke(table.tell(GUARDIAN, flag(table, sharpe=-9.0, sessions=5))) == "R-B10"
+    assert table.broke(table.tell(GUARDIAN, flag(table, sharpe=-9.0, n=5))) == "R-B10"
     assert table.obligations() == set()
     assert table.standing().fed_back_at is None and not table.standing().is_flagged
 
@@ -157,13 +158,13 @@ def test_r_b9_r_b10_without_a_session_what_the_log_shows_is_said():
 
 def test_r_b9_exactly_half_of_the_backtests_sharpe_is_no_feedback():
     actual = bridge.recall_figures(produced(RISING).docket.house, "strat_1")["sharpe"]
-    assert not bridge.is_underperforming(produced(RISING, sharpe=2 * actual).docket.house, "strat_1")
-    assert bridge.is_underperforming(produced(RISING, sharpe=2 * actual + 1e-5).docket.house, "strat_1")
+    assert not bridge.is_underperforming(produced(RISING, promised=2 * actual).docket.house, "strat_1")
+    assert bridge.is_underperforming(produced(RISING, promised=2 * actual + 1e-5).docket.house, "strat_1")
 
 
 def test_r_b10_a_sharpe_of_exactly_0_is_no_recall():
     table = produced(EVEN)
-    assert bridge.recall_figures(table.docket.house, "strat_1") == {"sharpe": 0.0, "sessions": 5}
+    assert bridge.recall_figures(table.docket.house, "strat_1") == {"sharpe": 0.0, "n": 5}
     assert not bridge.is_losing(table.docket.house, "strat_1")
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
 
@@ -184,9 +185,9 @@ def test_r_b9_r_b10_what_was_earned_on_paper_before_the_promotion_does_not_count
     live(table, tuple(paper[-1] + close - 100.0 for close in closes))
     house = table.docket.house
     book = house.fold_named("book")
-    assert (book.sharpe("strat_1") < 0) is not is_bad
+    assert (book.ratio("strat_1").sharpe < 0) is not is_bad
     figures = bridge.recall_figures(house, "strat_1")
-    assert figures == {"sharpe": book.sharpe("strat_1", since="promotion"), "sessions": 5}
+    assert figures == {"sharpe": book.ratio("strat_1", "promotion").sharpe, "n": 5}
     assert (figures["sharpe"] < 0) is is_bad
     assert bridge.is_losing(house, "strat_1") is is_bad
     assert bridge.is_underperforming(house, "strat_1") is is_bad
@@ -201,8 +202,8 @@ def test_r_b10_only_the_last_30_sessions_count():
     assert not bridge.is_losing(house, "strat_1")
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
     figures = bridge.recall_figures(house, "strat_1")
-    assert figures["sessions"] == 30
-    assert figures["sharpe"] > 0 > house.fold_named("book").sharpe("strat_1", since="promotion", sessions=60)
+    assert figures["n"] == 30
+    assert figures["sharpe"] > 0 > sharpe([s.pnl for s in house.fold_named("book").sessions("strat_1")])
 
 
 def test_6_1_only_what_is_in_production_is_fed_back_and_recalled():
@@ -285,6 +286,54 @@ def test_6_1_counter_evidence_goes_into_the_evolvers_record():
     assert table.broke(table.say(EVOLVER, other)) == "6.1"
     table.say(EVOLVER, causal(table))
     assert ended(table, "feedback") == "disputed"
+
+
+def test_r_f5_no_feedback_opens_while_a_recall_of_the_strategy_is_open():
+    table = produced(FALLING)
+    assert bridge.is_underperforming(table.docket.house, "strat_1")
+    table.tell(GUARDIAN, flag(table))
+    assert not bridge.is_underperforming(table.docket.house, "strat_1")
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == "R-F5"
+    table.wait(hours=25)
+    assert ended(table, "recall") == "unanswered"
+    assert table.broke(table.tell(EVOLVER, feedback(table))) == ""
+
+
+def test_r_f5_who_requested_a_recall_does_not_dispute_the_same_figures():
+    table = asked()
+    table.tell(GUARDIAN, flag(table))
+    shown = table.rules.types["feedback"].brief
+    owed = table.owed(OPERATOR, "FEEDBACK_RESPONSE")
+    state = table.docket.cases[owed.case_id]
+    assert shown(state, owed, table.docket.house)["may_dispute"] is True
+    table.say(OPERATOR, t.RecallRequest(strategy_id="strat_1", reason="it loses"))
+    assert shown(state, owed, table.docket.house)["may_dispute"] is False
+    dispute = response("disagree", "none", "it does well")
+    assert table.broke(table.say(OPERATOR, dispute)) == "R-F5"
+    table.say(OPERATOR, bodies.moved(from_="production", to="withdrawn"))
+    assert table.broke(table.say(OPERATOR, dispute)) == "R-F5", "nor once it is withdrawn"
+    assert table.broke(table.say(OPERATOR, response("agree", "adjust"))) == ""
+
+
+def test_r_f5_a_lesson_quotes_what_the_strategy_did_from_its_promotion_to_the_opener():
+    table = asked()
+    house = table.docket.house
+    live_then = house.fold_named("book").live_figures("strat_1")
+    live(table, (50.0,))
+    table.say(OPERATOR, response("agree", "adjust"))
+    for name, value in {**live_then, "live_days": 5}.items():
+        wrong = causal(table, metrics={**live_then, name: value + 1.0})
+        assert table.broke(table.say(EVOLVER, wrong)) == "R-F5", name
+    assert (live_then["live_n"], live_then["live_trades"]) == (5, 1)
+    assert table.broke(table.say(EVOLVER, causal(table, metrics=live_then))) == ""
+
+
+def test_r_f6_a_ratio_in_a_feedback_comes_with_its_number_of_sessions():
+    table = produced(FALLING)
+    said = bridge.feedback_figures(table.docket.house, "strat_1")["expected_vs_actual"]
+    alone = {"actual_sharpe": said["actual_sharpe"]}
+    assert table.broke(table.tell(EVOLVER, feedback(table, expected_vs_actual=alone))) == "R-F6"
+    assert table.broke(table.tell(EVOLVER, feedback(table, expected_vs_actual=said))) == ""
 
 
 def test_r_b11_system_a_is_shown_nothing_of_the_desk():

@@ -391,7 +391,7 @@ def test_r_b10_metrics_of_a_strategy_that_loses_for_five_sessions_make_the_guard
     owed = table.owed(GUARDIAN, "RECALL_FLAG")
     assert (owed.within, owed.channel) == (timedelta(minutes=10), "#b-risk")
     brief = table.brief(owed)
-    assert (brief["subject"], brief["sessions"]) == ("strat_1", 5)
+    assert (brief["subject"], brief["n"]) == ("strat_1", 5)
     assert brief["sharpe"] < 0
     assert not table.broke(table.answer(owed))
     table.answer_all(at(16, 31, FRIDAY))
