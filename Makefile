@@ -7,7 +7,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --for
 	--custom-compile-command "make lock" $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check format generate bench lock clean
+.PHONY: help install run test check format generate bench soak lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -38,6 +38,9 @@ generate: install  ## write the generated files anew
 
 bench: install  ## measure speed into bench.json (ONLY=bus for a part)
 	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+soak: install  ## run what is too long for CI, and say what it ran and found
+	$(BIN)/python -m tests.soak.figures
 
 lock: install  ## pin the dependencies of pyproject.toml anew (ARGS=--upgrade for newer versions)
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \
