@@ -92,7 +92,8 @@ TRADING: Final[Mapping[str, str]] = {
     "RISK_DISCUSSION": "suggests on {alert_id} to {proposed_action|words}[: {reason}]",
     "RISK_PROJECTION": "projects on {alert_id}: {trend}[, {projection}]",
     "FEASIBILITY": "finds it {feasible|either:feasible,not feasible} on {alert_id} at {cost_bps} bp[: {note}]",
-    "RISK_DECISION": "decides on {alert_id}: {action|words}[, because {reason}]",
+    "RISK_DECISION": "decides on {alert_id}: {action|words}[, because {reason}]"
+    "[; waits for {waits_for}][, reviewed {until|when}]",
     "HALT": "halts trading by {halt_id}: {reason}",
     "RESUME": "asks to resume after {halt_id}: {reason}",
     "RESUME_CONFIRMED": "confirms that trading may go on after {halt_id}[: {checks}]",

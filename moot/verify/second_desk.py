@@ -194,6 +194,10 @@ class Desk:
         self._sessions.projected(told)
         return ()
 
+    def _assessed(self, told: Told) -> Doubts:
+        self._sessions.assessed(told)
+        return ()
+
     def _concluded(self, told: Told) -> Doubts:
         return self._sessions.decided(told, is_halted=self._is_halted)
 
@@ -280,6 +284,7 @@ _HANDLERS: Final[dict[str, Callable[[Desk, Told], Doubts]]] = {
     "EXECUTION": lambda desk, told: desk._trades.execute(told),
     "RISK_ALERT": Desk._alerted,
     "RISK_PROJECTION": Desk._projected,
+    "FEASIBILITY": Desk._assessed,
     "RISK_DECISION": Desk._concluded,
     "HALT": Desk._halted,
     "RESUME": lambda desk, told: desk._trades.resume(told),

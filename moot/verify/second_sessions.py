@@ -31,7 +31,8 @@ ALERT_WITHIN: Final = timedelta(minutes=5)
 ALLOWED: Final[Mapping[str, tuple[str, ...]]] = {
     "increasing": ("reduce_exposure",),
     "accelerating": ("reduce_exposure",),
-    "stable": ("monitor",),
+    "stable": ("monitor", "hold"),
+    "decreasing": ("monitor", "hold"),
 }
 """R-B4: what may be decided on a WARNING by the Guardian's projection."""
 
@@ -277,7 +278,14 @@ class Sessions:
         if told.body.action not in allowed:
             what = trend or LEVELS[alert.level]
             yield Doubt("desk", "R-B4", f"{what} does not lead to {told.body.action}")
-        self._end(told, is_halted=is_halted)
+        if told.body.until is None:
+            self._end(told, is_halted=is_halted)
+
+    def assessed(self, told: Told) -> None:
+        """Take in a FEASIBILITY: what grows and cannot be reduced is the admin's (R-F16)."""
+        if not told.body.feasible and self._trends.get(told.case_id) in ("increasing", "accelerating"):
+            self._alerts.pop(told.case_id, None)
+            self._trends.pop(told.case_id, None)
 
     def _end(self, told: Told, *, is_halted: bool) -> None:
         """End an alert; an accelerating risk is raised again as CRITICAL."""

@@ -129,6 +129,13 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
         ),
         "5.1, R-B1, R-E1",
     ),
+    "infeasible": Trigger(
+        "URGENT",
+        "B",
+        "Alert {subject}: the risk grows, and exposure cannot be reduced",
+        (_HALVE, ("Halt the desk", "halt_desk"), _AS_BEFORE),
+        "R-F16",
+    ),
     "panel_shrunk": Trigger(
         "ATTENTION",
         "panel",

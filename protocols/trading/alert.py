@@ -1,20 +1,23 @@
-"""An alert: what the desk does about a risk that the Guardian sees (spec 4.2, R-B4)."""
+"""An alert: what the desk does about a risk that the Guardian sees (spec 4.2, R-B4, R-F16)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
+from protocols.kernel.obligation import Obligation, owe
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, illegal
+from protocols.kernel.times import rfc3339
 from protocols.trading.briefing import desk_brief, latest_session, session_of
 from protocols.trading.halt import open_halt
-from protocols.trading.messages import RiskAlert, RiskDecision, RiskDiscussion, RiskProjection
+from protocols.trading.hours import day_in_new_york, next_session
+from protocols.trading.messages import Feasibility, RiskAlert, RiskDecision, RiskDiscussion, RiskProjection
 from protocols.trading.reviewing import duty
 
 KIND: Final = "alert"
@@ -27,7 +30,10 @@ DISCUSSING, PROJECTING, ASSESSING, DECIDING, ENDED = (
     "deciding",
     "ended",
 )
-REDUCE, MONITOR, NOTED, STOPPED = "reduce_exposure", "monitor", "noted", "stopped"
+REDUCE, MONITOR, HOLD, NOTED, STOPPED = "reduce_exposure", "monitor", "hold", "noted", "stopped"
+INFEASIBLE: Final = "infeasible"
+"""How a WARNING ends whose risk grows while exposure cannot be reduced: the admin is asked (R-F16)."""
+WORSENING: Final = frozenset({"increasing", "accelerating"})
 
 
 class Row(NamedTuple):
@@ -52,9 +58,10 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
     "CRITICAL": (REDUCE,),
     "increasing": (REDUCE,),
     "accelerating": (REDUCE,),
-    "stable": (MONITOR,),
+    "stable": (MONITOR, HOLD),
+    "decreasing": (MONITOR, HOLD),
 }
-"""What may be decided on a CRITICAL alert, and on a WARNING by the Guardian's projection (R-B4)."""
+"""What may be decided on a CRITICAL alert, and on a WARNING by the Guardian's projection (R-B4, R-F16)."""
 
 MISSED: Final = Decision(REDUCE, "timeout", "R-B4")
 """What any missing step leads to; it ends the case."""
@@ -64,8 +71,8 @@ MISSED: Final = Decision(REDUCE, "timeout", "R-B4")
 class AlertState(CaseState):
     """State of an alert.
 
-    The session reads of an ended one: `outcome` (reduce_exposure, monitor, noted for an INFO, stopped by a human),
-    `affected`, `trend` ("accelerating": the Guardian owes a CRITICAL alert), `level`.
+    The session reads of an ended one: `outcome` (reduce_exposure, monitor, infeasible, noted for an INFO, stopped by a
+    human), `affected`, `trend` ("accelerating": the Guardian owes a CRITICAL alert), `level`.
 
     Attributes:
         level: INFO, WARNING or CRITICAL.
@@ -74,7 +81,9 @@ class AlertState(CaseState):
         threshold: The limit that it reached.
         affected: The strategies concerned, empty for all.
         proposed: What the Operator proposed, "" before.
-        trend: The Guardian's projection: increasing, stable or accelerating; "" before.
+        trend: The Guardian's projection: increasing, stable, accelerating or decreasing; "" before.
+        is_feasible: Whether exposure can be reduced, as the Trader finds; None before.
+        round: How often it is deliberated, counted from 1: what is waited for is reviewed then (R-F16).
     """
 
     level: str
@@ -84,6 +93,8 @@ class AlertState(CaseState):
     affected: tuple[str, ...] = ()
     proposed: str = ""
     trend: str = ""
+    is_feasible: bool | None = None
+    round: int = 1
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -126,23 +137,71 @@ def step(state: AlertState, env: Envelope, house: House) -> AlertState:
     """Apply a step of the deliberation.
 
     Raises:
-        Violation: The phase does not allow it, or the decision is not the one that R-B4 fixes.
+        Violation: The phase does not allow it, the decision is not the one that R-B4 fixes, or one that waits does not
+            say for what and until when (R-F16).
     """
     body = env.body
     row = TABLE[state.phase]
     if body.type not in row.duty.expects:
         raise illegal(state, env, "4.2")
+    if state.owed and env.sent_at < state.owed[0].opened_at:
+        raise Violation("R-F16", f"it is reviewed from {rfc3339(state.owed[0].opened_at)} on")
     if isinstance(body, RiskDecision):
         if body.action not in state.allowed:
             why = f"{state.trend or state.level} leads to {' or '.join(state.allowed)}"
             raise Violation("R-B4", why, field="action")
+        if _waits(state, body, env):
+            assert body.until is not None
+            return evolve(_from(state, DISCUSSING, body.until, state.round + 1), trend="", is_feasible=None)
         return _end(state, body.action, house)
     changes: dict[str, Any] = {}
     if isinstance(body, RiskDiscussion):
         changes["proposed"] = body.proposed_action
     elif isinstance(body, RiskProjection):
         changes["trend"] = body.trend
-    return evolve(state, phase=row.to, owed=(TABLE[row.to].duty.owed(state.case_id, env),), **changes)
+    elif isinstance(body, Feasibility):
+        changes["is_feasible"] = body.feasible
+        if not body.feasible and state.trend in WORSENING:
+            return _end(evolve(state, **changes), INFEASIBLE, house)
+    return evolve(_from(state, row.to, env.sent_at, state.round), **changes)
+
+
+def _from(state: AlertState, phase: str, at: datetime, n: int) -> AlertState:
+    """Enter a phase, whose step is owed from an instant on, in the n-th deliberation."""
+    duty = TABLE[phase].duty
+    step = duty.step if n == 1 else f"{duty.step}-{n}"
+    obligation_id = f"{state.case_id}/{step}/{duty.seat.value}"
+    owed = owe(
+        obligation_id, state.case_id, duty.seat, duty.expects, duty.channel, at, at + duty.within, duty.grace
+    )
+    return evolve(state, phase=phase, owed=(owed,), round=n)
+
+
+def _waits(state: AlertState, body: RiskDecision, env: Envelope) -> bool:
+    """Say whether a decision waits: to hold always does, to monitor where exposure cannot be reduced (R-F16).
+
+    Raises:
+        Violation: R-F16, it does not say for what or until when, or the instant is not ahead, or too far ahead.
+    """
+    must = body.action == HOLD or (body.action == MONITOR and state.is_feasible is False)
+    if not must and body.until is None:
+        return False
+    if body.action == REDUCE:
+        raise Violation("R-F16", "what is reduced is not waited for", field="until")
+    if not (body.waits_for or "").strip():
+        raise Violation("R-F16", f"{body.action} says what is waited for", field="waits_for")
+    if body.until is None:
+        raise Violation("R-F16", f"{body.action} says until when, and is reviewed then", field="until")
+    latest = latest_review(env.sent_at)
+    if not env.sent_at < body.until <= latest:
+        why = f"it is reviewed after {rfc3339(env.sent_at)}, by {rfc3339(latest)}"
+        raise Violation("R-F16", why, field="until")
+    return True
+
+
+def latest_review(at: datetime) -> datetime:
+    """Return until when a decision may wait: the close of the next session after its day (R-F16)."""
+    return next_session(day_in_new_york(at)).closes_at
 
 
 def otherwise(state: AlertState, obligation: Obligation, house: House) -> Decision:
@@ -176,7 +235,8 @@ def brief(state: AlertState, obligation: Obligation, house: House) -> dict[str, 
         "affected": state.affected,
         **({"proposed": state.proposed} if state.proposed else {}),
         **({"trend": state.trend} if state.trend else {}),
-        **({"actions": state.allowed} if state.phase == DECIDING else {}),
+        **({"actions": state.allowed, "is_feasible": state.is_feasible} if state.phase == DECIDING else {}),
+        **({"review": state.round} if state.round > 1 else {}),
         "desk": desk_brief(house),
     }
 

@@ -16,8 +16,8 @@ from protocols.kernel.table import check_figures, illegal
 from protocols.kernel.times import rfc3339
 from protocols.research.messages import StrategyMoved
 from protocols.trading import limits
+from protocols.trading.alert import INFEASIBLE, AlertState
 from protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
-from protocols.trading.alert import AlertState
 from protocols.trading.briefing import desk_brief
 from protocols.trading.halt import SILENT_TICKS
 from protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN, check_move
@@ -213,7 +213,10 @@ def _check(
         to: Any = (STAGING, WITHDRAWN) if kind == MOVE else CANDIDATES
         check_move(env, house, strategy_id=subject.name, to=to)
     else:
-        check_figures(body, figures(kind, subject, state, house), FOLLOWS[kind].missed.rule)
+        fixed = figures(kind, subject, state, house)
+        if subject.may_halt and isinstance(body, RiskAlert) and body.level == "HALT":
+            del fixed["level"]
+        check_figures(body, fixed, FOLLOWS[kind].missed.rule)
 
 
 def _check_found(body: CheckNewStrategies, house: House) -> None:
@@ -358,7 +361,10 @@ def rule(
 
 
 def child_ended(state: SessionState, child: CaseState, env: Envelope, house: House) -> SessionState:
-    """Take in how an alert ended: positions are reduced, one that accelerates is raised again as CRITICAL (R-B4)."""
+    """Take in how an alert ended: positions are reduced, one that accelerates is raised again as CRITICAL (R-B4).
+
+    So is one that grows while exposure cannot be reduced, or the desk is halted (R-F16).
+    """
     if not isinstance(child, AlertState):
         return state
     state = evolve(state, alerts=tuple(key for key in state.alerts if key != child.case_id))
@@ -366,8 +372,9 @@ def child_ended(state: SessionState, child: CaseState, env: Envelope, house: Hou
         return _on(state)
     if child.outcome == REDUCE_EXPOSURE:
         state = reduce(state, house, child.affected)
-    if child.trend == "accelerating" and child.level == "WARNING":
-        worse = Subject(child.metric, "", "CRITICAL", child.value, child.threshold, child.affected)
+    is_stuck = child.outcome == INFEASIBLE
+    if is_stuck or (child.trend == "accelerating" and child.level == "WARNING"):
+        worse = Subject(child.metric, "", "CRITICAL", child.value, child.threshold, child.affected, is_stuck)
         if not is_raised(state, worse, house):
             state = follow(state, ALERT, now(house), worse)
     return _on(state)

@@ -83,6 +83,7 @@ class Subject(NamedTuple):
         value: Its value.
         threshold: The limit that it reached.
         affected: The strategies concerned, empty for all.
+        may_halt: Whether an alert of level HALT answers it as well (R-F16).
     """
 
     name: str
@@ -91,6 +92,7 @@ class Subject(NamedTuple):
     value: float = 0.0
     threshold: float = 0.0
     affected: tuple[str, ...] = ()
+    may_halt: bool = False
 
     @property
     def key(self) -> str:
@@ -434,7 +436,10 @@ def judge(state: SessionState, house: House, strategy_id: str) -> SessionState:
 def is_about(subject: Subject, body: Message) -> bool:
     """Say whether a message is about a subject, where it does not say which obligation it answers."""
     if isinstance(body, RiskAlert):
-        return body.metric == subject.name and body.level == subject.level
+        return body.metric == subject.name and body.level in (
+            subject.level,
+            "HALT" if subject.may_halt else subject.level,
+        )
     return isinstance(body, Halt) or getattr(body, "strategy_id", "") == subject.name
 
 

@@ -13,9 +13,13 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.house import Turn
 from protocols.kernel.seats import SYSTEM_B
 from protocols.research.triggers import ConsecutiveTimeouts
+from protocols.trading.alert import INFEASIBLE, AlertState
+from protocols.trading.alert import KIND as ALERT_KIND
 from protocols.trading.deploy import ESCALATED, DeploymentState, guardian_says, trader_says
 from protocols.trading.halt import LIMIT
+from protocols.trading.limits import breaches
 from protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
+from protocols.trading.session_follow import risk_key
 
 HALT_KIND: Final = "halt"
 DAILY_LOSS: Final = -0.05
@@ -151,6 +155,39 @@ def _waits(docket: Docket, case_id: str) -> bool:
     return docket.cases[case_id].phase == ESCALATED
 
 
+class Infeasible(Source):
+    """A risk that grows while exposure cannot be reduced, by its alert; over once it is within its limits (R-F16)."""
+
+    types = frozenset({"RISK_CHECK"})
+    ends = frozenset({ALERT_KIND})
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._risks: dict[str, str] = {}
+
+    def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
+        """Say which alerts ended so, and which of their risks a check finds within their limits."""
+        found = []
+        for state in fx.ended:
+            if isinstance(state, AlertState) and state.outcome == INFEASIBLE:
+                self._risks[state.case_id] = risk_key(state.metric, *state.affected)
+                context = f"{state.metric} is {state.value}, the limit {state.threshold}, {state.trend}"
+                found.append(
+                    Condition("infeasible", state.case_id, True, context, (state.opened_seq, env.seq))
+                )
+        body = env.body
+        if self._risks and isinstance(body, RiskCheck) and fx.violation is None:
+            # A largest position is one risk, whoever holds it, as for the session.
+            reached = {
+                risk_key(b.metric, b.subject) if b.metric == "drawdown" else b.metric for b in breaches(body)
+            }
+            over = [case_id for case_id, risk in self._risks.items() if risk not in reached]
+            for case_id in over:
+                del self._risks[case_id]
+            found += [Condition("infeasible", case_id, False) for case_id in over]
+        return found
+
+
 def sources() -> tuple[Source, ...]:
     """Return fresh sources of all conditions of System B."""
-    return (ConsecutiveTimeouts("timeouts_b", SYSTEM_B), Halts(), DailyLoss(), Disagreements())
+    return (ConsecutiveTimeouts("timeouts_b", SYSTEM_B), Halts(), DailyLoss(), Disagreements(), Infeasible())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from itertools import pairwise
 from typing import Any, Final
 
@@ -11,7 +12,9 @@ from bots.minds.simulated import phrases_operator as phrases
 from bots.minds.simulated.deskfile import desk, filled_in, subject
 from bots.minds.simulated.turn import Turn
 from bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
+from protocols.trading.alert import MONITOR
 from protocols.trading.briefing import measured
+from protocols.trading.hours import trading_at
 from protocols.trading.limits import LIMITS, PORTFOLIO, threshold_of
 from protocols.trading.messages import (
     CheckNewStrategies,
@@ -33,6 +36,8 @@ from protocols.trading.messages.risk import Action
 
 LOOKED_BACK: Final = 4
 """So many RISK_CHECKs show where a metric goes."""
+REVIEWED_AFTER: Final = timedelta(minutes=30)
+"""From a decision to wait to its review, or to the next open."""
 CLOSE: Final = 0.75
 """From this share of the way to the next limit on, a metric is close to it."""
 
@@ -177,7 +182,13 @@ def decide_risk(turn: Turn) -> Reply:
         )
     # The first is the one that the table prefers: stable leads to monitor, hold is there for people.
     action: Action = brief["actions"][0]
-    return Reply(filled_in(RiskDecision, turn, action=action, reason=paragraph(*said)))
+    waits: dict[str, Any] = {}
+    if action == MONITOR and brief["is_feasible"] is False:
+        waits = {
+            "waits_for": sentence(voice.say(phrases.WAITS)),
+            "until": trading_at(turn.now + REVIEWED_AFTER),
+        }
+    return Reply(filled_in(RiskDecision, turn, action=action, reason=paragraph(*said), **waits))
 
 
 # ---------------------------------------------------------------- halts

@@ -91,6 +91,7 @@ DECIDED: Final[Mapping[str, Variants]] = {
         "risk is rising ({projection}), so we cut",
     ),
     "accelerating": ("the risk accelerates: {projection}",),
+    "decreasing": ("the Guardian sees it go down: {projection}",),
     "stable": ("the Guardian calls it stable: {projection}", "stable, says the Guardian ({projection})"),
 }
 """Why a RISK_DECISION decides so, by the projection or the level."""
@@ -100,6 +101,9 @@ INFEASIBLE: Final[Variants] = (
     "the Trader does not find it feasible: {note}",
     "not easy to execute ({note}), but the rule stands",
 )
+
+WAITS: Final[Variants] = ("a market that takes the orders", "bids enough to sell into")
+"""What a decision waits for where exposure cannot be reduced (R-F16)."""
 
 WORSE: Final[Variants] = (
     "a one-sided test of the two Sharpe ratios (Lo’s standard error {error}, {sessions}) gives z = {z}, p = {p}",

@@ -66,7 +66,7 @@ class RiskProjection(Message):
     case_field: ClassVar[str] = "alert_id"
     type: Literal["RISK_PROJECTION"] = "RISK_PROJECTION"
     alert_id: Minted = ""
-    trend: Literal["increasing", "stable", "accelerating"]
+    trend: Literal["increasing", "stable", "accelerating", "decreasing"]
     projection: Text
 
 
@@ -82,13 +82,18 @@ class Feasibility(Message):
 
 
 class RiskDecision(Message):
-    """Decide what is done about an alert. Operator, #b-ops (spec 4.2, R-B4)."""
+    """Decide what is done about an alert. Operator, #b-ops (spec 4.2, R-B4).
+
+    Who waits says for what and until when; then the risk is discussed anew (R-F16).
+    """
 
     case_field: ClassVar[str] = "alert_id"
     type: Literal["RISK_DECISION"] = "RISK_DECISION"
     alert_id: Minted = ""
     action: Action
     reason: Text
+    waits_for: Text | None = None
+    until: Instant | None = None
 
 
 class Halt(Message):

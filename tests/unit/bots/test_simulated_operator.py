@@ -367,8 +367,17 @@ def deliberate(table: MoneyTable, trend: str, feasible: bool = True) -> Any:
     return answer(table, "RISK_DECISION")
 
 
-@pytest.mark.parametrize("feasible", [True, False])
-@pytest.mark.parametrize("trend", ["stable", "increasing", "accelerating"])
+@pytest.mark.parametrize(
+    ("trend", "feasible"),
+    [
+        ("stable", True),
+        ("stable", False),
+        ("decreasing", True),
+        ("decreasing", False),
+        ("increasing", True),
+        ("accelerating", True),
+    ],
+)
 def test_r_b4_the_decision_on_a_warning_follows_the_projection(trend: str, feasible: bool) -> None:
     table = MoneyTable()
     table.alert("WARNING")
@@ -376,6 +385,9 @@ def test_r_b4_the_decision_on_a_warning_follows_the_projection(trend: str, feasi
     decided = deliberate(table, trend, feasible)
     assert decided.action == alert.ALLOWED[trend][0]
     assert ("-3.6 % by the close" in decided.reason) and ("thin book" in decided.reason) is not feasible
+    # Where exposure cannot be reduced it waits, and says for what and until when (R-F16).
+    assert (decided.waits_for is None, decided.until is None) == (feasible, feasible)
+    assert feasible or alert.latest_review(table.now) >= decided.until > table.now
 
 
 def test_r_b4_a_critical_alert_is_reduced_at_once() -> None:

@@ -115,7 +115,9 @@ def test_every_trigger_has_options_of_which_the_first_is_conservative():
         assert [o.n for o in options] == list(range(1, len(options) + 1))
         assert options[0].effect == CONSERVATIVE[trigger.system]
         assert options[-1].effect == ("reject_deployment" if code == "deployment" else "none")
-        assert trigger.source.startswith("sprint contracts" if code == "panel_shrunk" else ("5.1", "R-P2"))
+        assert trigger.source.startswith(
+            "sprint contracts" if code == "panel_shrunk" else ("5.1", "R-F16", "R-P2")
+        )
 
 
 def test_the_levels_are_those_of_r_e1():
@@ -127,6 +129,7 @@ def test_the_levels_are_those_of_r_e1():
         "timeouts_b": "URGENT",
         "halt": "URGENT",
         "daily_loss": "URGENT",
+        "infeasible": "URGENT",
         "deployment": "DECISION_NEEDED",
         "panel_shrunk": "ATTENTION",
         "panel_undecided": "DECISION_NEEDED",

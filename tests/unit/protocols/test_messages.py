@@ -428,7 +428,7 @@ MAY_BE_LEFT_OUT = {
     "RISK_DISCUSSION": {"alert_id"},
     "RISK_PROJECTION": {"alert_id"},
     "FEASIBILITY": {"alert_id"},
-    "RISK_DECISION": {"alert_id"},
+    "RISK_DECISION": {"alert_id", "waits_for", "until"},
     "HALT": {"halt_id", "session_id"},
     "RESUME": {"halt_id"},
     "RESUME_CONFIRMED": {"halt_id"},

@@ -1,11 +1,14 @@
 """Alerts: the deliberation after a WARNING, a CRITICAL's decision, an INFO; spec 4.2, R-B4."""
 
+from datetime import timedelta
+
 import pytest
 
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.trading import messages as t
 from protocols.trading.alert import ALLOWED, TABLE
+from protocols.trading.hours import new_york
 from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
 
@@ -17,8 +20,8 @@ WORDS = {
 }
 
 
-def decide(table, action):
-    return table.tell(OPERATOR, t.RiskDecision(action=action, reason="so"))
+def decide(table, action, **waits):
+    return table.tell(OPERATOR, t.RiskDecision(action=action, reason="so", **waits))
 
 
 def deliberate(table, alert, trend="stable", until="deciding"):
@@ -54,16 +57,83 @@ def test_r_b4_a_warning_is_discussed_projected_assessed_and_decided_in_this_orde
     )
 
 
-@pytest.mark.parametrize("trend", ["increasing", "stable", "accelerating"])
+@pytest.mark.parametrize("trend", ["increasing", "stable", "accelerating", "decreasing"])
 @pytest.mark.parametrize("action", ["reduce_exposure", "hold", "monitor"])
 def test_r_b4_the_projection_fixes_what_may_be_decided(trend, action):
     table = MoneyTable()
     alert = table.alert()
     deliberate(table, alert, trend)
-    is_allowed = action == ("monitor" if trend == "stable" else "reduce_exposure")
-    assert table.broke(decide(table, action)) == (FINE if is_allowed else ("R-B4", "action"))
-    assert (alert.case_id in table.docket.ended) is is_allowed
+    is_calm = trend in ("stable", "decreasing")
+    is_allowed = action in (("monitor", "hold") if is_calm else ("reduce_exposure",))
+    waits = {"waits_for": "bids", "until": table.now + timedelta(hours=1)} if action == "hold" else {}
+    assert table.broke(decide(table, action, **waits)) == (FINE if is_allowed else ("R-B4", "action"))
+    assert (alert.case_id in table.docket.ended) is (is_allowed and action != "hold")
     assert (action in ALLOWED[trend]) is is_allowed
+
+
+def infeasible(table, alert, trend):
+    """Deliberate until the Trader finds that exposure cannot be reduced."""
+    deliberate(table, alert, trend, until="assessing")
+    assert (
+        table.broke(table.tell(TRADER, t.Feasibility(feasible=False, cost_bps=90.0, note="no bids"))) == FINE
+    )
+
+
+@pytest.mark.parametrize("action", ["monitor", "hold"])
+@pytest.mark.parametrize("trend", ["stable", "decreasing"])
+def test_r_f16_what_cannot_be_reduced_is_waited_for_and_reviewed(trend, action):
+    table = MoneyTable()
+    alert = table.alert()
+    infeasible(table, alert, trend)
+    until = table.now + timedelta(hours=1)
+    # Monday's wait ends with Tuesday's close.
+    too_late = new_york(table.now.date() + timedelta(days=1), 16, 1)
+    for wrong, field in (
+        ({}, "waits_for"),
+        ({"waits_for": " ", "until": until}, "waits_for"),
+        ({"waits_for": "bids"}, "until"),
+        ({"waits_for": "bids", "until": table.now}, "until"),
+        ({"waits_for": "bids", "until": too_late}, "until"),
+    ):
+        assert table.broke(decide(table, action, **wrong)) == ("R-F16", field)
+    assert table.broke(decide(table, action, waits_for="bids", until=until)) == FINE
+    state = table.docket.cases[alert.case_id]
+    assert (state.phase, state.round, state.trend, state.is_feasible) == ("discussing", 2, "", None)
+    (owed,) = state.owed
+    assert (owed.step, owed.opened_at, owed.due_at - until) == ("discussion-2", until, timedelta(minutes=10))
+    assert table.broke(table.tell(OPERATOR, WORDS["discussing"][1](""))) == ("R-F16", None)
+    table.wait(hours=1)
+    deliberate(table, alert, "stable")
+    assert table.broke(decide(table, "monitor")) == FINE
+    assert table.ended(alert) == "monitor"
+
+
+def test_r_f16_a_review_that_nobody_begins_reduces_exposure():
+    table = MoneyTable()
+    alert = table.alert()
+    infeasible(table, alert, "stable")
+    decide(table, "monitor", waits_for="bids", until=table.now + timedelta(hours=1))
+    table.wait(minutes=79)
+    assert alert.case_id in table.docket.cases
+    table.wait(minutes=2)
+    assert table.ended(alert) == "reduce_exposure"
+
+
+@pytest.mark.parametrize("trend", ["increasing", "accelerating"])
+def test_r_f16_what_grows_and_cannot_be_reduced_is_nobodys_to_decide(trend):
+    table = MoneyTable()
+    alert = table.alert()
+    infeasible(table, alert, trend)
+    assert table.ended(alert) == "infeasible"
+    assert child(table).trend == trend
+    env = table.last("ESCALATION")
+    assert (env.body.trigger_code, env.body.level, env.body.subject) == (
+        "infeasible",
+        "URGENT",
+        alert.case_id,
+    )
+    table.check()
+    assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
 
 
 @pytest.mark.parametrize("phase", list(TABLE))
