@@ -22,6 +22,9 @@ from protocols.kernel.seats import Seat
 MOST_OPEN: Final = 8
 """Past moments that are open at once; each holds a docket."""
 
+MOST_OF_VIEWERS: Final = 5
+"""So many of them are viewers'; the others are kept for who looks after the society."""
+
 NOT_HERE: Final = "this is the past: go back to the present to act"
 
 
@@ -45,9 +48,10 @@ class Past(Looking):
         Raises:
             NotReady: Too many past moments are open.
         """
-        if self.watching.pasts >= MOST_OPEN:
-            raise NotReady(f"{MOST_OPEN} past moments are open already: close one first")
-        self.watching.pasts += 1
+        pasts, most = self.watching.pasts, MOST_OF_VIEWERS if self.seat is Seat.VIEWER else MOST_OPEN
+        if pasts.total() >= MOST_OPEN or pasts[self.seat] >= most:
+            raise NotReady(f"{pasts.total()} past moments are open already: close one first")
+        pasts[self.seat] += 1
         self._is_open = True
         await self._go(seq)
 
@@ -133,7 +137,7 @@ class Past(Looking):
         await self._halt()
         if self._is_open:
             self._is_open = False
-            self.watching.pasts -= 1
+            self.watching.pasts[self.seat] -= 1
             self._docket = Docket(self.watching.rules)
 
     # ------------------------------------------------------------ acting

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import sqlite3
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
@@ -78,7 +79,7 @@ class Watching:
         reaching: The way to the society.
         hears: Called with every message that arrives.
         is_running: Whether a society runs on the directory.
-        pasts: How many past moments are open.
+        pasts: How many past moments are open, by who looks at them.
         publishing: Measures how long an act takes.
         log_id: Names the log: the hash of its first message; "" before there is one.
     """
@@ -97,7 +98,7 @@ class Watching:
         self.reaching = Reaching(requests, self.authority, on_change=self.hub.stir)
         self.hears: list[Hear] = []
         self.is_running = False
-        self.pasts = 0
+        self.pasts: Counter[Seat | None] = Counter()
         self.log_id = ""
         self.publishing: Callable[[], AbstractContextManager[None]] = nullcontext
         self._find = find

@@ -56,7 +56,7 @@ class Page(Element, component="web/moot_page.js"):
             fault = str(exc)
         except Exception as exc:
             structlog.get_logger("moot.console.page").error(
-                "page not answered", op=str(asked.get("op"))[:40], why=f"{type(exc).__name__}: {exc}"
+                "page not answered", op=str(asked.get("op"))[:40], why=f"{type(exc).__name__}: {exc}"[:300]
             )
             fault = "That did not work; the gateway's log says why."
         if not self.is_deleted:

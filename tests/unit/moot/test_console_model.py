@@ -483,6 +483,18 @@ async def test_only_so_many_past_moments_are_open_at_once(directory: Path) -> No
             await back.close()
 
 
+async def test_viewers_who_look_back_leave_room_for_the_owner(directory: Path) -> None:
+    async with watched(directory) as model:
+        viewers, owners = (model.seen_by(Person(str(seat), seat)) for seat in (Seat.VIEWER, Seat.ADMIN))
+        backs = [await viewers.at(n + 1) for n in range(5)]
+        with pytest.raises(NotReady, match="close one first"):
+            await viewers.at(6)
+        backs += [await owners.at(n + 1) for n in range(3)]
+        for back in backs:
+            await back.close()
+        await (await viewers.at(1)).close()
+
+
 # ---------------------------------------------------------------- the side file
 
 
