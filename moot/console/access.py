@@ -22,6 +22,7 @@ import structlog
 from channels.inbound import Authority
 from moot.console.errors import CannotServe
 from moot.console.model import OWNER, PLATFORM, VIEWER, Person
+from protocols.kernel.redact import OWN_TOKEN
 
 NAME: Final = "console-token"
 LEAST: Final = 22
@@ -144,7 +145,7 @@ def _make(path: Path, fresh: Fresh) -> None:
     Raises:
         CannotServe: The disk refuses.
     """
-    lines = [f"{user} {urlsafe_b64encode(fresh(24)).decode()}" for user in (OWNER, VIEWER)]
+    lines = [f"{user} {OWN_TOKEN}{urlsafe_b64encode(fresh(24)).decode()}" for user in (OWNER, VIEWER)]
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:

@@ -49,6 +49,9 @@ _GAP: Final = r"[ \t]{0,5}"
 _BLANK: Final = r"(?:[ \t]|\\t)"
 _TELLING_KEY: Final = re.compile(rf"(?:{_NAME}|credentials|authorization)\Z", _NAMED)
 
+OWN_TOKEN: Final = "mtk_"
+"""The console's tokens begin so: one that somebody says is known for what it is, and nobody need know which exist."""
+
 # Every quantifier is bounded, possessive or last, or starts only at a token's edge: time stays linear.
 # Only a private key spans lines: what is redacted elsewhere leaves line breaks as they are.
 SECRETS: Final = (
@@ -84,6 +87,9 @@ SECRETS: Final = (
         "github_token",
         r"gh[pousr]_[A-Za-z0-9_]{20}|github_pat_",
         re.compile(r"(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}+"),
+    ),
+    Secret(
+        "console_token", rf"{OWN_TOKEN}[A-Za-z0-9_-]{{24}}", re.compile(rf"{OWN_TOKEN}[A-Za-z0-9_-]{{24,}}+")
     ),
     Secret("google_key", r"AIza[A-Za-z0-9_-]{30}", re.compile(r"AIza[A-Za-z0-9_-]{30,}+")),
     Secret(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from config.settings import load_settings
+from moot.console import access
 from moot.console.access import NAME, Access
 from moot.console.errors import CannotServe
 from moot.console.guard import Guard
@@ -17,6 +18,7 @@ from moot.console.model import Person
 from moot.console.options import ConsoleOptions
 from moot.console.server import bind, open_access
 from moot.console.watching import Watching
+from protocols.kernel.redact import redact
 from protocols.kernel.seats import Seat
 
 pytestmark = pytest.mark.anyio
@@ -341,3 +343,12 @@ def test_a_port_in_use_is_one_clear_line() -> None:
     first.close()
     with pytest.raises(CannotServe, match="no address of this machine"):
         bind(ConsoleOptions(host="no.such.host.invalid", port=0))
+
+
+def test_r_a9_a_token_that_is_made_is_redacted_wherever_it_is_said_bare(tmp_path: Path) -> None:
+    path = tmp_path / access.NAME
+    access._make(path, lambda n: bytes(range(n)))
+    for line in path.read_text().splitlines():
+        token = line.split()[1]
+        assert redact(f"my token is\n{token}") == "my token is\n[redacted:console_token]"
+        assert token not in redact(f"http://127.0.0.1:8420/?k={token}")

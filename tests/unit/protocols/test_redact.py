@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from protocols.kernel.redact import (
     AUDIT_BYTES,
+    OWN_TOKEN,
     SECRETS,
     _mark,
     cap,
@@ -30,7 +31,9 @@ GOOGLE = "AI" + "za" + "b" * 35
 JWT = "eyJ" + "hbGciOiJIUzI1NiJ9" + ".eyJ" + "zdWIiOiIxIn0" + ".c2ln"
 KEY = "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIabc\ndef==\n-----END RSA " + "PRIVATE KEY-----"
 
-ALL = [DISCORD, SLACK, SLACK_APP, AWS, OPENAI, ANTHROPIC, STRIPE, GITHUB, GOOGLE, JWT, KEY]
+CONSOLE = OWN_TOKEN + "a1_-" * 8
+
+ALL = [CONSOLE, DISCORD, SLACK, SLACK_APP, AWS, OPENAI, ANTHROPIC, STRIPE, GITHUB, GOOGLE, JWT, KEY]
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,7 @@ ALL = [DISCORD, SLACK, SLACK_APP, AWS, OPENAI, ANTHROPIC, STRIPE, GITHUB, GOOGLE
         (ANTHROPIC, "api_key"),
         (STRIPE, "api_key"),
         (GITHUB, "github_token"),
+        (CONSOLE, "console_token"),
         (GOOGLE, "google_key"),
         (JWT, "jwt"),
         (KEY, "private_key"),
