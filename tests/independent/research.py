@@ -40,6 +40,7 @@ class Debate:
     moved_at: datetime | None = None
     ended_at: datetime | None = None
     strategy: str = ""
+    regime: str | None = None
 
     @property
     def is_approved(self) -> bool:
@@ -84,7 +85,8 @@ class Research:
         if said.kind == "CYCLE_TRIGGER":
             self.asked[said.case] = (body["mode"], instant(body["nominal_at"]))
         elif said.kind == "HYPOTHESIS":
-            self.debates.setdefault(said.case, Debate(body["cycle_id"], body["lineage_id"] or said.case))
+            debate = Debate(body["cycle_id"], body["lineage_id"] or said.case, regime=body.get("regime"))
+            self.debates.setdefault(said.case, debate)
         elif said.kind == "OVERRIDE" and said.case not in self.debates and said.case.startswith("hyp_"):
             self.debates[said.case] = Debate(is_linked=True)
         elif said.kind == "RULING" and "/hypothesis/" in (body["obligation_id"] or ""):
@@ -255,6 +257,12 @@ class Research:
         yield from differ("recommendation", body["recommendation"], word)
         yield from differ("factor", Decimal(body["factor"]), self.factor)
 
+    def recorded(self, said: Said) -> Found:
+        """Compare the regime of a record that the referee writes with the hypothesis's own (R-F10)."""
+        debate = self.debates.get(said.case)
+        if said.author == "referee" and debate is not None and not debate.is_linked:
+            yield from differ("record.regime", said.body["record"]["regime"], debate.regime)
+
     def adjusted(self, said: Said) -> Found:
         before, after = said.body["before"], said.body["after"]
         if self.thresholds:
@@ -277,4 +285,6 @@ COMPARED: Final[Mapping[str, Callable[[Research, Said], Found]]] = {
     "THRESHOLD_REVIEW": Research.thresholds_reviewed,
     "THRESHOLDS_ADJUSTED": Research.adjusted,
     "ESCALATION": Research.escalated,
+    "REFLECTION": Research.recorded,
+    "CAUSAL_RECORD": Research.recorded,
 }
