@@ -39,8 +39,9 @@ generate: install  ## write the generated files anew
 bench: install  ## measure speed into bench.json (ONLY=bus for a part)
 	$(BIN)/python tests/benchmarks/run.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
-soak: install  ## run what is too long for CI, and say what it ran and found
+soak: install  ## run what is too long for CI, and say what it ran and found (ARGS="--first 201 --seeds 50")
 	$(BIN)/python -m tests.soak.figures
+	$(BIN)/python tests/soak/run.py $(ARGS)
 
 lock: install  ## pin the dependencies of pyproject.toml anew (ARGS=--upgrade for newer versions)
 	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' \

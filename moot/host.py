@@ -15,11 +15,11 @@ from bots.bot import Bot
 from bots.minds.mind import View
 from bots.officers.office import Office
 from bots.officers.referee import RefusalAudit
-from bots.port import Clock
 from channels.bus import Bus, Receipt
 from channels.errors import BusClosed, Refused, StorageError
 from memory.inmemory import InMemoryStore
 from memory.store import Store
+from moot.clock import Clock
 from moot.outage import Outage
 from protocols.escalation.case import EscalationState
 from protocols.escalation.messages import EscalationAnswer
@@ -27,6 +27,7 @@ from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, answering
 from protocols.kernel.message import Message, changed
 from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from protocols.kernel.officers import ClockSet
 from protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from protocols.kernel.rules import Gate, Rules
 from protocols.kernel.seats import OFFICERS, Seat
@@ -143,6 +144,8 @@ class Host:
         self.store.apply(env, _in_effect(fx))
         self._keep(env, fx)
         body = env.body
+        if type(body) is ClockSet and body.held_s:
+            self.clock.catch_up(body.held)
         if type(body) is Stop and body.scope == SOCIETY and fx.violation is None:
             self.stop_asked = body.why
         if fx.violation is not None:
@@ -328,17 +331,21 @@ class Host:
         Raises:
             Refused: The draft was not taken.
         """
+        try:
+            return await self._to_bus(draft)
+        except Refused as refused:
+            await self.audit_refusal(_bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel)
+            raise
+
+    async def _to_bus(self, draft: Draft) -> Receipt:
+        """Publish, and remember what is on its way; its publisher may be cancelled, and `settle` sees it through."""
         under_way = self._under_way
         under_way[id(draft)] = draft
         try:
-            receipt = await self._to_bus(draft)
+            receipt = await self._until_stored(draft)
         except asyncio.CancelledError:
             if not self._is_closing:
                 under_way.pop(id(draft), None)
-            raise
-        except Refused as refused:
-            under_way.pop(id(draft), None)
-            await self.audit_refusal(_bytes_of(draft), refused, seat=str(draft.author), channel=draft.channel)
             raise
         except BaseException:
             under_way.pop(id(draft), None)
@@ -346,7 +353,7 @@ class Host:
         under_way.pop(id(draft), None)
         return receipt
 
-    async def _to_bus(self, draft: Draft) -> Receipt:
+    async def _until_stored(self, draft: Draft) -> Receipt:
         """Publish; while the disk takes nothing, wait and try again, with the same id (K17)."""
         outage = self.outage
         if outage is None:

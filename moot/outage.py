@@ -1,8 +1,7 @@
 """When the disk does not take the log: the society waits until it does, and nobody is late for that (K6, K17).
 
-An accelerated clock stands still meanwhile. A real one cannot: once the disk takes messages again a long outage ends
-like a crash, with SOCIETY_STARTED as the first message, which shifts every deadline by the gap (K6). Either way an
-AUDIT line says how long it was.
+Its clock stands still meanwhile (`Clock.still`). Once the disk takes messages again an AUDIT line says how long it was;
+a real clock is behind then, and what it lost the society says as after any stall (K6).
 """
 
 from __future__ import annotations
@@ -10,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Final
 
 import structlog
 
 from channels.bus import Bus
 from channels.errors import BusClosed, StorageError
-from moot.clock import Clock, PacedClock
+from moot.clock import Clock
 from moot.clock.wall import monotonic_ns
 from protocols.kernel.envelope import Draft
 
@@ -27,9 +25,6 @@ LONGEST_S: Final = 8.0
 
 SAME_NS: Final = 2_000_000_000
 """An outage that follows another within this wall time is the same, and the pauses grow."""
-
-LONG: Final = timedelta(seconds=20)
-"""A real clock's outage from which on deadlines are shifted; a third of what officers may be late."""
 
 _log = structlog.get_logger("moot.outage")
 
@@ -42,7 +37,6 @@ class Outage:
         bus: Bus,
         clock: Clock,
         *,
-        started: Callable[[], Draft],
         audit: Callable[[str], Draft],
         tell: Callable[[str], None] = lambda _line: None,
     ) -> None:
@@ -51,13 +45,11 @@ class Outage:
         Args:
             bus: What writes the log.
             clock: The society's.
-            started: Makes the SOCIETY_STARTED of a society that goes on.
             audit: Makes an AUDIT line of what happened.
             tell: Told in one line that the society waits, and that it goes on.
         """
         self._bus = bus
         self._clock = clock
-        self._started = started
         self._audit = audit
         self.tell = tell
         self.why = ""
@@ -66,7 +58,6 @@ class Outage:
         self._is_closed = False
         self._pause_s = AGAIN_S
         self._ended_ns = -SAME_NS
-        self._since = clock.now()
         self._waiting: asyncio.Task[None] | None = None
 
     @property
@@ -89,13 +80,10 @@ class Outage:
         if not self.is_on:
             self.why = str(fault)
             self._is_over.clear()
-            if isinstance(self._clock, PacedClock):
-                self._clock.stand_still(True)
             self._waiting = asyncio.create_task(self._wait(), name="outage")
         return True
 
     async def _wait(self) -> None:
-        self._since = self._clock.now()
         began_ns = monotonic_ns()
         # A disk that is nearly full takes a small message and then refuses a large one: that is one outage.
         is_same = began_ns - self._ended_ns < SAME_NS
@@ -104,17 +92,16 @@ class Outage:
             _log.info("the log cannot be written: the society waits", why=self.why)
             self.tell(f"the log cannot be written ({self.why}): the society waits until it can")
         try:
-            while True:
-                # In a thread, for society time may stand.
-                await asyncio.to_thread(time.sleep, self._pause_s)
-                if await self._is_written(began_ns):
-                    break
+            with self._clock.still():
+                while True:
+                    # In a thread, for society time stands.
+                    await asyncio.to_thread(time.sleep, self._pause_s)
+                    if await self._is_written(began_ns):
+                        break
         except BusClosed:
             return
         finally:
             self._ended_ns = monotonic_ns()
-            if isinstance(self._clock, PacedClock):
-                self._clock.stand_still(False)
             self._is_over.set()
         _log.info("the log can be written again", outage_s=round((self._ended_ns - began_ns) / 1e9, 1))
         self.tell("the log can be written again: the society goes on")
@@ -122,9 +109,6 @@ class Outage:
     async def _is_written(self, began_ns: int) -> bool:
         """Try to write what has to be said first; nobody else publishes meanwhile."""
         try:
-            if not isinstance(self._clock, PacedClock) and self._clock.now() - self._since > LONG:
-                await self._bus.publish(self._started())
-                self._since = self._clock.now()
             wall_s = (monotonic_ns() - began_ns) / 1e9
             await self._bus.publish(
                 self._audit(f"the disk did not take the log for {wall_s:.0f} s: {self.why}")

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self
@@ -27,8 +27,10 @@ from bots.tools.continuation import LABEL
 from bots.tools.prices import load_universe
 from bots.tools.universe import Universe
 from channels.bus import Bus
+from channels.errors import BusClosed, StorageError
 from channels.log.inmemory import InMemoryBus
 from channels.log.lease import Lease
+from channels.log.sequencer import Entry
 from channels.log.sqlite import SqliteBus
 from channels.log.write_behind import LogWriter
 from config.settings import Settings
@@ -59,6 +61,19 @@ SNAPSHOT_FROM: Final = 2_000
 _log = structlog.get_logger("moot.society")
 
 
+@dataclass(slots=True)
+class Past:
+    """What is left of a society in memory when a life of it ends, and what the next one begins with.
+
+    Attributes:
+        entries: Its log, so far; a crash at any message is a cut there.
+        evidence: What its seats kept as evidence.
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    evidence: Evidence = field(default_factory=InMemoryEvidence)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What society to assemble.
@@ -73,6 +88,7 @@ class Plan:
         scripts: Scripts by seat.
         is_admin_simulated: Whether a simulated admin answers escalations (R-D19).
         is_warm_up: Whether what follows is marked as a warm-up.
+        past: What an earlier life left; only for a society in memory that goes on.
     """
 
     settings: Settings
@@ -84,6 +100,7 @@ class Plan:
     scripts: Mapping[Seat, Script] = field(default_factory=dict)
     is_admin_simulated: bool = False
     is_warm_up: bool = False
+    past: Past | None = None
 
 
 class Society:
@@ -104,6 +121,7 @@ class Society:
         self._outages = 0
         self._is_closed = False
         self._saving: asyncio.Task[None] | None = None
+        self._catching: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -131,9 +149,11 @@ class Society:
             gate = Gate(rulebook)
             with collector_off():
                 store, evidence = await _memory(plan, clock, exits)
+                past = [entry.envelope for entry in plan.past.entries] if plan.past is not None else []
                 bus = await _bus(plan, clock, gate, lease, exits)
                 host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
                 _catch_up(plan, host)
+                host.catch_up(past)
             host.attach()
             universe, data = prices(plan)
             market, intraday = market_of(plan, universe)
@@ -145,7 +165,7 @@ class Society:
         try:
             await self._start({**data, **intraday}, universe, evidence, market)
         except BaseException:
-            await self._abandon()
+            await self.abandon()
             raise
         return self
 
@@ -153,11 +173,12 @@ class Society:
         self, data: Mapping[str, Any], universe: Universe, evidence: Evidence, market: Market
     ) -> None:
         clock, plan = self.clock, self.plan
+        # However long the log was read: the gap to the last message is an outage, and this says so (K6).
+        clock.catch_up(clock.behind)
         await self.host.publish(self._started(data))
+        clock.on_behind = self._fell_behind
         if plan.bus == "sqlite" and clock.kind != "virtual":
-            self.host.outage = Outage(
-                self.bus, clock, started=lambda: self._started(data), audit=self._unstored
-            )
+            self.host.outage = Outage(self.bus, clock, audit=self._unstored)
         office = Office(self.host, clock)
         self.host.office = office
         self._office = asyncio.create_task(office.run(), name="office")
@@ -186,6 +207,30 @@ class Society:
             durability=plan.settings.log.durability if plan.bus == "sqlite" else "none",
             warm_up=plan.is_warm_up,
             after_seq=self.bus.head.seq,
+        )
+
+    def _fell_behind(self) -> None:
+        """Say what a real clock has lost; one message at a time, each of what is not said yet (K6, K7)."""
+        if self._catching is None and not self._is_closed and self.clock.behind:
+            self._catching = asyncio.create_task(self._say_held(), name="clock behind")
+
+    async def _say_held(self) -> None:
+        clock = self.clock
+        try:
+            while held := clock.behind:
+                _log.info("time was held", held_s=held.total_seconds())
+                await self._publish_clock(f"nobody could do anything for {held.total_seconds():.0f} s", held)
+        except (BusClosed, StorageError) as fault:
+            _log.error("outage unsaid", error=str(fault))
+        finally:
+            self._catching = None
+
+    async def _publish_clock(self, reason: str, held: timedelta = timedelta(0)) -> None:
+        clock = self.clock
+        self._clock_sets += 1
+        n = self.bus.head.seq * 1000 + self._clock_sets
+        await self.host.publish(
+            timekeeper.clock_set(clock.now() + held, clock.speed, clock.paused, reason, n, held=held)
         )
 
     def _unstored(self, why: str) -> Draft:
@@ -265,12 +310,7 @@ class Society:
             clock.set_speed(a_speed(speed))
         if paused is not None:
             (clock.pause if paused else clock.resume)()
-        self._clock_sets += 1
-        await self.host.publish(
-            timekeeper.clock_set(
-                clock.now(), clock.speed, clock.paused, reason, self.bus.head.seq * 1000 + self._clock_sets
-            )
-        )
+        await self._publish_clock(reason)
 
     async def close(self, reason: str = "asked to stop") -> None:
         """Say SOCIETY_STOPPED, end all tasks, close all files; safe to call twice (K25)."""
@@ -286,17 +326,17 @@ class Society:
                 await self.host.publish(timekeeper.stopped(reason, self.bus.head.seq))
                 await self._snapshot()
         finally:
-            await self._abandon()
+            await self.abandon()
 
     async def _end_tasks(self) -> None:
         await self.host.close_bots()
-        tasks = [task for task in (self._office, self._saving) if task is not None]
+        tasks = [task for task in (self._office, self._saving, self._catching) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _abandon(self) -> None:
-        """Close everything without a word."""
+    async def abandon(self) -> None:
+        """Close everything without a word, as a crash does, but for the files."""
         self._is_closed = True
         try:
             if self.host.outage is not None:
@@ -370,7 +410,7 @@ def _catch_up(plan: Plan, host: Host) -> None:
 
 async def _memory(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Store, Evidence]:
     if plan.directory is None:
-        return InMemoryStore(), InMemoryEvidence()
+        return InMemoryStore(), plan.past.evidence if plan.past is not None else InMemoryEvidence()
     store = await _open_memory(plan.directory, clock)
     exits.push_async_callback(store.close)
     return store, DirectoryEvidence(plan.directory / "evidence")
@@ -415,6 +455,12 @@ async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits:
             writer = LogWriter(plan.directory / "log.sqlite", lease=lease)
             exits.callback(writer.close)
             on_entry = writer.write
-        bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry)
+        past = plan.past.entries if plan.past is not None else []
+        bus = InMemoryBus(
+            admission=gate,
+            now=clock.now,
+            on_entry=past.append if plan.past is not None else on_entry,
+            past=tuple(past),
+        )
     exits.push_async_callback(bus.close)
     return bus

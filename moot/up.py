@@ -144,7 +144,7 @@ def _clock(options: UpOptions, past: datetime | None) -> tuple[Clock, datetime]:
         start = past if past is not None else now
         clock = PacedClock(start, options.speed)
         # Until the society has started: it goes on where it was, however long its log is read (K7).
-        clock.stand_still(True)
+        clock.still().__enter__()
         return clock, start
     if past is not None and past > now + timedelta(seconds=5):
         raise UpRefused(
@@ -219,7 +219,7 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
             feed.recap(_tail(plan.directory), "what was said before")
         society = await Society.open(plan, clock, lease=lease)
         if isinstance(clock, PacedClock):
-            clock.stand_still(False)
+            clock.still().__exit__(None, None, None)
         exits.push_async_exit(society)
         feed.attach(society)
         exits.callback(feed.close)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from protocols.kernel.envelope import OFFICER, Draft
@@ -54,7 +54,11 @@ def stopped(reason: str, last_seq: int) -> Draft:
     return _draft(SocietyStopped(reason=reason, last_seq=last_seq), f"stopped/{last_seq + 1}")
 
 
-def clock_set(society_at: datetime, speed: float, paused: bool, reason: str, n: int) -> Draft:
-    """Say that time runs differently from here on (K7, K8)."""
-    body = ClockSet(society_at=society_at, speed=speed, paused=paused, reason=reason)
+def clock_set(
+    society_at: datetime, speed: float, paused: bool, reason: str, n: int, *, held: timedelta = timedelta(0)
+) -> Draft:
+    """Say that time runs differently from here on, or that so much of it was nobody's (K6, K7, K8)."""
+    body = ClockSet(
+        society_at=society_at, speed=speed, paused=paused, reason=reason, held_s=held.total_seconds()
+    )
     return _draft(body, f"clock/{rfc3339(society_at)}/{n}")

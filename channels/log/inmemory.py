@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -27,6 +27,7 @@ class InMemoryBus(Bus):
     Cancellation: a publisher that has begun has published.
 
     Args:
+        past: What an earlier bus held, as its `on_entry` took it: a crash is a cut at any of them.
         admission: The rules.
         now: The injected clock.
         on_entry: Takes each entry after `on_append`, in seq order, to write the log out behind a simulation
@@ -39,10 +40,14 @@ class InMemoryBus(Bus):
         admission: Admission,
         now: Callable[[], datetime],
         on_entry: Callable[[Entry], None] | None = None,
+        past: Sequence[Entry] = (),
     ) -> None:
         # Entries that are written out carry their digests.
         self._sequencer = Sequencer(admission, now, keeps_drafts=on_entry is None)
         self._feed = Feed()
+        self._sequencer.resume(past)
+        for entry in past:
+            self._feed.append(entry.envelope)
         self._on_entry = on_entry
         self._fault: Exception | None = None
         self._since_turn = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from channels.bus import Admission, Head, Receipt
@@ -12,6 +12,7 @@ from protocols.kernel.canonical import body_json
 from protocols.kernel.discretion import discreet
 from protocols.kernel.envelope import Draft, Envelope, seal
 from protocols.kernel.errors import Malformed, Violation
+from protocols.kernel.officers import ClockSet
 from protocols.kernel.redact import may_hold_secret
 
 MAX_ID: Final = 500
@@ -112,7 +113,7 @@ class Sequencer:
         if known is not None:
             return _known_receipt(envelope_id, known, draft), None
         text, digest = (None, "") if self._keeps_drafts else _digested(draft)
-        sent_at = self._now()
+        sent_at = self._now() + _skipped(draft)
         if self.last_sent_at is not None and sent_at < self.last_sent_at:
             sent_at = self.last_sent_at
         body = self._admission.mint(admitted, sent_at)
@@ -154,6 +155,13 @@ class Sequencer:
             self._old, self._young = self._young, {}
         self._young[envelope_id] = known
 
+    def resume(self, entries: Sequence[Entry]) -> None:
+        """Go on behind what was taken before, by another sequencer; before anything is taken."""
+        for entry in entries:
+            envelope = entry.envelope
+            self._seq, self._hash, self.last_sent_at = envelope.seq, entry.hash, envelope.sent_at
+            self._learn(envelope.id, (envelope.seq, entry.digest or entry.draft))
+
     def rewind(self, entries: Sequence[Entry], head: Head, last_sent_at: datetime | None) -> None:
         """Forget the entries after `head`, all there are, in seq order: the disk did not take them (K17).
 
@@ -168,6 +176,12 @@ class Sequencer:
             self._admission.unmint(entry.draft, entry.envelope.body)
         self._seq, self._hash = head
         self.last_sent_at = last_sent_at
+
+
+def _skipped(draft: Draft) -> timedelta:
+    """Return what a message that ends an outage of real time jumps over; the clock follows once it is durable (K6)."""
+    body = draft.body
+    return body.held if type(body) is ClockSet else timedelta(0)
 
 
 def receipt_of(envelope_id: str, known: Known, digest: str) -> Receipt:

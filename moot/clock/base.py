@@ -24,6 +24,12 @@ class Clock(ABC):
     One clock is one run: `clock.run(main)` makes an event loop whose every second is a society second, runs
     `main(clock)` on it and closes it. A clock can be read before and after its run.
 
+    Time that the process could not use is nobody's (K6): after a stall (a stopped process, a machine that slept, a
+    callback that never ended) society time goes on from where it stood.
+
+    Attributes:
+        on_behind: Called on the loop when a real clock has fallen behind for good, until `catch_up`.
+
     Promises, under every kind of clock:
         * `now()` never runs backwards.
         * `sleep_until(instant)` returns with `now() >= instant`, never earlier.
@@ -45,6 +51,7 @@ class Clock(ABC):
         self._loop: SocietyLoop | None = None
         self._thread: int | None = None
         self._has_run = False
+        self.on_behind: Callable[[], None] | None = None
 
     @property
     def start(self) -> datetime:
@@ -94,6 +101,24 @@ class Clock(ABC):
         """
         return self._hold
 
+    def still(self) -> Hold:
+        """Keep society time still, under whatever clock, as in `with clock.still(): ...` (K6).
+
+        For what nobody can help: a disk that takes nothing, a society that is not ready yet. It is counted, like
+        `hold`, and may be entered and left from any thread. Virtual and paced time go on from where they stood, and
+        there is nothing to be said. Real time falls `behind`, which is told to `on_behind` once nobody holds it.
+        """
+        return self._hold
+
+    @property
+    def behind(self) -> timedelta:
+        """How far the society's time is behind the one that it should follow; always zero but for a real clock."""
+        return timedelta(0)
+
+    def catch_up(self, by: timedelta) -> None:
+        """Jump forward by so much of `behind`: the society has said that this time was nobody's (K6, K7)."""
+        assert not by, "only a real clock falls behind"
+
     def run(self, main: Callable[[Self], Coroutine[Any, Any, T]]) -> T:
         """Run `main(clock)` in this clock's time, clean up and return its result: see `moot.clock.run`."""
         return run(main, clock=self)
@@ -135,6 +160,11 @@ class Clock(ABC):
         except RuntimeError:
             if not loop.is_closed():
                 raise
+
+    @property
+    def _is_beating(self) -> bool:
+        """Whether this is the loop's thread, in its run: the one whose looks at the clock show that it lives."""
+        return self._thread == get_ident()
 
     def _on_free(self) -> None:
         # On its own thread the loop is running a callback, and looks at the clock after it.

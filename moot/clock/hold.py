@@ -13,13 +13,19 @@ class Hold:
     order, by any number of tasks and from any thread, with `with` or `async with`.
     """
 
-    __slots__ = ("_count", "_lock", "_on_free")
+    __slots__ = ("_count", "_lock", "_on_free", "_on_held")
 
-    def __init__(self, on_free: Callable[[], None]) -> None:
-        """Start free; `on_free` is called, in the releasing thread, whenever the last hold is left."""
+    def __init__(self, on_free: Callable[[], None], on_held: Callable[[], None] | None = None) -> None:
+        """Start free.
+
+        Args:
+            on_free: Called, in the releasing thread, whenever the last hold is left.
+            on_held: Called, in the holding thread, whenever the first is taken.
+        """
         self._count = 0
         self._lock = threading.Lock()
         self._on_free = on_free
+        self._on_held = on_held
 
     @property
     def count(self) -> int:
@@ -29,6 +35,9 @@ class Hold:
     def __enter__(self) -> Self:
         with self._lock:
             self._count += 1
+            is_first = self._count == 1
+        if is_first and self._on_held is not None:
+            self._on_held()
         return self
 
     def __exit__(

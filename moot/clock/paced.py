@@ -7,12 +7,18 @@ from threading import Lock
 from typing import ClassVar, Final
 
 from moot.clock.base import Clock, Kind
+from moot.clock.hold import Hold
 from moot.clock.loop import Events, Port, SocietyLoop
 from moot.clock.timers import MICROSECONDS
 from moot.clock.wall import monotonic_ns
 
-_LONGEST_WAIT_S: Final = 3600.0
-"""Selectors refuse waits of a month; the loop asks again after an hour."""
+BEAT_S: Final = 0.25
+"""The loop looks at the clock this often, in wall seconds, so that a stall shows."""
+
+STALL_S: Final = 1.0
+"""Wall seconds between two looks of the loop from which on they are a stall, and stop society time (K6)."""
+
+_STALL_NS: Final = int(STALL_S * 1e9)
 
 
 class PacedClock(Clock):
@@ -22,6 +28,8 @@ class PacedClock(Clock):
     not jump over the time it was down (K7). Speed, pause and step take effect at once and on timers already
     set; `now()` neither jumps nor runs backwards when they do. All of them may be called from any thread. The
     clock announces nothing: whoever changes it posts CLOCK_SET (K7, K8).
+
+    It passes while the loop lives: of the wall time between two of its looks at the clock a second counts at most.
 
     Timers fire up to a millisecond of wall time late, which is what the system's selector resolves; that is
     `speed` milliseconds of society time.
@@ -48,12 +56,13 @@ class PacedClock(Clock):
         self._lock = Lock()
         self._is_running = False
         self._is_paused = False
-        self._is_standing = False
+        self._still = Hold(self._held_or_freed, self._held_or_freed)
         self._steps = 0
         # Society time is a line through the anchor; moving the anchor is what keeps it continuous.
         self._anchor_us = 0
         self._anchor_ns = 0
         self._us_per_ns = 0.0
+        self._beat_ns = 0
 
     @property
     def speed(self) -> float:
@@ -90,10 +99,11 @@ class PacedClock(Clock):
             self._anchor()
         self._wake()
 
-    def stand_still(self, is_standing: bool) -> None:
-        """Stop society time, or let it go on as it was, whatever its pace: for a society that can say nothing now."""
+    def still(self) -> Hold:
+        return self._still
+
+    def _held_or_freed(self) -> None:
         with self._lock:
-            self._is_standing = is_standing
             self._anchor()
         self._wake()
 
@@ -114,7 +124,7 @@ class PacedClock(Clock):
             return self._elapsed_us()
 
     def idle(self, due_us: int | None, port: Port) -> Events:
-        if self._steps and not self._hold.count and not self._is_standing:
+        if self._steps and not self._hold.count and not self._still.count:
             events = port.wait(0)
             if not events:
                 self._take_step(due_us)
@@ -131,18 +141,31 @@ class PacedClock(Clock):
         super().close_loop()
 
     def _elapsed_us(self) -> int:
-        return self._anchor_us + int((self._monotonic_ns() - self._anchor_ns) * self._us_per_ns)
+        return self._anchor_us + int((self._look() - self._anchor_ns) * self._us_per_ns)
+
+    def _look(self) -> int:
+        """Look at the wall; what lies beyond a stall's first second is taken out of the line, or not seen yet."""
+        now_ns = self._monotonic_ns()
+        seen_ns = self._beat_ns + _STALL_NS
+        if not self._is_beating:
+            # Before and after the run there is no loop that could stall.
+            return min(now_ns, seen_ns) if self._is_running else now_ns
+        if now_ns > seen_ns:
+            self._anchor_ns += now_ns - max(seen_ns, self._anchor_ns)
+        self._beat_ns = now_ns
+        return now_ns
 
     def _anchor(self) -> None:
-        """Continue from here with what `_speed`, `_is_paused`, `_is_standing` and `_is_running` now say."""
-        now_ns = self._monotonic_ns()
+        """Continue from here, with what `_speed`, `_is_paused`, `_still` and `_is_running` now say."""
+        now_ns = max(self._look(), self._anchor_ns)
         self._anchor_us += int((now_ns - self._anchor_ns) * self._us_per_ns)
         self._anchor_ns = now_ns
-        is_moving = self._is_running and not self._is_paused and not self._is_standing
+        is_moving = self._is_running and not self._is_paused and not self._still.count
         self._us_per_ns = self._speed * MICROSECONDS / 1e9 if is_moving else 0.0
 
     def _set_running(self, is_running: bool) -> None:
         with self._lock:
+            self._beat_ns = self._monotonic_ns()
             self._is_running = is_running
             self._anchor()
 
@@ -156,10 +179,12 @@ class PacedClock(Clock):
 
     def _wall_s_until(self, due_us: int | None) -> float | None:
         with self._lock:
-            if due_us is None or not self._us_per_ns:
+            if not self._us_per_ns:
                 return None
+            if due_us is None:
+                return BEAT_S
             wall_ns = (due_us - self._elapsed_us()) / self._us_per_ns
-        return min(max(wall_ns, 0.0) / 1e9, _LONGEST_WAIT_S)
+        return min(max(wall_ns, 0.0) / 1e9, BEAT_S)
 
 
 def _positive(speed: float) -> float:

@@ -5,15 +5,22 @@ from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import ClassVar, Final
 
-from moot.clock.base import Clock, Kind
-from moot.clock.loop import Events, Port
+from moot.clock.base import MICROSECOND, Clock, Kind
+from moot.clock.hold import Hold
+from moot.clock.loop import Events, Port, SocietyLoop
 from moot.clock.timers import MICROSECONDS
 from moot.clock.wall import monotonic_ns, utc_ns
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 _LONGEST_WAIT_S: Final = 1.0
-"""How late a timer can be after the system clock was set forward or the machine slept."""
+"""The loop looks at the clock this often, so that a stall shows, and a timer is this late after one at most."""
+
+
+STALL_S: Final = 20.0
+"""Seconds that the loop may miss, or that time may be held, without a word; a third of what officers may be late."""
+
+_STALL_NS: Final = int(STALL_S * 1e9)
 
 
 class RealClock(Clock):
@@ -22,6 +29,10 @@ class RealClock(Clock):
     Timers follow the time of day, too: when the system clock is set forward, or the machine wakes from sleep,
     what became due fires within a second. When the system clock is set back, society time runs at half pace
     until the system has caught up, so nothing repeats and nothing stands still.
+
+    A jump of the system's time of more than `STALL_S` between two looks of the loop is time that nobody could use: the
+    process or the machine stood, or somebody set the clock. Society time then goes on from where it stood, `behind` the
+    system's, until the society has said so and calls `catch_up` (K6, K7).
 
     The clock can be read before its run and goes on after it.
     """
@@ -39,22 +50,75 @@ class RealClock(Clock):
         start_us = utc_ns() // 1000
         self._origin_ns = start_us * 1000
         self._elapsed_ns = 0
+        self._behind_ns = 0
+        self._still = Hold(self._freed)
         super().__init__(_EPOCH + timedelta(microseconds=start_us))
 
     @property
     def speed(self) -> float:
         return 1.0
 
-    def elapsed_us(self) -> int:
+    def open_loop(self) -> SocietyLoop:
+        # What passed before the run is no stall.
+        self.elapsed_us()
+        return super().open_loop()
+
+    def still(self) -> Hold:
+        return self._still
+
+    @property
+    def behind(self) -> timedelta:
+        if self._still.count:
+            return timedelta(0)
+        return timedelta(microseconds=self._behind_ns // 1000)
+
+    def catch_up(self, by: timedelta) -> None:
         with self._lock:
-            read_ns = self._monotonic_ns()
-            half_pace_ns = self._elapsed_ns + (read_ns - self._read_ns) // 2
-            self._elapsed_ns = max(self._utc_ns() - self._origin_ns, half_pace_ns)
+            self._behind_ns = max(self._behind_ns - by // MICROSECOND * 1000, 0)
+            self._elapsed_ns += by // MICROSECOND * 1000
+        self._wake()
+
+    def elapsed_us(self) -> int:
+        has_fallen = False
+        with self._lock:
+            utc_ns, read_ns = self._utc_ns(), self._monotonic_ns()
+            elapsed_ns = utc_ns - self._origin_ns - self._behind_ns
+            jump_ns = elapsed_ns - self._elapsed_ns
+            if self._loop is not None and (self._still.count or jump_ns > _STALL_NS):
+                if not self._is_beating:
+                    return self._elapsed_ns // 1000
+                self._behind_ns = max(self._behind_ns + jump_ns, 0)
+                has_fallen = not self._still.count
+            else:
+                if jump_ns < 0 < self._behind_ns:
+                    # Set forward and then back: it is less behind.
+                    less_ns = min(self._behind_ns, read_ns - self._read_ns - jump_ns)
+                    self._behind_ns -= less_ns
+                    elapsed_ns += less_ns
+                self._elapsed_ns = max(elapsed_ns, self._elapsed_ns + (read_ns - self._read_ns) // 2)
             self._read_ns = read_ns
-            return self._elapsed_ns // 1000
+            now_us = self._elapsed_ns // 1000
+        if has_fallen:
+            self._tell()
+        return now_us
+
+    def _freed(self) -> None:
+        """Let time pass again: a short while is caught up with at once, a long one is told."""
+        with self._lock:
+            is_short = self._behind_ns <= _STALL_NS
+            if is_short:
+                self._elapsed_ns += self._behind_ns
+                self._behind_ns = 0
+        if not is_short:
+            self._tell()
+
+    def _tell(self) -> None:
+        loop = self._loop
+        if loop is not None and self.on_behind is not None:
+            loop.call_soon_threadsafe(self.on_behind)
 
     def idle(self, due_us: int | None, port: Port) -> Events:
         if due_us is None:
-            return port.wait(None)
+            return port.wait(_LONGEST_WAIT_S)
         wait_s = (due_us - self.elapsed_us()) / MICROSECONDS
         return port.wait(min(max(wait_s, 0.0), _LONGEST_WAIT_S))

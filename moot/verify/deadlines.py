@@ -15,7 +15,7 @@ from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.duties import ripe_duty
 from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.officers import ClockSet, ends_outage
 from protocols.kernel.officers import Violation as ViolationMessage
 
 EVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -42,7 +42,7 @@ class Deadlines:
             settled_at: Since when the society is up; nobody is late before that plus `slack`.
             slack: How late the officers may be.
         """
-        if settled_at is None or not docket.house.is_up or type(env.body) is SocietyStarted:
+        if settled_at is None or not docket.house.is_up or ends_outage(env.body):
             return
         before = env.sent_at - slack
         if docket.pending:
@@ -63,6 +63,8 @@ class Deadlines:
             self._alarm_at = EVER
         elif env.body.type in docket.rules.lifecycle:
             self._alarm_at = self._deadline_at = EVER
+            if isinstance(env.body, ClockSet) and self._ended_at is not None:
+                self._ended_at += env.body.held
         for obligation in fx.opened:
             self._deadline_at = min(self._deadline_at, obligation.due_at)
 

@@ -64,7 +64,7 @@ class Lifecycle:
         if kind is SocietyStopped:
             self._stops(env)
         elif kind is ClockSet:
-            self._sets(env)
+            self._sets(env, docket)
         elif self._paused_at is not None and env.sent_at > self._paused_at + LEAST:
             self._findings.warn(
                 "paused", env.seq, "time was paused and passed all the same, perhaps by steps"
@@ -80,6 +80,8 @@ class Lifecycle:
             self._paused_at = env.sent_at if body.paused else None
             self._pace(body.speed, env.seq)
         elif isinstance(body, ClockSet):
+            if body.held_s:
+                self.settled_at = env.sent_at
             self._paused_at = env.sent_at if body.paused else None
             self._pace(body.speed, env.seq)
         if isinstance(body, SocietyStarted | ConfigChanged):
@@ -146,9 +148,11 @@ class Lifecycle:
         if env.id != derived and env.id.partition("/")[0] == derived.partition("/")[0]:
             self._bad(env, "K1", f"id: {env.id}, this is {derived}")
 
-    def _sets(self, env: Envelope) -> None:
+    def _sets(self, env: Envelope, docket: Docket) -> None:
         body = env.body
         assert isinstance(body, ClockSet)
+        if body.held_s:
+            self._held(env, body, docket)
         self._check_id(env, f"clock/{rfc3339(body.society_at)}/{env.id.rpartition('/')[2]}")
         slack = max(self.slack, LEAST, timedelta(seconds=WALL_S * min(body.speed, MOST_SPEED)))
         if abs(env.sent_at - body.society_at) > slack:
@@ -160,6 +164,15 @@ class Lifecycle:
             )
         if not LEAST_SPEED <= body.speed <= MOST_SPEED or self._kind == "virtual":
             self._findings.add(env.seq, "clock", "K7", f"a {self._kind} clock has no speed {body.speed}")
+
+    def _held(self, env: Envelope, body: ClockSet, docket: Docket) -> None:
+        """Check an outage of a running society: in real time alone, and no longer than the log was silent (K6)."""
+        if self._kind != "real" or body.speed != 1 or body.paused:
+            self._bad(env, "K6", f"held_s: a {self._kind} clock loses no time")
+        silent = env.sent_at - (docket.at or env.sent_at)
+        if body.held > silent:
+            self._bad(env, "K6", f"held_s: {body.held}, but the message before it is {silent} old")
+        self._findings.warn("held", env.seq, f"for {body.held} nobody could do anything: {body.reason}")
 
 
 def _viewers(config: Mapping[str, Any]) -> Viewers:

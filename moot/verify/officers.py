@@ -14,7 +14,7 @@ from moot.verify.report import Findings
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Ruling, TimeoutPing
+from protocols.kernel.officers import ClockSet, Ruling, TimeoutPing
 from protocols.kernel.seats import OFFICERS
 
 KEPT: Final = 4096
@@ -67,6 +67,10 @@ class Officers:
     def after(self, env: Envelope, fx: Effects, slack: timedelta) -> None:
         """Take in what the fold of a message changed; judge one without effect."""
         at = env.sent_at
+        if isinstance(env.body, ClockSet) and (held := env.body.held):
+            # What was overtaken a moment before an outage was overtaken a moment before.
+            self._closed = deque((Closed(one, then + held) for one, then in self._closed), maxlen=KEPT)
+            self._ended = deque(((case_id, then + held) for case_id, then in self._ended), maxlen=KEPT)
         for obligation in fx.closed:
             self._closed.append(Closed(obligation, at))
         for state in fx.ended:

@@ -16,6 +16,7 @@ from moot.verify.second_debate import Breach, Debate, Event
 from moot.verify.second_desk import DESK_TYPES, Desk
 from moot.verify.second_escalation import TYPES, Escalations
 from protocols.kernel.envelope import Envelope
+from protocols.kernel.officers import ends_outage
 from protocols.kernel.seats import Seat
 
 NOTHING: Final = timedelta(0)
@@ -74,7 +75,7 @@ class SecondOpinion:
         """
         kind = env.body.type
         # The first message after an outage comes hours later, and no time has passed.
-        if kind != "SOCIETY_STARTED" and (self._suspicions or self._closing or self._desk.is_waiting):
+        if not ends_outage(env.body) and (self._suspicions or self._closing or self._desk.is_waiting):
             before = self._up(env) - slack
             self._mature(before, env.seq - MESSAGES)
             self._close(before)
@@ -114,6 +115,9 @@ class SecondOpinion:
         if self._last_at is not None:
             self._outage += env.sent_at - (self._down_at or self._last_at)
         self._down_at = None
+
+    def _held(self, env: Envelope, body: Any, is_void: bool) -> None:
+        self._outage += body.held
 
     def _stopped(self, env: Envelope, body: Any, is_void: bool) -> None:
         self._down_at = env.sent_at
@@ -212,6 +216,7 @@ class SecondOpinion:
 _HANDLERS: Final[dict[str, Any]] = {
     "SOCIETY_STARTED": SecondOpinion._started,
     "SOCIETY_STOPPED": SecondOpinion._stopped,
+    "CLOCK_SET": SecondOpinion._held,
     "VIOLATION": SecondOpinion._struck,
     "CYCLE_TRIGGER": SecondOpinion._triggered,
     "HYPOTHESIS": SecondOpinion._opened,

@@ -202,7 +202,7 @@ class Verifier:
         if kind in docket.rules.lifecycle:
             lifecycle.after(env, docket)
         self._envelopes.after(env, fx)
-        if fx.closed or fx.ended or fx.superseded:
+        if fx.closed or fx.ended or fx.superseded or kind == "CLOCK_SET":
             self._officers.after(env, fx, lifecycle.slack)
         self._deadlines.after(env, fx, docket)
         if kind in LESSONS:

@@ -40,8 +40,10 @@ def check_guest(draft: Draft, docket: Docket) -> None:
 
     Raises:
         Violation: K14, its tenure is none that lasts; K21, it claims a chain; K1, it answers what nobody owed, or an
-            attempt that never was; K9, its case never was.
+            attempt that never was; K9, its case never was;
+            R-D12, it chooses an id that the sequencer counts.
     """
+    _check_counted(draft, docket)
     author, tenures = draft.author, docket.house.tenures
     tenure = 0 if author in PEOPLE else tenures.get(author, 0)
     if draft.tenure != tenure:
@@ -57,6 +59,14 @@ def check_guest(draft: Draft, docket: Docket) -> None:
         _check_unasked(draft, docket)
     else:
         _check_answer(draft, draft.obligation_id, docket)
+
+
+def _check_counted(draft: Draft, docket: Docket) -> None:
+    """Check that a body leaves to the sequencer what it counts (K20)."""
+    minted = docket.rules.minted.get(draft.body.type)
+    if minted is not None and any(minted.ids(draft.body)):
+        field = ".".join(minted.path)
+        raise Malformed("R-D12", "is counted: leave it empty, the sequencer fills it in", field=field)
 
 
 def _check_unasked(draft: Draft, docket: Docket) -> None:

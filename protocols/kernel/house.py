@@ -167,6 +167,9 @@ class House:
         elif isinstance(body, ClockSet):
             self.speed = body.speed
             self.paused = body.paused
+            if body.held_s:
+                self.outage += body.held
+                return body.held
         elif isinstance(body, ConfigChanged):
             self.config = {**self.config, **dict(body.changes)}
         return timedelta(0)

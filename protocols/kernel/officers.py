@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -48,13 +49,28 @@ class ConfigChanged(Message):
 
 
 class ClockSet(Message):
-    """Set the society's time, its speed, or pause it. Timekeeper, #admin (K7, K8)."""
+    """Set the society's time, its speed, or pause it. Timekeeper, #admin (K6, K7, K8).
+
+    `held_s` are the seconds before it in which a society in real time could do nothing: its process or its machine
+    stood, or the disk took nothing. They are nobody's silence, and move what is due.
+    """
 
     type: Literal["CLOCK_SET"] = "CLOCK_SET"
     society_at: Instant
     speed: Number
     paused: bool
     reason: Text
+    held_s: Annotated[Number, Field(ge=0)] = 0.0
+
+    @property
+    def held(self) -> timedelta:
+        """Return the time that was nobody's."""
+        return timedelta(seconds=self.held_s)
+
+
+def ends_outage(body: Message) -> bool:
+    """Say whether a message is the first after time in which nobody could do anything (K6)."""
+    return type(body) is SocietyStarted or (type(body) is ClockSet and bool(body.held_s))
 
 
 class Anchor(Message):

@@ -46,6 +46,10 @@ class Minted(NamedTuple):
         number = "[0-9]{8}_[0-9]{4}(_[0-9]{1,6})?" if self.by_minute else "[0-9]{3,9}"
         return re.compile(f"{self.prefix}_{number}")
 
+    def ids(self, body: Message) -> list[str]:
+        """Return the ids of a body that it speaks of; "" for one that is not counted yet."""
+        return _ids(body, self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:

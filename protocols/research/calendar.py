@@ -14,7 +14,7 @@ from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.errors import OfficerFault
 from protocols.kernel.house import Fold, House, Turn
 from protocols.kernel.message import Message
-from protocols.kernel.officers import ConfigChanged, SocietyStarted
+from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, ends_outage
 from protocols.kernel.people import Stop
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
@@ -134,7 +134,7 @@ class Calendar(Fold):
 
     name = "calendar"
     types = frozenset(
-        {"SOCIETY_STARTED", "CONFIG_CHANGED", "CYCLE_TRIGGER", "CYCLE_SKIPPED", "CYCLE_DEFERRED"}
+        {"SOCIETY_STARTED", "CLOCK_SET", "CONFIG_CHANGED", "CYCLE_TRIGGER", "CYCLE_SKIPPED", "CYCLE_DEFERRED"}
     )
     turns = Turn.ENDED | Turn.PERSON
 
@@ -167,6 +167,9 @@ class Calendar(Fold):
             self._handled(body.schedule, body.nominal_at)
         elif type(body) is CycleDeferred:
             self._deferred.add((body.schedule, body.nominal_at))
+        elif type(body) is ClockSet:
+            if ends_outage(body):
+                self._up_since = env.sent_at
         elif type(body) is SocietyStarted:
             self._up_since = env.sent_at
             self._configure(env, docket.house)

@@ -10,7 +10,7 @@ from protocols.escalation.watch import Condition, Source
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.house import Turn
-from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.officers import ClockSet, SocietyStarted
 from protocols.kernel.seats import SYSTEM_A, Seat
 from protocols.kernel.tenure import is_ruled
 from protocols.research.debate import KIND as DEBATE_KIND
@@ -105,7 +105,7 @@ class Deadlocks(Source):
 class NoApprove(Source):
     """No successful APPROVE for 24 h of the society's up time, counted from its start (R-E1, K6)."""
 
-    types = frozenset({"SOCIETY_STARTED", "BACKTEST_RESULT"})
+    types = frozenset({"SOCIETY_STARTED", "CLOCK_SET", "BACKTEST_RESULT"})
 
     def __init__(self) -> None:
         """Start with no success."""
@@ -116,7 +116,7 @@ class NoApprove(Source):
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Move the start of the wait at the society's start, by outages, and as each backtest passes (R-D15)."""
         house, body = docket.house, env.body
-        if type(body) is SocietyStarted:
+        if type(body) is SocietyStarted or type(body) is ClockSet:
             if self._since is None:
                 self._since, self._seq = house.started_at, env.seq
             else:

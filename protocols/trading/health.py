@@ -10,7 +10,7 @@ from protocols.kernel.case import CaseState
 from protocols.kernel.docket import Docket, Effects
 from protocols.kernel.envelope import OFFICER, Draft, Envelope
 from protocols.kernel.house import Fold, Turn
-from protocols.kernel.officers import SocietyStarted
+from protocols.kernel.officers import ends_outage
 from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
 from protocols.kernel.times import hours, minutes, rfc3339
 from protocols.research.rights import RIGHTS as RESEARCH_RIGHTS
@@ -57,7 +57,7 @@ class Health(Fold):
     name = "health"
     types = frozenset(
         row.type for row in (*RESEARCH_RIGHTS, *TRADING_RIGHTS) if not SEATS.isdisjoint(row.seats)
-    ).difference(SAID_BEFORE_THE_END) | {"SOCIETY_STARTED", "TRADING_DAY", "TIMEOUT_PING"}
+    ).difference(SAID_BEFORE_THE_END) | {"SOCIETY_STARTED", "CLOCK_SET", "TRADING_DAY", "TIMEOUT_PING"}
     turns = Turn.ENDED | Turn.RULED | Turn.BROKE
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class Health(Fold):
             self._day = body
             if fx.started and not fx.ended:
                 self._next = following(body, env.sent_at)
-        elif isinstance(body, SocietyStarted):
+        elif ends_outage(body):
             self._up_since = env.sent_at
 
     def silences(self, seat: Seat) -> int:

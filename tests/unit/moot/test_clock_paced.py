@@ -61,7 +61,9 @@ def test_it_stands_at_its_start_until_it_runs_and_after_it_has_run() -> None:
 
     async def main(clock: PacedClock) -> None:
         assert clock.now() == START
-        wall.pass_s(10)
+        for _ in range(10):
+            wall.pass_s(1)
+            clock.now()
         assert clock.now() == START + timedelta(seconds=1200)
 
     clock = PacedClock(START, 120, monotonic_ns=wall)
@@ -139,20 +141,66 @@ def test_now_never_runs_backwards_whatever_is_done(acts: list[tuple[str, float]]
 def test_the_wait_is_converted_to_wall_time() -> None:
     def check(clock: PacedClock, wall: Wall) -> None:
         port = Port()
-        due_us = 60_000_000
+        due_us = 240_000
         clock.idle(due_us, port)  # type: ignore[arg-type]
         clock.set_speed(1)
         clock.idle(due_us, port)  # type: ignore[arg-type]
-        wall.pass_s(30)
+        wall.pass_s(0.14)
         clock.idle(due_us, port)  # type: ignore[arg-type]
-        wall.pass_s(40)
+        wall.pass_s(0.5)
         clock.idle(due_us, port)  # type: ignore[arg-type]
         clock.idle(None, port)  # type: ignore[arg-type]
         clock.pause()
         clock.idle(due_us, port)  # type: ignore[arg-type]
         clock.resume()
         clock.idle(10**15, port)  # type: ignore[arg-type]
-        assert port.waits == [pytest.approx(0.5), pytest.approx(60), pytest.approx(30), 0, None, None, 3600]
+        assert port.waits == [
+            pytest.approx(0.002),
+            pytest.approx(0.24),
+            pytest.approx(0.1),
+            0,
+            0.25,
+            None,
+            0.25,
+        ]
+
+    opened(120, check)
+
+
+@pytest.mark.parametrize("speed", [0.5, 120, 100_000])
+def test_k6_of_a_stall_a_second_counts_whoever_looks_first(speed: float) -> None:
+    def check(clock: PacedClock, wall: Wall) -> None:
+        wall.pass_s(0.5)
+        assert clock.now() == START + timedelta(seconds=0.5 * speed)
+        wall.pass_s(3600)
+        seen: list[datetime] = []
+        other = threading.Thread(target=lambda: seen.append(clock.now()))
+        other.start()
+        other.join()
+        after = START + timedelta(seconds=1.5 * speed)
+        assert seen == [after] == [clock.now()]
+        wall.pass_s(0.5)
+        assert clock.now() == after + timedelta(seconds=0.5 * speed)
+        assert clock.behind == timedelta(0)
+
+    opened(speed, check)
+
+
+def test_k6_time_stands_while_anybody_holds_it_and_goes_on_from_there() -> None:
+    def check(clock: PacedClock, wall: Wall) -> None:
+        port = Port()
+        with clock.still():
+            with clock.still():
+                wall.pass_s(0.9)
+            wall.pass_s(0.9)
+            assert clock.now() == START
+            clock.step()
+            clock.idle(10_000, port)  # type: ignore[arg-type]
+            assert clock.now() == START
+            assert port.waits == [None]
+            clock.resume()
+        wall.pass_s(0.9)
+        assert clock.now() == START + timedelta(seconds=0.9 * 120)
 
     opened(120, check)
 
@@ -248,8 +296,9 @@ def test_slowing_down_mid_sleep_makes_the_sleep_longer() -> None:
         await ready()
         wall.pass_s(0.01)
         clock.set_speed(1)
-        wall.pass_s(9.9)
-        await ready()
+        for _ in range(11):
+            wall.pass_s(0.9)
+            await ready()
         assert clock.now() == START + timedelta(seconds=19.9)
         assert not sleeping.done()
         clock.set_speed(1000)

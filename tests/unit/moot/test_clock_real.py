@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -99,7 +101,83 @@ def test_it_looks_at_the_wall_every_second_for_a_clock_that_was_set() -> None:
     wall.set_by_s(3600)
     clock.idle(60_000_000, port)  # type: ignore[arg-type]
     clock.idle(None, port)  # type: ignore[arg-type]
-    assert port.waits == [1, 0.25, 0, None]
+    assert port.waits == [1, 0.25, 0, 1]
+
+
+def running(check: Callable[[RealClock, Wall, list[timedelta]], None]) -> None:
+    """Run a check on a clock in its run, with what it says of falling behind."""
+    wall, told = Wall(), list[timedelta]()
+
+    async def main(clock: RealClock) -> None:
+        clock.on_behind = lambda: told.append(clock.behind)
+        check(clock, wall, told)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    wall.clock().run(main)
+
+
+@pytest.mark.parametrize("how", ["pass_s", "set_by_s"])
+def test_k6_a_jump_is_not_followed_until_it_has_been_said(how: str) -> None:
+    told: list[timedelta] = []
+
+    def check(clock: RealClock, wall: Wall, said: list[timedelta]) -> None:
+        nonlocal told
+        told = said
+        start = clock.now()
+        wall.pass_s(19)
+        assert clock.now() == start + timedelta(seconds=19)
+        getattr(wall, how)(7200)
+        assert clock.now() == start + timedelta(seconds=19)
+        wall.pass_s(5)
+        assert clock.now() == start + timedelta(seconds=24)
+        assert clock.behind == timedelta(hours=2)
+        clock.catch_up(timedelta(hours=2))
+        assert clock.now() == start + timedelta(hours=2, seconds=24)
+        assert clock.behind == timedelta(0)
+        wall.pass_s(1)
+        assert clock.now() == start + timedelta(hours=2, seconds=25)
+
+    running(check)
+    assert len(told) == 1
+
+
+def test_k6_a_clock_that_is_set_forth_and_back_is_behind_by_nothing() -> None:
+    def check(clock: RealClock, wall: Wall, _told: list[timedelta]) -> None:
+        now = clock.now()
+        wall.set_by_s(7200)
+        assert (clock.now(), clock.behind) == (now, timedelta(hours=2))
+        wall.set_by_s(-7200)
+        wall.pass_s(1)
+        assert (clock.now(), clock.behind) == (now + timedelta(seconds=1), timedelta(0))
+
+    running(check)
+
+
+def test_k6_time_that_is_held_is_caught_up_with_in_silence_when_it_is_short_and_told_when_it_is_long() -> (
+    None
+):
+    told: list[timedelta] = []
+
+    def check(clock: RealClock, wall: Wall, said: list[timedelta]) -> None:
+        nonlocal told
+        told = said
+        start = clock.now()
+        with clock.still():
+            for _ in range(15):
+                wall.pass_s(1)
+                assert clock.now() == start
+        assert clock.now() == start + timedelta(seconds=15)
+        with clock.still(), clock.still():
+            for _ in range(300):
+                wall.pass_s(1)
+                clock.now()
+            assert clock.behind == timedelta(0)
+        assert clock.now() == start + timedelta(seconds=15)
+        assert clock.behind == timedelta(minutes=5)
+
+    running(check)
+    assert told == [timedelta(minutes=5)]
 
 
 def test_a_sleeper_wakes_on_time_and_never_early() -> None:

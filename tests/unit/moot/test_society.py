@@ -70,7 +70,7 @@ def crash(directory: Path, hours: float) -> None:
     async def main(clock: VirtualClock) -> None:
         society = await Society.open(plan_at(start, directory), clock)
         await society.run_until(start + timedelta(hours=hours))
-        await society._abandon()
+        await society.abandon()
 
     VirtualClock(start).run(main)
 

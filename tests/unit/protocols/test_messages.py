@@ -281,7 +281,7 @@ BODIES: dict[str, dict[str, Any]] = {
     },
     "SOCIETY_STOPPED": {"reason": "SIGTERM", "last_seq": 0},
     "CONFIG_CHANGED": {"changes": {"speed": 60}, "reason": "slower"},
-    "CLOCK_SET": {"society_at": AT, "speed": 1.0, "paused": True, "reason": "a person thinks"},
+    "CLOCK_SET": {"society_at": AT, "speed": 1.0, "paused": True, "reason": "a person thinks", "held_s": 0.0},
     "ANCHOR": {"nominal_at": AT, "seq": 7, "hash": "5e" * 32},
     "TIMEOUT_PING": {"obligation_id": "hyp_1/verdict/evolver", "seat": "evolver", "waited_min": 20.0},
     "RULING": {

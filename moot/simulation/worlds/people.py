@@ -1,0 +1,257 @@
+"""What people do in a world: posts through the door, like everybody's, right and wrong ones alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from channels.errors import Refused
+from channels.guests.drafts import draft_to_json
+from moot.door import Door
+from moot.simulation.worlds.dice import Dice
+from moot.society import Society
+from protocols.arena.messages import ArenaTask
+from protocols.escalation.case import EscalationState
+from protocols.escalation.messages import EscalationAck, EscalationAnswer
+from protocols.kernel.envelope import Actor, Draft, Envelope
+from protocols.kernel.message import Message
+from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from protocols.kernel.seats import BOTS, PEOPLE, Seat
+from protocols.kernel.stop import SOCIETY
+from protocols.rulebook import CHANNEL_OF
+from protocols.trading.messages import Halt, Resume, ResumeConfirmed
+
+ADMINS: Final = {"cli": ("owner",), "console": ("owner",), "discord": ("ann",), "slack": ("bob",)}
+EVERYBODY: Final = (
+    *(Actor("human", platform, user) for platform, users in ADMINS.items() for user in users),
+    Actor("human", "discord", "eve"),
+    Actor("human", "console", "viewer"),
+    Actor("human", "slack", "ann"),
+)
+
+TEXTS: Final = ("hm", "good morning", "", "what of the drawdown?", "€ über 漢字 \u202e\x00", "x" * 3000)
+RECENT: Final = 400
+"""How far back an echo goes, in messages."""
+
+
+class Act(NamedTuple):
+    """One act of one person.
+
+    Attributes:
+        society: Where.
+        who: The person.
+        dice: Draws what is left open.
+        n: Tells it from other acts.
+    """
+
+    society: Society
+    who: Actor
+    dice: Dice
+    n: int
+
+    @property
+    def seat(self) -> Seat:
+        """What the person is taken for, rightly nine times in ten."""
+        is_admin = self.who.user_id in ADMINS.get(self.who.platform, ())
+        return Seat.ADMIN if is_admin is not self.dice.chance(0.1) else Seat.VIEWER
+
+    def draft(self, channel: str, body: Message, **over: Any) -> Draft:
+        """Make the draft of something that answers no obligation."""
+        seat = over.pop("author", None) or self.seat
+        key = over.pop("key", f"{self.who.platform}/{self.who.user_id}/{self.n}")
+        return Draft(channel=channel, author=seat, body=body, actor=self.who, key=key, **over)
+
+    def case(self, kind: str | None = None) -> str | None:
+        """Draw an open case, now and then an ended one or one that never was."""
+        docket = self.society.host.docket
+        found = [s.case_id for s in docket.cases.values() if kind is None or s.kind == kind]
+        ended = [e.case_id for e in docket.ended.values() if kind is None or e.kind == kind][-20:]
+        if self.dice.chance(0.1):
+            return "never_was"
+        if ended and (not found or self.dice.chance(0.2)):
+            return self.dice.pick(ended)
+        return self.dice.pick(found) if found else None
+
+    async def recent(self) -> Envelope:
+        """Draw a message of the log, a late one."""
+        head = self.society.bus.head.seq
+        seq = self.dice.whole(max(1, head - RECENT), head)
+        (found,) = [envelope async for envelope in self.society.bus.read(seq, seq)]
+        return found
+
+
+Do = Callable[[Act], Awaitable["Draft | Mapping[str, Any] | None"]]
+
+
+async def _note(act: Act) -> Draft:
+    dice = act.dice
+    channel = dice.pick(("#a-arena", "#a-report", "#admin", "#b-ops", "#bridge", "#lab", "#nowhere"))
+    about = act.case() if dice.chance(0.4) else None
+    reply = (await act.recent()).id if dice.chance(0.3) else "nothing" if dice.chance(0.1) else None
+    case_id = about if dice.chance(0.6) else act.case() if dice.chance(0.3) else None
+    body = Note(text=dice.pick(TEXTS), about_case_id=about)
+    return act.draft(channel, body, case_id=case_id, in_reply_to=reply, tenure=7 if dice.chance(0.05) else 0)
+
+
+async def _take(act: Act) -> Draft:
+    owing = sorted({o.seat for o in act.society.host.docket.open.values() if o.seat in BOTS})
+    seat = act.dice.pick(owing) if owing and act.dice.chance(0.8) else act.dice.pick(sorted(Seat))
+    user = act.who.user_id if act.dice.chance(0.9) else "somebody"
+    return act.draft("#admin", SeatTaken(seat=seat.value, user_id=user, reason="I do it"))
+
+
+async def _release(act: Act) -> Draft | None:
+    holders = act.society.host.docket.house.holders
+    seat = act.dice.pick(sorted(holders)) if holders else act.dice.pick(sorted(BOTS))
+    return act.draft("#admin", SeatReleased(seat=seat.value, user_id=act.who.user_id, reason=""))
+
+
+async def _answer(act: Act) -> Draft | None:
+    """Answer what a seat owes that a person holds: as its mind would, now and then with something wrong."""
+    host, dice = act.society.host, act.dice
+    held = [o for o in host.docket.open.values() if o.seat in host.docket.house.holders]
+    if not held:
+        return await _take(act)
+    owed = dice.pick(held)
+    holder = host.docket.house.holders[owed.seat]
+    view = await host.view(owed.seat, owed)
+    mind = act.society.minds.get(owed.seat)
+    if view is None or mind is None:
+        return None
+    reply = await mind.answer(view)
+    body = (await act.recent()).body if reply is None or dice.chance(0.1) else reply.body
+    draft = host.answer_draft(view, body)
+    if draft is None:
+        return None
+    tenure = draft.tenure if dice.chance(0.9) else dice.pick((0, 1, draft.tenure + 1))
+    attempt = draft.attempt + (dice.chance(0.05) and 1)
+    who = holder if dice.chance(0.95) else act.who
+    reply_to = draft.in_reply_to if dice.chance(0.1) else None
+    return Draft(
+        channel=draft.channel, author=draft.author, body=draft.body, actor=who, case_id=draft.case_id,
+        obligation_id=draft.obligation_id, attempt=attempt, tenure=tenure, in_reply_to=reply_to,
+        hops=draft.hops if dice.chance(0.05) else 0,
+    )  # fmt: skip
+
+
+async def _escalation(act: Act) -> Draft | None:
+    docket, dice = act.society.host.docket, act.dice
+    case_id = act.case("escalation")
+    if case_id is None:
+        return None
+    state = docket.cases.get(case_id)
+    options = [option.n for option in state.options] if isinstance(state, EscalationState) else [1]
+    if dice.chance(0.3):
+        body: Message = EscalationAck(escalation_id=case_id)
+    elif dice.chance(0.7):
+        body = EscalationAnswer(escalation_id=case_id, option=dice.pick([*options, 99]))
+    else:
+        body = EscalationAnswer(escalation_id=case_id, text=dice.pick(TEXTS))
+    return act.draft("#admin", body, case_id=case_id if dice.chance(0.8) else None)
+
+
+async def _override(act: Act) -> Draft | None:
+    case_id = act.case(act.dice.pick(("debate", "debate", None)))
+    if case_id is None:
+        return None
+    body = Override(case_id=case_id, verdict=act.dice.pick(("APPROVE", "REJECT")), why="I know better")
+    return act.draft("#a-verdict", body, case_id=case_id if act.dice.chance(0.8) else act.case())
+
+
+async def _stop(act: Act) -> Draft:
+    scope = act.dice.weighed((("A", 3.0), ("B", 3.0), (act.case() or "C", 3.0), (SOCIETY, 0.5)))
+    return act.draft("#admin", Stop(scope=scope, why="enough"))
+
+
+async def _halt(act: Act) -> Draft:
+    return act.draft("#b-risk", Halt(reason="fear", by=act.who.user_id))
+
+
+async def _resume(act: Act) -> Draft:
+    if act.dice.chance(0.3):
+        return act.draft("#b-risk", ResumeConfirmed(checks=("calm",)))
+    return act.draft("#b-ops", Resume(reason="calm"))
+
+
+async def _task(act: Act) -> Draft:
+    name = f"t{act.n}"
+    task = {"task_id": name, "initial_prompt": "plan a review", "session_id": f"s{act.n}"}
+    body = ArenaTask(config={"notebook_enabled": act.dice.chance(0.3)}, task=task)
+    return act.draft("#r-arena", body)
+
+
+async def _echo(act: Act) -> Draft:
+    """Say again what stands in the log, as somebody else, with what surrounds it half right."""
+    dice, house = act.dice, act.society.host.docket.house
+    said = await act.recent()
+    seat = dice.pick((said.author, Seat.ADMIN, Seat.VIEWER, *sorted(house.holders)))
+    actor = house.holders.get(seat, act.who) if dice.chance(0.8) else act.who
+    tenure = house.tenures.get(seat, 0) if seat not in PEOPLE or dice.chance(0.1) else 0
+    answers = said.obligation_id if dice.chance(0.4) else None
+    channel = said.channel if dice.chance(0.8) else CHANNEL_OF.get(said.body.type, "#a-arena")
+    return Draft(
+        channel=channel, author=seat, actor=actor, body=said.body,
+        case_id=said.case_id if dice.chance(0.7) else act.case() if dice.chance(0.5) else None,
+        obligation_id=answers, attempt=dice.pick((0, 0, said.attempt, 1)),
+        tenure=tenure if dice.chance(0.9) else said.seq,
+        in_reply_to=said.id if dice.chance(0.3) else said.in_reply_to if dice.chance(0.3) else None,
+        hops=said.hops if dice.chance(0.1) else 0,
+        key=dice.pick((f"echo/{act.n}", f"echo/{act.n}", said.id, f"{said.id}/aside-1")),
+    )  # fmt: skip
+
+
+async def _garbage(act: Act) -> Mapping[str, Any]:
+    """Send what is no draft, or one with something odd in it."""
+    dice = act.dice
+    plain: dict[str, Any] = json.loads(draft_to_json(await _note(act)))
+    for _ in range(dice.whole(1, 3)):
+        field = dice.pick([*sorted(plain), "seq", "body"])
+        plain[field] = dice.pick(
+            (None, 0, -1, 2**60, "", "x" * 600, [], {}, {"type": "NOTE"}, "\ud800", 1e300)
+        )
+    return plain
+
+
+ACTS: Final[Mapping[str, Do]] = {
+    "note": _note,
+    "take": _take,
+    "release": _release,
+    "answer": _answer,
+    "escalation": _escalation,
+    "override": _override,
+    "stop": _stop,
+    "halt": _halt,
+    "resume": _resume,
+    "task": _task,
+    "echo": _echo,
+    "garbage": _garbage,
+}
+
+
+async def do(kind: str, act: Act, door: Door) -> str:
+    """Do something through the door, now and then twice.
+
+    Returns:
+        What the person is told: the receipt's status, `refused`, or `nothing` where there was nothing to do.
+    """
+    made = await ACTS[kind](act)
+    if made is None:
+        return "nothing"
+    try:
+        plain = json.loads(draft_to_json(made)) if isinstance(made, Draft) else dict(made)
+    except ValueError:
+        return "refused"
+    key = str(plain.get("key") or f"guest/{act.n}")
+    told = await _post(door, plain, key)
+    if act.dice.chance(0.15):
+        again = {**plain, "channel": "#a-arena"} if act.dice.chance(0.3) else plain
+        await _post(door, again, key)
+    return told
+
+
+async def _post(door: Door, plain: Mapping[str, Any], key: str) -> str:
+    try:
+        return str((await door.publish_json(plain, key))["status"])
+    except Refused:
+        return "refused"
