@@ -379,6 +379,7 @@ def of_one_form(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 MAY_BE_LEFT_OUT = {
+    "CLOCK_SET": {"held_s"},
     "CYCLE_TRIGGER": {"cycle_id"},
     "HYPOTHESIS": {"hypothesis_id", "cycle_id", "lineage_id", "round", "parent_strategy_id", "regime"},
     "RISK_ASSESSMENT": {"hypothesis_id"},
