@@ -24,6 +24,7 @@ from channels.backoff import Backoff
 from channels.discord import DiscordSurface
 from channels.gateway.process import Mirroring, run_gateway
 from channels.log.lines import open_line
+from channels.showing.namebook import NameBook
 from channels.slack import SlackSurface
 from channels.terminal import TerminalSurface, line
 from config.settings import load_settings
@@ -173,12 +174,21 @@ def expected(lines: list[str], platform: str) -> Seen:
     return seen
 
 
+def as_shown(lines: list[str]) -> Iterator[str]:
+    """Say what a terminal shows, people by the names that the log had given them by then."""
+    book = NameBook()
+    for text in lines:
+        envelope = open_line(text)
+        book.note(envelope)
+        yield line(envelope, book.names).plain
+
+
 def difference(found: Mapping[str, Counter[str]], wanted: Mapping[str, Counter[str]]) -> str:
     """Say what is missing, and what is there twice; "" when nothing is."""
     said = []
     for name in NAMES:
         for text in (wanted[name] - found[name]).elements():
-            said.append(f"{name} lacks {open_line(text).seq}")
+            said.append(f"{name} lacks {open_line(text).seq}, {open_line(text).body.type}")
         for text in (found[name] - wanted[name]).elements():
             said.append(f"{name} has {open_line(text).seq} too often")
     return "; ".join(said[:8])
@@ -221,7 +231,7 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
         def differences(log: Log) -> dict[str, str]:
             lines = log.read()
             found = {name: difference(view(), expected(lines, name)) for name, view in views.items()}
-            wanted = Counter(line(open_line(text)).plain for text in lines)
+            wanted = Counter(as_shown(lines))
             shown = Counter(pipe.text.splitlines())
             found["terminal"] = str(sorted(((wanted - shown) + (shown - wanted)).elements())[:3]).strip("[]")
             return {name: said for name, said in found.items() if said}
