@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import structlog
 from nicegui import core
 from nicegui.client import Client
+from socketio.exceptions import ConnectionRefusedError
 
 from moot.console.model import Person
 
@@ -94,7 +95,8 @@ def _connected(handler: Handler) -> Handler:
     async def connected(sid: str, environ: dict[str, Any], *_more: object) -> object:
         query = parse_qs(str(environ.get("QUERY_STRING", "")))
         if "implicit_handshake" in query and not _is_owners(sid, query.get("client_id", [""])[0]):
-            return False
+            # In NiceGUI's words: a page that the console no longer knows, after a restart, loads itself anew at them.
+            raise ConnectionRefusedError("Implicit handshake failed")
         return await handler(sid, environ)
 
     return connected

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
+from socketio.exceptions import ConnectionRefusedError
 
 from moot.console.model import Person
 from moot.console.page import sockets
@@ -70,7 +71,8 @@ async def test_a_socket_introduces_itself_as_its_own_persons_page(heard: list[tu
         heard.append((sid, "opened"))
 
     connected = sockets._connected(opened)
-    assert await connected("s-eve", {"QUERY_STRING": "implicit_handshake=true&client_id=p-owner"}) is False
+    with pytest.raises(ConnectionRefusedError, match="Implicit handshake failed"):
+        await connected("s-eve", {"QUERY_STRING": "implicit_handshake=true&client_id=p-owner"})
     assert await connected("s-eve", {"QUERY_STRING": "implicit_handshake=true&client_id=p-eve"}) is None
     assert heard == [("s-new", "p-owner"), ("s-eve", "opened")]
 
