@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import structlog
 from nicegui import core
 from nicegui.client import Client
-from socketio.exceptions import ConnectionRefusedError
+from socketio.exceptions import ConnectionRefusedError  # type: ignore[import-untyped]
 
 from moot.console.model import Person
 
