@@ -24,7 +24,7 @@ from moot.outage import Outage
 from protocols.escalation.case import EscalationState
 from protocols.escalation.messages import EscalationAnswer
 from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, answering
+from protocols.kernel.envelope import BOT, Actor, Draft, Envelope
 from protocols.kernel.message import Message, changed
 from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
 from protocols.kernel.officers import ClockSet
@@ -310,7 +310,7 @@ class Host:
             case_id = ""
         elif body.case_field and not getattr(body, body.case_field):
             body = changed(body, body.case_field, case_id)
-        return answering(
+        return Draft(
             channel,
             seat,
             body,

@@ -7,13 +7,17 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, assemble
+from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, with_hash
 from protocols.kernel.errors import Malformed
 from protocols.kernel.message import Instant, Message
 from protocols.kernel.seats import Seat
 from protocols.kernel.upcast import Opaque, upcast
 from protocols.rulebook import ANY_MESSAGE, MESSAGES, AnyMessage
+
+LAID_OUT_ANEW: Final = (
+    "another tool laid this line out anew: a hash holds for the bytes that `moot export` wrote"
+)
+"""What is said of a line whose hash is not where it was put."""
 
 _Id = Annotated[str, Field(max_length=500)]
 _Count = Annotated[int, Field(ge=0)]
@@ -52,10 +56,6 @@ class _Wire(BaseModel):
 _WIRE: Final[TypeAdapter[_Wire]] = TypeAdapter(_Wire)
 # The adapter's own method looks at eight options before it does the same.
 _read_wire: Final = _WIRE.validator.validate_json
-_HASH_KEY: Final = ',"hash":"'
-_HASH: Final = '"hash":'
-_AFTER_HASH: Final = ',"hops":'
-_START: Final = '{"actor":{"kind":"'
 
 
 def decode_body(raw: bytes | str) -> Message:
@@ -75,22 +75,22 @@ def decode_body(raw: bytes | str) -> Message:
 def decode_envelope(raw: bytes | str) -> Envelope:
     """Read one line of a log. Unknown types become opaque bodies, older versions are upcast (K4).
 
-    `json` of the result is the line without its hash: as it stands when it looks as `Envelope.line` writes
-    it, else laid out anew, so that the hash of a line in any layout can be checked (`canonical_text`).
+    `json` of the result is the line as it stands, without its hash.
 
     Raises:
-        Malformed: It is no envelope; the field and the reason are named.
+        Malformed: It is no envelope, or its hash does not stand where `Envelope.line` puts it; the field and the
+            reason are named.
     """
     try:
         text = raw.decode() if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as exc:
         raise Malformed("messages", f"is not UTF-8 at byte {exc.start}", field="line") from None
     wire, body = _decode(text)
-    return _envelope(wire, body, _without_hash(text, wire.hash), wire.hash or "")
+    return _envelope(wire, body, without_hash(text, wire.hash or ""), wire.hash or "")
 
 
 def decode_stored(text: str, digest: str) -> Envelope:
-    """Read one stored row: the canonical text without `hash`, and the hash as hex (K15).
+    """Read one stored row: the text without `hash`, and the hash as hex (K15).
 
     Raises:
         Malformed: It is no envelope.
@@ -117,7 +117,7 @@ def _decode(text: str) -> tuple[Any, Message]:
 
 def _envelope(wire: Any, body: Message, json: str, digest: str) -> Envelope:
     actor = wire.actor
-    return assemble(
+    return Envelope(
         wire.v,
         wire.seq,
         wire.id,
@@ -137,33 +137,23 @@ def _envelope(wire: Any, body: Message, json: str, digest: str) -> Envelope:
     )
 
 
-def canonical_text(text: str) -> str:
-    """Return the canonical text of a line in whatever layout, without its `hash` (K15).
+def without_hash(line: str, digest: str) -> str:
+    """Cut the hash off a line of JSON Lines: what it was made of (K15).
+
+    Args:
+        line: The line, blanks around it allowed.
+        digest: The hash that stands in it, "" for none.
 
     Raises:
-        Malformed: It is no JSON object.
+        Malformed: The hash does not stand last, as `Envelope.line` writes it, so the line was laid out anew.
     """
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as exc:
-        raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
-    if not isinstance(value, dict):
-        raise Malformed("messages", "is no JSON object", field="line")
-    value.pop("hash", None)
-    try:
-        return canonical_json(value)
-    except ValueError as exc:
-        raise Malformed("messages", f"is not JSON: {exc}", field="line") from None
-
-
-def _without_hash(text: str, digest: str | None) -> str:
-    """Cut the hash out of a line that looks canonical; lay others out anew."""
-    text = text.strip()
-    found = f'{_HASH_KEY}{digest}"' if digest is not None else ""
-    place = text.rfind(found + _AFTER_HASH)
-    if place < 0 or not text.startswith(_START) or (digest is None and _HASH in text):
-        return canonical_text(text)
-    return text[:place] + text[place + len(found) :]
+    line = line.strip()
+    if not digest:
+        return line
+    end = with_hash("}", digest)
+    if not line.endswith(end):
+        raise Malformed("K15", LAID_OUT_ANEW, field="hash")
+    return line[: -len(end)] + "}"
 
 
 def _decode_rare(text: str, error: ValidationError | None) -> tuple[Any, Message]:

@@ -18,7 +18,6 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, NotRequired, TypedDict
 
@@ -107,10 +106,10 @@ def keyed(draft: Draft, key: str) -> Draft:
         Malformed: The key has the form of an answer's id, but settles no obligation.
     """
     if draft.obligation_id is not None:
-        return replace(draft, key="")
+        return draft._replace(key="")
     if _ANSWER_ID.search(key):
         raise Malformed("K1", f"{key!r} has the form of an answer's id: choose another", field="key")
-    return replace(draft, key=key)
+    return draft._replace(key=key)
 
 
 def read_draft(text: str, key: str, decode_body: DecodeBody) -> Draft:

@@ -10,12 +10,12 @@ import re
 from typing import cast
 
 from channels.errors import CorruptLog
-from protocols.kernel.envelope import Actor, Envelope
+from protocols.kernel.envelope import Actor, Envelope, with_hash
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant
 from protocols.kernel.upcast import Opaque
 
-_SEQ = re.compile(r'"seq":(\d+)')
+_SEQ = re.compile(r'\{"v":\d+,"seq":(\d+),')
 
 
 def open_line(line: str) -> Envelope:
@@ -57,7 +57,7 @@ def seq_of(line: str) -> int:
     Raises:
         CorruptLog: There is none.
     """
-    found = _SEQ.search(line, max(line.rfind(',"sent_at":'), 0))
+    found = _SEQ.match(line)
     if found is None:
         raise CorruptLog("not an envelope: no seq")
     return int(found[1])
@@ -69,5 +69,4 @@ def _seat(name: str) -> Seat:
 
 
 def _without_hash(line: str, digest: str) -> str:
-    start = line.rfind(f',"hash":"{digest}"')
-    return line if start < 0 else line[:start] + line[start + len(digest) + 10 :]
+    return line.removesuffix(with_hash("}", digest)) + "}" if digest else line

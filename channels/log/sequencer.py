@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from channels.bus import Admission, Head, Receipt
 from channels.errors import Refused
-from protocols.kernel.canonical import body_json
 from protocols.kernel.discretion import discreet
 from protocols.kernel.envelope import Draft, Envelope, seal
 from protocols.kernel.errors import Malformed, Violation
+from protocols.kernel.message import body_json
 from protocols.kernel.officers import ClockSet
 from protocols.kernel.redact import may_hold_secret
 
@@ -185,8 +185,10 @@ def _skipped(draft: Draft) -> timedelta:
 
 
 def receipt_of(envelope_id: str, known: Known, digest: str) -> Receipt:
-    """Return the receipt of a draft whose id is taken (K1)."""
-    return Receipt(known[0], envelope_id, "duplicate" if known[1] == digest else "superseded")
+    """Return the receipt of a draft whose id is taken (K1); one that cannot be compared is taken for the same."""
+    seq, first = known
+    is_same = first == digest or first.partition(":")[0] != digest.partition(":")[0]
+    return Receipt(seq, envelope_id, "duplicate" if is_same else "superseded")
 
 
 def _known_receipt(envelope_id: str, known: Kept, draft: Draft) -> Receipt:
@@ -219,7 +221,7 @@ def _identify(draft: Draft) -> str:
 
 
 def _digested(draft: Draft) -> tuple[str, str]:
-    """Return the body's canonical text and the digest of a draft as it was sent (K1)."""
+    """Return the body's text and the digest of a draft as it was sent (K1)."""
     try:
         text = body_json(draft.body)
         return text, draft.digest(text)

@@ -82,7 +82,7 @@ class Database(LogSource):
         """Check what only the table shows: the types of its cells, and that `id` is the text's own."""
         if not isinstance(text, str) or not isinstance(digest, bytes):
             raise Damaged(self.name, f"row {seq} holds no text with a hash", line=seq)
-        if not isinstance(identity, str) or f'"id":{encode_basestring(identity)},"in_reply_to":' not in text:
+        if not isinstance(identity, str) or f'"id":{encode_basestring(identity)},"channel":' not in text:
             raise Damaged(self.name, f"row {seq} is stored under another id than its text names", line=seq)
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from moot.verify.reading import Read, canonical
+from moot.verify.reading import Read
 from moot.verify.report import Findings
 from protocols.kernel.envelope import GENESIS, Envelope, link
 from protocols.kernel.officers import SocietyStarted
@@ -41,7 +41,7 @@ class Anchored:
         if not self._wanted:
             return
         if not read.hash:
-            self._computed = link(self._computed, canonical(read.line) or read.text)
+            self._computed = link(self._computed, read.text)
         if seq == 1 and isinstance(env.body, SocietyStarted):
             self._identify(env.body.society_id)
         for anchor in self._wanted.pop(seq, ()):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from channels.bus import Head
-from moot.logs import Line
-from moot.verify.reading import Read, canonical
+from moot.verify.reading import Read
 from moot.verify.report import Findings
 from protocols.kernel.envelope import GENESIS, link
 
@@ -58,20 +57,18 @@ class Chain:
         if len(previous) == 1 and (previous[0] == read.follows or link(previous[0], read.text) == stated):
             self._previous = (stated,)
         else:
-            self._search(read.line, read.text, seq, stated)
+            self._break(read, seq, stated)
         if self._head is not None and self._head.seq == seq and self._head.hash != stated:
             self._findings.add(seq, "head", "K15", "its hash is not the one in the file head")
 
-    def _search(self, line: Line, text: str, seq: int, stated: bytes) -> None:
-        """Look whether the hash fits another layout of the text, or what comes after a break."""
-        laid_out = canonical(line)
-        texts = (text,) if laid_out is None else (text, laid_out)
-        computed = [link(previous, one) for one in texts for previous in self._previous]
-        if stated in computed or not computed:
-            self._previous = (stated,)
-        else:
+    def _break(self, read: Read, seq: int, stated: bytes) -> None:
+        """Go on behind a break from what the line states, or from what it should have stated."""
+        computed = [link(previous, read.text) for previous in self._previous]
+        if computed and stated not in computed:
             self._findings.add(seq, "hash", "K15", "its hash does not fit its text and the message before it")
             self._previous = (stated, computed[-1])
+        else:
+            self._previous = (stated,)
 
     def lost(self) -> None:
         """Go on after a gap, or after a line that cannot be read: the next hash is taken as it is."""

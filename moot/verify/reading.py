@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from moot.logs import Line
 from moot.verify.exactness import differences
-from protocols.codec import canonical_text, decode_envelope, decode_stored
+from protocols.codec import decode_envelope, decode_stored
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.times import parse_instant
@@ -50,7 +50,7 @@ class Read(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What its hash is made of: the text without the hash, laid out as it stands; "" when it is no envelope."""
+        """What its hash is made of: the text as it stands, without the hash; "" when it is no envelope."""
         if self.line.hash:
             return self.line.text
         return self.envelope.json if self.envelope is not None else ""
@@ -69,8 +69,7 @@ class Read(NamedTuple):
 def read(line: Line, *, is_clean: bool = False, follows: bytes = b"") -> Read:
     """Read a line.
 
-    A line must say what its envelope says: no name twice, no figure that is rounded when it is read (K4). How
-    it is laid out does not matter.
+    A line must say what its envelope says: no name twice, no figure that is rounded when it is read (K4).
 
     Args:
         line: The line.
@@ -89,8 +88,7 @@ def read(line: Line, *, is_clean: bool = False, follows: bytes = b"") -> Read:
     if is_clean:
         return Read(line, envelope, stated, (), is_clean, follows)
     problems: tuple[Problem, ...] = ()
-    has_hash = stated != "" and not line.hash
-    if type(envelope.body) is not Opaque and (lost := differences(text, envelope, has_hash=has_hash)):
+    if type(envelope.body) is not Opaque and (lost := differences(envelope.json, envelope)):
         problems = tuple(Problem("K4", why) for why in lost)
     return Read(line, envelope, stated, problems)
 
@@ -107,12 +105,4 @@ def sent_at_of(text: str) -> datetime | None:
     try:
         return parse_instant(found[-1]) if found else None
     except ValueError:
-        return None
-
-
-def canonical(line: Line) -> str | None:
-    """Return the canonical text of a line in whatever layout, without its hash; None when it has none."""
-    try:
-        return canonical_text(line.text)
-    except Malformed:
         return None

@@ -13,7 +13,7 @@ from protocols.arena.states import TERMINAL, State, check_transition
 from protocols.arena.trail import Trail
 from protocols.kernel.case import changed
 from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import NO_GRACE, Obligation, owe
+from protocols.kernel.obligation import NO_GRACE, Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import minutes
 
@@ -66,7 +66,7 @@ class Move:
         case_id, env = self.state.case_id, self.env
         within = HOOK_WITHIN if expects == "HOOK_RESULT" else OUTPUT_WITHIN
         self._changes["owed"] = (
-            owe(
+            Obligation(
                 f"{case_id}/{step}/{seat.value}",
                 case_id,
                 seat,

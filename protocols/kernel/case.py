@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
@@ -128,5 +128,5 @@ class CaseType:
 
 def shifted(state: CaseState, gap: timedelta) -> CaseState:
     """Move all that a case counts from by an outage (K6)."""
-    owed = tuple(replace(o, due_at=o.due_at + gap, outage=o.outage + gap) for o in state.owed)
+    owed = tuple(o._replace(due_at=o.due_at + gap, outage=o.outage + gap) for o in state.owed)
     return evolve(state, owed=owed, anchor_at=state.anchor_at + gap)

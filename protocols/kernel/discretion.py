@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from protocols.kernel.canonical import body_json
 from protocols.kernel.envelope import Actor, Draft, Envelope
 from protocols.kernel.errors import Malformed
 from protocols.kernel.frozen import FrozenDict
-from protocols.kernel.message import Part, changed
+from protocols.kernel.message import Part, body_json, changed
 from protocols.kernel.redact import redact, redact_under
 
 T = TypeVar("T")
@@ -66,7 +64,7 @@ def discreet(draft: Draft) -> Draft:
     if body is draft.body:
         return draft
     try:
-        return replace(draft, body=type(body).model_validate_json(body_json(body)))
+        return draft._replace(body=type(body).model_validate_json(body_json(body)))
     except ValidationError as exc:
         field = ".".join(str(part) for part in exc.errors(include_input=False)[0]["loc"]) or "body"
         raise Malformed(RULE, "holds a secret and is invalid without it: leave it out", field=field) from None

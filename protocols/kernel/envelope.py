@@ -1,20 +1,21 @@
-"""Envelopes: what the log holds, and their canonical bytes and hash chain (K15)."""
+"""Envelopes: what the log holds, the text that is stored of them, and their hash chain (K15)."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from datetime import datetime
-from json.encoder import encode_basestring
-from typing import Any, Final, Literal, NamedTuple
+from json.encoder import encode_basestring as _quoted
+from typing import Final, Literal, NamedTuple
 
-from protocols.kernel.canonical import body_json, canonical_json
-from protocols.kernel.message import Message
+from protocols.kernel.message import Message, body_json
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import rfc3339
 
 SCHEMA_VERSION: Final = 1
 """`v` of the envelopes that this code writes; older ones pass upcasters (K4)."""
+
+DIGEST_VERSION: Final = 1
+"""Digests of drafts say by which code they were made: those of another version cannot be compared (K1)."""
 
 GENESIS: Final = bytes(32)
 """The hash before the first envelope: 32 zero bytes (K15)."""
@@ -42,7 +43,7 @@ class Actor(NamedTuple):
         """
         if self.kind != "human":
             return key
-        space = f"{_quoted(self.platform)}/{_quoted(self.user_id)}/"
+        space = f"{_segment(self.platform)}/{_segment(self.user_id)}/"
         return key if key.startswith(space) else f"{space}{key}"
 
     def as_json(self) -> dict[str, str]:
@@ -50,7 +51,7 @@ class Actor(NamedTuple):
         return {"kind": self.kind, "platform": self.platform, "user_id": self.user_id}
 
 
-def _quoted(name: str) -> str:
+def _segment(name: str) -> str:
     return name.replace("%", "%25").replace("/", "%2F")
 
 
@@ -58,8 +59,7 @@ BOT: Final = Actor("bot")
 OFFICER: Final = Actor("officer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(NamedTuple):
     """A message on its way to the log; the sequencer adds `id`, `seq` and `sent_at`.
 
     `key` is the idempotency key of a message that settles no obligation: the platform's message id, a
@@ -100,51 +100,13 @@ class Draft:
         """
         body = body_json(self.body) if body_text is None else body_text
         text = f"{self.channel}\n{self.author}\n{self.case_id}\n{self.in_reply_to}\n{body}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return f"{DIGEST_VERSION}:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-class _BlankDraft:
-    """A draft that is being filled in."""
-
-    __slots__ = tuple(Draft.__dataclass_fields__)
-
-
-def answering(
-    channel: str,
-    author: Seat,
-    body: Message,
-    actor: Actor,
-    case_id: str | None,
-    obligation_id: str,
-    attempt: int,
-    tenure: int,
-    in_reply_to: str | None,
-    hops: int,
-) -> Draft:
-    """Make the draft of an answer to an obligation, several times as fast as the constructor; see `assemble`."""
-    blank: Any = _BlankDraft()
-    blank.channel = channel
-    blank.author = author
-    blank.body = body
-    blank.actor = actor
-    blank.case_id = case_id
-    blank.obligation_id = obligation_id
-    blank.attempt = attempt
-    blank.tenure = tenure
-    blank.in_reply_to = in_reply_to
-    blank.hops = hops
-    blank.key = ""
-    blank.display_name = ""
-    blank.__class__ = Draft
-    draft: Draft = blank
-    return draft
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Envelope:
+class Envelope(NamedTuple):
     """One logged message. Immutable; equal bytes mean equal envelopes.
 
-    `json` holds the canonical text without `hash`, `hash` the hex SHA-256 of the chain up to here.
+    `json` holds the stored text, which is without `hash`; `hash` the hex SHA-256 of the chain up to here.
     """
 
     v: int
@@ -161,67 +123,13 @@ class Envelope:
     hops: int
     sent_at: datetime
     body: Message
-    json: str = field(default="", compare=False, repr=False)
+    json: str = ""
     hash: str = ""
 
     @property
     def line(self) -> str:
-        """Return the envelope as one line of JSON Lines, keys sorted, `hash` among them if it has one."""
+        """Return the envelope as one line of JSON Lines: its stored text, and its `hash` last if it has one."""
         return with_hash(self.json, self.hash) if self.hash else self.json
-
-
-class _Blank:
-    """An envelope that is being filled in."""
-
-    __slots__ = tuple(Envelope.__dataclass_fields__)
-
-
-def assemble(
-    v: int,
-    seq: int,
-    id: str,
-    channel: str,
-    author: Seat,
-    actor: Actor,
-    case_id: str | None,
-    obligation_id: str | None,
-    attempt: int,
-    tenure: int,
-    in_reply_to: str | None,
-    hops: int,
-    sent_at: datetime,
-    body: Message,
-    json: str,
-    hash: str,
-) -> Envelope:
-    """Make an envelope from its fields in their order, nine times as fast as its constructor.
-
-    A frozen dataclass sets each field through `object.__setattr__`. This fills in an object of the same
-    slots that is not frozen yet, then gives it its class.
-    """
-    blank: Any = _Blank()
-    blank.v = v
-    blank.seq = seq
-    blank.id = id
-    blank.channel = channel
-    blank.author = author
-    blank.actor = actor
-    blank.case_id = case_id
-    blank.obligation_id = obligation_id
-    blank.attempt = attempt
-    blank.tenure = tenure
-    blank.in_reply_to = in_reply_to
-    blank.hops = hops
-    blank.sent_at = sent_at
-    blank.body = body
-    blank.json = json
-    blank.hash = hash
-    blank.__class__ = Envelope
-    envelope: Envelope = blank
-    return envelope
-
-
-_actors: Final[dict[Actor, str]] = {}
 
 
 def seal(
@@ -250,53 +158,64 @@ def seal(
     """
     body = draft.body if body is None else body
     case_id = draft.case_id
-    body_text = body_json(body) if body_text is None else body_text
     if case_id is None and body.case_field:
         case_id = getattr(body, body.case_field) or None
-    actor = _actors.get(draft.actor)
-    if actor is None:
-        actor = canonical_json(draft.actor.as_json())
-        if len(_actors) < 1000:
-            _actors[draft.actor] = actor
-    cause, answers, quoted = draft.in_reply_to, draft.obligation_id, encode_basestring
-    text = (
-        f'{{"actor":{actor},"attempt":{draft.attempt},"author":"{draft.author}",'
-        f'"body":{body_text},"case_id":{"null" if case_id is None else quoted(case_id)},'
-        f'"channel":{quoted(draft.channel)},"hops":{draft.hops},"id":{quoted(envelope_id)},'
-        f'"in_reply_to":{"null" if cause is None else quoted(cause)},'
-        f'"obligation_id":{"null" if answers is None else quoted(answers)},'
-        f'"sent_at":"{rfc3339(sent_at)}","seq":{seq},"tenure":{draft.tenure},"v":{SCHEMA_VERSION}}}'
+    head = (
+        SCHEMA_VERSION,
+        seq,
+        envelope_id,
+        draft.channel,
+        draft.author,
+        draft.actor,
+        case_id,
+        draft.obligation_id,
+        draft.attempt,
+        draft.tenure,
+        draft.in_reply_to,
+        draft.hops,
+        sent_at,
     )
+    text = stored_text(*head, body_json(body) if body_text is None else body_text)
     digest = link(previous, text)
+    return Envelope(*head, body, text, digest.hex()), digest
+
+
+def stored_text(
+    v: int,
+    seq: int,
+    id: str,
+    channel: str,
+    author: Seat,
+    actor: Actor,
+    case_id: str | None,
+    obligation_id: str | None,
+    attempt: int,
+    tenure: int,
+    in_reply_to: str | None,
+    hops: int,
+    sent_at: datetime,
+    body_text: str,
+) -> str:
+    """Write the text that is stored of an envelope, without `hash`: its fields in their order, then its body (K15)."""
+    kind, platform, user_id = actor
     return (
-        assemble(
-            SCHEMA_VERSION,
-            seq,
-            envelope_id,
-            draft.channel,
-            draft.author,
-            draft.actor,
-            case_id,
-            draft.obligation_id,
-            draft.attempt,
-            draft.tenure,
-            draft.in_reply_to,
-            draft.hops,
-            sent_at,
-            body,
-            text,
-            digest.hex(),
-        ),
-        digest,
+        f'{{"v":{v},"seq":{seq},"id":{_quoted(id)},"channel":{_quoted(channel)},"author":{_quoted(author)},'
+        f'"actor":{{"kind":"{kind}","platform":{_quoted(platform)},"user_id":{_quoted(user_id)}}},'
+        f'"case_id":{_text(case_id)},"obligation_id":{_text(obligation_id)},"attempt":{attempt},'
+        f'"tenure":{tenure},"in_reply_to":{_text(in_reply_to)},"hops":{hops},'
+        f'"sent_at":"{rfc3339(sent_at)}","body":{body_text}}}'
     )
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else _quoted(value)
 
 
 def link(previous: bytes, text: str) -> bytes:
-    """Return SHA-256(previous hash bytes, then the canonical text as UTF-8), 32 bytes (K15)."""
+    """Return SHA-256(previous hash bytes, then the stored text as UTF-8), 32 bytes (K15)."""
     return hashlib.sha256(previous + text.encode()).digest()
 
 
 def with_hash(text: str, digest: str) -> str:
-    """Put `hash` into the canonical text at its sorted place (between `channel` and `hops`)."""
-    body_end = text.rindex(',"hops":')
-    return f'{text[:body_end]},"hash":"{digest}"{text[body_end:]}'
+    """Put `hash` behind the stored text, as its last key."""
+    return f'{text[:-1]},"hash":"{digest}"}}'

@@ -54,8 +54,12 @@ def _figure(value: object) -> float:
     raise ValueError("needs a finite number")
 
 
+def _by_name(figures: dict[str, float]) -> FrozenDict[str, float]:
+    return FrozenDict(sorted(figures.items()))
+
+
 def _frozen_dict(_source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-    return core_schema.no_info_after_validator_function(FrozenDict, handler(dict[Ident, Figure]))
+    return core_schema.no_info_after_validator_function(_by_name, handler(dict[Ident, Figure]))
 
 
 Several = Annotated[tuple[T, ...], Field(max_length=MAX_ITEMS)]

@@ -29,6 +29,15 @@ class Message(Part):
     type: str
 
 
+def body_json(body: Message) -> str:
+    """Write a body as the log stores it: by pydantic, its fields in their order, no blanks, non-ASCII kept (K15).
+
+    Warns:
+        UserWarning: It was not validated, and holds what its class does not allow.
+    """
+    return body.__pydantic_serializer__.to_json(body).decode()
+
+
 def _utc(instant: datetime) -> datetime:
     if instant.tzinfo is None:
         raise ValueError("needs a time zone, for example a Z at its end")

@@ -11,7 +11,7 @@ from protocols.kernel.case import CaseState, Decision
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.message import Part
-from protocols.kernel.obligation import EVERYTHING, NO_GRACE, Blank, Obligation, Visibility
+from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
 from protocols.kernel.seats import Seat
 
 
@@ -44,21 +44,17 @@ class Duty:
 
     def owed(self, case_id: str, env: Envelope, expects: tuple[str, ...] | None = None) -> Obligation:
         """Make the obligation that this duty opens when `env` enters its phase."""
-        # As `owe` does, without the call: most messages open an obligation.
-        blank: Any = Blank()
-        blank.id = case_id + self.tail
-        blank.case_id = case_id
-        blank.seat = self.seat
-        blank.expects = self.expects if expects is None else expects
-        blank.channel = self.channel
-        blank.opened_at = opened_at = env.sent_at
-        blank.due_at = opened_at + self.within
-        blank.grace = self.grace
-        blank.may_see = self.may_see
-        blank.outage = NO_GRACE
-        blank.__class__ = Obligation
-        obligation: Obligation = blank
-        return obligation
+        return Obligation(
+            case_id + self.tail,
+            case_id,
+            self.seat,
+            self.expects if expects is None else expects,
+            self.channel,
+            env.sent_at,
+            env.sent_at + self.within,
+            self.grace,
+            self.may_see,
+        )
 
 
 @dataclass(frozen=True, slots=True)

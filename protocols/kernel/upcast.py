@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from pydantic import model_serializer
+
 from protocols.kernel.envelope import SCHEMA_VERSION
 from protocols.kernel.errors import Malformed
 from protocols.kernel.fields import FrozenJson
+from protocols.kernel.frozen import thaw
 from protocols.kernel.message import Message
 
 Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
@@ -22,11 +25,9 @@ class Opaque(Message):
 
     data: FrozenJson
 
-    def model_dump(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the body as it was."""
-        plain = super().model_dump(**kwargs)["data"]
-        assert isinstance(plain, dict)
-        return plain
+    @model_serializer
+    def _as_it_was(self) -> object:
+        return thaw(self.data)
 
 
 def upcast(

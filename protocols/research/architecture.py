@@ -16,7 +16,7 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
 from protocols.kernel.message import Message
-from protocols.kernel.obligation import NO_GRACE, Obligation, owe
+from protocols.kernel.obligation import NO_GRACE, Obligation
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import check_figures, illegal
@@ -145,7 +145,7 @@ def _refine(state: ArchitectureState, env: Envelope, **changes: Any) -> Architec
     """Owe one run for each approved change, all at once; go on where there is none."""
     duty = DUTIES[REFINING]
     owed = tuple(
-        owe(
+        Obligation(
             _refining(state, change_id),
             state.case_id,
             duty.seat,

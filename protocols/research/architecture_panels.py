@@ -8,7 +8,7 @@ from typing import Any, Final
 from protocols.kernel.case import CaseState, Decision
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
-from protocols.kernel.obligation import Obligation, owe
+from protocols.kernel.obligation import Obligation
 from protocols.kernel.officers import Ruling
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty
@@ -65,7 +65,7 @@ class Panels:
         """Let the Evolver owe a panel for each change."""
         due = env.sent_at + DUTY.within
         return tuple(
-            owe(
+            Obligation(
                 self._opening(one), self.case_id, DUTY.seat, DUTY.expects, PLACE, env.sent_at, due, DUTY.grace
             )
             for one in self.asked

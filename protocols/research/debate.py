@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
 from protocols.kernel.message import Message
-from protocols.kernel.obligation import NO_GRACE, Obligation, owe
+from protocols.kernel.obligation import NO_GRACE, Obligation
 from protocols.kernel.officers import Ruling
 from protocols.kernel.people import Override
 from protocols.kernel.seats import Seat
@@ -119,7 +119,7 @@ def open_debate(env: Envelope, house: House, parent: CaseState | None) -> Debate
     if body.lineage_id in house.fold_named("research").retired:
         raise Violation("R-D11", f"lineage {body.lineage_id} was retired by the admin", field="lineage_id")
     case_id = body.hypothesis_id
-    budget = owe(
+    budget = Obligation(
         case_id + BUDGET_TAIL,
         case_id,
         Seat.REFEREE,
@@ -193,7 +193,7 @@ def _enter_judging(state: DebateState, env: Envelope, ended_by: str, **changes: 
 
 def _renamed(obligation: Obligation, step: str) -> Obligation:
     """Name the second time a phase is entered, so that ids never repeat within a case."""
-    return replace(obligation, id=f"{obligation.case_id}/{step}/{obligation.seat.value}")
+    return obligation._replace(id=f"{obligation.case_id}/{step}/{obligation.seat.value}")
 
 
 def _assess(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:

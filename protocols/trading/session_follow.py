@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from protocols.kernel.case import CaseState, Decision, evolve
 from protocols.kernel.house import House
 from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation, owe
+from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import minutes
 from protocols.trading import bridge, promotion
@@ -183,7 +183,7 @@ def follow(state: SessionState, kind: str, at: datetime, *subjects: Subject) -> 
         known[obligation_id] = subject
         due_at = at + rule.within
         owed.append(
-            owe(
+            Obligation(
                 obligation_id, state.case_id, rule.seat, (rule.expects,), rule.channel, at, due_at, rule.grace
             )
         )

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.obligation import NO_GRACE, Obligation, owe
+from protocols.kernel.obligation import NO_GRACE, Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import hours, minutes
 from protocols.trading.hours import NEW_YORK, new_york
@@ -98,7 +98,7 @@ class Track:
         if not instants:
             return None
         nominal = min(instants)
-        return owe(
+        return Obligation(
             f"{state.case_id}/{self.name}-{_name(state, nominal)}/{self.seat.value}",
             state.case_id,
             self.seat,

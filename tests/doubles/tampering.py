@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, get_args
 
 from moot.logs.jsonlines import JsonLines
 from moot.verify import Report, verify
-from protocols.kernel.canonical import canonical_json
 from protocols.kernel.envelope import GENESIS, link
 from protocols.kernel.seats import Seat
 from protocols.kernel.times import parse_instant, rfc3339
@@ -56,9 +55,14 @@ class Alteration(NamedTuple):
         return altered
 
 
+def line_of(value: dict[str, Any]) -> str:
+    """Write one line, its keys in the order in which they stand."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
 def write(lines: Sequence[dict[str, Any]]) -> str:
-    """Write a log as canonical JSON Lines."""
-    return "".join(canonical_json(line) + "\n" for line in lines)
+    """Write a log as JSON Lines."""
+    return "".join(line_of(line) + "\n" for line in lines)
 
 
 def read(text: str) -> Lines:
@@ -89,7 +93,7 @@ def rehashed(lines: Lines) -> Lines:
         if was_right and body["hash"] == lines[named - 1].get("hash"):
             body = {**body, "hash": done[named - 1]["hash"]}
         mended = {**line, "body": body}
-        previous = link(previous, canonical_json(mended))
+        previous = link(previous, line_of(mended))
         done.append({**mended, "hash": previous.hex()})
     return done
 

@@ -1,7 +1,6 @@
 """Review panels in `moot verify`: what ended otherwise than its outputs say is found at the panel's end."""
 
 import copy
-from dataclasses import replace
 
 import pytest
 
@@ -344,7 +343,7 @@ def test_8_and_r_p2_what_only_a_broken_docket_would_let_pass_is_found_as_well():
     table = none_fired("accept")
     opening = next(n for n, env in enumerate(table.log) if env.body.type == "PANEL_OPENED")
     env = table.log[opening]
-    table.log[opening] = replace(env, body=env.body.model_copy(update={"on_none_fired": "abort"}))
+    table.log[opening] = env._replace(body=env.body.model_copy(update={"on_none_fired": "abort"}))
     assert doubts(table) == ["R-P2: no condition fired, and yet it was decided"]
 
 

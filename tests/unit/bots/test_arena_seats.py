@@ -1,7 +1,6 @@
 """The shells of the Arena's seats: sessions, tools, hooks; what a writer does cannot get around them (8, 9.5, R-A7)."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 
@@ -486,7 +485,7 @@ def test_a_seat_is_shown_nothing_of_the_other_runs_of_its_parent():
     table = stage(writer).to("REVIEW")
     view = table.view()
     (draft,) = [env for env in view.transcript if env.body.type == "DRAFT"]
-    sibling = replace(draft, case_id="arena_20260223_0900", body=m.Draft(text="the draft of another run"))
+    sibling = draft._replace(case_id="arena_20260223_0900", body=m.Draft(text="the draft of another run"))
     reply = run(table.minds[REVIEWER].answer(view._replace(transcript=(*view.transcript, sibling))))
 
     assert isinstance(reply.body, m.Review)

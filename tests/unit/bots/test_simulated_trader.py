@@ -1,6 +1,5 @@
 """The simulated Trader: what strategies want becomes legal orders, and what the broker did is told as it was."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -179,7 +178,7 @@ def test_r_b8_what_was_sold_to_reduce_exposure_is_not_bought_back_in_that_sessio
     ruling = Ruling(
         obligation_id=None, case_id=owed.case_id, outcome="reduce_exposure", reason="expired", rule="R-B8"
     )
-    ruled = (*shown.transcript, replace(last, body=ruling, seq=last.seq + 1))
+    ruled = (*shown.transcript, last._replace(body=ruling, seq=last.seq + 1))
     assert desk.think(owed).asides
     assert desk.think(owed, transcript=ruled).asides == ()
 
@@ -378,7 +377,7 @@ def test_spec_4_2_feasibility_says_when_the_exchange_is_closed_and_when_nothing_
     desk.trade("strat_1", trend("SIM-GOLF"))
     desk.until(at(9, 46))
     owed = desk.owed(TRADER, "DESK_CHECK")
-    owed = replace(owed, expects=("FEASIBILITY",))
+    owed = owed._replace(expects=("FEASIBILITY",))
     brief = {**desk.brief(desk.owed(TRADER, "DESK_CHECK")), "affected": ()}
     nothing = desk.think(owed, brief=brief).body
     assert (nothing.feasible, nothing.cost_bps) == (True, 0.0)

@@ -6,7 +6,6 @@ import asyncio
 import io
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -104,7 +103,7 @@ def test_a_halted_desk_and_nothing_that_is_owed_later_stand_in_the_status_line()
         await clock.sleep(timedelta(minutes=4))
         (owed,) = society.host.docket.owed_by(Seat.EXPLORER)
         assert "explorer owes" in status(society, 200).plain
-        later = replace(owed, opened_at=clock.now() + timedelta(minutes=5))
+        later = owed._replace(opened_at=clock.now() + timedelta(minutes=5))
         society.host.docket.open[owed.id] = later
         assert "explorer owes" not in status(society, 200).plain
         society.host.docket.open[owed.id] = owed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 from config.settings import load_settings
@@ -81,7 +80,7 @@ def test_k8_the_clock_drops_to_1x_while_a_taken_seat_owes_and_goes_on_after_the_
         assert view is not None
         draft = society.host.answer_draft(view, bodies.hypothesis(owed.case_id))
         assert draft is not None
-        await society.host.publish(replace(draft, actor=ANN))
+        await society.host.publish(draft._replace(actor=ANN))
         await reached(lambda: society.clock.speed == FULL)
         assert not patience.is_waiting
 

@@ -14,7 +14,7 @@ from channels.log.head import write_head
 from moot.logs import open_log
 from moot.verify import Report, verify
 from tests.doubles.data_dir import a_debate, write_log
-from tests.doubles.tampering import Lines, judged, rehashed, stripped
+from tests.doubles.tampering import Lines, judged, line_of, rehashed, stripped
 
 LOG = a_debate().log
 LINES: Lines = [json.loads(env.line) for env in LOG]
@@ -137,8 +137,9 @@ def test_a_log_whose_hashes_were_computed_anew_does_not_fit_the_head(directory: 
     for line in lines:
         digest = bytes.fromhex(str(line["hash"]))
         bare = {key: value for key, value in line.items() if key != "hash"}
-        text = json.dumps(bare, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        change(directory, "UPDATE log SET json = ?, hash = ? WHERE seq = ?", text, digest, line["seq"])
+        change(
+            directory, "UPDATE log SET json = ?, hash = ? WHERE seq = ?", line_of(bare), digest, line["seq"]
+        )
     assert found(judge(directory)) == [(LAST, "head")]
 
 

@@ -1,6 +1,5 @@
 """Which cycle is due when: K16, K6, R-D16, R-D17, R-D21."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -497,7 +496,7 @@ def test_k5_a_trigger_that_says_something_else_is_a_fault(over):
     table.now = MONDAY + hours(10)
     (draft,) = due_now(table)
     with pytest.raises(OfficerFault):
-        table.publish(replace(draft, body=draft.body.model_copy(update=over)))
+        table.publish(draft._replace(body=draft.body.model_copy(update=over)))
 
 
 @pytest.mark.parametrize(

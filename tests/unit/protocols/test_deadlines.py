@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.kernel.deadlines import SLACK, Deadlines
-from protocols.kernel.obligation import NO_GRACE, Obligation, owe
+from protocols.kernel.obligation import NO_GRACE, Obligation
 from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 
 
 def obligation(n, due=20, grace=10, seat=Seat.CRITIC):
-    return owe(
+    return Obligation(
         f"case/{n}/{seat.value}",
         "case",
         seat,
@@ -64,7 +64,7 @@ def test_no_deadline_is_lost_doubled_or_out_of_order(acts):
         elif act == "ping" and chosen.seat not in OFFICERS | PEOPLE:
             deadlines.ping(chosen)
         elif act == "move":
-            moved = owe(
+            moved = Obligation(
                 chosen.id,
                 "case",
                 chosen.seat,
@@ -88,7 +88,7 @@ def test_no_deadline_is_lost_doubled_or_out_of_order(acts):
 
 
 def obligation_like(o, gap):
-    return owe(o.id, o.case_id, o.seat, o.expects, o.channel, o.opened_at, o.due_at + gap, o.grace)
+    return Obligation(o.id, o.case_id, o.seat, o.expects, o.channel, o.opened_at, o.due_at + gap, o.grace)
 
 
 def test_closed_obligations_do_not_pile_up():

@@ -765,7 +765,7 @@ def test_k1_an_answer_may_not_be_given_for_another_obligation():
     owed = table.owed(CRITIC, "RISK_ASSESSMENT")
     body = bodies.assessment()
     for wrong in ("hyp_20260223_0900/assessment-1/critic", f"{case_id}/assessment-2/critic"):
-        env = table.post(CRITIC, body, owed=replace(owed, id=wrong))
+        env = table.post(CRITIC, body, owed=owed._replace(id=wrong))
         assert table.effects[-1].violation.rule == "K1"
         assert env.obligation_id == wrong
     assert debate(table, case_id).phase == Phase.ASSESSING_1
@@ -849,7 +849,7 @@ def test_k5_a_ruling_that_says_something_else_is_a_fault(over):
     table.wait(minutes=25)
     table.now = debate(table, case_id).owed[0].void_at
     draft = _void_draft(table, case_id)
-    draft = replace(draft, body=draft.body.model_copy(update=over))
+    draft = draft._replace(body=draft.body.model_copy(update=over))
     with pytest.raises(OfficerFault, match="tables derive"):
         table.publish(draft)
 

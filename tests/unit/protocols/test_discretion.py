@@ -1,19 +1,18 @@
 """Messages without secrets: every text in every part, and nothing else (R-A9)."""
 
-from dataclasses import replace
 from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.kernel.canonical import body_json, canonical_json
+from protocols.kernel.canonical import canonical_json
 from protocols.kernel.discretion import discreet, indiscretions, without_secrets
 from protocols.kernel.envelope import GENESIS, Actor, Draft, seal
 from protocols.kernel.errors import Malformed
 from protocols.kernel.fields import FrozenJson
 from protocols.kernel.frozen import FrozenDict, freeze, thaw
-from protocols.kernel.message import Ident, Message, Part, Texts
+from protocols.kernel.message import Ident, Message, Part, Texts, body_json
 from protocols.kernel.people import Note
 from protocols.kernel.redact import _TELLING_KEY, may_hold_secret
 from protocols.kernel.seats import Seat
@@ -37,7 +36,7 @@ class Outer(Message):
 
 
 def draft(body, **over):
-    return replace(Draft(channel="#open", author=Seat.CRITIC, body=body, key="k"), **over)
+    return Draft(**{"channel": "#open", "author": Seat.CRITIC, "body": body, "key": "k", **over})
 
 
 def sealed(body, **over):

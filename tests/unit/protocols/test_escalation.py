@@ -1,6 +1,5 @@
 """Escalations: triggers, life, silence; spec 5 with R-E1 to R-E5, R-B8, R-D11, K19."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -906,7 +905,7 @@ def test_k5_an_escalation_that_says_something_else_is_a_fault(over):
             break
         table.publish(draft)
     with pytest.raises(OfficerFault):
-        table.publish(replace(draft, body=draft.body.model_copy(update=over)))
+        table.publish(draft._replace(body=draft.body.model_copy(update=over)))
 
 
 def test_k5_a_second_end_of_an_escalation_is_a_fault():
