@@ -12,10 +12,11 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --for
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-install:  ## bring .venv up to date with the lock files (every target below does this first)
+install:  ## bring .venv up to date with the lock files (every target below but run does this first)
 	@$(PYTHON) .ci/set_up.py
 
-run: install  ## show a society at 120 times real time, after three simulated days (ARGS="--seed 7")
+run:  ## show a society at 120 times real time, after three simulated days (ARGS="--seed 7")
+	@$(PYTHON) .ci/set_up.py run
 	$(BIN)/moot up --speed 120 --warm-up 3 --data ./moot-data $(ARGS)
 
 test: install  ## run the tests (ARGS="-k debate")

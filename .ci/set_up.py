@@ -1,6 +1,7 @@
-"""Make `.venv` hold what the lock files name, and do nothing when it already does.
+"""Make `.venv` hold what a lock file names, and do nothing when it already does.
 
-`make install` runs this. Two runs at once are safe: the second waits for the first and finds nothing to do.
+Usage: set_up.py [run|develop]. `make run` needs what running needs, all other targets the tools of developers too.
+Two runs at once are safe: the second waits for the first and finds nothing to do.
 """
 
 import fcntl
@@ -15,20 +16,23 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "set-up"
-INPUTS = ("pyproject.toml", "requirements-build.lock", "requirements-dev.lock")
+LOCKS = {"run": "requirements.lock", "develop": "requirements-dev.lock"}
+"""What each purpose installs; who develops has what running needs."""
 
 
-def fingerprint() -> str:
+def fingerprint(purpose: str) -> str:
     """Digest what the environment is made from; scripts in it name the root, so a moved tree differs."""
     digest = hashlib.sha256(str(ROOT).encode())
-    for name in INPUTS:
+    for name in ("pyproject.toml", "requirements-build.lock", LOCKS[purpose]):
         digest.update((ROOT / name).read_bytes())
-    return digest.hexdigest()
+    return f"{purpose} {digest.hexdigest()}"
 
 
-def is_current() -> bool:
-    """Tell whether the environment was completed from the inputs as they are now."""
-    return PYTHON.exists() and STAMP.exists() and STAMP.read_text() == fingerprint()
+def is_current(purpose: str) -> bool:
+    """Tell whether the environment was completed from the inputs as they are now, for this purpose or a wider one."""
+    if not (PYTHON.exists() and STAMP.exists()):
+        return False
+    return STAMP.read_text() in {fingerprint(purpose), fingerprint("develop")}
 
 
 def is_reusable() -> bool:
@@ -46,7 +50,7 @@ def pip(*arguments: str) -> None:
     subprocess.run(command, cwd=ROOT, check=True)
 
 
-def set_up() -> None:
+def set_up(purpose: str) -> None:
     """Create or update the environment and stamp it last, so that a broken-off run starts over."""
     if not is_reusable():
         shutil.rmtree(VENV, ignore_errors=True)
@@ -54,14 +58,18 @@ def set_up() -> None:
     STAMP.unlink(missing_ok=True)
     # One dependency comes without a wheel: build it with the locked tools, not with unhashed ones.
     pip("--require-hashes", "-r", "requirements-build.lock")
-    pip("--require-hashes", "--no-build-isolation", "-r", "requirements-dev.lock")
+    pip("--require-hashes", "--no-build-isolation", "-r", LOCKS[purpose])
     pip("--no-deps", "--no-build-isolation", "-e", ".")
-    STAMP.write_text(fingerprint())
+    STAMP.write_text(fingerprint(purpose))
 
 
 def main() -> int:
     """Bring the environment up to date under a lock; returns the exit code."""
-    if is_current():
+    purpose = sys.argv[1] if len(sys.argv) > 1 else "develop"
+    if purpose not in LOCKS:
+        print(f"no such purpose: {purpose}; give one of {', '.join(LOCKS)}")
+        return 2
+    if is_current(purpose):
         return 0
     if sys.version_info < (3, 11):
         here = f"{sys.executable} is {sys.version.split()[0]}"
@@ -69,12 +77,12 @@ def main() -> int:
         return 2
     with (ROOT / "pyproject.toml").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_current():
+        if is_current(purpose):
             return 0
         print("setting up .venv (the first time takes about a minute) ...", flush=True)
         started = time.perf_counter()
         try:
-            set_up()
+            set_up(purpose)
         except subprocess.CalledProcessError as error:
             print(f"the set-up failed: {error}")
             return 1

@@ -23,7 +23,7 @@ Strategies and their evidence (read-only):
     ``wording``           a strategy in words
     ``indicators``        rolling windows over past bars
     ``signals``           a strategy and bars into target positions
-    ``statistics``        performance figures (the one module that names ``empyrical``)
+    ``statistics``        performance figures
     ``splits``            train, validation and test spans of a universe
     ``backtest``          a strategy over a span, with costs, judged by the pass rule
     ``returns``           how trades turn positions into net daily returns

@@ -1,8 +1,9 @@
 import math
 
+import empyrical
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bots.tools.statistics import annual_return, correlation, max_drawdown, published, sharpe, tail_loss
@@ -16,6 +17,26 @@ def test_figures_are_those_of_the_textbook():
     assert max_drawdown(np.array([0.1, -0.2, 0.05, -0.1, 0.5])) == pytest.approx(1 - 0.8 * 1.05 * 0.9)
     assert annual_return(np.full(504, 0.001)) == pytest.approx(1.001**252 - 1)
     assert tail_loss(np.array([-0.05, -0.03] + [0.01] * 38)) == pytest.approx(0.04)
+
+
+@pytest.mark.parametrize(
+    ("measure", "theirs", "sign"),
+    [
+        (sharpe, empyrical.sharpe_ratio, 1),
+        (max_drawdown, empyrical.max_drawdown, -1),
+        (annual_return, empyrical.annual_return, 1),
+        (tail_loss, empyrical.conditional_value_at_risk, -1),
+    ],
+)
+@given(st.lists(st.integers(-900, 900).map(lambda n: n / 1000), min_size=2, max_size=60).map(np.array))
+def test_figures_are_those_of_an_independent_library(measure, theirs, sign, returns):
+    assume(np.ptp(returns) > 0)  # theirs is infinite where nothing moves, ours 0
+    expected = sign * theirs(returns)
+    if measure is tail_loss:
+        expected = max(expected, 0.0)
+    if math.isnan(expected):
+        expected = 0.0
+    assert measure(returns) == pytest.approx(min(expected, 1e6), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
