@@ -48,6 +48,7 @@ class Obligation(NamedTuple):
         grace: It may be ruled void after `due_at + grace`.
         may_see: What the seat's mind is shown for it.
         outage: How much of the time until `due_at` the society was down (K6).
+        rule: The step of its case's machine that it came from, "" where there is no machine.
 
     Source: kernel.
     """
@@ -62,6 +63,7 @@ class Obligation(NamedTuple):
     grace: timedelta
     may_see: Visibility = EVERYTHING
     outage: timedelta = NO_GRACE
+    rule: str = ""
 
     @property
     def void_at(self) -> datetime:

@@ -1,6 +1,5 @@
 """Debates at a table: spec 1.1 to 1.4 with R-D1 to R-D12 and R-D22, each rule at its exact boundary."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -830,7 +829,7 @@ def test_k5_a_second_ping_is_a_fault():
     table, case_id = opened()
     table.wait(minutes=25)
     with pytest.raises(OfficerFault, match="pinged"):
-        table.publish(replace(ping_of(debate(table, case_id).owed[0]), key="ping/again"))
+        table.publish(ping_of(debate(table, case_id).owed[0])._replace(key="ping/again"))
 
 
 def test_k5_a_ruling_without_a_ping_is_a_fault():
@@ -879,7 +878,7 @@ def test_k5_a_ruling_on_an_obligation_that_never_was_is_a_fault():
     table.wait(minutes=31)
     owed = debate(table, case_id).owed[0]
     body = table.last("RULING").body.model_copy(update={"obligation_id": f"{case_id}/nothing/critic"})
-    draft = replace(_void_draft_of(table, owed), body=body, key=f"ruling/{case_id}/nothing/critic")
+    draft = _void_draft_of(table, owed)._replace(body=body, key=f"ruling/{case_id}/nothing/critic")
     with pytest.raises(OfficerFault, match="no table asks"):
         table.publish(draft)
 

@@ -1,6 +1,5 @@
 """The gate and the counter: what may be sequenced, under which id (K1, K20, R-D12)."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -211,7 +210,7 @@ def test_k20_a_gate_that_read_a_log_gives_the_ids_that_the_writer_would_have_giv
 
 def test_the_gate_asks_the_matrix_first():
     with pytest.raises(Forbidden):
-        gate().admit(replace(hypothesis(), author=Seat.CRITIC, key=""))
+        gate().admit(hypothesis()._replace(author=Seat.CRITIC, key=""))
 
 
 def test_the_gate_fills_the_case_that_the_envelope_names():
@@ -237,7 +236,7 @@ def test_the_gate_refuses_a_body_without_its_case(body):
 
 
 def test_an_opener_forgets_the_case_in_which_it_was_owed():
-    admitted = gate().admit(replace(hypothesis(), case_id="cycle_20260223_1000"))
+    admitted = gate().admit(hypothesis()._replace(case_id="cycle_20260223_1000"))
     assert (admitted.case_id, admitted.body.hypothesis_id) == (None, "")
 
 
@@ -252,9 +251,9 @@ def test_an_opener_may_bring_an_id_of_its_kind_and_no_other():
 
 def test_k1_what_settles_nothing_needs_a_key():
     with pytest.raises(Malformed) as caught:
-        gate().admit(replace(hypothesis(), key=""))
+        gate().admit(hypothesis()._replace(key=""))
     assert caught.value.field == "key"
-    gate().admit(replace(hypothesis(), key="", obligation_id="cycle_20260223_1000/hypothesis/explorer"))
+    gate().admit(hypothesis()._replace(key="", obligation_id="cycle_20260223_1000/hypothesis/explorer"))
 
 
 @pytest.mark.parametrize(
@@ -314,7 +313,7 @@ def test_k1_officers_keys_are_derived_and_therefore_free():
 @pytest.mark.parametrize("obligation_id", ["hyp_1/verdict/evolver", "hyp_1/answer/admin", "x", "explorer"])
 def test_k1_a_seat_answers_its_own_obligations_only(obligation_id):
     with pytest.raises(Malformed) as caught:
-        check_identity(replace(hypothesis(), key="", obligation_id=obligation_id))
+        check_identity(hypothesis()._replace(key="", obligation_id=obligation_id))
     assert caught.value.field == "obligation_id"
 
 
@@ -322,7 +321,7 @@ def test_an_admin_answers_an_escalation_by_obligation_or_by_key():
     answer = EscalationAnswer(escalation_id="esc_20260223_1000", option=1)
     by_key = draft(answer, Seat.ADMIN, actor=Actor("human", "web", "ann"), case_id="esc_20260223_1000")
     assert gate().admit(by_key).body == answer
-    by_obligation = replace(by_key, key="", obligation_id="esc_20260223_1000/answer/admin")
+    by_obligation = by_key._replace(key="", obligation_id="esc_20260223_1000/answer/admin")
     assert gate().admit(by_obligation).identity() == "esc_20260223_1000/answer/admin/0"
 
 
