@@ -25,6 +25,7 @@ from moot.cli.log import Reader
 from moot.simulation.scene import load_scene, run_scene
 from protocols.escalation.triggers import TRIGGERS
 from protocols.kernel.catalogue import ANY, CHANNELS, READING
+from protocols.kernel.machine import ENDED, Machine, rows
 from protocols.kernel.table import Duty, Missed
 from protocols.panel.contract_schema import schema_text
 from protocols.research import architecture_table, cycle, daily, debate_table
@@ -115,8 +116,9 @@ def states() -> Iterator[str]:
         for to in BRANCHES.get((str(phase), kind), (move.to,)):
             yield f"    {phase} --> {'[*]' if to == 'ended' else to}: {kind}"
     yield "```\n"
+    yield "## Micro-cycle\n"
+    yield from _machine(cycle.MACHINE)
     for title, module in (
-        ("Micro-cycle", cycle),
         ("Daily cycle", daily),
         ("Weekly cycle", architecture_table),
     ):
@@ -131,6 +133,41 @@ BRANCHES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     ("assessing_1", "RISK_ASSESSMENT"): ("rebutting_2", "judging"),
 }
 """Where a guard decides, the phases that it may choose; a test holds them to the guards."""
+
+
+def _machine(machine: Machine) -> Iterator[str]:
+    """Write a machine: what its phases make owed, what moves it where, and a diagram."""
+    yield "| phase | owes | message | channel | within | grace | silence leads to |\n|---|---|---|---|---|---|---|"
+    for step in machine.steps.values():
+        missed = step.missed
+        silence = (
+            f"{missed.outcome} ({missed.rule}), then {' or '.join(missed.move.to)}"
+            if missed
+            else "cannot be missed"
+        )
+        yield (
+            f"| {step.phase} | {step.seat} | {' or '.join(step.expects)} | `{step.channel}` "
+            f"| {step.within.seconds // 60} min | {step.grace.seconds // 60} min | {silence} |"
+        )
+    for phase, ending in machine.idle.items():
+        yield f"| {phase} | nobody | | | | | until {ending} |"
+    found = [row for row in rows(machine) if row.move.to]
+    yield "\n| phase | event | leads to |\n|---|---|---|"
+    for row in found:
+        yield f"| {row.phase or 'any'} | {row.event} | {' or '.join(row.move.to)} |"
+    yield "\n```mermaid\nstateDiagram-v2"
+    for kind, start in machine.start.items():
+        for phase in start.phases:
+            yield f"    [*] --> {_place(phase)}: {kind.model_fields['type'].default}"
+    for row in found:
+        for phase in (row.phase,) if row.phase else machine.idle:
+            for to in row.move.to:
+                yield f"    {phase} --> {_place(to)}: {row.event}"
+    yield "```\n"
+
+
+def _place(phase: str) -> str:
+    return "[*]" if phase == ENDED else phase
 
 
 def _duties(duties: Mapping[str, Duty], missed: Mapping[str, Missed]) -> Iterator[str]:

@@ -28,7 +28,7 @@ def sharpe(returns: Floats) -> float:
     if len(returns) < 2 or not np.ptp(returns):
         return 0.0
     with np.errstate(all="ignore"):
-        return _finite(returns.mean() / returns.std(ddof=1) * math.sqrt(SESSIONS_A_YEAR))
+        return _finite(float(returns.mean() / returns.std(ddof=1)) * math.sqrt(SESSIONS_A_YEAR))
 
 
 def max_drawdown(returns: Floats) -> float:
@@ -37,7 +37,7 @@ def max_drawdown(returns: Floats) -> float:
         return 0.0
     with np.errstate(all="ignore"):
         value = np.concatenate(([1.0], np.cumprod(1.0 + returns)))
-        return min(max(-_finite((value / np.maximum.accumulate(value) - 1.0).min()), 0.0), 1.0)
+        return min(max(-_finite(float((value / np.maximum.accumulate(value) - 1.0).min())), 0.0), 1.0)
 
 
 def annual_return(returns: Floats) -> float:
@@ -46,7 +46,7 @@ def annual_return(returns: Floats) -> float:
         return 0.0
     with np.errstate(all="ignore"):
         grown = np.prod(1.0 + returns)
-        return max(_finite(grown ** (SESSIONS_A_YEAR / len(returns)) - 1.0), -1.0)
+        return max(_finite(float(grown ** (SESSIONS_A_YEAR / len(returns))) - 1.0), -1.0)
 
 
 def tail_loss(returns: Floats) -> float:
@@ -54,7 +54,7 @@ def tail_loss(returns: Floats) -> float:
     if not len(returns):
         return 0.0
     worst = int((len(returns) - 1) * 0.05)
-    return max(-_finite(np.partition(returns, worst)[: worst + 1].mean()), 0.0)
+    return max(-_finite(float(np.partition(returns, worst)[: worst + 1].mean())), 0.0)
 
 
 def correlation(one: Floats, other: Floats) -> float:

@@ -8,6 +8,7 @@ from typing import Final
 from protocols.arena import run
 from protocols.arena.states import State
 from protocols.escalation import case as escalation
+from protocols.kernel.machine import ENDED
 from protocols.panel import panel
 from protocols.panel import state as panels
 from protocols.research import architecture_panels, cycle, daily, debate
@@ -19,7 +20,7 @@ _BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
 
 PHASES: Final[Mapping[str, tuple[str, ...]]] = {
     debate.KIND: tuple(str(phase) for phase in Phase),
-    cycle.KIND: (cycle.HYPOTHESISING, cycle.DEBATING, cycle.REPORTING, cycle.ENDED),
+    cycle.KIND: (*cycle.MACHINE.phases, ENDED),
     daily.KIND: (daily.SYNTHESISING, daily.REPORTING, daily.ENDED),
     architecture.KIND: (
         architecture.PROPOSING,

@@ -110,6 +110,7 @@ class CaseType:
         child_ended: (state, child state, envelope, house) -> parent's next state.
         after_end: (ended, envelope) -> the violation of a message that comes after the end.
         system: "A", "B" or "".
+        machine: The `machine.Machine` that all of this follows from, None while it is written by hand.
     """
 
     kind: str
@@ -124,6 +125,7 @@ class CaseType:
     brief: Callable[[Any, Obligation, House], dict[str, Any]] | None = None
     after_end: Callable[[Ended, Envelope], Violation] | None = None
     system: str = ""
+    machine: Any = None
 
 
 def shifted(state: CaseState, gap: timedelta) -> CaseState:

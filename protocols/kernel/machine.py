@@ -38,12 +38,14 @@ class RuleInput(NamedTuple):
         house: What holds for the whole society.
         due: The obligation that it settles or voids, None when it does neither.
         parent: At the start, the case in which this one opens, if any.
+        child: The last state of the case in this one that has just ended, if that is what happens.
     """
 
     env: Envelope
     house: House
     due: Obligation | None = None
     parent: CaseState | None = None
+    child: Any = None
 
     @property
     def body(self) -> Any:
@@ -132,7 +134,7 @@ Figures = Mapping[str, Exactly | OneOf]
 """What the rules hold an answer to, by field; nested fields are compared whole."""
 
 
-def _nothing(_state: Any, _given: Any) -> Figures:
+def _nothing(_state: Any, _house: House) -> dict[str, Any]:
     return {}
 
 
@@ -152,6 +154,7 @@ class Step:
         opens: Whether entering the phase opens it; else an effect's `owe` does.
         name: Its name in obligation ids, from the state; None: its name in the machine.
         figures: (state, house) -> what the rules hold the answer to; used by the check, the brief and the minds.
+        brief: (state, house) -> what the mind is shown besides the figures.
         may_see: What the seat's mind is shown for it.
     """
 
@@ -166,6 +169,7 @@ class Step:
     opens: bool = True
     name: Callable[[Any], str] | None = None
     figures: Callable[[Any, House], Figures] = _nothing
+    brief: Callable[[Any, House], dict[str, Any]] = _nothing
     may_see: Visibility = EVERYTHING
     expects: tuple[str, ...] = field(init=False)
 
@@ -188,10 +192,6 @@ class Start:
     phases: tuple[str, ...]
 
 
-def _no_brief(_state: Any, _owed: Obligation, _house: House) -> dict[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Machine:
     """A kind of case.
@@ -199,15 +199,16 @@ class Machine:
     Attributes:
         kind: Its name.
         system: "A", "B" or "".
+        phases: Its phases in the order in which they come, `ended` left out.
         rule: The spec section or ruling that an illegal move breaks.
         start: What opens it.
         steps: The duties, by name.
         facts: By (phase, type), what may come unowed.
-        rulings: By reason of the ruling (a human STOP's is `stop`), what a RULING on the case does; "" for any other.
+        rulings: By reason of the ruling (a human STOP's is `stop`), what a RULING on the case does.
+        children: By kind, what the end of a case in this one does.
         dry: By phase, the move that is made when nothing is owed in it any more.
         idle: Phases in which nobody owes, each with what ends it.
         parent_of: Returns the case in which an opener says that it opens, None for none.
-        brief: (state, obligation, house) -> what the mind is shown besides the figures of its step.
         after_end: (ended, envelope) -> the violation of a message that comes after the end.
 
     Raises:
@@ -216,15 +217,16 @@ class Machine:
 
     kind: str
     system: str
+    phases: tuple[str, ...]
     rule: str
     start: Mapping[type[Message], Start]
     steps: Mapping[str, Step]
     facts: Mapping[tuple[str, type[Message]], Move] = field(default_factory=dict)
     rulings: Mapping[str, Move] = field(default_factory=dict)
+    children: Mapping[str, Move] = field(default_factory=dict)
     dry: Mapping[str, Move] = field(default_factory=dict)
     idle: Mapping[str, str] = field(default_factory=dict)
     parent_of: Callable[[Message], str | None] | None = None
-    brief: Callable[[Any, Obligation, House], dict[str, Any]] = _no_brief
     after_end: Callable[[Ended, Envelope], Violation] | None = None
 
     def __post_init__(self) -> None:
@@ -245,10 +247,12 @@ class Machine:
             step=self._step,
             otherwise=self._otherwise,
             rule=self._rule,
+            child_ended=self._child_ended if self.children else None,
             parent_of=self.parent_of,
             brief=self._brief,
             after_end=self.after_end,
             system=self.system,
+            machine=self,
         )
 
     def _open(self, env: Envelope, house: House, parent: CaseState | None) -> CaseState:
@@ -328,12 +332,16 @@ class Machine:
         missed = self.steps[obligation.rule].missed if obligation is not None else None
         move = missed.move if missed is not None and reason != STOP else self.rulings.get(reason)
         if move is None:
-            move = self.rulings[""]
+            raise LocalProtocolError(f"the machine {self.kind} has no row for a ruling of reason {reason}")
         return self._moved(state, move, given)
 
+    def _child_ended(self, state: CaseState, child: CaseState, env: Envelope, house: House) -> CaseState:
+        return self._moved(state, self.children[child.kind], RuleInput(env, house, child=child))
+
     def _brief(self, state: CaseState, obligation: Obligation, house: House) -> dict[str, Any]:
-        shown = self.brief(state, obligation, house)
-        for name, figure in self.steps[obligation.rule].figures(state, house).items():
+        step = self.steps[obligation.rule]
+        shown = step.brief(state, house)
+        for name, figure in step.figures(state, house).items():
             shown[name] = figure.value if isinstance(figure, Exactly) else figure.values
         return shown
 
@@ -351,21 +359,25 @@ def check(body: Message, figures: Figures, rule: str) -> None:
 
 def faults(machine: Machine) -> Iterator[str]:
     """Say how a machine's table contradicts itself: each sentence names the row."""
-    rows = dict(_rows(machine))
-    phases = {step.phase for step in machine.steps.values()} | set(machine.idle)
+    phases = set(machine.phases)
+    owing = {step.phase for step in machine.steps.values()}
+    for phase in sorted(phases ^ (owing | set(machine.idle))):
+        yield (
+            f"nobody owes in the phase {phase}, and nothing says what ends it"
+            if phase in phases
+            else (f"the phase {phase} is not listed")
+        )
     for name, step in machine.steps.items():
         if step.missed is None and step.seat not in OFFICERS:
             yield f"the step {name} does not say what silence leads to"
         if not step.moves:
             yield f"the step {name} has no legal answer"
-    for row, move in rows.items():
-        if not move.to:
-            continue
-        for to in move.to:
-            if to != ENDED and to not in phases:
-                yield f"{row} leads to {to}, which no step belongs to"
     reached = {phase for start in machine.start.values() for phase in start.phases}
-    reached |= {to for move in rows.values() for to in move.to}
+    for row in rows(machine):
+        reached |= set(row.move.to)
+        for to in row.move.to:
+            if to != ENDED and to not in phases:
+                yield f"{row.phase}, {row.event}: leads to {to}, which is no phase"
     for phase in sorted(phases - reached):
         yield f"nothing leads to the phase {phase}"
     for phase, _ in machine.facts:
@@ -375,16 +387,32 @@ def faults(machine: Machine) -> Iterator[str]:
         yield "no row says what a human STOP does"
 
 
-def _rows(machine: Machine) -> Iterator[tuple[str, Move]]:
-    """Yield every move of a machine with the name of its row."""
+class Row(NamedTuple):
+    """A row of a machine's table.
+
+    Attributes:
+        phase: In which it applies; "" for any.
+        event: The message, the missed step, the ruling or whatever else makes the move.
+        move: The move.
+    """
+
+    phase: str
+    event: str
+    move: Move
+
+
+def rows(machine: Machine) -> Iterator[Row]:
+    """Yield every move of a machine, for diagrams, tests and checks."""
     for name, step in machine.steps.items():
-        for kind, move in step.moves.items():
-            yield f"{name}: {kind.__name__}", move
+        for (_, move), expected in zip(step.moves.items(), step.expects, strict=True):
+            yield Row(step.phase, expected, move)
         if step.missed is not None:
-            yield f"{name}: missed", step.missed.move
+            yield Row(step.phase, f"{name} missed", step.missed.move)
     for (phase, kind), move in machine.facts.items():
-        yield f"{phase}: {kind.__name__} unowed", move
-    for reason, move in machine.rulings.items():
-        yield f"ruling {reason or 'of any other reason'}", move
+        yield Row(phase, f"{kind.model_fields['type'].default} unowed", move)
+    for child, move in machine.children.items():
+        yield Row("", f"its {child} ended", move)
     for phase, move in machine.dry.items():
-        yield f"{phase}: nothing owed", move
+        yield Row(phase, "nothing is owed any more", move)
+    for reason, move in machine.rulings.items():
+        yield Row("", f"RULING {reason}", move)

@@ -6,33 +6,31 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import LocalProtocolError, Violation
+from protocols.kernel.case import CaseState, evolve
+from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
+from protocols.kernel.machine import (
+    ENDED,
+    STOP,
+    Effect,
+    Exactly,
+    Figures,
+    Machine,
+    Missed,
+    Move,
+    RuleInput,
+    Start,
+    Step,
+)
 from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, Missed, check_figures, illegal
 from protocols.kernel.times import UTC, minutes
 from protocols.research import architecture, daily
 from protocols.research.debate import DebateState
-from protocols.research.messages import CycleTrigger
+from protocols.research.messages import CycleTrigger, Hypothesis, MicroCycleReport
 
 KIND: Final = "cycle"
 
-HYPOTHESISING, DEBATING, REPORTING, ENDED = "hypothesising", "debating", "reporting", "ended"
-
-DUTIES: Final[dict[str, Duty]] = {
-    HYPOTHESISING: Duty(Seat.EXPLORER, ("HYPOTHESIS",), "#a-arena", minutes(30), minutes(10), "hypothesis"),
-    REPORTING: Duty(Seat.EVOLVER, ("MICRO_CYCLE_REPORT",), "#a-report", minutes(20), minutes(10), "report"),
-}
-"""Who owes what in a micro-cycle outside its debate (R-D1)."""
-
-MISSED: Final[dict[str, Missed]] = {
-    HYPOTHESISING: Missed(Decision("void", "timeout", "R-D10"), REPORTING),
-    REPORTING: Missed(Decision("skip", "timeout", "R-D1"), ENDED),
-}
-"""What silence leads to: a missing HYPOTHESIS closes the cycle as `timeout` (R-D10)."""
+HYPOTHESISING, DEBATING, REPORTING = "hypothesising", "debating", "reporting"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,107 +62,109 @@ def _day(house: House, *, approved: bool = False, rejected: bool = False) -> tup
     return (so_far.cycles + 1, so_far.approved + approved, so_far.rejected + rejected)
 
 
-def open_cycle(env: Envelope, house: House, parent: CaseState | None) -> CaseState:
+def open_cycle(given: RuleInput) -> CaseState:
     """Open the case that a CYCLE_TRIGGER's mode names."""
-    body = env.body
-    if not isinstance(body, CycleTrigger):
-        raise LocalProtocolError(f"{body.type} opens no cycle")
+    env, body = given.env, given.body
     if body.mode == "architecture":
-        return architecture.open_architecture(env, body, house)
+        return architecture.open_architecture(env, body, given.house)
     if body.mode == "daily":
-        return daily.open_daily(env, body, house)
-    return evolve(
-        FIRST,
-        case_id=body.cycle_id,
-        opened_seq=env.seq,
-        anchor_at=env.sent_at,
-        owed=(DUTIES[HYPOTHESISING].owed(body.cycle_id, env),),
+        return daily.open_daily(env, body, given.house)
+    return evolve(FIRST, case_id=body.cycle_id, opened_seq=env.seq, anchor_at=env.sent_at)
+
+
+def _debate(_state: CycleState, _given: RuleInput) -> Effect:
+    """The hypothesis opens its debate, which the cycle waits for."""
+    return Effect()
+
+
+def _once(state: CycleState, _given: RuleInput) -> Effect:
+    """A cycle has one hypothesis (1.1)."""
+    raise Violation("1.1", f"cycle {state.case_id} has its hypothesis already", field="cycle_id")
+
+
+def _no_hypothesis(_state: CycleState, given: RuleInput) -> Effect:
+    """A missing HYPOTHESIS closes the cycle as `timeout` (R-D10)."""
+    return Effect({"result": "timeout", "day": _day(given.house)})
+
+
+def _debated(_state: CycleState, given: RuleInput) -> Effect:
+    """Take the debate's result; one that a person stopped counts as neither approved nor rejected."""
+    child: DebateState = given.child
+    result = child.verdict or "REJECT"
+    counts = child.outcome != "stopped"
+    day = _day(given.house, approved=counts and result == "APPROVE", rejected=counts and result == "REJECT")
+    return Effect(
+        {
+            "result": result,
+            "day": day,
+            "hypothesis_id": child.case_id,
+            "confidence": child.confidence,
+            "sharpe": child.sharpe,
+        }
     )
 
 
-def step(state: CycleState, env: Envelope, house: House) -> CycleState:
-    """Apply a message of a seat.
-
-    Raises:
-        Violation: The phase does not allow it, or the report differs from the log.
-    """
-    kind = env.body.type
-    if (state.phase, kind) == (HYPOTHESISING, "HYPOTHESIS"):
-        return evolve(state, phase=DEBATING, owed=())
-    if (state.phase, kind) == (REPORTING, "MICRO_CYCLE_REPORT"):
-        check_figures(env.body, report_figures(state, house), "R-D1")
-        return evolve(state, phase=ENDED, owed=(), outcome=state.result)
-    if kind == "HYPOTHESIS":
-        raise Violation("1.1", f"cycle {state.case_id} has its hypothesis already", field="cycle_id")
-    raise illegal(state, env, "1.1")
+def _closed(state: CycleState, _given: RuleInput) -> Effect:
+    """The cycle ends with its result, reported or not."""
+    return Effect(outcome=state.result)
 
 
-def report_figures(state: CycleState, house: House) -> dict[str, Any]:
-    """Return the fields of MICRO_CYCLE_REPORT that the log fixes."""
+def _stopped(_state: CycleState, _given: RuleInput) -> Effect:
+    return Effect(outcome="stopped")
+
+
+def report_figures(state: CycleState, _house: House) -> Figures:
+    """Return what the log fixes of MICRO_CYCLE_REPORT."""
+    counts = zip(("cycles_completed", "strategies_approved", "strategies_rejected"), state.day, strict=True)
     return {
-        "hypothesis_id": state.hypothesis_id,
-        "verdict": state.result,
-        "confidence": state.confidence,
-        "backtest_sharpe": state.sharpe,
-        "daily_summary": dict(
-            zip(("cycles_completed", "strategies_approved", "strategies_rejected"), state.day, strict=True)
-        ),
+        "hypothesis_id": Exactly(state.hypothesis_id),
+        "verdict": Exactly(state.result),
+        "confidence": Exactly(state.confidence),
+        "backtest_sharpe": Exactly(state.sharpe),
+        "daily_summary": Exactly(dict(counts)),
     }
 
 
-def child_ended(state: CycleState, child: DebateState, env: Envelope, house: House) -> CycleState:
-    """Take the debate's result and owe the report."""
-    result = child.verdict or "REJECT"
-    counts = child.outcome != "stopped"
-    return evolve(
-        state,
-        phase=REPORTING,
-        result=result,
-        day=_day(house, approved=counts and result == "APPROVE", rejected=counts and result == "REJECT"),
-        hypothesis_id=child.case_id,
-        confidence=child.confidence,
-        sharpe=child.sharpe,
-        owed=(DUTIES[REPORTING].owed(state.case_id, env),),
-    )
-
-
-def otherwise(state: CycleState, obligation: Obligation, house: House) -> Decision:
-    """Say what the referee rules when an obligation is missed."""
-    return MISSED[state.phase].decision
-
-
-def rule(
-    state: CycleState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
-) -> CycleState:
-    """Apply a ruling: a missed duty or a human STOP."""
-    if decision.outcome == "stop":
-        return evolve(state, phase=ENDED, owed=(), outcome="stopped")
-    if state.phase == HYPOTHESISING:
-        return evolve(
-            state,
-            phase=REPORTING,
-            result="timeout",
-            day=_day(house),
-            owed=(DUTIES[REPORTING].owed(state.case_id, env),),
-        )
-    return evolve(state, phase=ENDED, owed=(), outcome=state.result)
-
-
-def brief(state: CycleState, obligation: Obligation, house: House) -> dict[str, Any]:
-    """Tell the Evolver what the log counts, for its report; the Explorer what is to be re-evaluated (R-F11)."""
-    if state.phase == REPORTING:
-        return report_figures(state, house)
+def _reevaluated(_state: CycleState, house: House) -> dict[str, Any]:
+    """Tell the Explorer what is to be re-evaluated (R-F11)."""
     return {"reevaluate": list(house.fold_named("research").reevaluate)}
 
 
-CYCLE: Final = CaseType(
+MACHINE: Final = Machine(
     kind=KIND,
-    openers=("CYCLE_TRIGGER",),
-    open=open_cycle,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    child_ended=child_ended,
-    brief=brief,
     system="A",
+    phases=(HYPOTHESISING, DEBATING, REPORTING),
+    rule="1.1",
+    start={CycleTrigger: Start(open_cycle, (HYPOTHESISING,))},
+    steps={
+        "hypothesis": Step(
+            phase=HYPOTHESISING,
+            seat=Seat.EXPLORER,
+            channel="#a-arena",
+            moves={Hypothesis: Move((DEBATING,), _debate)},
+            missed=Missed("R-D10", "void", Move((REPORTING,), _no_hypothesis)),
+            rule="1.1",
+            within=minutes(30),
+            grace=minutes(10),
+            brief=_reevaluated,
+        ),
+        "report": Step(
+            phase=REPORTING,
+            seat=Seat.EVOLVER,
+            channel="#a-report",
+            moves={MicroCycleReport: Move((ENDED,), _closed)},
+            missed=Missed("R-D1", "skip", Move((ENDED,), _closed)),
+            rule="R-D1",
+            within=minutes(20),
+            grace=minutes(10),
+            figures=report_figures,
+        ),
+    },
+    facts={(DEBATING, Hypothesis): Move((), _once), (REPORTING, Hypothesis): Move((), _once)},
+    rulings={STOP: Move((ENDED,), _stopped)},
+    children={"debate": Move((REPORTING,), _debated)},
+    idle={DEBATING: "its debate ends"},
 )
+"""A micro-cycle: a hypothesis, its debate, a report (R-D1)."""
+
+CYCLE: Final = MACHINE.case_type()
