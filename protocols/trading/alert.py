@@ -10,7 +10,7 @@ from protocols.kernel.case import CaseState, CaseType, Decision, evolve
 from protocols.kernel.envelope import Envelope
 from protocols.kernel.errors import Violation
 from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation, owe
+from protocols.kernel.obligation import Obligation
 from protocols.kernel.seats import Seat
 from protocols.kernel.table import Duty, illegal
 from protocols.kernel.times import rfc3339
@@ -171,7 +171,7 @@ def _from(state: AlertState, phase: str, at: datetime, n: int) -> AlertState:
     duty = TABLE[phase].duty
     step = duty.step if n == 1 else f"{duty.step}-{n}"
     obligation_id = f"{state.case_id}/{step}/{duty.seat.value}"
-    owed = owe(
+    owed = Obligation(
         obligation_id, state.case_id, duty.seat, duty.expects, duty.channel, at, at + duty.within, duty.grace
     )
     return evolve(state, phase=phase, owed=(owed,), round=n)

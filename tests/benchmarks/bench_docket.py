@@ -6,7 +6,6 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from statistics import median
@@ -24,6 +23,7 @@ from protocols.research.calendar import Calendar
 from protocols.research.messages import CycleContext, CycleTrigger
 from protocols.rulebook import CHANNEL_OF, VERSION, rules
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.table import START
 
 DEBATES = 2_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
 
@@ -25,6 +24,7 @@ from protocols.trading.life import Life
 from protocols.trading.session import SESSION
 from protocols.trading.session_follow import SessionState
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.table import Table
 
 MONDAY = date(2026, 2, 23)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from protocols.rulebook import rules
 from protocols.trading import messages as t
 from protocols.trading.life import Life, Standing
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
 
 

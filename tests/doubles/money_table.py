@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -27,6 +27,7 @@ from protocols.trading.health import Health
 from protocols.trading.sequels import DeskSequels
 from protocols.trading.trade import TRADE, TradeState, check_execution
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
 
 TRADER, GUARDIAN, OPERATOR = Seat.TRADER, Seat.GUARDIAN, Seat.OPERATOR

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
 
 import pytest
 
 from channels.showing.rendering import Button, card
 from channels.slack import SlackSurface
 from channels.surface import ActReply, Posting
+from tests.doubles.copying import replace
 from tests.doubles.slack_faults import Limits
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.surface_memory import SurfaceMemory

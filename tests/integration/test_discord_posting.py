@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from dataclasses import replace
 
 import pytest
 
 from channels.showing.avatars import emoji_name
 from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
 from protocols.kernel.seats import Seat
+from tests.doubles.copying import replace
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, garbage, limited, refused, status
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, escalation, posting, started, with_channels

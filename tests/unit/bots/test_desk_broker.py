@@ -1,4 +1,3 @@
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
@@ -10,6 +9,7 @@ from bots.tools.bars import Bars
 from bots.tools.prices import load_universe
 from bots.tools.universe import Universe
 from protocols.trading.hours import session_on
+from tests.doubles.copying import replace
 
 AT = datetime(2026, 3, 4, 16, 3, 11, tzinfo=UTC)
 LATER = AT + timedelta(minutes=20)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,6 +29,7 @@ from protocols.research.daily import DAILY
 from protocols.trading import bridge
 from protocols.trading import messages as t
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable
 from tests.doubles.memory_log import START, Log

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -29,6 +28,7 @@ from protocols.trading.rights import OPERATOR as OPERATORS
 from protocols.trading.rights import RIGHTS
 from protocols.trading.session import SESSION
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.life_table import LifeTable, guardian, trader
 from tests.doubles.money_table import MoneyTable
 from tests.doubles.table import START, Table

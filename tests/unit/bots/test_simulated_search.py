@@ -1,4 +1,3 @@
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -17,6 +16,7 @@ from bots.tools.risk import assess
 from bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate, validate
 from memory.evidence import InMemoryEvidence
 from memory.records import Experience, PrincipleRecord
+from tests.doubles.copying import replace
 
 NOW = datetime(2026, 3, 2, 10, tzinfo=UTC)
 SYNTHETIC = load_universe("synthetic", start=NOW, seed=7)

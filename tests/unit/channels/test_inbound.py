@@ -1,5 +1,4 @@
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +18,7 @@ from protocols.kernel.rights import RIGHTS
 from protocols.kernel.seats import Seat
 from protocols.trading.messages import Halt, Resume
 from protocols.trading.rights import RIGHTS as TRADING_RIGHTS
+from tests.doubles.copying import replace
 
 
 def act(kind, channel="#a-arena", **fields):

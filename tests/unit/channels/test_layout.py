@@ -1,5 +1,4 @@
 import hashlib
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +20,7 @@ from channels.showing.layout import (
     units,
 )
 from channels.showing.rendering import Card, Field
+from tests.doubles.copying import replace
 from tests.doubles.odd_text import odd_text
 from tests.doubles.postings import filled, posting
 

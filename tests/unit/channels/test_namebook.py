@@ -1,7 +1,6 @@
 """What people are called: learned, kept, shown beside the seat, never instead of it."""
 
 import asyncio
-from dataclasses import replace
 
 from channels.showing.layout import parts
 from channels.showing.looks import look_of
@@ -11,6 +10,7 @@ from protocols.escalation.messages import EscalationResolved
 from protocols.kernel.envelope import Actor
 from protocols.kernel.officers import PersonNamed
 from protocols.kernel.seats import Seat
+from tests.doubles.copying import replace
 from tests.doubles.postings import posting
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory

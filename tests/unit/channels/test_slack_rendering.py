@@ -1,6 +1,5 @@
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +24,7 @@ from channels.slack.rendering import (
 from protocols.kernel.envelope import Actor
 from protocols.kernel.seats import Seat
 from protocols.rulebook import MESSAGES
+from tests.doubles.copying import replace
 from tests.doubles.odd_text import ODD, odd_text
 from tests.doubles.postings import AT, escalation, filled, posting
 from tests.doubles.read_back import from_slack, from_slack_file

@@ -1,7 +1,5 @@
 """Shelves: records to bytes and back, and what is refused."""
 
-from dataclasses import replace
-
 import pytest
 
 from memory.errors import CorruptStore
@@ -10,6 +8,7 @@ from memory.shelves import BY_NAME, REFLECTIONS, SHELVES, WORKING
 from protocols.kernel.frozen import FrozenDict
 from protocols.kernel.people import Override
 from protocols.kernel.seats import Seat
+from tests.doubles.copying import replace
 from tests.doubles.memory_log import a_week
 
 

@@ -455,6 +455,7 @@ import asyncio, sys
 from pathlib import Path
 from memory.sqlite import SqliteStore
 from tests.doubles.memory_log import many
+from tests.doubles.copying import replace
 
 async def society():
     async with await SqliteStore.open(Path(sys.argv[1]), batch=5) as store:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
@@ -28,6 +27,7 @@ from protocols.kernel.seats import Seat
 from protocols.trading.messages import Halt, Resume, ResumeConfirmed, TradingDay
 from tests.doubles import bodies
 from tests.doubles.command_line import complaint, data, done, moot
+from tests.doubles.copying import replace
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.live_society import LiveSociety
 from tests.doubles.money_table import MoneyTable

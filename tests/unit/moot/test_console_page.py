@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,6 +40,7 @@ from protocols.research.messages import CycleContext, CycleTrigger
 from protocols.rulebook import MESSAGES, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
+from tests.doubles.copying import replace
 from tests.doubles.table import START
 
 JSON = st.recursive(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ from protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
+from tests.doubles.copying import replace
 from tests.doubles.stage import Stage, play
 from tests.doubles.tampering import judged, read, rehashed, write
 

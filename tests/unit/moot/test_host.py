@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -25,6 +24,7 @@ from protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
+from tests.doubles.copying import replace
 from tests.doubles.stage import Stage, play
 
 ANN = Actor("human", "test", "ann")

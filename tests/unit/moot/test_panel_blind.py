@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from protocols.kernel.people import Note, Override
 from protocols.kernel.seats import PANEL, Seat
 from protocols.panel.contract import as_json
 from protocols.panel.messages import PanelOpened, Phase1, Phase2
+from tests.doubles.copying import replace
 from tests.doubles.memory_log import record
 from tests.doubles.panel_samples import BODY, FULL, phase1, report
 from tests.doubles.stage import Stage, play

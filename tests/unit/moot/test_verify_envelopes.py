@@ -16,6 +16,7 @@ from protocols.kernel.seats import Seat
 from protocols.research import messages as m
 from tests.doubles import bodies
 from tests.doubles.checking import InHand
+from tests.doubles.copying import replace
 from tests.doubles.table import Table
 from tests.doubles.tampering import judged, rehashed
 

@@ -1,6 +1,5 @@
 """ANCHOR: what the log was until midnight, from the log alone (K9, K15)."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,6 +9,7 @@ from protocols.kernel.errors import OfficerFault
 from protocols.kernel.officers import Anchor
 from protocols.kernel.people import Note
 from protocols.kernel.seats import Seat
+from tests.doubles.copying import replace
 from tests.doubles.table import Table
 
 EVENING = datetime(2026, 2, 23, 23, 50, tzinfo=UTC)

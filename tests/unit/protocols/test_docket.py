@@ -2,7 +2,6 @@
 
 import contextlib
 import pickle
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -27,6 +26,7 @@ from protocols.research.debate_table import Phase
 from protocols.rulebook import rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
+from tests.doubles.copying import replace
 from tests.doubles.debating import (
     ADMIN,
     CRITIC,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from protocols.kernel.people import Note
 from protocols.research.cycle import MACHINE as CYCLE
 from protocols.research.messages import CycleTrigger, Hypothesis
 from protocols.rulebook import CASE_TYPES
+from tests.doubles.copying import replace
 from tests.doubles.table import Table
 
 MACHINES = [case.machine for case in CASE_TYPES.values() if case.machine is not None]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +28,7 @@ from protocols.panel.synthesis import (
     needed_for,
     synthesize,
 )
+from tests.doubles.copying import replace
 from tests.doubles.panel_contracts import SMALL, condition, contract_of, panels, rows
 
 ACCEPT, MINOR, MAJOR = (

@@ -1,7 +1,6 @@
 """The judgement of a whole panel (facts-panel 6): layers, exit codes, tags."""
 
 import itertools
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +13,7 @@ from protocols.panel.contract import ROLES, SCORES, Contract, Score, as_json, co
 from protocols.panel.recompute import Recomputed, recompute
 from protocols.panel.seating import Source
 from protocols.panel.verify import LAYER1_PASSES, PANEL_PASSES, Verified, synthesize_reports, unusable, verify
+from tests.doubles.copying import replace
 from tests.doubles.panel_samples import FOCUS, FULL, WARNS, panel, report, sources, synthesis
 
 SEATS = ROLES["reviewer_full"]

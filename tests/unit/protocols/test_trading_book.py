@@ -1,6 +1,5 @@
 """The book: money, positions, marks, and the figures that reports must equal; system-b.md "Money: the book"."""
 
-from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from types import SimpleNamespace
@@ -28,6 +27,7 @@ from protocols.trading.book_figures import (
 from protocols.trading.bridge import recall_figures
 from protocols.trading.briefing import desk_brief, measured
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
 
 ADMIN = Seat.ADMIN
