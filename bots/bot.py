@@ -8,12 +8,12 @@ from typing import Final
 
 import structlog
 
-from bots.minds.mind import Mind, Reply, View
-from bots.port import Clock, Port
-from channels.errors import BusClosed, Refused, StorageError
-from protocols.kernel.envelope import Draft
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.port import Clock, Port
+from moot.channels.errors import BusClosed, Refused, StorageError
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
 
 AT_ONCE: Final = 64
 """Minds of one seat that think at the same time."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
-from bots.minds.mind import View
-from channels.bus import Receipt
-from protocols.kernel.envelope import Draft
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import View
+from moot.channels.bus import Receipt
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
 
 
 class Clock(Protocol):

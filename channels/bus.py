@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol, Self
 
-from protocols.kernel.envelope import GENESIS, Draft, Envelope
-from protocols.kernel.message import Message
+from moot.protocols.kernel.envelope import GENESIS, Draft, Envelope
+from moot.protocols.kernel.message import Message
 
 
 class Head(NamedTuple):
@@ -71,7 +71,7 @@ It may not fail: an exception reaches the publisher and stops the bus, for the f
 """
 
 Decode = Callable[[str, str], Envelope]
-"""Read a stored row: canonical text without `hash`, hash as hex (`protocols.codec.decode_stored`).
+"""Read a stored row: canonical text without `hash`, hash as hex (`moot.protocols.codec.decode_stored`).
 
 Raises a `Violation` when it is no envelope.
 """

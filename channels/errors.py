@@ -13,7 +13,7 @@ Tree::
 
 from __future__ import annotations
 
-from protocols.kernel.errors import Violation
+from moot.protocols.kernel.errors import Violation
 
 
 class ChannelError(Exception):

@@ -14,17 +14,17 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from channels.surface import InboundAct
-from protocols.arena.messages import ArenaTask
-from protocols.arena.rights import PLACE
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.envelope import Actor, Draft
-from protocols.kernel.errors import Malformed
-from protocols.kernel.message import Message
-from protocols.kernel.naming import display_name
-from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from protocols.kernel.seats import Seat
-from protocols.trading.messages import Halt, Resume
+from moot.channels.surface import InboundAct
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.arena.rights import PLACE
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.naming import display_name
+from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading.messages import Halt, Resume
 
 Authority = Callable[[str, str], Seat]
 """(platform, user id) to what they are: `Seat.ADMIN` or `Seat.VIEWER`."""

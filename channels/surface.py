@@ -23,10 +23,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NewType, Protocol
 
-from channels.errors import ChannelError
-from channels.outbox.pacing import UNPACED, Pace
-from channels.showing.rendering import Card, Names
-from protocols.kernel.envelope import Envelope
+from moot.channels.errors import ChannelError
+from moot.channels.outbox.pacing import UNPACED, Pace
+from moot.channels.showing.rendering import Card, Names
+from moot.protocols.kernel.envelope import Envelope
 
 PlatformMessageId = NewType("PlatformMessageId", str)
 """What a platform calls one of its messages."""
@@ -34,7 +34,7 @@ PlatformMessageId = NewType("PlatformMessageId", str)
 ActKind = Literal[
     "note", "ack", "answer", "override", "halt", "resume", "take", "release", "stop", "arena", "command"
 ]
-"""What a person did; `command` is a line of text that is still to be read (`channels.chat.commands`)."""
+"""What a person did; `command` is a line of text that is still to be read (`moot.channels.chat.commands`)."""
 
 
 class SurfaceError(ChannelError):
@@ -132,7 +132,7 @@ class InboundAct:
         platform_message_id: The platform's id of this act; the same at every redelivery, and nobody else's.
         channel: The log's channel it happened in, `#admin` where there is none.
         kind: What it is.
-        fields: Its content by name, as `channels.chat.commands` and `channels.inbound` list it.
+        fields: Its content by name, as `moot.channels.chat.commands` and `moot.channels.inbound` list it.
         reply_to: Platform id of the message or thread it was said under; resolved to the case it is about.
     """
 

@@ -12,10 +12,18 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from channels.showing.rendering import NAMELESS, Names, colour, predicate, sentence, speaker
-from channels.showing.wording import clean, seat_name
-from channels.surface import Capabilities, Memory, PlatformMessageId, Posting, Surface, SurfaceDown, TakeAct
-from protocols.kernel.envelope import Envelope
+from moot.channels.showing.rendering import NAMELESS, Names, colour, predicate, sentence, speaker
+from moot.channels.showing.wording import clean, seat_name
+from moot.channels.surface import (
+    Capabilities,
+    Memory,
+    PlatformMessageId,
+    Posting,
+    Surface,
+    SurfaceDown,
+    TakeAct,
+)
+from moot.protocols.kernel.envelope import Envelope
 
 CHANNEL_WIDTH: Final = 11
 """Columns of the longest channel name."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from protocols.panel.contract import Contract, ContractError, contract_from
+from moot.protocols.panel.contract import Contract, ContractError, contract_from
 
 FOLDER: Final = Path(__file__).with_name("contracts")
 

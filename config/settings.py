@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
-from protocols.kernel.catalogue import ANY, Viewers
-from protocols.kernel.seats import BOTS, Seat
-from protocols.research.calendar import POLICIES, Schedule
+from moot.protocols.kernel.catalogue import ANY, Viewers
+from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.research.calendar import POLICIES, Schedule
 
 DEFAULTS: Final = Path(__file__).with_name("society.toml")
 
@@ -134,8 +134,8 @@ class ConsoleSettings(_Section):
 
 
 PLATFORMS: Final[Mapping[str, str]] = {
-    "discord": "channels.discord:DiscordSurface",
-    "slack": "channels.slack:SlackSurface",
+    "discord": "moot.channels.discord:DiscordSurface",
+    "slack": "moot.channels.slack:SlackSurface",
 }
 """Surfaces that need not name their module."""
 

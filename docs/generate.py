@@ -19,17 +19,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import typer.testing
 from rich.console import Console
 
-from config.contracts import SCHEMA
 from moot.cli.commands import app
 from moot.cli.log import Reader
+from moot.config.contracts import SCHEMA
+from moot.protocols.escalation.triggers import TRIGGERS
+from moot.protocols.kernel.catalogue import ANY, CHANNELS, READING
+from moot.protocols.kernel.machine import ENDED, Machine, rows
+from moot.protocols.kernel.table import Duty, Missed
+from moot.protocols.panel.contract_schema import schema_text
+from moot.protocols.research import architecture_table, cycle, daily, debate_table
+from moot.protocols.rulebook import MESSAGES, ROWS
 from moot.simulation.scene import load_scene, run_scene
-from protocols.escalation.triggers import TRIGGERS
-from protocols.kernel.catalogue import ANY, CHANNELS, READING
-from protocols.kernel.machine import ENDED, Machine, rows
-from protocols.kernel.table import Duty, Missed
-from protocols.panel.contract_schema import schema_text
-from protocols.research import architecture_table, cycle, daily, debate_table
-from protocols.rulebook import MESSAGES, ROWS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 HERE: Final = ROOT / "docs" / "reference"

@@ -18,8 +18,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Final
 
-from memory.errors import CorruptEvidence, MemoryStoreError, StoreUnavailable, UnknownEvidence
-from protocols.kernel.canonical import canonical_json
+from moot.memory.errors import CorruptEvidence, MemoryStoreError, StoreUnavailable, UnknownEvidence
+from moot.protocols.kernel.canonical import canonical_json
 
 _KIND: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}", re.ASCII)
 _REF: Final = re.compile(r"[a-z][a-z0-9_-]{0,31}/[0-9a-f]{16}", re.ASCII)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from memory import fold_lessons, fold_runs, fold_strategies
-from memory.rights import may_write
-from memory.shelves import STRATEGIES, Context, Put
-from protocols.kernel.envelope import Envelope
+from moot.memory import fold_lessons, fold_runs, fold_strategies
+from moot.memory.rights import may_write
+from moot.memory.shelves import STRATEGIES, Context, Put
+from moot.protocols.kernel.envelope import Envelope
 
 Handler = Callable[[Envelope, Context], Iterator[Put]]
 """Reads one type of message; a strategy's handler asks for the right itself, it depends on the stage."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memory.records import (
+from moot.memory.records import (
     ChangeRecord,
     ChangeStatus,
     Experience,
@@ -12,7 +12,7 @@ from memory.records import (
     ProposalNote,
     ThresholdRecord,
 )
-from memory.shelves import (
+from moot.memory.shelves import (
     ARCHITECTURE,
     CAUSAL,
     PRINCIPLES,
@@ -22,8 +22,8 @@ from memory.shelves import (
     Context,
     Put,
 )
-from protocols.kernel.envelope import Envelope
-from protocols.research.messages import (
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.research.messages import (
     ArchitectureProposal,
     ArchitectureVerdict,
     CausalRecord,
@@ -31,7 +31,7 @@ from protocols.research.messages import (
     Reflection,
     ThresholdsAdjusted,
 )
-from protocols.research.strictness import START_THRESHOLDS, clip
+from moot.protocols.research.strictness import START_THRESHOLDS, clip
 
 
 def experience(env: Envelope, context: Context) -> Iterator[Put]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from memory.records import RunNote
-from memory.shelves import ARCHITECTURE, RUNS, Context, Put
-from protocols.arena.messages import ArenaTask, FinalOutput, RunTerminated
-from protocols.arena.relevance import cleanse
-from protocols.kernel.envelope import Envelope
+from moot.memory.records import RunNote
+from moot.memory.shelves import ARCHITECTURE, RUNS, Context, Put
+from moot.protocols.arena.messages import ArenaTask, FinalOutput, RunTerminated
+from moot.protocols.arena.relevance import cleanse
+from moot.protocols.kernel.envelope import Envelope
 
 MOST_NOTES: Final = 20_000
 """Characters that are kept of a run's output; the log holds all of it."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from memory.records import BacktestNote, HypothesisNote, MetricsRecord, StageMove, StrategyRecord
-from memory.shelves import HYPOTHESES, METRICS, STRATEGIES, Context, Put
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.frozen import freeze_object
-from protocols.kernel.people import Override
-from protocols.research.messages import BacktestResult, Hypothesis, RevisedHypothesis, StrategyMoved
-from protocols.trading.life import may_move
-from protocols.trading.messages import MetricsRecorded
+from moot.memory.records import BacktestNote, HypothesisNote, MetricsRecord, StageMove, StrategyRecord
+from moot.memory.shelves import HYPOTHESES, METRICS, STRATEGIES, Context, Put
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.frozen import freeze_object
+from moot.protocols.kernel.people import Override
+from moot.protocols.research.messages import BacktestResult, Hypothesis, RevisedHypothesis, StrategyMoved
+from moot.protocols.trading.life import may_move
+from moot.protocols.trading.messages import MetricsRecorded
 
 HISTORY_KEPT: Final = 100
 """A strategy remembers so many of its moves, the last."""

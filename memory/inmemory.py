@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memory.errors import StoreClosed, StoreGap
-from memory.fold import changes
-from memory.shelves import WORKING_KEPT, Put
-from memory.store import Store
-from memory.tables import Tables
-from memory.view import MemoryView
-from protocols.kernel.envelope import Envelope
+from moot.memory.errors import StoreClosed, StoreGap
+from moot.memory.fold import changes
+from moot.memory.shelves import WORKING_KEPT, Put
+from moot.memory.store import Store
+from moot.memory.tables import Tables
+from moot.memory.view import MemoryView
+from moot.protocols.kernel.envelope import Envelope
 
 
 class InMemoryStore(Store):

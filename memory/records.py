@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from protocols.kernel.fields import FrozenJson, Numbers
-from protocols.kernel.message import Instant
-from protocols.research.messages.strategies import BacktestMetrics, Split, Stage, Strategy
+from moot.protocols.kernel.fields import FrozenJson, Numbers
+from moot.protocols.kernel.message import Instant
+from moot.protocols.research.messages.strategies import BacktestMetrics, Split, Stage, Strategy
 
 ChangeStatus = Literal["approved", "deferred", "rejected"]
 """What became of a proposed change."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from memory.shelves import (
+from moot.memory.shelves import (
     ARCHITECTURE,
     CAUSAL,
     HYPOTHESES,
@@ -17,7 +17,7 @@ from memory.shelves import (
     THRESHOLDS,
     Shelf,
 )
-from protocols.kernel.seats import PEOPLE, SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.kernel.seats import PEOPLE, SYSTEM_A, SYSTEM_B, Seat
 
 A: Final = SYSTEM_A
 B: Final = SYSTEM_B

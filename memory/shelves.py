@@ -7,8 +7,8 @@ from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from memory.errors import CorruptStore
-from memory.records import (
+from moot.memory.errors import CorruptStore
+from moot.memory.records import (
     ChangeRecord,
     Experience,
     HypothesisNote,
@@ -20,7 +20,7 @@ from memory.records import (
     StrategyRecord,
     ThresholdRecord,
 )
-from protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.canonical import canonical_json
 
 R = TypeVar("R", bound=Record)
 

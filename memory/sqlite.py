@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
-from memory.errors import MemoryStoreError, StoreClosed
-from memory.inmemory import InMemoryStore
-from memory.shelves import WORKING_KEPT, Put
-from memory.sqlite_file import MemoryFile, State
-from memory.store import Store
-from memory.view import MemoryView
-from protocols.kernel.envelope import Envelope
+from moot.memory.errors import MemoryStoreError, StoreClosed
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.shelves import WORKING_KEPT, Put
+from moot.memory.sqlite_file import MemoryFile, State
+from moot.memory.store import Store
+from moot.memory.view import MemoryView
+from moot.protocols.kernel.envelope import Envelope
 
 BATCH: Final = 256
 """So many messages are applied before a write starts behind them."""

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple, Self
 
 import aiosqlite
 
-from memory.errors import CorruptStore, MemoryStoreError, StoreUnavailable
-from memory.fold import FOLD_VERSION
-from memory.shelves import BY_NAME, SHELVES, Put
+from moot.memory.errors import CorruptStore, MemoryStoreError, StoreUnavailable
+from moot.memory.fold import FOLD_VERSION
+from moot.memory.shelves import BY_NAME, SHELVES, Put
 
 APPLICATION_ID: Final = 0x4D6F6F74
 """Marks the file as ours ("Moot")."""

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterable, Iterable
 from types import TracebackType
 from typing import Final, Self
 
-from memory.shelves import Put
-from memory.view import MemoryView
-from protocols.kernel.envelope import Envelope
+from moot.memory.shelves import Put
+from moot.memory.view import MemoryView
+from moot.protocols.kernel.envelope import Envelope
 
 __all__ = ["Applied", "MemoryView", "Store", "digest", "rebuild"]
 

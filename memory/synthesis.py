@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from memory.view import MemoryView
-from protocols.research.learning import Pattern, find_patterns, matching, principle_from
-from protocols.research.messages import Principle
-from protocols.research.strictness import adjust
+from moot.memory.view import MemoryView
+from moot.protocols.research.learning import Pattern, find_patterns, matching, principle_from
+from moot.protocols.research.messages import Principle
+from moot.protocols.research.strictness import adjust
 
 
 def patterns(view: MemoryView, since: datetime, until: datetime) -> tuple[Pattern, ...]:

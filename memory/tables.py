@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any, Final, Generic
 
-from memory.records import Record
-from memory.shelves import SHELVES, WORKING, WORKING_KEPT, Put, R, Shelf
+from moot.memory.records import Record
+from moot.memory.shelves import SHELVES, WORKING, WORKING_KEPT, Put, R, Shelf
 
 _seq: Final = attrgetter("seq")
 

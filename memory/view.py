@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Final
 
-from memory.errors import StorePruned
-from memory.records import (
+from moot.memory.errors import StorePruned
+from moot.memory.records import (
     ChangeRecord,
     ChangeStatus,
     Experience,
@@ -17,7 +17,7 @@ from memory.records import (
     PrincipleRecord,
     StrategyRecord,
 )
-from memory.shelves import (
+from moot.memory.shelves import (
     ARCHITECTURE,
     CAUSAL,
     METRICS,
@@ -29,12 +29,12 @@ from memory.shelves import (
     R,
     Shelf,
 )
-from memory.tables import Tables
-from protocols.kernel.frozen import FrozenDict
-from protocols.kernel.times import iso_week
-from protocols.research.learning import within
-from protocols.research.messages.strategies import Stage
-from protocols.research.strictness import START_THRESHOLDS
+from moot.memory.tables import Tables
+from moot.protocols.kernel.frozen import FrozenDict
+from moot.protocols.kernel.times import iso_week
+from moot.protocols.research.learning import within
+from moot.protocols.research.messages.strategies import Stage
+from moot.protocols.research.strictness import START_THRESHOLDS
 
 _DIGITS: Final = re.compile(r"(\d+)")
 

@@ -18,10 +18,10 @@ from typing import Any, Final, Literal
 
 import structlog
 
-from channels.errors import NotALog
-from channels.guests.loop_thread import LoopEnded, LoopThread
-from channels.log.file import check_schema, connect, disk_errors
-from channels.log.lease import holder
+from moot.channels.errors import NotALog
+from moot.channels.guests.loop_thread import LoopEnded, LoopThread
+from moot.channels.log.file import check_schema, connect, disk_errors
+from moot.channels.log.lease import holder
 from moot.clock.wall import utc_ns
 
 LOOK_S: Final = 0.02

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from protocols.kernel.house import House
-from protocols.kernel.times import rfc3339
-from protocols.trading.book_figures import ENOUGH, dollars, exact, share, too_few
-from protocols.trading.limits import PORTFOLIO
-from protocols.trading.messages import TradingDay
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.trading.book_figures import ENOUGH, dollars, exact, share, too_few
+from moot.protocols.trading.limits import PORTFOLIO
+from moot.protocols.trading.messages import TradingDay
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
-    from protocols.trading.life import Life, Standing
+    from moot.protocols.trading.book import Book
+    from moot.protocols.trading.life import Life, Standing
 
 STAGES: Final = ("production", "staging", "candidates", "withdrawn")
 """Where strategies stand, in the order in which they are listed."""

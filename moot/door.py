@@ -6,25 +6,25 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from bots.officers.referee import named
-from channels.bus import Receipt
-from channels.errors import Refused
-from channels.guests.drafts import draft_from_json, draft_to_json
-from channels.guests.inbox import accepted, keyed
-from config.settings import Settings
+from moot.bots.officers.referee import named
+from moot.channels.bus import Receipt
+from moot.channels.errors import Refused
+from moot.channels.guests.drafts import draft_from_json, draft_to_json
+from moot.channels.guests.inbox import accepted, keyed
+from moot.config.settings import Settings
 from moot.host import Host
-from protocols.arena.session import completed
-from protocols.arena.state import RunState
-from protocols.codec import decode_body
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import Forbidden, Late, Malformed, Violation
-from protocols.kernel.guests import check_guest
-from protocols.kernel.message import changed
-from protocols.kernel.naming import display_name
-from protocols.kernel.seats import PEOPLE, Seat
-from protocols.trading.messages import Halt, Resume, ResumeConfirmed
+from moot.protocols.arena.session import completed
+from moot.protocols.arena.state import RunState
+from moot.protocols.codec import decode_body
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import Forbidden, Late, Malformed, Violation
+from moot.protocols.kernel.guests import check_guest
+from moot.protocols.kernel.message import changed
+from moot.protocols.kernel.naming import display_name
+from moot.protocols.kernel.seats import PEOPLE, Seat
+from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 
 MOST_ID: Final = 100
 """Whoever has a longer id than any platform gives stays without a name."""

@@ -11,16 +11,16 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from channels.showing.namebook import NameBook
-from channels.terminal import TerminalSurface
+from moot.channels.showing.namebook import NameBook
+from moot.channels.terminal import TerminalSurface
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.naming import People
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Audit
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE
+from moot.protocols.trading.limits import breaches
+from moot.protocols.trading.messages import CheckNewStrategies, DeskCheck, HealthCheck, RiskCheck
 from moot.society import Society
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.naming import People
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Audit
-from protocols.kernel.seats import OFFICERS, PEOPLE
-from protocols.trading.limits import breaches
-from protocols.trading.messages import CheckNewStrategies, DeskCheck, HealthCheck, RiskCheck
 
 SHOWN: Final = 3
 """So many open obligations are named in the status line."""

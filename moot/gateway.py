@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from channels.gateway import address
-from channels.gateway.process import Mirroring, run_gateway
-from channels.log.lease import keep_private, write_privately
-from channels.surface import Surface, SurfaceError, load_surface, refuse_secrets
-from config.settings import ConfigError, Settings, load_settings
+from moot.channels.gateway import address
+from moot.channels.gateway.process import Mirroring, run_gateway
+from moot.channels.log.lease import keep_private, write_privately
+from moot.channels.surface import Surface, SurfaceError, load_surface, refuse_secrets
+from moot.config.settings import ConfigError, Settings, load_settings
 from moot.console.options import ConsoleOptions
 from moot.heap import settle_heap
 from moot.log_setup import set_up_logging

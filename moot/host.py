@@ -11,28 +11,28 @@ from typing import Any, Final
 
 import structlog
 
-from bots.bot import Bot
-from bots.minds.mind import View
-from bots.officers.office import Office
-from bots.officers.referee import RefusalAudit
-from channels.bus import Bus, Receipt
-from channels.errors import BusClosed, Refused, StorageError
-from memory.inmemory import InMemoryStore
-from memory.store import Store
+from moot.bots.bot import Bot
+from moot.bots.minds.mind import View
+from moot.bots.officers.office import Office
+from moot.bots.officers.referee import RefusalAudit
+from moot.channels.bus import Bus, Receipt
+from moot.channels.errors import BusClosed, Refused, StorageError
 from moot.clock import Clock
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.store import Store
 from moot.outage import Outage
-from protocols.escalation.case import EscalationState
-from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import BOT, Actor, Draft, Envelope
-from protocols.kernel.message import Message, changed
-from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
-from protocols.kernel.officers import ClockSet
-from protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
-from protocols.kernel.rules import Gate, Rules
-from protocols.kernel.seats import OFFICERS, Seat
-from protocols.kernel.stop import SOCIETY
-from protocols.rulebook import CHANNEL_OF
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
+from moot.protocols.kernel.message import Message, changed
+from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from moot.protocols.kernel.officers import ClockSet
+from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.rules import Gate, Rules
+from moot.protocols.kernel.seats import OFFICERS, Seat
+from moot.protocols.kernel.stop import SOCIETY
+from moot.protocols.rulebook import CHANNEL_OF
 
 NOTES_KEPT: Final = 50
 """What people said lately, shown to every mind that may read it."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import structlog
 
-from protocols.kernel.redact import redact, redact_under
+from moot.protocols.kernel.redact import redact, redact_under
 
 MAX_BYTES: Final = 20_000_000
 KEPT: Final = 3

@@ -13,11 +13,11 @@ from typing import Final
 
 import structlog
 
-from channels.bus import Bus
-from channels.errors import BusClosed, StorageError
+from moot.channels.bus import Bus
+from moot.channels.errors import BusClosed, StorageError
 from moot.clock import Clock
 from moot.clock.wall import monotonic_ns
-from protocols.kernel.envelope import Draft
+from moot.protocols.kernel.envelope import Draft
 
 AGAIN_S: Final = 0.5
 LONGEST_S: Final = 8.0

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import structlog
 
-from channels.errors import BusClosed, StorageError
+from moot.channels.errors import BusClosed, StorageError
 from moot.clock import PacedClock
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import ClockSet
 from moot.society import Society
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.officers import ClockSet
 
 _log = structlog.get_logger("moot.patience")
 

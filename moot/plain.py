@@ -21,12 +21,12 @@ from typing import Any, Final, Literal, Union
 
 from pydantic import BaseModel
 
-from protocols.kernel.case import CaseType
-from protocols.kernel.catalogue import Matrix
-from protocols.kernel.frozen import FrozenDict
-from protocols.kernel.rules import Rules
+from moot.protocols.kernel.case import CaseType
+from moot.protocols.kernel.catalogue import Matrix
+from moot.protocols.kernel.frozen import FrozenDict
+from moot.protocols.kernel.rules import Rules
 
-PACKAGE: Final = "protocols."
+PACKAGE: Final = "moot.protocols."
 """Modules whose classes plain data may name: those of the folds hold, and those modules are there already."""
 
 BARRED: Final = (Rules, CaseType, Matrix, BaseException, type)

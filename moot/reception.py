@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.errors import Refused
+from moot.channels.errors import Refused
 from moot.desk import holdings, money, ratio_text, strategies
 from moot.host import Host
 from moot.patience import Patience
-from protocols.escalation.case import EscalationState
-from protocols.kernel.errors import Violation
-from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 
 TOLD_IN: Final = {"escalations": "#admin", "positions": "#b-desk", "strategies": "#b-desk"}
 """Questions whose answers tell what a channel tells."""

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.minds.admin import SimulatedAdmin
-from bots.minds.human import HumanMind
-from bots.minds.mind import Mind, View
-from bots.minds.scripted import Entry, ScriptedMind
-from bots.minds.simulated.arena import SimulatedWriter
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.panel_writer import SimulatedPanelWriter
-from bots.minds.simulated.tools import SimulatedTools
-from bots.seats.arena import ArenaMind
-from bots.seats.panel import PanelMind
-from bots.seats.sessions import SessionStore
-from bots.tools.notebook import Notebook
-from config.settings import Settings
 from moot.arena.source import NotebookService, NotebookSource
-from protocols.codec import decode_body
-from protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
+from moot.bots.minds.admin import SimulatedAdmin
+from moot.bots.minds.human import HumanMind
+from moot.bots.minds.mind import Mind, View
+from moot.bots.minds.scripted import Entry, ScriptedMind
+from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.seats.arena import ArenaMind
+from moot.bots.seats.panel import PanelMind
+from moot.bots.seats.sessions import SessionStore
+from moot.bots.tools.notebook import Notebook
+from moot.config.settings import Settings
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

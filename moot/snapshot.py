@@ -22,8 +22,8 @@ from typing import Any, Final
 import structlog
 
 from moot.plain import PlainError, decode, encode
-from protocols.kernel.docket import Docket
-from protocols.kernel.rules import Rules
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.rules import Rules
 
 NAME: Final = "snapshot"
 EVERY: Final = 20_000
@@ -76,10 +76,12 @@ _HEADER: Final = ("form", "seq", "hash", "rules", "code")
 def code_fingerprint() -> str:
     """Return the hex SHA-256 of the source of everything a snapshot's classes come from."""
     import moot
-    import protocols
+    import moot.protocols
 
     digest = hashlib.sha256()
-    roots = [Path(package.__path__[0]) for package in (protocols,)] + [Path(moot.__path__[0]) / "host.py"]
+    roots = [Path(package.__path__[0]) for package in (moot.protocols,)] + [
+        Path(moot.__path__[0]) / "host.py"
+    ]
     for root in roots:
         for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
             digest.update(path.name.encode())

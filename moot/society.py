@@ -15,45 +15,45 @@ from typing import Any, Final, Literal, Self
 
 import structlog
 
-from bots.bot import Bot
-from bots.desk.intraday import read_intraday
-from bots.desk.market import Market
-from bots.minds.mind import Mind
-from bots.minds.simulated.tools import SimulatedTools
-from bots.officers import timekeeper
-from bots.officers.office import Office
-from bots.officers.referee import outage
-from bots.tools.continuation import LABEL
-from bots.tools.prices import load_universe
-from bots.tools.universe import Universe
-from channels.bus import Bus
-from channels.errors import BusClosed, StorageError
-from channels.log.inmemory import InMemoryBus
-from channels.log.lease import Lease
-from channels.log.sequencer import Entry
-from channels.log.sqlite import SqliteBus
-from channels.log.write_behind import LogWriter
-from config.settings import Settings
-from memory.errors import CorruptStore, MemoryStoreError
-from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence, text_of
-from memory.inmemory import InMemoryStore
-from memory.sqlite import SqliteStore
-from memory.store import Store
 from moot.arena.source import opened
+from moot.bots.bot import Bot
+from moot.bots.desk.intraday import read_intraday
+from moot.bots.desk.market import Market
+from moot.bots.minds.mind import Mind
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.officers import timekeeper
+from moot.bots.officers.office import Office
+from moot.bots.officers.referee import outage
+from moot.bots.tools.continuation import LABEL
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.universe import Universe
+from moot.channels.bus import Bus
+from moot.channels.errors import BusClosed, StorageError
+from moot.channels.log.inmemory import InMemoryBus
+from moot.channels.log.lease import Lease
+from moot.channels.log.sequencer import Entry
+from moot.channels.log.sqlite import SqliteBus
+from moot.channels.log.write_behind import LogWriter
 from moot.clock import Clock, PacedClock
+from moot.config.settings import Settings
 from moot.host import Host, Listener
+from moot.memory.errors import CorruptStore, MemoryStoreError
+from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence, text_of
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.sqlite import SqliteStore
+from moot.memory.store import Store
 from moot.outage import Outage
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import a_speed, parse_instant, rfc3339
+from moot.protocols.rulebook import VERSION, rules
 from moot.seating import Script, Seating, source_of
 from moot.snapshot import EVERY, collector_off, read_snapshot, write_snapshot
 from moot.stored import first_envelope, hash_at, stored_envelopes
 from moot.version import MOOT_VERSION
-from protocols.codec import decode_stored
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import a_speed, parse_instant, rfc3339
-from protocols.rulebook import VERSION, rules
 
 SNAPSHOT_FROM: Final = 2_000
 """A shorter log is folded faster than it is worth."""
@@ -418,7 +418,7 @@ async def _memory(plan: Plan, clock: Clock, exits: AsyncExitStack) -> tuple[Stor
 
 async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
     """Open memory; what is damaged or belongs to another log is thrown away, for the log rebuilds it."""
-    path = directory / "memory.sqlite"
+    path = directory / "moot.memory.sqlite"
     # People look at what a living society remembers; a simulated one is looked at when it is over.
     is_prompt = clock.kind != "virtual"
     try:

@@ -8,10 +8,10 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from channels.errors import CorruptLog
-from protocols.codec import decode_stored
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
+from moot.channels.errors import CorruptLog
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
 
 
 def stored_envelopes(directory: Path, first: int = 1, *, case_id: str = "") -> Iterator[Envelope]:

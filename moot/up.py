@@ -16,15 +16,15 @@ from typing import Any, Final, Literal
 
 import structlog
 
-from channels.gateway.bridge import BusBridge
-from channels.gateway.guest import Host as GuestHost
-from channels.gateway.server import GatewayServer
-from channels.guests.pump import InboxPump
-from channels.log.lease import Lease
-from config.settings import Settings, load_settings
+from moot.channels.gateway.bridge import BusBridge
+from moot.channels.gateway.guest import Host as GuestHost
+from moot.channels.gateway.server import GatewayServer
+from moot.channels.guests.pump import InboxPump
+from moot.channels.log.lease import Lease
 from moot.clock import Clock, IoThread, PacedClock, RealClock, VirtualClock
 from moot.clock.errors import IoThreadClosed
 from moot.clock.wall import utc_ns
+from moot.config.settings import Settings, load_settings
 from moot.console.options import OWNER
 from moot.console.options import PLATFORM as CONSOLE
 from moot.control import ControlPump
@@ -33,11 +33,11 @@ from moot.feed import RECAP, Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
 from moot.patience import Patience
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.times import a_speed, rfc3339
 from moot.reception import Reception
 from moot.society import Plan, Society
 from moot.stored import last_envelope, last_of_type, last_sent_at, stored_envelopes
-from protocols.codec import decode_body
-from protocols.kernel.times import a_speed, rfc3339
 
 _log = structlog.get_logger("moot.up")
 
@@ -157,7 +157,7 @@ def _clock(options: UpOptions, past: datetime | None) -> tuple[Clock, datetime]:
 def _set_aside(directory: Path, feed: Feed) -> None:
     """Move an existing society into a folder beside; nothing is deleted."""
     names = ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm", "head", "evidence", "moot.log", "snapshot"]
-    names += ["memory.sqlite", "memory.sqlite-wal", "memory.sqlite-shm"]
+    names += ["moot.memory.sqlite", "moot.memory.sqlite-wal", "moot.memory.sqlite-shm"]
     names += [path.name for pattern in ("outbox-*", "console*") for path in directory.glob(pattern)]
     # Whoever was let in stays in.
     names = [name for name in names if name != "console-token"]

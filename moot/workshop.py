@@ -8,21 +8,21 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from bots.bot import Bot
-from bots.minds.mind import Mind
-from bots.minds.simulated.temper import Temper
-from bots.officers import timekeeper
-from bots.officers.office import Office
-from channels.log.inmemory import InMemoryBus
-from memory.inmemory import InMemoryStore
+from moot.bots.bot import Bot
+from moot.bots.minds.mind import Mind
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.officers import timekeeper
+from moot.bots.officers.office import Office
+from moot.channels.log.inmemory import InMemoryBus
 from moot.clock import Clock
 from moot.host import Contents, Host
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import VERSION, rules
 from moot.version import MOOT_VERSION
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import Seat
-from protocols.rulebook import VERSION, rules
 
 START: Final = datetime(2026, 2, 23, tzinfo=UTC)
 """Where virtual time begins: fixed, so that equal options give equal bytes."""

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, with_hash
-from protocols.kernel.errors import Malformed
-from protocols.kernel.message import Instant, Message
-from protocols.kernel.seats import Seat
-from protocols.kernel.upcast import Opaque, upcast
-from protocols.rulebook import ANY_MESSAGE, MESSAGES, AnyMessage
+from moot.protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, with_hash
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.message import Instant, Message
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.upcast import Opaque, upcast
+from moot.protocols.rulebook import ANY_MESSAGE, MESSAGES, AnyMessage
 
 LAID_OUT_ANEW: Final = (
     "another tool laid this line out anew: a hash holds for the bytes that `moot export` wrote"

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import minutes
+from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import minutes
 
 OPENER: Final = "PANEL_OPENED"
 PLACE: Final = "#r-panel"

@@ -11,53 +11,53 @@ from typing import TYPE_CHECKING, Annotated, Final, Union
 
 from pydantic import Field, TypeAdapter
 
-from protocols.arena import messages as arena_messages
-from protocols.arena import rights as arena_rights
-from protocols.arena.run import RUN
-from protocols.escalation import messages as escalation_messages
-from protocols.escalation import rights as escalation_rights
-from protocols.escalation.case import ESCALATION
-from protocols.escalation.mode import Modes
-from protocols.escalation.watch import Watch
-from protocols.kernel import anchors, officers, people, stop, tenure
-from protocols.kernel import rights as kernel_rights
-from protocols.kernel.case import CaseType
-from protocols.kernel.catalogue import Matrix, Viewers
-from protocols.kernel.house import Fold, House
-from protocols.kernel.message import Message
-from protocols.kernel.naming import People
-from protocols.kernel.rules import Minted, Rules
-from protocols.panel import messages as panel_messages
-from protocols.panel import rights as panel_rights
-from protocols.panel import triggers_watch as panel_triggers
-from protocols.panel.panel import PANEL
-from protocols.panel.rounds import Rounds
-from protocols.research import messages as research_messages
-from protocols.research import rights as research_rights
-from protocols.research import triggers
-from protocols.research.architecture import ARCHITECTURE
-from protocols.research.calendar import Calendar
-from protocols.research.cycle import CYCLE
-from protocols.research.daily import DAILY
-from protocols.research.debate import DEBATE
-from protocols.research.ledger import Ledger
-from protocols.research.sequels import Sequels, check_record
-from protocols.trading import life, trade
-from protocols.trading import messages as trading_messages
-from protocols.trading import rights as trading_rights
-from protocols.trading import triggers as trading_triggers
-from protocols.trading.alert import ALERT
-from protocols.trading.book import Book
-from protocols.trading.bridge import FEEDBACK, RECALL
-from protocols.trading.deploy import DEPLOYMENT
-from protocols.trading.desk_calendar import DeskCalendar
-from protocols.trading.halt import HALT, check_resume
-from protocols.trading.health import Health
-from protocols.trading.life import Life
-from protocols.trading.promotion import PROMOTION
-from protocols.trading.sequels import DeskSequels
-from protocols.trading.session import SESSION
-from protocols.trading.trade import TRADE
+from moot.protocols.arena import messages as arena_messages
+from moot.protocols.arena import rights as arena_rights
+from moot.protocols.arena.run import RUN
+from moot.protocols.escalation import messages as escalation_messages
+from moot.protocols.escalation import rights as escalation_rights
+from moot.protocols.escalation.case import ESCALATION
+from moot.protocols.escalation.mode import Modes
+from moot.protocols.escalation.watch import Watch
+from moot.protocols.kernel import anchors, officers, people, stop, tenure
+from moot.protocols.kernel import rights as kernel_rights
+from moot.protocols.kernel.case import CaseType
+from moot.protocols.kernel.catalogue import Matrix, Viewers
+from moot.protocols.kernel.house import Fold, House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.naming import People
+from moot.protocols.kernel.rules import Minted, Rules
+from moot.protocols.panel import messages as panel_messages
+from moot.protocols.panel import rights as panel_rights
+from moot.protocols.panel import triggers_watch as panel_triggers
+from moot.protocols.panel.panel import PANEL
+from moot.protocols.panel.rounds import Rounds
+from moot.protocols.research import messages as research_messages
+from moot.protocols.research import rights as research_rights
+from moot.protocols.research import triggers
+from moot.protocols.research.architecture import ARCHITECTURE
+from moot.protocols.research.calendar import Calendar
+from moot.protocols.research.cycle import CYCLE
+from moot.protocols.research.daily import DAILY
+from moot.protocols.research.debate import DEBATE
+from moot.protocols.research.ledger import Ledger
+from moot.protocols.research.sequels import Sequels, check_record
+from moot.protocols.trading import life, trade
+from moot.protocols.trading import messages as trading_messages
+from moot.protocols.trading import rights as trading_rights
+from moot.protocols.trading import triggers as trading_triggers
+from moot.protocols.trading.alert import ALERT
+from moot.protocols.trading.book import Book
+from moot.protocols.trading.bridge import FEEDBACK, RECALL
+from moot.protocols.trading.deploy import DEPLOYMENT
+from moot.protocols.trading.desk_calendar import DeskCalendar
+from moot.protocols.trading.halt import HALT, check_resume
+from moot.protocols.trading.health import Health
+from moot.protocols.trading.life import Life
+from moot.protocols.trading.promotion import PROMOTION
+from moot.protocols.trading.sequels import DeskSequels
+from moot.protocols.trading.session import SESSION
+from moot.protocols.trading.trade import TRADE
 
 VERSION: Final = "1"
 """Version of the rules; cases are pinned to the one at their opening (K4)."""

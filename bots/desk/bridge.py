@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Floats
+from moot.bots.tools.bars import Floats
 
 DECIMALS: Final = 4
 """The book counts no finer (K11)."""

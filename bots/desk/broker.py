@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple
 
-from bots.desk.market import Market
-from bots.tools.seeding import generator
+from moot.bots.desk.market import Market
+from moot.bots.tools.seeding import generator
 
 Status = Literal["filled", "partial", "cancelled", "rejected"]
 

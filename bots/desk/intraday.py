@@ -12,14 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from bots.desk.quarters import QUARTER, Quarter, quarters_of
-from bots.tools.bars import Bars
-from bots.tools.errors import PriceFileError
-from bots.tools.price_cells import reason, shown, symbol_of
-from bots.tools.price_files import MAX_BYTES
-from bots.tools.price_rows import LAST_DATE, MAX_PRICE, normalised
-from bots.tools.universe import Universe
-from protocols.trading.hours import NEW_YORK, day_in_new_york, session_on
+from moot.bots.desk.quarters import QUARTER, Quarter, quarters_of
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.price_cells import reason, shown, symbol_of
+from moot.bots.tools.price_files import MAX_BYTES
+from moot.bots.tools.price_rows import LAST_DATE, MAX_PRICE, normalised
+from moot.bots.tools.universe import Universe
+from moot.protocols.trading.hours import NEW_YORK, day_in_new_york, session_on
 
 COLUMNS: Final = ("timestamp", "open", "high", "low", "close", "volume")
 SYMBOL: Final = "symbol"

@@ -8,13 +8,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from bots.desk.bridge import DECIMALS, LEAST, bridge
-from bots.desk.intraday import Intraday
-from bots.desk.quarters import MINUTE, QUARTER, Quarter, quarters_of
-from bots.tools.bars import Bars, Floats
-from bots.tools.seeding import generator
-from bots.tools.universe import Universe
-from protocols.trading.hours import Session, session_on
+from moot.bots.desk.bridge import DECIMALS, LEAST, bridge
+from moot.bots.desk.intraday import Intraday
+from moot.bots.desk.quarters import MINUTE, QUARTER, Quarter, quarters_of
+from moot.bots.tools.bars import Bars, Floats
+from moot.bots.tools.seeding import generator
+from moot.bots.tools.universe import Universe
+from moot.protocols.trading.hours import Session, session_on
 
 DAYS_KEPT: Final = 4
 """So many days stay computed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from protocols.trading.hours import Session
+from moot.protocols.trading.hours import Session
 
 QUARTER: Final = timedelta(minutes=15)
 MINUTE: Final = timedelta(minutes=1)

@@ -12,11 +12,11 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Floats
-from bots.tools.risk import evidence_returns
-from bots.tools.statistics import correlation, max_drawdown, published, tail_loss
-from bots.tools.strategies import StrategySpec, validate
-from bots.tools.universe import Universe
+from moot.bots.tools.bars import Floats
+from moot.bots.tools.risk import evidence_returns
+from moot.bots.tools.statistics import correlation, max_drawdown, published, tail_loss
+from moot.bots.tools.strategies import StrategySpec, validate
+from moot.bots.tools.universe import Universe
 
 VAR_DAYS: Final = 250
 """Daily returns of historical simulation; a year of sessions, as regulators ask for."""

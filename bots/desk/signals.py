@@ -7,9 +7,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from bots.desk.market import Market
-from bots.tools.signals import WARM_UP_BARS, positions
-from bots.tools.strategies import StrategySpec, validate
+from moot.bots.desk.market import Market
+from moot.bots.tools.signals import WARM_UP_BARS, positions
+from moot.bots.tools.strategies import StrategySpec, validate
 
 KEPT: Final = 4096
 """Targets that stay computed; a round asks for those of the round before too."""

@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from bots.minds.mind import Mind, Reply, View
-from bots.tools.seeding import generator
-from protocols.escalation.messages import Escalation, EscalationAck, EscalationAnswer
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.tools.seeding import generator
+from moot.protocols.escalation.messages import Escalation, EscalationAck, EscalationAnswer
 
 MISSES: Final = 0.2
 """Share of escalations that it never sees."""

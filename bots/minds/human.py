@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bots.minds.mind import Mind, Reply, View
+from moot.bots.minds.mind import Mind, Reply, View
 
 
 class HumanMind(Mind):

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from memory.store import MemoryView
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
+from moot.memory.store import MemoryView
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
 
 NO_CONFIG: Final[Mapping[str, Any]] = MappingProxyType({})
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})

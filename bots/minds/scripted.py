@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from bots.minds.mind import Mind, Reply, View
-from protocols.kernel.message import Message
-from protocols.research.debate_table import NEXT_ACTION
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.protocols.kernel.message import Message
+from moot.protocols.research.debate_table import NEXT_ACTION
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
-from bots.minds.mind import View
-from bots.seats.writer import Work, Writer
-from bots.tools.errors import AccessError
+from moot.bots.minds.mind import View
+from moot.bots.seats.writer import Work, Writer
+from moot.bots.tools.errors import AccessError
 
 DELAY: Final = timedelta(minutes=1)
 """How long a scripted output takes."""

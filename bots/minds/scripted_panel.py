@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
-from bots.minds.mind import View
-from bots.seats.panel import PanelWriter
-from bots.seats.panel_prompts import Prompt
+from moot.bots.minds.mind import View
+from moot.bots.seats.panel import PanelWriter
+from moot.bots.seats.panel_prompts import Prompt
 
 DELAY: Final = timedelta(minutes=1)
 """How long a scripted output takes."""

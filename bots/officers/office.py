@@ -9,11 +9,11 @@ from typing import Final, Protocol
 
 import structlog
 
-from bots.port import Clock
-from channels.bus import Receipt
-from channels.errors import BusClosed, StorageError
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import OfficerFault
+from moot.bots.port import Clock
+from moot.channels.bus import Receipt
+from moot.channels.errors import BusClosed, StorageError
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import OfficerFault
 
 AGAIN_AFTER_S: Final = 1.0
 """Society seconds from a duty that the disk did not take to the next look."""

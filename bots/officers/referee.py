@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from protocols.kernel.envelope import OFFICER, Actor, Draft
-from protocols.kernel.errors import Violation
-from protocols.kernel.officers import Audit, PersonNamed
-from protocols.kernel.redact import keepsake, redact
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.officers import Audit, PersonNamed
+from moot.protocols.kernel.redact import keepsake, redact
+from moot.protocols.kernel.seats import Seat
 
 PER_MINUTE: Final = 10
 """So many audit lines a minute and origin; what comes on top is counted in the next one (K18)."""

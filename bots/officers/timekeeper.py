@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from protocols.kernel.envelope import OFFICER, Draft
-from protocols.kernel.message import Message
-from protocols.kernel.officers import ClockSet, SocietyStarted, SocietyStopped
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
+from moot.protocols.kernel.envelope import OFFICER, Draft
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.officers import ClockSet, SocietyStarted, SocietyStopped
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
 
 
 def _draft(body: Message, key: str) -> Draft:

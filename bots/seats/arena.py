@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-from bots.minds.mind import Mind, Reply, View
-from bots.seats.hooks import run_hook
-from bots.seats.sessions import Session, SessionMissing, SessionStore
-from bots.seats.toolset import toolbox_of
-from bots.seats.writer import Work, Writer
-from bots.tools.access import Access, Toolbox
-from bots.tools.notebook import Notebook
-from protocols.arena.messages import Draft, FinalOutput, Review, RunFault
-from protocols.arena.relevance import cleanse
-from protocols.arena.session import first_ref, next_ref
-from protocols.kernel.message import Message
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.seats.hooks import run_hook
+from moot.bots.seats.sessions import Session, SessionMissing, SessionStore
+from moot.bots.seats.toolset import toolbox_of
+from moot.bots.seats.writer import Work, Writer
+from moot.bots.tools.access import Access, Toolbox
+from moot.bots.tools.notebook import Notebook
+from moot.protocols.arena.messages import Draft, FinalOutput, Review, RunFault
+from moot.protocols.arena.relevance import cleanse
+from moot.protocols.arena.session import first_ref, next_ref
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
 
 NotebookOf = Callable[[View], Notebook | None]
 """Gives the notebook that the run of an obligation names (4.3); None when none is configured."""

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import structlog
 
-from bots.minds.mind import Mind, Reply, View
-from bots.seats.panel_prompts import Prompt, prompt_for
-from protocols.kernel.message import Message
-from protocols.panel.messages import Phase1, Phase2, Synthesis
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.seats.panel_prompts import Prompt, prompt_for
+from moot.protocols.kernel.message import Message
+from moot.protocols.panel.messages import Phase1, Phase2, Synthesis
 
 _log = structlog.get_logger("moot.panel")
 

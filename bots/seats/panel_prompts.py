@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final, NamedTuple
 
-from bots.minds.mind import View
+from moot.bots.minds.mind import View
 
 PHASE1: Final = """You are the {role} reviewer of a panel. You have not seen the work and will not see it in this step.
 Commit to how you will judge it, by the contract below and by its title, field and length alone.

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NoReturn
 
-from bots.tools.access import READ_ONLY, READ_WRITE, Access, Tool, Toolbox
-from bots.tools.errors import NotebookUnavailable, StudioUnavailable
-from bots.tools.notebook import Notebook
-from bots.tools.notebook_tools import notebook_tools
-from protocols.kernel.seats import Seat
+from moot.bots.tools.access import READ_ONLY, READ_WRITE, Access, Tool, Toolbox
+from moot.bots.tools.errors import NotebookUnavailable, StudioUnavailable
+from moot.bots.tools.notebook import Notebook
+from moot.bots.tools.notebook_tools import notebook_tools
+from moot.protocols.kernel.seats import Seat
 
 ALLOWED: Final[dict[Seat, frozenset[Access]]] = {
     Seat.PLANNER: READ_ONLY,

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bots.minds.mind import View
-from bots.seats.sessions import Session
-from bots.tools.access import Toolbox
-from protocols.arena.relevance import cleanse
+from moot.bots.minds.mind import View
+from moot.bots.seats.sessions import Session
+from moot.bots.tools.access import Toolbox
+from moot.protocols.arena.relevance import cleanse
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Prices (read-only):
 Notebook (what it answers is read-only, its studio writes):
     ``access``            access modes, and the toolbox that refuses what its holder may not do
     ``notebook``          the client of whatever MCP server the configuration names
-    ``notebook_server``   the bundled server: ``python -m bots.tools.notebook_server DIR``
+    ``notebook_server``   the bundled server: ``python -m moot.bots.tools.notebook_server DIR``
     ``notebook_tools``    a notebook's tools, each with its access
 
 Strategies and their evidence (read-only):

@@ -10,12 +10,12 @@ from typing import Final, Literal, TypedDict
 
 import numpy as np
 
-from bots.tools.bars import Dates, Floats
-from bots.tools.returns import DEFAULT_COSTS, Costs, Run, run
-from bots.tools.splits import Span
-from bots.tools.statistics import LARGEST, annual_return, max_drawdown, published, sharpe
-from bots.tools.strategies import StrategySpec, validate
-from bots.tools.universe import Universe
+from moot.bots.tools.bars import Dates, Floats
+from moot.bots.tools.returns import DEFAULT_COSTS, Costs, Run, run
+from moot.bots.tools.splits import Span
+from moot.bots.tools.statistics import LARGEST, annual_return, max_drawdown, published, sharpe
+from moot.bots.tools.strategies import StrategySpec, validate
+from moot.bots.tools.universe import Universe
 
 CACHED_REPORTS: Final = 1024
 

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.tools.bars import Bars, Dates, Floats
-from bots.tools.price_rows import LAST_DATE, MAX_PRICE
-from bots.tools.seeding import generator
-from protocols.trading.hours import next_session
+from moot.bots.tools.bars import Bars, Dates, Floats
+from moot.bots.tools.price_rows import LAST_DATE, MAX_PRICE
+from moot.bots.tools.seeding import generator
+from moot.protocols.trading.hours import next_session
 
 LABEL: Final = "simulated continuation"
 """What the bars after the source's last one are called wherever a source is described."""

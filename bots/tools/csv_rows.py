@@ -9,10 +9,10 @@ from datetime import date
 
 import numpy as np
 
-from bots.tools.bars import Floats
-from bots.tools.errors import PriceFileError
-from bots.tools.price_cells import reason, symbol_of, to_days, to_numbers, to_symbols
-from bots.tools.price_rows import ADVICE, FIGURES, Rows, check_columns, normalised
+from moot.bots.tools.bars import Floats
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.price_cells import reason, symbol_of, to_days, to_numbers, to_symbols
+from moot.bots.tools.price_rows import ADVICE, FIGURES, Rows, check_columns, normalised
 
 
 def csv_rows(content: bytes, source: str) -> Rows:

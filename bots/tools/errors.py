@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.redact import redact
+from moot.protocols.kernel.redact import redact
 
 LINE_CHARS: Final = 300
 """How long a line that quotes somebody else's server may become."""
 
 
 class ToolError(Exception):
-    """Base of every error of ``bots.tools``; its text is one line for a person."""
+    """Base of every error of ``moot.bots.tools``; its text is one line for a person."""
 
 
 class AccessError(ToolError):

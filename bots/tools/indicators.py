@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.tools.bars import Floats
+from moot.bots.tools.bars import Floats
 
 FLAT: Final = 1e-6
 """A standard deviation of logarithms below this is that of a flat series: rounding, not movement."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
-from bots.tools.errors import (
+from moot.bots.tools.errors import (
     NotebookError,
     NotebookQueryError,
     NotebookRefused,
@@ -19,13 +19,13 @@ from bots.tools.errors import (
     NotebookUnavailable,
     StudioUnavailable,
 )
-from bots.tools.notebook_answers import Described, Passage, described, passages, report_ref
-from bots.tools.notebook_reach import Reach
+from moot.bots.tools.notebook_answers import Described, Passage, described, passages, report_ref
+from moot.bots.tools.notebook_reach import Reach
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-    from bots.tools.notebook_session import Session
+    from moot.bots.tools.notebook_session import Session
 
 CONNECT_S: Final = 10.0
 CALL_S: Final = 20.0
@@ -55,7 +55,7 @@ class Notebook(Protocol):
         """Tell what the notebook holds.
 
         Raises:
-            NotebookError: It did not; see the tree in `bots.tools.errors`.
+            NotebookError: It did not; see the tree in `moot.bots.tools.errors`.
         """
 
     async def query(self, text: str, limit: int = 5) -> tuple[Passage, ...]:
@@ -63,7 +63,7 @@ class Notebook(Protocol):
 
         Raises:
             NotebookQueryError: The text is empty, or `limit` is below 1.
-            NotebookError: It did not answer; see the tree in `bots.tools.errors`.
+            NotebookError: It did not answer; see the tree in `moot.bots.tools.errors`.
         """
 
     async def studio_create(self, title: str, text: str) -> str:
@@ -215,7 +215,7 @@ class McpNotebook:
             self._fruitless += 1
             self._rests_until = now + REST_S
             # Importing the SDK takes half a second, which only a run with a notebook pays.
-            from bots.tools.notebook_session import Session
+            from moot.bots.tools.notebook_session import Session
 
             session = self._current = Session(self.reach, is_legacy=self._is_legacy)
             self._sessions.add(session)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from bots.tools.errors import NotebookUnavailable, one_line
+from moot.bots.tools.errors import NotebookUnavailable, one_line
 
 PASSED_ON: Final = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
 """Environment variables that a started server gets besides those of the SDK: HOME, LOGNAME, PATH, SHELL, TERM, USER."""
@@ -103,7 +103,14 @@ class Folder:
         if self.studio is not None and self.has_studio:
             options += ["--studio", str(self.studio.absolute())]
         # -P and PYTHONPATH: our own package is found, and nothing that lies in the working directory.
-        argv = (sys.executable, "-P", "-m", "bots.tools.notebook_server", str(self.path.absolute()), *options)
+        argv = (
+            sys.executable,
+            "-P",
+            "-m",
+            "moot.bots.tools.notebook_server",
+            str(self.path.absolute()),
+            *options,
+        )
         return Command(argv, env={"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUTF8": "1"})
 
 

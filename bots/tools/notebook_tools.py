@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bots.tools.access import Access, Tool
-from bots.tools.notebook import Notebook
+from moot.bots.tools.access import Access, Tool
+from moot.bots.tools.notebook import Notebook
 
 
 def notebook_tools(notebook: Notebook) -> tuple[Tool, ...]:

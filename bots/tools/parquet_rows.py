@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.tools.bars import Dates, Floats
-from bots.tools.errors import PriceFileError
-from bots.tools.price_cells import reason, symbol_of, to_days, to_symbols
-from bots.tools.price_rows import ADVICE, FIGURES, OPTIONAL, REQUIRED, Rows, check_columns, normalised
+from moot.bots.tools.bars import Dates, Floats
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.price_cells import reason, symbol_of, to_days, to_symbols
+from moot.bots.tools.price_rows import ADVICE, FIGURES, OPTIONAL, REQUIRED, Rows, check_columns, normalised
 
 MAX_CELLS: Final = 64 * 1024 * 1024
 """Largest table read: a few bytes of Parquet can promise any number of rows."""

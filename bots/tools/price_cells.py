@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Floats
-from bots.tools.errors import PriceFileError
+from moot.bots.tools.bars import Floats
+from moot.bots.tools.errors import PriceFileError
 
 MAX_SYMBOL_LENGTH: Final = 32
 

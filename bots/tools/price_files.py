@@ -9,12 +9,12 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Final
 
-from bots.tools.bars import Bars
-from bots.tools.csv_rows import csv_rows
-from bots.tools.errors import PriceFileError
-from bots.tools.parquet_rows import parquet_rows
-from bots.tools.price_cells import reason, shown
-from bots.tools.price_rows import ADVICE, to_bars
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.csv_rows import csv_rows
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.parquet_rows import parquet_rows
+from moot.bots.tools.price_cells import reason, shown
+from moot.bots.tools.price_rows import ADVICE, to_bars
 
 MAX_BYTES: Final = 256 * 1024 * 1024
 """Largest file read, also after decompression: daily prices never need more, a zip bomb does."""

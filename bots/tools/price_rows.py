@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.tools.bars import Bars, Dates, Floats
-from bots.tools.errors import PriceFileError
+from moot.bots.tools.bars import Bars, Dates, Floats
+from moot.bots.tools.errors import PriceFileError
 
 REQUIRED: Final = ("date", "open", "high", "low", "close", "volume")
 OPTIONAL: Final = ("adj_close", "symbol")

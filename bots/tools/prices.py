@@ -9,12 +9,12 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Bars
-from bots.tools.errors import PriceFileError
-from bots.tools.price_files import parse_prices, read_price_file
-from bots.tools.simulated_prices import sample_stocks, synthetic_stocks
-from bots.tools.splits import MIN_BARS
-from bots.tools.universe import Universe
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.price_files import parse_prices, read_price_file
+from moot.bots.tools.simulated_prices import sample_stocks, synthetic_stocks
+from moot.bots.tools.splits import MIN_BARS
+from moot.bots.tools.universe import Universe
 
 SAMPLES: Final = {"SP500": "sp500_daily.csv.gz", "NASDAQ": "nasdaq_daily.csv.gz"}
 """Real indices that are shipped in ``config/samples``, by symbol."""

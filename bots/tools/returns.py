@@ -12,11 +12,11 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Bars, Dates, Floats
-from bots.tools.signals import WARM_UP_BARS, positions
-from bots.tools.splits import Span
-from bots.tools.strategies import StrategySpec
-from bots.tools.universe import Universe
+from moot.bots.tools.bars import Bars, Dates, Floats
+from moot.bots.tools.signals import WARM_UP_BARS, positions
+from moot.bots.tools.splits import Span
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.universe import Universe
 
 BASIS_POINT: Final = 1e-4
 

@@ -13,14 +13,14 @@ from typing import Final, Literal
 
 import numpy as np
 
-from bots.tools import scores
-from bots.tools.backtest import Metrics, backtest
-from bots.tools.bars import Floats
-from bots.tools.returns import run
-from bots.tools.splits import MAX_BARS, splits
-from bots.tools.statistics import published, sharpe, tail_loss
-from bots.tools.strategies import StrategySpec, validate
-from bots.tools.universe import Universe
+from moot.bots.tools import scores
+from moot.bots.tools.backtest import Metrics, backtest
+from moot.bots.tools.bars import Floats
+from moot.bots.tools.returns import run
+from moot.bots.tools.splits import MAX_BARS, splits
+from moot.bots.tools.statistics import published, sharpe, tail_loss
+from moot.bots.tools.strategies import StrategySpec, validate
+from moot.bots.tools.universe import Universe
 
 CACHED_ASSESSMENTS: Final = 2048
 CACHED_SERIES: Final = 1024

@@ -15,8 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Floats
-from bots.tools.statistics import correlation, published, sharpe
+from moot.bots.tools.bars import Floats
+from moot.bots.tools.statistics import correlation, published, sharpe
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bots.tools.bars import Bars, Floats
-from bots.tools.indicators import (
+from moot.bots.tools.bars import Bars, Floats
+from moot.bots.tools.indicators import (
     held_state,
     lagged,
     log_returns,
@@ -20,7 +20,7 @@ from bots.tools.indicators import (
     rolling_min,
     rolling_std,
 )
-from bots.tools.strategies import Number, StrategySpec
+from moot.bots.tools.strategies import Number, StrategySpec
 
 SESSIONS_A_YEAR: Final = 252
 

@@ -13,8 +13,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from bots.tools.bars import Bars, Dates, Floats
-from bots.tools.seeding import generator
+from moot.bots.tools.bars import Bars, Dates, Floats
+from moot.bots.tools.seeding import generator
 
 Character = Literal["trend", "revert", "plain"]
 

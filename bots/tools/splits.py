@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from bots.tools.errors import TooFewBarsError
-from bots.tools.universe import Universe
+from moot.bots.tools.errors import TooFewBarsError
+from moot.bots.tools.universe import Universe
 
 MAX_BARS: Final = 2520
 """How far back the splits look: ten years of sessions."""

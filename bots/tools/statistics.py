@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Floats
+from moot.bots.tools.bars import Floats
 
 DIGITS: Final = 6
 """Published figures are rounded to this many digits (R-D15)."""

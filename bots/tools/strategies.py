@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.errors import StrategyError
+from moot.bots.tools.errors import StrategyError
 
 MAX_SYMBOLS: Final = 20
 MAX_DRAWN_SYMBOLS: Final = 6

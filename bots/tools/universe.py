@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.bars import Bars, Dates
-from bots.tools.continuation import LABEL, Continuation
+from moot.bots.tools.bars import Bars, Dates
+from moot.bots.tools.continuation import LABEL, Continuation
 
 SESSION_ENDS_AT: Final = time(21, 0)
 """UTC time at which a daily bar comes into existence.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bots.tools.strategies import StrategySpec
+from moot.bots.tools.strategies import StrategySpec
 
 
 @dataclass(frozen=True, slots=True)

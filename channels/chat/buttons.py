@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from channels.showing.layout import units
-from channels.showing.rendering import Button
+from moot.channels.showing.layout import units
+from moot.channels.showing.rendering import Button
 
 _FORM: Final = re.compile(r"moot\|(?:(ack)|answer\|(-?[0-9]{1,18}))\|(.*)", re.DOTALL)
 

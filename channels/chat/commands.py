@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, Literal, get_args
 
-from channels.errors import ChannelError
-from channels.showing.wording import clean
-from channels.surface import ActKind
-from protocols.kernel.seats import BOTS
+from moot.channels.errors import ChannelError
+from moot.channels.showing.wording import clean
+from moot.channels.surface import ActKind
+from moot.protocols.kernel.seats import BOTS
 
 Question = Literal["status", "escalations", "positions", "strategies", "help"]
 """What can be asked; the society answers, nothing is logged."""

@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from channels.surface import SurfaceConfigError, SurfaceDown
+from moot.channels.surface import SurfaceConfigError, SurfaceDown
 
 
 class Ending:

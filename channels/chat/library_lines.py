@@ -10,8 +10,8 @@ from typing import Final
 
 import structlog
 
-from channels.showing.wording import clean
-from protocols.kernel.redact import redact
+from moot.channels.showing.wording import clean
+from moot.protocols.kernel.redact import redact
 
 MOST: Final = 300
 """Characters of a line."""

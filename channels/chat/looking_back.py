@@ -7,8 +7,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from channels.outbox.pacing import URGENT
-from channels.surface import PlatformMessageId, Posting
+from moot.channels.outbox.pacing import URGENT
+from moot.channels.surface import PlatformMessageId, Posting
 
 MOST_READ: Final = 1_000
 """Messages of a history that are read; what is posted in doubt was posted just now."""

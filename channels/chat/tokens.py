@@ -11,7 +11,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from channels.surface import SurfaceConfigError
+from moot.channels.surface import SurfaceConfigError
 
 MOST_BYTES: Final = 4_096
 """No token is longer; a file that is has something else in it."""

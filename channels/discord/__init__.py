@@ -23,14 +23,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from channels.discord.surface import DiscordSurface
+    from moot.channels.discord.surface import DiscordSurface
 
 __all__ = ["DiscordSurface"]
 
 
 def __getattr__(name: str) -> Any:
     if name == "DiscordSurface":
-        from channels.discord.surface import DiscordSurface
+        from moot.channels.discord.surface import DiscordSurface
 
         return DiscordSurface
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import structlog
 
-from channels.discord.connection import Connection
-from channels.discord.library import MultipartParameters
-from channels.discord.rendering import MOST_CONTENT, escape, weight
-from channels.discord.troubles import renamed
-from channels.showing.layout import cut
-from channels.surface import ActReply, SurfaceError
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.library import MultipartParameters
+from moot.channels.discord.rendering import MOST_CONTENT, escape, weight
+from moot.channels.discord.troubles import renamed
+from moot.channels.showing.layout import cut
+from moot.channels.surface import ActReply, SurfaceError
 
 STANDS: Final = "✅"
 """The mark of a message that stands in the log."""

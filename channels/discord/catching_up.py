@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import structlog
 
-from channels.discord.connection import Connection
-from channels.discord.history import PAGE, page
-from channels.discord.library import discord
-from channels.discord.places import Places
-from channels.discord.troubles import of_answer, renamed, strange
-from channels.discord.wording import Said, of_history
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.history import PAGE, page
+from moot.channels.discord.library import discord
+from moot.channels.discord.places import Places
+from moot.channels.discord.troubles import of_answer, renamed, strange
+from moot.channels.discord.wording import Said, of_history
 
 MOST_HELD: Final = 5_000
 """Messages that are held of a channel and its threads together, about; with many threads their pages are smaller."""

@@ -17,13 +17,13 @@ import aiohttp
 import structlog
 import yarl
 
-from channels.discord.library import HTTPClient, KeepAliveHandler, discord
-from channels.discord.library_log import place_of
-from channels.discord.options import Options
-from channels.discord.rights import invite
-from channels.discord.troubles import TOKEN, of_connection, renamed, tracing
-from channels.surface import SurfaceConfigError, SurfaceDown, SurfaceError
-from channels.turns import settle
+from moot.channels.discord.library import HTTPClient, KeepAliveHandler, discord
+from moot.channels.discord.library_log import place_of
+from moot.channels.discord.options import Options
+from moot.channels.discord.rights import invite
+from moot.channels.discord.troubles import TOKEN, of_connection, renamed, tracing
+from moot.channels.surface import SurfaceConfigError, SurfaceDown, SurfaceError
+from moot.channels.turns import settle
 
 CLOSE_S: Final = 1.0
 """How long a connection has to say goodbye."""

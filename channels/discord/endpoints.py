@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 
 import yarl
 
-from channels.discord.library import DiscordWebSocket, Route
-from channels.surface import SurfaceConfigError
+from moot.channels.discord.library import DiscordWebSocket, Route
+from moot.channels.surface import SurfaceConfigError
 
 CDN: Final = "https://cdn.discordapp.com"
 """Where Discord's pictures are; their addresses are read by people's programs and never by us."""

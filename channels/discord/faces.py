@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.discord.connection import Connection
-from channels.discord.endpoints import CDN
-from channels.discord.troubles import renamed, strange
-from channels.showing.avatars import emoji_name
-from protocols.kernel.seats import Seat
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.endpoints import CDN
+from moot.channels.discord.troubles import renamed, strange
+from moot.channels.showing.avatars import emoji_name
+from moot.protocols.kernel.seats import Seat
 
 FACES: Final[tuple[Seat | None, ...]] = (None, *Seat)
 """Whose pictures are uploaded; None is the society itself."""

@@ -6,15 +6,15 @@ import re
 from collections.abc import AsyncGenerator
 from typing import Any, Final
 
-from channels.chat.looking_back import Own, look_back
-from channels.discord.connection import Connection
-from channels.discord.history import PAGE, page
-from channels.discord.library import discord
-from channels.discord.places import Places
-from channels.discord.posting import thread_of
-from channels.discord.rendering import footer_mark
-from channels.showing.layout import mark
-from channels.surface import PlatformMessageId, Posting
+from moot.channels.chat.looking_back import Own, look_back
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.history import PAGE, page
+from moot.channels.discord.library import discord
+from moot.channels.discord.places import Places
+from moot.channels.discord.posting import thread_of
+from moot.channels.discord.rendering import footer_mark
+from moot.channels.showing.layout import mark
+from moot.channels.surface import PlatformMessageId, Posting
 
 _SEQ: Final = re.compile(r"message (\d+) ")
 

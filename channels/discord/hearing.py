@@ -10,14 +10,14 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from channels.chat.seen import Seen
-from channels.discord.answering import answer, tell
-from channels.discord.connection import Connection
-from channels.discord.lane import Lane
-from channels.discord.library import discord
-from channels.discord.places import Places
-from channels.discord.wording import EDITED, Said, of_event
-from channels.surface import (
+from moot.channels.chat.seen import Seen
+from moot.channels.discord.answering import answer, tell
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.lane import Lane
+from moot.channels.discord.library import discord
+from moot.channels.discord.places import Places
+from moot.channels.discord.wording import EDITED, Said, of_event
+from moot.channels.surface import (
     ActReply,
     InboundAct,
     Memory,
@@ -25,7 +25,7 @@ from channels.surface import (
     SurfaceError,
     TakeAct,
 )
-from protocols.kernel.catalogue import ANY
+from moot.protocols.kernel.catalogue import ANY
 
 MOST_ANSWERS: Final = 8
 """Answers that are sent at once; the others wait."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.discord.connection import Connection
-from channels.discord.troubles import UNKNOWN_CHANNEL, renamed, strange
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.troubles import UNKNOWN_CHANNEL, renamed, strange
 
 PAGE: Final = 100
 """Messages that one call of the API gives at the most."""

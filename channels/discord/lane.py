@@ -16,12 +16,12 @@ from typing import Final, NoReturn
 
 import structlog
 
-from channels.backoff import PATIENT
-from channels.discord.catching_up import since
-from channels.discord.connection import Connection
-from channels.discord.places import Places
-from channels.discord.wording import Said
-from channels.surface import Memory, PostRefused, RateLimited, SurfaceDown
+from moot.channels.backoff import PATIENT
+from moot.channels.discord.catching_up import since
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.places import Places
+from moot.channels.discord.wording import Said
+from moot.channels.surface import Memory, PostRefused, RateLimited, SurfaceDown
 
 MOST_WAITING: Final = 1_000
 """Live messages of a channel that wait; where there are more, all are read from the history."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from channels.discord.library_log import calm
+from moot.channels.discord.library_log import calm
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -6,7 +6,7 @@ import logging
 import re
 from typing import Final
 
-from channels.chat.library_lines import LibraryLines, place_of
+from moot.channels.chat.library_lines import LibraryLines, place_of
 
 __all__ = ["calm", "place_of"]
 

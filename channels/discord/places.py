@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from channels.discord.connection import Connection
-from channels.discord.library import discord
-from channels.discord.options import Options
-from channels.discord.troubles import SETUP, renamed
-from channels.surface import Memory, SurfaceDown
-from protocols.kernel.catalogue import ANY
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.library import discord
+from moot.channels.discord.options import Options
+from moot.channels.discord.troubles import SETUP, renamed
+from moot.channels.surface import Memory, SurfaceDown
+from moot.protocols.kernel.catalogue import ANY
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import aiohttp
 
-from channels.discord.connection import Connection
-from channels.discord.library import AsyncWebhookAdapter, discord
-from channels.discord.places import Place, Places
-from channels.discord.rendering import Rendered, message, thread_name
-from channels.discord.troubles import (
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.library import AsyncWebhookAdapter, discord
+from moot.channels.discord.places import Place, Places
+from moot.channels.discord.rendering import Rendered, message, thread_name
+from moot.channels.discord.troubles import (
     ARCHIVED,
     INVALID_WEBHOOK,
     LOCKED,
@@ -28,8 +28,8 @@ from channels.discord.troubles import (
     strange,
     tracing,
 )
-from channels.surface import PlatformMessageId, Posting, PostRefused, SurfaceDown
-from protocols.kernel.seats import Seat
+from moot.channels.surface import PlatformMessageId, Posting, PostRefused, SurfaceDown
+from moot.protocols.kernel.seats import Seat
 
 OPEN_MINUTES: Final = 1_440
 """A thread counts as open for a day after its last message: a server has room for a thousand open ones."""

@@ -12,16 +12,16 @@ from typing import Any, Final
 
 import structlog
 
-from channels.backoff import Backoff
-from channels.discord.answering import shown
-from channels.discord.connection import CHANNEL_ID
-from channels.discord.library import discord
-from channels.discord.places import Places
-from channels.discord.rendering import read_custom_id
-from channels.discord.slash import NotOneWord, line_of
-from channels.discord.troubles import ALREADY_ANSWERED, UNKNOWN_INTERACTION, renamed
-from channels.inbound import ADMIN_CHANNEL
-from channels.surface import (
+from moot.channels.backoff import Backoff
+from moot.channels.discord.answering import shown
+from moot.channels.discord.connection import CHANNEL_ID
+from moot.channels.discord.library import discord
+from moot.channels.discord.places import Places
+from moot.channels.discord.rendering import read_custom_id
+from moot.channels.discord.slash import NotOneWord, line_of
+from moot.channels.discord.troubles import ALREADY_ANSWERED, UNKNOWN_INTERACTION, renamed
+from moot.channels.inbound import ADMIN_CHANNEL
+from moot.channels.surface import (
     ActReply,
     InboundAct,
     PlatformMessageId,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from channels.chat.buttons import read_button_id, with_ids
-from channels.showing.layout import (
+from moot.channels.chat.buttons import read_button_id, with_ids
+from moot.channels.showing.layout import (
     cut,
     fit_fields,
     fit_lines,
@@ -28,10 +28,10 @@ from channels.showing.layout import (
     thread_title,
     units,
 )
-from channels.showing.looks import MOST_NAME, look_of
-from channels.showing.rendering import Button
-from channels.surface import Posting
-from protocols.kernel.seats import Seat
+from moot.channels.showing.looks import MOST_NAME, look_of
+from moot.channels.showing.rendering import Button
+from moot.channels.surface import Posting
+from moot.protocols.kernel.seats import Seat
 
 MOST_CONTENT: Final = 2_000
 MOST_EMBED: Final = 6_000

@@ -8,20 +8,20 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from channels.discord.connection import INTENTS_OFF, Connection
-from channels.discord.faces import FACES, uploaded
-from channels.discord.options import Options
-from channels.discord.places import own_places
-from channels.discord.rights import SEND, VIEW, WRITE, invite, missing
-from channels.discord.slash import is_same, listed
-from channels.discord.troubles import renamed, strange
-from channels.showing.avatars import avatar, emoji_name
-from channels.showing.wording import joined
-from channels.surface import Check, SurfaceDown
-from protocols.kernel.catalogue import CHANNELS, Channel, Viewers
+from moot.channels.discord.connection import INTENTS_OFF, Connection
+from moot.channels.discord.faces import FACES, uploaded
+from moot.channels.discord.options import Options
+from moot.channels.discord.places import own_places
+from moot.channels.discord.rights import SEND, VIEW, WRITE, invite, missing
+from moot.channels.discord.slash import is_same, listed
+from moot.channels.discord.troubles import renamed, strange
+from moot.channels.showing.avatars import avatar, emoji_name
+from moot.channels.showing.wording import joined
+from moot.channels.surface import Check, SurfaceDown
+from moot.protocols.kernel.catalogue import CHANNELS, Channel, Viewers
 
 if TYPE_CHECKING:
-    from channels.discord.surface import DiscordSurface
+    from moot.channels.discord.surface import DiscordSurface
 
 TEXT: Final = 0
 CATEGORY: Final = 4

@@ -1,12 +1,12 @@
-"""The slash commands as Discord lists them, from `channels.chat.commands`, and back to a written line."""
+"""The slash commands as Discord lists them, from `moot.channels.chat.commands`, and back to a written line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from channels.chat.commands import COMMANDS, Command
-from protocols.kernel.seats import BOTS
+from moot.channels.chat.commands import COMMANDS, Command
+from moot.protocols.kernel.seats import BOTS
 
 STRING: Final = 3
 """Discord's number for an option that is a text."""

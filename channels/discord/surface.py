@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
-from channels.chat.ending import Ending
-from channels.chat.tokens import read_secret
-from channels.discord.connection import Connection
-from channels.discord.endpoints import let_go, pictures, point_at
-from channels.discord.faces import uploaded
-from channels.discord.finding import find
-from channels.discord.hearing import Hearing
-from channels.discord.library import discord
-from channels.discord.options import Options
-from channels.discord.places import Places
-from channels.discord.posting import Poster
-from channels.discord.pressing import Pressing
-from channels.discord.troubles import foremost
-from channels.outbox.pacing import DISCORD, Pace
-from channels.surface import (
+from moot.channels.chat.ending import Ending
+from moot.channels.chat.tokens import read_secret
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.endpoints import let_go, pictures, point_at
+from moot.channels.discord.faces import uploaded
+from moot.channels.discord.finding import find
+from moot.channels.discord.hearing import Hearing
+from moot.channels.discord.library import discord
+from moot.channels.discord.options import Options
+from moot.channels.discord.places import Places
+from moot.channels.discord.posting import Poster
+from moot.channels.discord.pressing import Pressing
+from moot.channels.discord.troubles import foremost
+from moot.channels.outbox.pacing import DISCORD, Pace
+from moot.channels.surface import (
     Capabilities,
     Check,
     Memory,
@@ -142,7 +142,7 @@ class DiscordSurface(Surface):
             raise foremost(group) from None
 
     async def check(self) -> Sequence[Check]:
-        from channels.discord.setup import checks
+        from moot.channels.discord.setup import checks
 
         # Another one, so that a surface that runs is left alone.
         probe = DiscordSurface(name=self.name, **asdict(self.options))

@@ -14,10 +14,10 @@ from typing import Any, Final, NoReturn
 
 import aiohttp
 
-from channels.chat.reasons import reason
-from channels.discord.library import Route, discord
-from channels.showing.wording import clean
-from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
+from moot.channels.chat.reasons import reason
+from moot.channels.discord.library import Route, discord
+from moot.channels.showing.wording import clean
+from moot.channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
 
 LONG_S: Final = 60.0
 """How long to stay away when Discord says "too many requests" and not until when."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from channels.chat.words import ONLY_EMOJI, is_only_emoji
-from channels.discord.library import discord
-from channels.discord.rendering import plain
+from moot.channels.chat.words import ONLY_EMOJI, is_only_emoji
+from moot.channels.discord.library import discord
+from moot.channels.discord.rendering import plain
 
 DEFAULT: Final = 0
 REPLY: Final = 19

@@ -14,9 +14,9 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from channels.bus import Bus
-from channels.gateway.protocol import HungUp
-from protocols.kernel.envelope import Envelope
+from moot.channels.bus import Bus
+from moot.channels.gateway.protocol import HungUp
+from moot.protocols.kernel.envelope import Envelope
 
 T = TypeVar("T")
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import structlog
 
-from channels.backoff import PATIENT, Backoff
-from channels.gateway.link import FindAddress, Link, LogReplaced, SocietyAway, knock
-from channels.gateway.protocol import Frame, GatewayError, HungUp, decode, encode, envelope_line
-from channels.log.lines import seq_of
+from moot.channels.backoff import PATIENT, Backoff
+from moot.channels.gateway.link import FindAddress, Link, LogReplaced, SocietyAway, knock
+from moot.channels.gateway.protocol import Frame, GatewayError, HungUp, decode, encode, envelope_line
+from moot.channels.log.lines import seq_of
 
 
 class LogStream:

@@ -12,9 +12,17 @@ from typing import Any, Final, Protocol
 
 import structlog
 
-from channels.errors import Refused
-from channels.gateway.protocol import VERSION, Frame, Frames, GatewayError, decode, encode, envelope_frame
-from protocols.kernel.errors import Violation
+from moot.channels.errors import Refused
+from moot.channels.gateway.protocol import (
+    VERSION,
+    Frame,
+    Frames,
+    GatewayError,
+    decode,
+    encode,
+    envelope_frame,
+)
+from moot.protocols.kernel.errors import Violation
 
 FAREWELL_S: Final = 1.0
 """How long the society has to hear that a guest has left."""

@@ -15,10 +15,10 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from channels.backoff import PATIENT, Backoff
-from channels.gateway.client import Requests
-from channels.gateway.link import SocietyAway
-from channels.outbox.store import OutboxStore
+from moot.channels.backoff import PATIENT, Backoff
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.link import SocietyAway
+from moot.channels.outbox.store import OutboxStore
 
 PATIENCE_S: Final = 10.0
 """How long an act may hold up those behind it while the society says nothing to it."""

@@ -12,19 +12,19 @@ from typing import Any, Final, NoReturn
 
 import structlog
 
-from channels.backoff import PATIENT, Backoff
-from channels.chat.commands import Asked, CommandError, parse, usage
-from channels.gateway.client import Requests
-from channels.gateway.handing import Handing
-from channels.gateway.link import SocietyAway
-from channels.guests.drafts import draft_to_json
-from channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
-from channels.outbox.store import OutboxStore
-from channels.showing.wording import clean
-from channels.surface import ActReply, InboundAct
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import Malformed
-from protocols.kernel.seats import Seat
+from moot.channels.backoff import PATIENT, Backoff
+from moot.channels.chat.commands import Asked, CommandError, parse, usage
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.handing import Handing
+from moot.channels.gateway.link import SocietyAway
+from moot.channels.guests.drafts import draft_to_json
+from moot.channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
+from moot.channels.outbox.store import OutboxStore
+from moot.channels.showing.wording import clean
+from moot.channels.surface import ActReply, InboundAct
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.seats import Seat
 
 REPLY_S: Final = 2.5
 """A person hears within this time, also that the society is away; platforms give three seconds."""

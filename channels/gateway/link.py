@@ -10,8 +10,8 @@ from typing import Final, Self
 
 import structlog
 
-from channels.backoff import PATIENT, Backoff
-from channels.gateway.protocol import VERSION, Frame, Frames, GatewayError, HungUp, decode, encode
+from moot.channels.backoff import PATIENT, Backoff
+from moot.channels.gateway.protocol import VERSION, Frame, Frames, GatewayError, HungUp, decode, encode
 
 SILENCE: Final = 3
 """Heartbeats that may be missing before a connection counts as dead."""

@@ -17,23 +17,23 @@ from typing import Final
 
 import structlog
 
-from channels.backoff import PATIENT, Backoff
-from channels.errors import ChannelError
-from channels.gateway import address as addresses
-from channels.gateway.client import LogStream, Requests
-from channels.gateway.intake import Intake
-from channels.gateway.link import FindAddress, knock
-from channels.gateway.parent import ending_with_parent
-from channels.gateway.protocol import GatewayError
-from channels.inbound import BODIES, Authority, Bodies
-from channels.log.lines import open_line
-from channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, all_but_own_notes
-from channels.outbox.outbox import Outbox
-from channels.outbox.pacing import Pace
-from channels.outbox.store import OutboxStore
-from channels.showing.namebook import NameBook
-from channels.showing.rendering import NAMING
-from channels.surface import Memory, Surface, SurfaceConfigError
+from moot.channels.backoff import PATIENT, Backoff
+from moot.channels.errors import ChannelError
+from moot.channels.gateway import address as addresses
+from moot.channels.gateway.client import LogStream, Requests
+from moot.channels.gateway.intake import Intake
+from moot.channels.gateway.link import FindAddress, knock
+from moot.channels.gateway.parent import ending_with_parent
+from moot.channels.gateway.protocol import GatewayError
+from moot.channels.inbound import BODIES, Authority, Bodies
+from moot.channels.log.lines import open_line
+from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, all_but_own_notes
+from moot.channels.outbox.outbox import Outbox
+from moot.channels.outbox.pacing import Pace
+from moot.channels.outbox.store import OutboxStore
+from moot.channels.showing.namebook import NameBook
+from moot.channels.showing.rendering import NAMING
+from moot.channels.surface import Memory, Surface, SurfaceConfigError
 
 HEALTHY_S: Final = 60.0
 """A surface that ran this long starts again without a long pause."""

@@ -19,7 +19,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.errors import ChannelError
+from moot.channels.errors import ChannelError
 
 VERSION: Final = 1
 """Of these frames; a guest of another version is sent away with an `error`."""

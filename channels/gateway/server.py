@@ -13,10 +13,10 @@ from typing import Final
 
 import structlog
 
-from channels.gateway import address
-from channels.gateway.guest import Guest, Host
-from channels.gateway.protocol import GatewayError
-from channels.turns import settle
+from moot.channels.gateway import address
+from moot.channels.gateway.guest import Guest, Host
+from moot.channels.gateway.protocol import GatewayError
+from moot.channels.turns import settle
 
 FAREWELL_S: Final = 0.5
 """How long a guest has to read the last words."""

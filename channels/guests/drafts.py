@@ -8,13 +8,13 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from channels.log.sequencer import MAX_ID
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.envelope import SCHEMA_VERSION, Actor, Draft
-from protocols.kernel.errors import Malformed
-from protocols.kernel.message import Message
-from protocols.kernel.naming import MOST_NAME
-from protocols.kernel.seats import Seat
+from moot.channels.log.sequencer import MAX_ID
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.envelope import SCHEMA_VERSION, Actor, Draft
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.naming import MOST_NAME
+from moot.protocols.kernel.seats import Seat
 
 MAX_DRAFT: Final = 1_000_000
 """Characters of a draft as JSON."""
@@ -84,7 +84,7 @@ def draft_from_json(raw: bytes | str | Mapping[str, object], decode_body: Decode
 
     Args:
         raw: JSON text, or what it stands for.
-        decode_body: Reads the body (`protocols.codec.decode_body`).
+        decode_body: Reads the body (`moot.protocols.codec.decode_body`).
 
     Raises:
         Malformed: It is no draft; the field and the reason are named.

@@ -21,18 +21,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, Literal, NotRequired, TypedDict
 
-from channels.bus import Receipt
-from channels.errors import NotALog, Refused
-from channels.guests.drafts import MAX_DRAFT, DecodeBody, draft_from_json
-from channels.log.file import check_schema, connect, disk_errors
-from channels.log.lease import holder
-from channels.log.sequencer import MAX_ID
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.discretion import without_secrets
-from protocols.kernel.envelope import BOT, Actor, Draft
-from protocols.kernel.errors import Malformed, Violation
-from protocols.kernel.redact import may_hold_secret, redact
-from protocols.kernel.seats import Seat
+from moot.channels.bus import Receipt
+from moot.channels.errors import NotALog, Refused
+from moot.channels.guests.drafts import MAX_DRAFT, DecodeBody, draft_from_json
+from moot.channels.log.file import check_schema, connect, disk_errors
+from moot.channels.log.lease import holder
+from moot.channels.log.sequencer import MAX_ID
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.discretion import without_secrets
+from moot.protocols.kernel.envelope import BOT, Actor, Draft
+from moot.protocols.kernel.errors import Malformed, Violation
+from moot.protocols.kernel.redact import may_hold_secret, redact
+from moot.protocols.kernel.seats import Seat
 
 LOOK_S: Final = 0.02
 """A guest looks for its receipt this often."""

@@ -11,10 +11,10 @@ from typing import Final, Protocol
 
 import structlog
 
-from channels.bus import Receipt
-from channels.errors import ChannelError, Refused
-from channels.guests.drafts import DecodeBody
-from channels.guests.inbox import (
+from moot.channels.bus import Receipt
+from moot.channels.errors import ChannelError, Refused
+from moot.channels.guests.drafts import DecodeBody
+from moot.channels.guests.inbox import (
     DELETE_OLD,
     SELECT_WAITING,
     UPDATE_RECEIPT,
@@ -23,10 +23,10 @@ from channels.guests.inbox import (
     read_draft,
     refused,
 )
-from channels.guests.loop_thread import LoopEnded, LoopThread
-from channels.log.file import connect
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import Violation
+from moot.channels.guests.loop_thread import LoopEnded, LoopThread
+from moot.channels.log.file import connect
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import Violation
 
 POLL_S: Final = 0.05
 """The pump looks into the inbox this often, in wall time."""
@@ -63,7 +63,7 @@ class InboxPump(LoopThread):
     Args:
         path: `log.sqlite`, which a `SqliteBus` has opened.
         bus: Where the drafts go: the bus, or a door before it.
-        decode_body: Reads a body (`protocols.codec.decode_body`).
+        decode_body: Reads a body (`moot.protocols.codec.decode_body`).
         poll_s: Wall seconds between two looks.
         on_malformed: Told of a text that never reached the bus.
         hold: Keeps virtual time still while `close` waits for the thread.

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final
 
-from channels.bus import Subscription
-from channels.errors import BusClosed
-from protocols.kernel.envelope import Envelope
+from moot.channels.bus import Subscription
+from moot.channels.errors import BusClosed
+from moot.protocols.kernel.envelope import Envelope
 
 FAIR: Final = 256
 """A subscriber that has plenty to read lets the others run after this many envelopes."""

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from channels.bus import Head
-from channels.errors import CorruptLog, NotALog, StorageError
-from channels.log.head import read_head
-from protocols.kernel.envelope import GENESIS, link
-from protocols.kernel.times import parse_instant
+from moot.channels.bus import Head
+from moot.channels.errors import CorruptLog, NotALog, StorageError
+from moot.channels.log.head import read_head
+from moot.protocols.kernel.envelope import GENESIS, link
+from moot.protocols.kernel.times import parse_instant
 
 LOG_NAME: Final = "log.sqlite"
 APPLICATION_ID: Final = 0x4D4F4F54

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from channels.bus import Head
-from channels.errors import CorruptLog
+from moot.channels.bus import Head
+from moot.channels.errors import CorruptLog
 
 HEAD_NAME: Final = "head"
 

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from channels.bus import Admission, Bus, Head, Receipt, Subscription
-from channels.errors import BusClosed
-from channels.log.feed import FAIR, Feed, Reader
-from channels.log.sequencer import Entry, Sequencer
-from protocols.kernel.envelope import Draft, Envelope
+from moot.channels.bus import Admission, Bus, Head, Receipt, Subscription
+from moot.channels.errors import BusClosed
+from moot.channels.log.feed import FAIR, Feed, Reader
+from moot.channels.log.sequencer import Entry, Sequencer
+from moot.protocols.kernel.envelope import Draft, Envelope
 
 BURST: Final = 64
 """After this many publishes the publisher lets everybody else run."""

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Final, Self
 
-from channels.errors import LeaseHeld, StorageError
+from moot.channels.errors import LeaseHeld, StorageError
 
 LOCK_NAME: Final = "lock"
 MOST_EPOCH: Final = 2**53

@@ -9,11 +9,11 @@ import json
 import re
 from typing import cast
 
-from channels.errors import CorruptLog
-from protocols.kernel.envelope import Actor, Envelope, with_hash
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import parse_instant
-from protocols.kernel.upcast import Opaque
+from moot.channels.errors import CorruptLog
+from moot.protocols.kernel.envelope import Actor, Envelope, with_hash
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import parse_instant
+from moot.protocols.kernel.upcast import Opaque
 
 _SEQ = re.compile(r'\{"v":\d+,"seq":(\d+),')
 

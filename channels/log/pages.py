@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from channels.bus import Decode
-from channels.errors import CorruptLog
-from channels.log.file import Row, check_row
-from protocols.kernel.envelope import GENESIS, Envelope
-from protocols.kernel.errors import Violation
+from moot.channels.bus import Decode
+from moot.channels.errors import CorruptLog
+from moot.channels.log.file import Row, check_row
+from moot.protocols.kernel.envelope import GENESIS, Envelope
+from moot.protocols.kernel.errors import Violation
 
 PAGE: Final = 256
 """Rows of one read."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 
-from channels.bus import Receipt
-from channels.log.sequencer import Entry, Known, receipt_of
-from protocols.kernel.envelope import Draft
+from moot.channels.bus import Receipt
+from moot.channels.log.sequencer import Entry, Known, receipt_of
+from moot.protocols.kernel.envelope import Draft
 
 Waiter = tuple[Draft, "asyncio.Future[Receipt]"]
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from channels.bus import Admission, Head, Receipt
-from channels.errors import Refused
-from protocols.kernel.discretion import discreet
-from protocols.kernel.envelope import Draft, Envelope, seal
-from protocols.kernel.errors import Malformed, Violation
-from protocols.kernel.message import body_json
-from protocols.kernel.officers import ClockSet
-from protocols.kernel.redact import may_hold_secret
+from moot.channels.bus import Admission, Head, Receipt
+from moot.channels.errors import Refused
+from moot.protocols.kernel.discretion import discreet
+from moot.protocols.kernel.envelope import Draft, Envelope, seal
+from moot.protocols.kernel.errors import Malformed, Violation
+from moot.protocols.kernel.message import body_json
+from moot.protocols.kernel.officers import ClockSet
+from moot.protocols.kernel.redact import may_hold_secret
 
 MAX_ID: Final = 500
 """Characters of an envelope id; a longer one could not be read back from the log."""

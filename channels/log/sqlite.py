@@ -12,19 +12,19 @@ from typing import Final, Literal, ParamSpec, Self, TypeVar
 import aiosqlite
 import structlog
 
-from channels.bus import Admission, Bus, Decode, Head, Receipt, Subscription
-from channels.errors import BusClosed, ChannelError, Refused
-from channels.log.batching import MAX_ROWS
-from channels.log.feed import Feed, Reader
-from channels.log.file import BUSY_S, End, disk_errors, open_log, pragmas
-from channels.log.head import write_head
-from channels.log.lease import Lease
-from channels.log.pages import PAGE, SELECT_PAGE, envelopes
-from channels.log.sequencer import Sequencer
-from channels.log.table import LogTable
-from channels.log.writer import Writer
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.times import parse_instant
+from moot.channels.bus import Admission, Bus, Decode, Head, Receipt, Subscription
+from moot.channels.errors import BusClosed, ChannelError, Refused
+from moot.channels.log.batching import MAX_ROWS
+from moot.channels.log.feed import Feed, Reader
+from moot.channels.log.file import BUSY_S, End, disk_errors, open_log, pragmas
+from moot.channels.log.head import write_head
+from moot.channels.log.lease import Lease
+from moot.channels.log.pages import PAGE, SELECT_PAGE, envelopes
+from moot.channels.log.sequencer import Sequencer
+from moot.channels.log.table import LogTable
+from moot.channels.log.writer import Writer
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.times import parse_instant
 
 WINDOW: Final = 4096
 """Envelopes that are kept in memory at least, for subscribers that are not far behind."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import aiosqlite
 
-from channels.errors import CorruptLog, LeaseHeld
-from channels.log.file import insert_sql
-from channels.log.sequencer import Entry, Known
+from moot.channels.errors import CorruptLog, LeaseHeld
+from moot.channels.log.file import insert_sql
+from moot.channels.log.sequencer import Entry, Known
 
 
 class NothingWritten(Exception):

@@ -9,12 +9,12 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final, Self
 
-from channels.bus import Head
-from channels.errors import ChannelError, StorageError
-from channels.log.file import connect, disk_error, insert_sql, open_log
-from channels.log.head import write_head
-from channels.log.lease import Lease
-from channels.log.sequencer import Entry
+from moot.channels.bus import Head
+from moot.channels.errors import ChannelError, StorageError
+from moot.channels.log.file import connect, disk_error, insert_sql, open_log
+from moot.channels.log.head import write_head
+from moot.channels.log.lease import Lease
+from moot.channels.log.sequencer import Entry
 
 BATCH: Final = 512
 

@@ -7,15 +7,15 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from channels.bus import Head, Receipt
-from channels.errors import BusClosed
-from channels.log.batching import Batching
-from channels.log.file import disk_error
-from channels.log.pending import Pending, Waiter, answered, fail
-from channels.log.sequencer import Known, Sequencer
-from channels.log.table import LogTable, NothingWritten
-from protocols.kernel.discretion import discreet
-from protocols.kernel.envelope import Draft, Envelope
+from moot.channels.bus import Head, Receipt
+from moot.channels.errors import BusClosed
+from moot.channels.log.batching import Batching
+from moot.channels.log.file import disk_error
+from moot.channels.log.pending import Pending, Waiter, answered, fail
+from moot.channels.log.sequencer import Known, Sequencer
+from moot.channels.log.table import LogTable, NothingWritten
+from moot.protocols.kernel.discretion import discreet
+from moot.protocols.kernel.envelope import Draft, Envelope
 
 HEAD_EVERY: Final = 64
 """The file `head` is written after the first batch and then after every so many."""

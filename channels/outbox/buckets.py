@@ -1,4 +1,4 @@
-"""Token buckets: what lets posts through at the pace of a platform (`channels.outbox.pacing`)."""
+"""Token buckets: what lets posts through at the pace of a platform (`moot.channels.outbox.pacing`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from channels.outbox.pacing import Budget
+from moot.channels.outbox.pacing import Budget
 
 ENOUGH = 1 - 1e-9
 """Of a token; a timer that fires a rounding error early must not wait for the rest."""

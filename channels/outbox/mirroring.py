@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
-from protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Envelope
 
 Stream = Callable[[int], AsyncGenerator[Sequence[str], None]]
 """From a cursor to batches of log lines after it, in order, without end."""

@@ -4,13 +4,13 @@ The log is taken over into the outbox's own file first, so a platform that is do
 the log nor other channels; then one lane per channel posts what waits there. Nothing is lost: after any
 interruption it goes on from the cursor and from what waits.
 
-It posts at the surface's pace (`channels.outbox.pacing`): a post waits for its channel's budget, then for that of the
-whole platform, where urgent ones go first. In a backlog, routine messages of one case become one post.
+It posts at the surface's pace (`moot.channels.outbox.pacing`): a post waits for its channel's budget, then for
+that of the whole platform, where urgent ones go first. In a backlog, routine messages of one case become one post.
 
 Exactly once, as far as the platform allows: before a post its intent is written down, after it the platform's
 id. Where a crash or a broken connection leaves an intent open, `Surface.find` is asked first. On a platform
 without such a look-up, that one message is posted at least once. After a power cut the same holds for the few
-messages whose records the disk may have lost (`channels.outbox.store`).
+messages whose records the disk may have lost (`moot.channels.outbox.store`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from typing import Final, NoReturn
 
 import structlog
 
-from channels.backoff import PATIENT, Backoff
-from channels.log.lines import open_line
-from channels.outbox.buckets import Bucket, Turnstile
-from channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, everything
-from channels.outbox.pacing import URGENT, Pace
-from channels.outbox.queue import Waiting
-from channels.outbox.store import Mirrored, OutboxStore
-from channels.showing.rendering import NAMELESS, Names, card
-from channels.surface import Posting, PostRefused, RateLimited, Surface, SurfaceConfigError, SurfaceDown
+from moot.channels.backoff import PATIENT, Backoff
+from moot.channels.log.lines import open_line
+from moot.channels.outbox.buckets import Bucket, Turnstile
+from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, everything
+from moot.channels.outbox.pacing import URGENT, Pace
+from moot.channels.outbox.queue import Waiting
+from moot.channels.outbox.store import Mirrored, OutboxStore
+from moot.channels.showing.rendering import NAMELESS, Names, card
+from moot.channels.surface import Posting, PostRefused, RateLimited, Surface, SurfaceConfigError, SurfaceDown
 
 CRASH_LIMIT: Final = 5
 """A message over which the surface broke this often is refused, so that it blocks its channel no longer."""

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
-from channels.errors import ChannelError
+from moot.channels.errors import ChannelError
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""How fast a platform is posted to, and what goes first when much waits: data; `channels.outbox.buckets` keeps to it.
+"""How fast a platform is posted to, and what goes first when much waits: data for `moot.channels.outbox.buckets`.
 
 A platform's own word (429 and `Retry-After`, rate-limit headers) always counts beside it.
 """

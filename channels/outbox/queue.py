@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from channels.outbox.owned_file import Statement
-from channels.outbox.pacing import URGENT, Pace, is_routine
+from moot.channels.outbox.owned_file import Statement
+from moot.channels.outbox.pacing import URGENT, Pace, is_routine
 
 MOST_FOLDED: Final = 256 * 1024
 """Characters of the lines that one post stands for; platforms take no attachment of any size."""

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from channels.outbox import queue as outbox_queue
-from channels.outbox.owned_file import OwnedFile, Risk, Statement
-from channels.outbox.pacing import Pace
-from channels.outbox.queue import Lane, NextUp, Waiting
-from channels.outbox.schema import SCHEMA, upgrade
-from channels.surface import PlatformMessageId
+from moot.channels.outbox import queue as outbox_queue
+from moot.channels.outbox.owned_file import OwnedFile, Risk, Statement
+from moot.channels.outbox.pacing import Pace
+from moot.channels.outbox.queue import Lane, NextUp, Waiting
+from moot.channels.outbox.schema import SCHEMA, upgrade
+from moot.channels.surface import PlatformMessageId
 
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
@@ -229,7 +229,7 @@ class OutboxStore:
         return await self._one("type", "case_id = ? ORDER BY seq", case_id)
 
     async def get(self, key: str) -> str | None:
-        """Return what the surface put under a key (`channels.surface.Memory`)."""
+        """Return what the surface put under a key (`moot.channels.surface.Memory`)."""
         rows = await self._file.query("SELECT value FROM memory WHERE key = ?", key)
         return rows[0][0] if rows else None
 

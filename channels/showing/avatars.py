@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-from channels.showing.looks import LOOKS, MOOT
-from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.channels.showing.looks import LOOKS, MOOT
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw

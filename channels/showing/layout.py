@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from channels.showing.rendering import MOST_FIELD, MOST_FIELDS, Button, Field, sentence
-from channels.showing.rendering import MOST_SENTENCE as FULL_SENTENCE
-from channels.showing.templates import UNSHOWN
-from channels.showing.wording import MOST_TEXT, clean, joined, seat_name, words
-from channels.surface import Posting
+from moot.channels.showing.rendering import MOST_FIELD, MOST_FIELDS, Button, Field, sentence
+from moot.channels.showing.rendering import MOST_SENTENCE as FULL_SENTENCE
+from moot.channels.showing.templates import UNSHOWN
+from moot.channels.showing.wording import MOST_TEXT, clean, joined, seat_name, words
+from moot.channels.surface import Posting
 
 Weigh = Callable[[str], int]
 """How much of a platform's limit a text takes, at least its length."""

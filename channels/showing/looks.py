@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from channels.showing.rendering import NAMELESS, Names, speaker
-from channels.showing.templates import SEAT_COLOURS
-from channels.showing.wording import clean, seat_name
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
+from moot.channels.showing.rendering import NAMELESS, Names, speaker
+from moot.channels.showing.templates import SEAT_COLOURS
+from moot.channels.showing.wording import clean, seat_name
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
 
 MOST_NAME: Final = 80
 """Characters of a name, on either platform."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from channels.showing.rendering import NAMING, Names
-from channels.surface import Memory
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.naming import NameBook as Known
+from moot.channels.showing.rendering import NAMING, Names
+from moot.channels.surface import Memory
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.naming import NameBook as Known
 
 _KEY: Final = "named/"
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from protocols.panel.audit import ACKNOWLEDGED
-from protocols.panel.contract import ACTIONS, SCORES
-from protocols.panel.grammar import one_line, page
+from moot.protocols.panel.audit import ACKNOWLEDGED
+from moot.protocols.panel.contract import ACTIONS, SCORES
+from moot.protocols.panel.grammar import one_line, page
 
 MOST_READ: Final = 200_000
 """Of a longer output only the end is read: the decision stands there, and a surface must not wait."""

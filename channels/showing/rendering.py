@@ -1,7 +1,7 @@
 """Messages as people read them: a sentence for every envelope, a card for platforms that show fields.
 
 Both are pure and never raise, whatever the body: an unknown type, an opaque body or a future field reads as
-its name and its fields (K4). The wording is data, in `channels.showing.templates`.
+its name and its fields (K4). The wording is data, in `moot.channels.showing.templates`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from channels.showing.templates import SEAT_COLOURS, TEMPLATES, UNSHOWN
-from channels.showing.wording import Template, clean, compile_template, plain, seat_name, words
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
+from moot.channels.showing.templates import SEAT_COLOURS, TEMPLATES, UNSHOWN
+from moot.channels.showing.wording import Template, clean, compile_template, plain, seat_name, words
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
 
 MOST_SENTENCE: Final = 1_000
 """Characters of a sentence; the whole message is in its envelope."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.arena.reading import MOST_ITEMS, issues_of
-from protocols.arena.verdict import parse_verdict
+from moot.protocols.arena.reading import MOST_ITEMS, issues_of
+from moot.protocols.arena.verdict import parse_verdict
 
 TAIL: Final = 10_000
 """The last verdict line wins and mostly ends the text, so the end of a very long review is read first."""

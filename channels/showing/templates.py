@@ -1,6 +1,6 @@
 """How each message type reads: one template a type, the colours of the seats. Data only.
 
-The subject, the seat that speaks, is put in front. `channels.showing.wording` explains the notation.
+The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import Seat
 
 RESEARCH: Final[Mapping[str, str]] = {
     "CYCLE_TRIGGER": "starts the {mode} cycle {cycle_id}[ of {nominal_at|when}]"

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from channels.showing import panels, reviews
-from protocols.trading.book_figures import ENOUGH, too_few
+from moot.channels.showing import panels, reviews
+from moot.protocols.trading.book_figures import ENOUGH, too_few
 
 MISSING: Final = "?"
 """What stands for a field that a template needs and a body lacks."""

@@ -10,7 +10,7 @@
 * `people`: their names, and what they wrote made plain; `answers`: telling the person.
 * `scopes`, `manifest`: what the app needs and why, as data; `setting_up`: making and checking it.
 
-Only `channels.slack.surface` and what it imports load Slack's libraries.
+Only `moot.channels.slack.surface` and what it imports load Slack's libraries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from channels.slack.surface import SlackSurface
+    from moot.channels.slack.surface import SlackSurface
 
 __all__ = ["SlackSurface"]
 
@@ -26,7 +26,7 @@ __all__ = ["SlackSurface"]
 def __getattr__(name: str) -> Any:
     """Load the surface when it is asked for."""
     if name == "SlackSurface":
-        from channels.slack.surface import SlackSurface
+        from moot.channels.slack.surface import SlackSurface
 
         return SlackSurface
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

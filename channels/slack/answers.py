@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import aiohttp
 import structlog
 
-from channels.showing.layout import cut, tidy
-from channels.slack.events import Where
-from channels.slack.rendering import escape, weight
-from channels.slack.troubles import SlackSaid
-from channels.slack.web import Web, answer
-from channels.surface import ActReply, RateLimited, SurfaceDown
+from moot.channels.showing.layout import cut, tidy
+from moot.channels.slack.events import Where
+from moot.channels.slack.rendering import escape, weight
+from moot.channels.slack.troubles import SlackSaid
+from moot.channels.slack.web import Web, answer
+from moot.channels.surface import ActReply, RateLimited, SurfaceDown
 
 MOST_TEXT: Final = 2_900
 MOST_LINES: Final = 8_000

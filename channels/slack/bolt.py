@@ -11,9 +11,9 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
-from channels.slack.identity import Me
-from channels.slack.library_log import library_logger
-from channels.slack.web import Web, client
+from moot.channels.slack.identity import Me
+from moot.channels.slack.library_log import library_logger
+from moot.channels.slack.web import Web, client
 
 Take = Callable[[Mapping[str, Any]], Awaitable[None]]
 

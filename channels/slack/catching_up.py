@@ -14,13 +14,13 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from channels.backoff import PATIENT
-from channels.slack.events import order
-from channels.slack.marks import Marks
-from channels.slack.posting import PAGE, pages
-from channels.slack.troubles import NO_THREAD, SlackSaid, trouble
-from channels.slack.web import answer
-from channels.surface import RateLimited, SurfaceDown
+from moot.channels.backoff import PATIENT
+from moot.channels.slack.events import order
+from moot.channels.slack.marks import Marks
+from moot.channels.slack.posting import PAGE, pages
+from moot.channels.slack.troubles import NO_THREAD, SlackSaid, trouble
+from moot.channels.slack.web import answer
+from moot.channels.surface import RateLimited, SurfaceDown
 
 MOST_KEPT: Final = 5_000
 """Messages that are held at a time; of more, the older ones are handed in before the newer are read once more."""

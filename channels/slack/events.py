@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from channels.chat.commands import COMMANDS
-from channels.chat.words import ONLY_EMOJI, is_only_emoji
-from channels.inbound import ADMIN_CHANNEL
-from channels.slack.identity import Me
-from channels.slack.rendering import read_action_id
-from channels.surface import InboundAct, PlatformMessageId
+from moot.channels.chat.commands import COMMANDS
+from moot.channels.chat.words import ONLY_EMOJI, is_only_emoji
+from moot.channels.inbound import ADMIN_CHANNEL
+from moot.channels.slack.identity import Me
+from moot.channels.slack.rendering import read_action_id
+from moot.channels.surface import InboundAct, PlatformMessageId
 
 ChannelOf = Callable[[str], str | None]
 """From a room's id to the channel of the log that it mirrors."""

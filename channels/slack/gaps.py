@@ -12,13 +12,13 @@ from contextlib import suppress
 
 import structlog
 
-from channels.backoff import PATIENT
-from channels.slack.catching_up import Reader, passes
-from channels.slack.events import order
-from channels.slack.marks import Marks
-from channels.slack.rooms import Rooms
-from channels.slack.troubles import SlackSaid, trouble
-from channels.surface import SurfaceConfigError
+from moot.channels.backoff import PATIENT
+from moot.channels.slack.catching_up import Reader, passes
+from moot.channels.slack.events import order
+from moot.channels.slack.marks import Marks
+from moot.channels.slack.rooms import Rooms
+from moot.channels.slack.troubles import SlackSaid, trouble
+from moot.channels.surface import SurfaceConfigError
 
 
 class Gaps:

@@ -14,8 +14,8 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.signature import Clock, SignatureVerifier
 
-from channels.slack.options import PATH
-from channels.surface import SurfaceDown
+from moot.channels.slack.options import PATH
+from moot.channels.surface import SurfaceDown
 
 MOST_BYTES: Final = 1 << 20
 MOST_BYTES_OFF: Final = 1 << 16

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.slack.scopes import missing, reinstall
-from channels.slack.troubles import SlackSaid, trouble
-from channels.slack.web import answer, data_of
-from channels.surface import SurfaceConfigError
+from moot.channels.slack.scopes import missing, reinstall
+from moot.channels.slack.troubles import SlackSaid, trouble
+from moot.channels.slack.web import answer, data_of
+from moot.channels.surface import SurfaceConfigError
 
 
 class Me(NamedTuple):

@@ -11,9 +11,9 @@ from typing import Final
 
 import structlog
 
-from channels.slack.events import Heard
-from channels.slack.web import as_json
-from channels.surface import Memory
+from moot.channels.slack.events import Heard
+from moot.channels.slack.web import as_json
+from moot.channels.surface import Memory
 
 KEY: Final = "open"
 MOST: Final = 200

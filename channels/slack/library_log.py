@@ -6,7 +6,7 @@ import logging
 import re
 from typing import Final
 
-from channels.chat.library_lines import LibraryLines
+from moot.channels.chat.library_lines import LibraryLines
 
 NAME: Final = "moot.slack.library"
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from channels.slack.options import PATH
-from channels.slack.scopes import BOT_SCOPES, COMMAND, EVENTS, NEEDED
-from channels.surface import SurfaceConfigError
+from moot.channels.slack.options import PATH
+from moot.channels.slack.scopes import BOT_SCOPES, COMMAND, EVENTS, NEEDED
+from moot.channels.surface import SurfaceConfigError
 
 
 def manifest(

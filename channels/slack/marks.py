@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from channels.slack.events import order
-from channels.slack.rooms import Rooms
-from channels.surface import Memory
+from moot.channels.slack.events import order
+from moot.channels.slack.rooms import Rooms
+from moot.channels.surface import Memory
 
 OVERLAP_S: Final = 60
 """History is read from a minute before the mark: Slack does not promise to deliver in order, or at all."""

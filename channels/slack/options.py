@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from channels.chat.tokens import read_secret
-from channels.surface import SurfaceConfigError
+from moot.channels.chat.tokens import read_secret
+from moot.channels.surface import SurfaceConfigError
 
 API: Final = "https://slack.com/api/"
 PATH: Final = "/slack/events"

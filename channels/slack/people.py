@@ -9,10 +9,10 @@ from typing import Final
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.showing.wording import clean
-from channels.slack.rendering import plain
-from channels.slack.web import answer, data_of
-from channels.surface import Memory, SurfaceError
+from moot.channels.showing.wording import clean
+from moot.channels.slack.rendering import plain
+from moot.channels.slack.web import answer, data_of
+from moot.channels.surface import Memory, SurfaceError
 
 PATIENCE_S: Final = 2.0
 """An act does not wait longer for a name."""

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from channels.chat.looking_back import Own, look_back
-from channels.slack.events import is_ours
-from channels.slack.identity import Me
-from channels.slack.rendering import Rendered, message, nonce_of
-from channels.slack.rooms import Rooms, slack_name
-from channels.slack.troubles import METADATA_REFUSED, NO_THREAD, SlackSaid, trouble
-from channels.slack.uploads import Uploads
-from channels.slack.web import Web, answer, data_of
-from channels.surface import PlatformMessageId, Posting, RateLimited, SurfaceDown
+from moot.channels.chat.looking_back import Own, look_back
+from moot.channels.slack.events import is_ours
+from moot.channels.slack.identity import Me
+from moot.channels.slack.rendering import Rendered, message, nonce_of
+from moot.channels.slack.rooms import Rooms, slack_name
+from moot.channels.slack.troubles import METADATA_REFUSED, NO_THREAD, SlackSaid, trouble
+from moot.channels.slack.uploads import Uploads
+from moot.channels.slack.web import Web, answer, data_of
+from moot.channels.surface import PlatformMessageId, Posting, RateLimited, SurfaceDown
 
 PAGE: Final = 200
 Ask = Callable[[Any, Mapping[str, Any]], Awaitable[AsyncSlackResponse]]
@@ -42,7 +42,7 @@ class Poster:
         """Post a message; what it can put right by itself it does, once each.
 
         Raises:
-            SurfaceDown, RateLimited, PostRefused, SurfaceConfigError: As `channels.surface` says.
+            SurfaceDown, RateLimited, PostRefused, SurfaceConfigError: As `moot.channels.surface` says.
         """
         rendered = message(item)
         room = await self._rooms.id_of(item.channel)

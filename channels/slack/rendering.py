@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from channels.chat.buttons import read_button_id, with_ids
-from channels.showing.layout import (
+from moot.channels.chat.buttons import read_button_id, with_ids
+from moot.channels.showing.layout import (
     cut,
     fit_fields,
     fit_lines,
@@ -24,10 +24,10 @@ from channels.showing.layout import (
     parts,
     units,
 )
-from channels.showing.looks import MOST_NAME, look_of
-from channels.showing.rendering import Button, Field
-from channels.surface import Posting
-from protocols.kernel.seats import Seat
+from moot.channels.showing.looks import MOST_NAME, look_of
+from moot.channels.showing.rendering import Button, Field
+from moot.channels.surface import Posting
+from moot.protocols.kernel.seats import Seat
 
 MOST_ALL: Final = 12_000
 """All blocks as JSON; Slack has been seen to refuse somewhat above 13,000 (`msg_blocks_too_long`)."""

@@ -13,11 +13,11 @@ from typing import Any, Final
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.showing.wording import clean
-from channels.slack.troubles import SlackSaid, trouble
-from channels.slack.web import answer, data_of
-from channels.surface import Memory, RateLimited, SurfaceConfigError, SurfaceDown
-from protocols.kernel.catalogue import CHANNELS
+from moot.channels.showing.wording import clean
+from moot.channels.slack.troubles import SlackSaid, trouble
+from moot.channels.slack.web import answer, data_of
+from moot.channels.surface import Memory, RateLimited, SurfaceConfigError, SurfaceDown
+from moot.protocols.kernel.catalogue import CHANNELS
 
 PAGE: Final = 200
 TYPES: Final = "public_channel,private_channel"

@@ -9,15 +9,15 @@ from typing import Final, Literal, TypeVar
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.slack.identity import whoami
-from channels.slack.options import PATH, SlackOptions
-from channels.slack.rooms import Room, match, purpose_of, slack_name, survey
-from channels.slack.scopes import APPS_PAGE, NEEDED, reinstall
-from channels.slack.socket_mode import open_socket_url
-from channels.slack.troubles import SlackSaid, trouble
-from channels.slack.web import Web, answer, data_of
-from channels.surface import Check, RateLimited, SurfaceConfigError, SurfaceDown
-from protocols.kernel.catalogue import CHANNELS, Channel
+from moot.channels.slack.identity import whoami
+from moot.channels.slack.options import PATH, SlackOptions
+from moot.channels.slack.rooms import Room, match, purpose_of, slack_name, survey
+from moot.channels.slack.scopes import APPS_PAGE, NEEDED, reinstall
+from moot.channels.slack.socket_mode import open_socket_url
+from moot.channels.slack.troubles import SlackSaid, trouble
+from moot.channels.slack.web import Web, answer, data_of
+from moot.channels.surface import Check, RateLimited, SurfaceConfigError, SurfaceDown
+from moot.protocols.kernel.catalogue import CHANNELS, Channel
 
 State = Literal["ok", "done", "missing"]
 

@@ -15,11 +15,11 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-from channels.chat.seen import Seen
-from channels.slack.library_log import library_logger
-from channels.slack.troubles import SlackSaid, trouble
-from channels.slack.web import Web, answer, data_of
-from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
+from moot.channels.chat.seen import Seen
+from moot.channels.slack.library_log import library_logger
+from moot.channels.slack.troubles import SlackSaid, trouble
+from moot.channels.slack.web import Web, answer, data_of
+from moot.channels.surface import RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
 
 PING_S: Final = 3.0
 """A dead connection is noticed within four of these."""

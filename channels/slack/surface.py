@@ -8,19 +8,19 @@ from typing import Literal
 
 import structlog
 
-from channels.chat.ending import Ending
-from channels.outbox.pacing import SLACK
-from channels.slack.bolt import bolt_app
-from channels.slack.http_mode import HttpMode
-from channels.slack.identity import checked
-from channels.slack.options import API, SlackOptions
-from channels.slack.posting import Poster
-from channels.slack.rooms import Rooms
-from channels.slack.setting_up import examine
-from channels.slack.socket_mode import SocketMode
-from channels.slack.taking import Taking
-from channels.slack.web import Web
-from channels.surface import (
+from moot.channels.chat.ending import Ending
+from moot.channels.outbox.pacing import SLACK
+from moot.channels.slack.bolt import bolt_app
+from moot.channels.slack.http_mode import HttpMode
+from moot.channels.slack.identity import checked
+from moot.channels.slack.options import API, SlackOptions
+from moot.channels.slack.posting import Poster
+from moot.channels.slack.rooms import Rooms
+from moot.channels.slack.setting_up import examine
+from moot.channels.slack.socket_mode import SocketMode
+from moot.channels.slack.taking import Taking
+from moot.channels.slack.web import Web
+from moot.channels.surface import (
     Capabilities,
     Check,
     Memory,
@@ -30,7 +30,7 @@ from channels.surface import (
     SurfaceDown,
     TakeAct,
 )
-from channels.turns import settle
+from moot.channels.turns import settle
 
 
 class SlackSurface(Surface):
@@ -56,7 +56,7 @@ class SlackSurface(Surface):
 
         Args:
             name: Name of the surface.
-            mode, host, port, api, prefix: As `channels.slack.options.SlackOptions` says.
+            mode, host, port, api, prefix: As `moot.channels.slack.options.SlackOptions` says.
             bot_token_file, app_token_file, signing_secret_file: The same.
 
         Raises:

@@ -9,18 +9,18 @@ from typing import Any, Final
 
 import structlog
 
-from channels.chat.seen import Seen
-from channels.slack.answers import Answers
-from channels.slack.catching_up import Reader
-from channels.slack.events import Heard, hear, hear_message, is_ours
-from channels.slack.gaps import Gaps
-from channels.slack.identity import Me
-from channels.slack.journal import Journal
-from channels.slack.marks import Marks
-from channels.slack.people import People
-from channels.slack.rooms import Rooms
-from channels.slack.web import Web
-from channels.surface import ActReply, InboundAct, Memory, TakeAct
+from moot.channels.chat.seen import Seen
+from moot.channels.slack.answers import Answers
+from moot.channels.slack.catching_up import Reader
+from moot.channels.slack.events import Heard, hear, hear_message, is_ours
+from moot.channels.slack.gaps import Gaps
+from moot.channels.slack.identity import Me
+from moot.channels.slack.journal import Journal
+from moot.channels.slack.marks import Marks
+from moot.channels.slack.people import People
+from moot.channels.slack.rooms import Rooms
+from moot.channels.slack.web import Web
+from moot.channels.surface import ActReply, InboundAct, Memory, TakeAct
 
 MOST_AT_ONCE: Final = 64
 """Acts that are under way at a time; more wait their turn, in their order."""

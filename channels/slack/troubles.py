@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.showing.wording import clean
-from channels.slack.scopes import APPS_PAGE, reinstall
-from channels.surface import PostRefused, SurfaceConfigError, SurfaceDown, SurfaceError
+from moot.channels.showing.wording import clean
+from moot.channels.slack.scopes import APPS_PAGE, reinstall
+from moot.channels.surface import PostRefused, SurfaceConfigError, SurfaceDown, SurfaceError
 
 SETUP: Final[Mapping[str, str]] = {
     "invalid_auth": "copy it again",

@@ -14,10 +14,10 @@ from typing import Any, Final
 import aiohttp
 import structlog
 
-from channels.slack.rendering import EVENT, FILE, Rendered, with_file
-from channels.slack.troubles import HERE, NO_THREAD, SlackSaid, trouble
-from channels.slack.web import Web, answer, data_of
-from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown
+from moot.channels.slack.rendering import EVENT, FILE, Rendered, with_file
+from moot.channels.slack.troubles import HERE, NO_THREAD, SlackSaid, trouble
+from moot.channels.slack.web import Web, answer, data_of
+from moot.channels.surface import RateLimited, SurfaceConfigError, SurfaceDown
 
 MOST_REMEMBERED: Final = 200
 """Files that are known again when their message is tried once more."""

@@ -12,11 +12,11 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from channels.chat.reasons import reason
-from channels.showing.wording import clean
-from channels.slack.library_log import library_logger
-from channels.slack.troubles import TOO_FAST, SlackSaid
-from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
+from moot.channels.chat.reasons import reason
+from moot.channels.showing.wording import clean
+from moot.channels.slack.library_log import library_logger
+from moot.channels.slack.troubles import TOO_FAST, SlackSaid
+from moot.channels.surface import RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
 
 CONNECT_S: Final = 10.0
 ANSWER_S: Final = 30.0

@@ -16,7 +16,7 @@ from moot.arena.matrix_loop import LOOP
 from moot.arena.matrix_result import Held, MatrixResult, RunResult, ScenarioResult
 from moot.arena.offline import RunOptions, run_offline
 from moot.arena.script import script_from
-from protocols.arena.conformance import check
+from moot.protocols.arena.conformance import check
 
 SCENARIOS: Final = tuple(sorted((*LOOP, *GUARDS), key=lambda one: one.id))
 """The rows of the matrix in their order."""

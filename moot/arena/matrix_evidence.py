@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from moot.arena.matrix_criteria import Record, Seen, events, unresolved
-from protocols.arena.reading import is_mentioned
+from moot.protocols.arena.reading import is_mentioned
 
 # ---------------------------------------------------------------- the notebook
 

@@ -9,24 +9,24 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from bots.minds.mind import View
-from bots.minds.scripted_arena import ScriptedWriter
-from bots.minds.simulated.arena import SimulatedWriter
-from bots.seats.arena import ArenaMind, NotebookOf
-from bots.seats.sessions import LostSessions, SessionStore
-from bots.tools.notebook import Notebook
 from moot.arena.script import ArenaScript, Behaviour, NotebookScript
 from moot.arena.scripted_notebook import ScriptedNotebook
 from moot.arena.source import NotebookService, NotebookSource, opened
+from moot.bots.minds.mind import View
+from moot.bots.minds.scripted_arena import ScriptedWriter
+from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.seats.arena import ArenaMind, NotebookOf
+from moot.bots.seats.sessions import LostSessions, SessionStore
+from moot.bots.tools.notebook import Notebook
 from moot.clock import VirtualClock
+from moot.protocols.arena.contracts import complaint
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.arena.record import AuditRecord, audit_record
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.seats import ARENA, Seat
 from moot.workshop import RELIABLE, START, workshop
-from protocols.arena.contracts import complaint
-from protocols.arena.messages import ArenaTask
-from protocols.arena.record import AuditRecord, audit_record
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.errors import Malformed
-from protocols.kernel.seats import ARENA, Seat
 
 PLACE: Final = "#r-arena"
 PHASES: Final = {Seat.PLANNER: "before", Seat.REVIEWER: "during", Seat.FINALIZER: "after"}

@@ -9,8 +9,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from moot import bounded_yaml
-from protocols.arena.contracts import complaint
-from protocols.arena.messages import MAX_OUTPUT
+from moot.protocols.arena.contracts import complaint
+from moot.protocols.arena.messages import MAX_OUTPUT
 
 MAX_BYTES: Final = 100_000_000
 """A longer script is refused."""

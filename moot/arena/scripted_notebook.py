@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bots.seats.weighing import sentences
-from bots.tools.errors import NotebookTimeout, NotebookUnavailable, StudioUnavailable
-from bots.tools.notebook_answers import Described, Passage
 from moot.arena.script import Behaviour
+from moot.bots.seats.weighing import sentences
+from moot.bots.tools.errors import NotebookTimeout, NotebookUnavailable, StudioUnavailable
+from moot.bots.tools.notebook_answers import Described, Passage
 
 LIMIT_S = 20
 """What a scripted timeout says that it waited, in seconds."""

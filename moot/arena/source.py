@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from bots.tools.errors import NotebookUnavailable
-from bots.tools.notebook import Io, McpNotebook
-from bots.tools.notebook_answers import Described, Passage
-from bots.tools.notebook_reach import Address, Command, Folder, Reach
+from moot.bots.tools.errors import NotebookUnavailable
+from moot.bots.tools.notebook import Io, McpNotebook
+from moot.bots.tools.notebook_answers import Described, Passage
+from moot.bots.tools.notebook_reach import Address, Command, Folder, Reach
 from moot.clock import Clock
 from moot.clock.io_thread import IoThread
 

@@ -14,9 +14,9 @@ from moot.cli.output import say, write_json
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
-    from protocols.kernel.envelope import Actor, Draft
-    from protocols.kernel.message import Message
-    from protocols.kernel.seats import Seat
+    from moot.protocols.kernel.envelope import Actor, Draft
+    from moot.protocols.kernel.message import Message
+    from moot.protocols.kernel.seats import Seat
 
 RECEIPT_S: Final = 10.0
 """How long a person waits for a receipt; a society that is well answers in milliseconds, whatever the disk does."""
@@ -27,14 +27,14 @@ LOOK_S: Final = 0.05
 
 def actor_of(user: str) -> Actor:
     """Return who really wrote."""
-    from protocols.kernel.envelope import Actor
+    from moot.protocols.kernel.envelope import Actor
 
     return Actor("human", PLATFORM, user)
 
 
 def act(user: str, seat: Seat, channel: str, body: Message, *, case_id: str | None = None) -> Draft:
     """Make the draft of something that nobody owes; every call is an act of its own (K1)."""
-    from protocols.kernel.envelope import Draft
+    from moot.protocols.kernel.envelope import Draft
 
     fresh: Callable[[], uuid.UUID] = uuid.uuid4  # noqa: TID251  # what a person does anew derives from nothing
     return Draft(
@@ -62,9 +62,9 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     Raises:
         Refused: The society, or the permission matrix for one that is stopped, does not take it.
     """
-    from channels.guests.drafts import draft_to_json
-    from channels.guests.inbox import post
-    from channels.log.lease import holder
+    from moot.channels.guests.drafts import draft_to_json
+    from moot.channels.guests.inbox import post
+    from moot.channels.log.lease import holder
 
     is_running = holder(log.path.parent) is not None
     if not is_running:
@@ -105,8 +105,8 @@ def violation_of(log: Log, seq: int) -> dict[str, Any] | None:
 
 
 def _check_rights(log: Log, draft: Draft) -> None:
-    from protocols.kernel.errors import Forbidden
-    from protocols.rulebook import rules
+    from moot.protocols.kernel.errors import Forbidden
+    from moot.protocols.rulebook import rules
 
     try:
         rules(viewers_of(log)).matrix.check(draft.author, draft.channel, draft.body.type)
@@ -115,7 +115,7 @@ def _check_rights(log: Log, draft: Draft) -> None:
 
 
 def _whose(draft: Draft) -> str:
-    from protocols.kernel.seats import Seat
+    from moot.protocols.kernel.seats import Seat
 
     return f"{draft.actor.user_id} is a viewer here: " if draft.author is Seat.VIEWER else ""
 

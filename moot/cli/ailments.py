@@ -22,7 +22,7 @@ from moot.cli.doctor import Finding
 from moot.cli.place import LOG_NAME
 
 if TYPE_CHECKING:
-    from config.settings import Settings
+    from moot.config.settings import Settings
 
 LEAST_PYTHON: Final = (3, 11)
 LEAST_SQLITE: Final = (3, 35, 0)
@@ -176,7 +176,7 @@ def time_zones() -> Finding:
 
 def prices() -> Finding:
     """Check that the sample prices can be read."""
-    from bots.tools.prices import load_universe
+    from moot.bots.tools.prices import load_universe
     from moot.simulation.simulate import DEFAULT_START
 
     universe = load_universe("sample", start=DEFAULT_START, seed=1)
@@ -185,9 +185,9 @@ def prices() -> Finding:
 
 def settings(given: Path | None = None) -> Finding:
     """Check the configuration."""
-    from config.settings import ConfigError
     from moot.cli.config import config_file
     from moot.cli.config import settings as load
+    from moot.config.settings import ConfigError
 
     path = config_file(given)
     try:
@@ -199,9 +199,9 @@ def settings(given: Path | None = None) -> Finding:
 
 def data(directory: Path) -> Finding:
     """Look at a data directory: its log, whether its end fits the file `head`, who runs it."""
-    from channels.errors import ChannelError
-    from channels.log.head import read_head
-    from channels.log.lease import holder
+    from moot.channels.errors import ChannelError
+    from moot.channels.log.head import read_head
+    from moot.channels.log.lease import holder
     from moot.cli.errors import CliError
     from moot.cli.reading import Log
 
@@ -232,9 +232,9 @@ def surfaces(given: Path | None = None) -> Iterator[Finding]:
     """Ask each configured chat platform whether the gateway could work there; without any, nothing is asked."""
     import asyncio
 
-    from config.settings import ConfigError
     from moot.cli.config import config_file
     from moot.cli.config import settings as load
+    from moot.config.settings import ConfigError
 
     try:
         chosen = load(given)
@@ -250,7 +250,7 @@ def surfaces(given: Path | None = None) -> Iterator[Finding]:
 async def _surface(chosen: Settings, name: str, folder: Path) -> list[Finding]:
     import asyncio
 
-    from channels.surface import SurfaceDown, SurfaceError
+    from moot.channels.surface import SurfaceDown, SurfaceError
     from moot.gateway import surface_of
 
     surface = None

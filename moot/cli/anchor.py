@@ -76,10 +76,10 @@ def anchor(
 
 def _of(log: Log) -> Anchor:
     from moot.anchor import Anchor
-    from protocols.codec import decode_envelope
-    from protocols.kernel.errors import Violation
-    from protocols.kernel.officers import SocietyStarted
-    from protocols.kernel.times import rfc3339
+    from moot.protocols.codec import decode_envelope
+    from moot.protocols.kernel.errors import Violation
+    from moot.protocols.kernel.officers import SocietyStarted
+    from moot.protocols.kernel.times import rfc3339
 
     text = log.newest()
     if text is None:
@@ -105,7 +105,7 @@ def _append(path: Path, line: str) -> None:
 
 def _post(log: Log, channel: str, text: str, as_user: str | None, *, as_json: bool) -> int:
     from moot.cli.acts import act, perform
-    from protocols.kernel.people import Note
+    from moot.protocols.kernel.people import Note
 
     if log.directory is None:
         raise Unusable(f"{log.path} is a file: --post needs the data directory of a society")

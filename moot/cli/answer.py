@@ -19,10 +19,10 @@ from moot.cli.place import AsJson, Dir
 from moot.cli.reading import Log, fold
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket, Effects
-    from protocols.kernel.envelope import Draft, Envelope
-    from protocols.kernel.message import Message
-    from protocols.kernel.obligation import Obligation
+    from moot.protocols.kernel.docket import Docket, Effects
+    from moot.protocols.kernel.envelope import Draft, Envelope
+    from moot.protocols.kernel.message import Message
+    from moot.protocols.kernel.obligation import Obligation
 
 
 @command(
@@ -91,8 +91,8 @@ def read_body(text: str, owed: Obligation) -> Message:
     Raises:
         Unusable: It is none, or not what is owed; the field is named.
     """
-    from protocols.codec import decode_body
-    from protocols.kernel.errors import Malformed
+    from moot.protocols.codec import decode_body
+    from moot.protocols.kernel.errors import Malformed
 
     try:
         value = json.loads(text)
@@ -124,7 +124,7 @@ def _more(value: dict[str, Any]) -> str:
 
 
 def _model(kind: str) -> type[Message]:
-    from protocols.rulebook import MESSAGES
+    from moot.protocols.rulebook import MESSAGES
 
     return MESSAGES[kind]
 
@@ -156,7 +156,7 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
 
 
 def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> None:
-    from protocols.kernel.seats import BOTS, Seat
+    from moot.protocols.kernel.seats import BOTS, Seat
 
     holder = docket.house.holders.get(owed.seat)
     if owed.seat is Seat.ADMIN:
@@ -170,8 +170,8 @@ def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> N
 
 
 def _draft(docket: Docket, owed: Obligation, message: Message, user: str, attempt: int) -> Draft:
-    from protocols.kernel.envelope import Draft
-    from protocols.rulebook import CHANNEL_OF
+    from moot.protocols.kernel.envelope import Draft
+    from moot.protocols.rulebook import CHANNEL_OF
 
     channel = owed.channel
     if not docket.rules.matrix.may_write(owed.seat, channel, message.type):

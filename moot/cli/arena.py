@@ -83,7 +83,7 @@ def run(
     from moot.arena.offline import RunOptions, run_offline
     from moot.arena.script import ScriptError, read_script
     from moot.log_setup import set_up_logging
-    from protocols.kernel.errors import Malformed
+    from moot.protocols.kernel.errors import Malformed
 
     set_up_logging(None)
     source = source_of(notebook, mcp, mcp_url, is_off=no_notebook)
@@ -114,7 +114,7 @@ def parse(
 
     Prints JSON: the verdict, its line from 1, how many lines are verdicts, and the parser's codes.
     """
-    from protocols.arena.verdict import parse_verdict
+    from moot.protocols.arena.verdict import parse_verdict
 
     # Decoded here, not by a text file: that would turn CR LF and CR into LF.
     found = parse_verdict(read_bytes(named).decode("utf-8", "replace"))
@@ -146,7 +146,7 @@ def conformance(
     It reads the record alone, and computes again what can be computed: verdicts, paths, rounds, hooks.
     """
     from moot.cli.arena_show import print_conformance
-    from protocols.arena.conformance import check
+    from moot.protocols.arena.conformance import check
 
     found = check(read_json(named))
     if as_json:

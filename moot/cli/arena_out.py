@@ -22,7 +22,7 @@ def progress(what: str) -> Iterator[Callable[[str], None] | None]:
     from rich.status import Status
     from rich.text import Text
 
-    from channels.showing.wording import clean
+    from moot.channels.showing.wording import clean
 
     with Status(what, console=console(sys.stderr)) as shown:
         yield lambda line: shown.update(Text(f"{what} … {clean(line, 60)}"))

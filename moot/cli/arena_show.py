@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from protocols.arena.conformance import Conformance
+    from moot.protocols.arena.conformance import Conformance
 
 LABEL: Final = 10
 """Columns of the labels on the left."""
@@ -195,7 +195,7 @@ def _printable(line: str) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    from channels.showing.wording import clean
+    from moot.channels.showing.wording import clean
 
     return clean(text, most)
 

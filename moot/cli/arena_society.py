@@ -22,7 +22,7 @@ from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
     from moot.arena.source import NotebookSource
-    from protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.envelope import Envelope
 
 PLACE: Final = "#r-arena"
 OPENER: Final = "ARENA_TASK"
@@ -44,7 +44,7 @@ def start(
 
     Where no society runs the task waits for the next one.
     """
-    from protocols.arena.messages import ArenaTask
+    from moot.protocols.arena.messages import ArenaTask
 
     user, log = user_of(as_user), Log(named)
     what = given(task, config, source=notebook_of(log))
@@ -125,7 +125,7 @@ def record_of(log: Log, run_id: str) -> dict[str, Any]:
     Raises:
         Unusable: The case is no run of the Arena.
     """
-    from protocols.arena.record import audit_record
+    from moot.protocols.arena.record import audit_record
 
     messages = (env for env in log.envelopes(having=[key("case_id", run_id)]) if env.case_id == run_id)
     try:
@@ -160,7 +160,7 @@ def is_opener(env: Envelope) -> bool:
 
 def listed(log: Log, opener: Envelope) -> Listed:
     """Sum up the run that a message opened."""
-    from protocols.kernel.times import rfc3339
+    from moot.protocols.kernel.times import rfc3339
 
     run_id = opener.case_id or ""
     found = record_of(log, run_id)
@@ -177,6 +177,6 @@ def listed(log: Log, opener: Envelope) -> Listed:
 
 
 def _clean(text: str | None) -> str:
-    from channels.showing.wording import clean
+    from moot.channels.showing.wording import clean
 
     return clean(text or "", 120)

@@ -17,8 +17,8 @@ from moot.cli.place import login_name, owner_of
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
-    from protocols.kernel.catalogue import Viewers
-    from protocols.kernel.seats import Seat
+    from moot.protocols.kernel.catalogue import Viewers
+    from moot.protocols.kernel.seats import Seat
 
 PLATFORM: Final = "cli"
 MOST_NAME: Final = 60
@@ -34,7 +34,7 @@ def user_of(given: str | None) -> str:
     Raises:
         Unusable: The name is none.
     """
-    from protocols.kernel.seats import Seat
+    from moot.protocols.kernel.seats import Seat
 
     user = login_name() if given is None else given
     if not user.strip() or len(user) > MOST_NAME or not user.isprintable():
@@ -68,8 +68,8 @@ def viewers_of(log: Log) -> Viewers:
     """Return what people without the admin role may do."""
     from pydantic import ValidationError
 
-    from config.settings import ViewerSettings
-    from protocols.kernel.catalogue import Viewers
+    from moot.config.settings import ViewerSettings
+    from moot.protocols.kernel.catalogue import Viewers
 
     try:
         return ViewerSettings.model_validate(config_of(log)["viewers"]).viewers()
@@ -79,7 +79,7 @@ def viewers_of(log: Log) -> Viewers:
 
 def seat_of(user: str, log: Log) -> Seat:
     """Say what a person is in the society of a log."""
-    from protocols.kernel.seats import Seat
+    from moot.protocols.kernel.seats import Seat
 
     return Seat.ADMIN if user in admins_of(log) else Seat.VIEWER
 

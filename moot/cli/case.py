@@ -30,9 +30,9 @@ from moot.cli.reading import Log, fold
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from protocols.kernel.case import CaseState
-    from protocols.kernel.docket import Docket, Effects
-    from protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.case import CaseState
+    from moot.protocols.kernel.docket import Docket, Effects
+    from moot.protocols.kernel.envelope import Envelope
 
 
 WIDEST: Final = 120
@@ -91,8 +91,8 @@ class CaseStory:
         return self.state is not None and self.state.kind == "panel"
 
     def _lateness(self, env: Envelope, fx: Effects) -> None:
-        from protocols.kernel.errors import Late
-        from protocols.kernel.seats import OFFICERS
+        from moot.protocols.kernel.errors import Late
+        from moot.protocols.kernel.seats import OFFICERS
 
         answered, ruled = fx.settled, fx.voided
         if answered is not None and answered.case_id == self.case_id and answered.seat not in OFFICERS:
@@ -116,7 +116,7 @@ class CaseStory:
         """Return it as plain data; the transcript as envelopes."""
         import json
 
-        from protocols.kernel.times import rfc3339
+        from moot.protocols.kernel.times import rfc3339
 
         state = self.state
         panel = {"panel": panel_json(self.transcript)} if self.is_panel else {}
@@ -188,7 +188,7 @@ def print_story(target: Console, story: CaseStory) -> None:
     """Print a case for people."""
     from rich.text import Text
 
-    from channels.showing.wording import words
+    from moot.channels.showing.wording import words
 
     state, said = story.state, story.transcript
     if state is None or not said:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from protocols.kernel.envelope import Envelope
-    from protocols.panel.contract import Contract
+    from moot.protocols.kernel.envelope import Envelope
+    from moot.protocols.panel.contract import Contract
 
 UNSCORED: Final = "-"
 """Stands where there is no score yet, or never will be."""
@@ -26,7 +26,7 @@ def panel_lines(said: Sequence[Envelope], width: int = 100) -> list[str]:
     """Show a panel from its messages, as far as it has come."""
     from moot.panel.record import panel_record
     from moot.panel.show import shown
-    from protocols.panel.contract import ContractError, contract_from
+    from moot.protocols.panel.contract import ContractError, contract_from
 
     record = panel_record(said)
     try:
@@ -44,10 +44,10 @@ def panel_lines(said: Sequence[Envelope], width: int = 100) -> list[str]:
 
 def _partial(record: Mapping[str, Any], contract: Contract) -> Iterator[str]:
     """Show the scores of those reviewers whose report passed, and who sets what aside."""
-    from protocols.panel.contract import ROLES
-    from protocols.panel.grammar import one_line
-    from protocols.panel.render import table
-    from protocols.panel.reports import read_report
+    from moot.protocols.panel.contract import ROLES
+    from moot.protocols.panel.grammar import one_line
+    from moot.protocols.panel.render import table
+    from moot.protocols.panel.reports import read_report
 
     roles = ROLES.get(contract.mode, ())
     texts = {role: (record["outputs"].get(role, {}).get("phase2") or [""])[-1] for role in roles}

@@ -14,7 +14,7 @@ from moot.cli.output import console, print_hanging, write_json
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
-    from config.settings import Settings
+    from moot.config.settings import Settings
 
 VARIABLE: Final = "MOOT_CONFIG"
 
@@ -45,7 +45,7 @@ def readable(given: Path | None) -> Path | None:
     Raises:
         ConfigError: It cannot.
     """
-    from config.settings import ConfigError
+    from moot.config.settings import ConfigError
 
     path = config_file(given)
     try:
@@ -60,7 +60,7 @@ def readable(given: Path | None) -> Path | None:
 
 def settings(given: Path | None) -> Settings:
     """Load the configuration that counts."""
-    from config.settings import load_settings
+    from moot.config.settings import load_settings
 
     return load_settings(readable(given))
 
@@ -93,7 +93,7 @@ def show(config: ConfigFile = None, as_json: AsJson = False) -> None:
 @command("moot schema", "moot schema | jq '.[\"$defs\"].Hypothesis'")
 def schema() -> None:
     """Print the JSON Schema of every message."""
-    from protocols.rulebook import ANY_MESSAGE, VERSION
+    from moot.protocols.rulebook import ANY_MESSAGE, VERSION
 
     found: dict[str, Any] = ANY_MESSAGE.json_schema()
     write_json(

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from protocols.kernel.docket import Docket, Effects
-    from protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.docket import Docket, Effects
+    from moot.protocols.kernel.envelope import Envelope
 
 
 # ---------------------------------------------------------------- looking
@@ -68,7 +68,7 @@ def positions(named: Source, as_json: AsJson = False) -> None:
 def positions_json(found: Standing) -> dict[str, Any]:
     """Return the desk's money and positions as plain data: dollars, shares of the equity as fractions."""
     from moot.desk import holdings, totals
-    from protocols.kernel.times import rfc3339
+    from moot.protocols.kernel.times import rfc3339
 
     return {
         "at": None if found.now is None else rfc3339(found.now),
@@ -80,7 +80,7 @@ def positions_json(found: Standing) -> dict[str, Any]:
 
 def halt_text(halt: dict[str, Any]) -> str:
     """Say since when the desk is halted, by whom and why."""
-    from channels.showing.wording import clean
+    from moot.channels.showing.wording import clean
 
     since = clock_time(datetime.fromisoformat(halt["since"]))
     more = ", a resume waits to be confirmed" if halt["phase"] == "resuming" else ""
@@ -158,8 +158,8 @@ def strategies_json(found: Standing, moves: dict[str, dict[str, Any]]) -> list[d
 
 
 def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> None:
-    from protocols.kernel.times import rfc3339
-    from protocols.research.messages import StrategyMoved
+    from moot.protocols.kernel.times import rfc3339
+    from moot.protocols.research.messages import StrategyMoved
 
     body = env.body
     if isinstance(body, StrategyMoved) and fx.violation is None and not fx.superseded:
@@ -174,7 +174,7 @@ def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> 
 
 
 def _print_strategies(target: Console, data: list[dict[str, Any]]) -> None:
-    from channels.showing.wording import clean
+    from moot.channels.showing.wording import clean
     from moot.desk import ratio_text
 
     figures = ("days", "Sharpe", "P&L", "from peak", "limit")
@@ -224,7 +224,7 @@ def halt(
 
     Where no society runs, the next one begins with it. A case of its own is opened, in the trading day that is open.
     """
-    from protocols.trading.messages import Halt
+    from moot.protocols.trading.messages import Halt
 
     user, log = user_of(as_user), Log(named)
     body = made(Halt, reason=said(why, "--why"), by=user)
@@ -252,7 +252,7 @@ def resume(
 
     Where nothing is halted, end System A's conservative mode, which silence about an escalation led to.
     """
-    from protocols.trading.messages import Resume, ResumeConfirmed
+    from moot.protocols.trading.messages import Resume, ResumeConfirmed
 
     user, log = user_of(as_user), Log(named)
     if why is None and not confirm:

@@ -15,9 +15,9 @@ from moot.cli.output import console, plural, print_hanging, write_json
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
-    from channels.discord.surface import DiscordSurface
-    from channels.surface import Check
-    from config.settings import Settings
+    from moot.channels.discord.surface import DiscordSurface
+    from moot.channels.surface import Check
+    from moot.config.settings import Settings
 
 group = typer.Typer(
     cls=Group,
@@ -45,7 +45,7 @@ def setup(
 
     It changes nothing that is there. What only a person can do, such as inviting the bot, it explains.
     """
-    from channels.surface import SurfaceConfigError, SurfaceError
+    from moot.channels.surface import SurfaceConfigError, SurfaceError
     from moot.gateway import folder_of
 
     found = settings(config)
@@ -91,8 +91,8 @@ async def _go(
     """
     from contextlib import aclosing
 
-    from channels.discord.setup import steps
-    from channels.surface import Check, SurfaceConfigError
+    from moot.channels.discord.setup import steps
+    from moot.channels.surface import Check, SurfaceConfigError
 
     rows: list[tuple[Check, bool]] = []
     try:
@@ -127,11 +127,11 @@ def _show(check: Check, is_made: bool) -> None:
 
 def _surface(found: Settings, folder: Path) -> DiscordSurface:
     """Build the surface that the configuration names, or one without a server when it names none."""
-    from channels.discord import DiscordSurface
+    from moot.channels.discord import DiscordSurface
     from moot.gateway import surface_of
 
     for name, how in found.surfaces.items():
-        if how.module == "channels.discord:DiscordSurface":
+        if how.module == "moot.channels.discord:DiscordSurface":
             surface = surface_of(found, name, folder)
             assert isinstance(surface, DiscordSurface)
             return surface

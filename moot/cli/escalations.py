@@ -26,9 +26,9 @@ from moot.cli.reading import Log, key
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from protocols.escalation.messages import Escalation
-    from protocols.kernel.docket import Docket
-    from protocols.kernel.envelope import Envelope
+    from moot.protocols.escalation.messages import Escalation
+    from moot.protocols.kernel.docket import Docket
+    from moot.protocols.kernel.envelope import Envelope
 
 LEVEL_STYLES: Final[Mapping[str, str]] = {
     "URGENT": "bold red",
@@ -71,7 +71,7 @@ class Raised:
     @property
     def answer_by(self) -> datetime:
         """Return when silence leads to the conservative action; outages have been added."""
-        from protocols.escalation.triggers import ANSWER_WITHIN
+        from moot.protocols.escalation.triggers import ANSWER_WITHIN
 
         return self.due_at or self.envelope.sent_at + ANSWER_WITHIN
 
@@ -81,7 +81,7 @@ class Raised:
 
     def as_json(self, now: datetime | None) -> dict[str, Any]:
         """Return it as plain data."""
-        from protocols.kernel.times import rfc3339
+        from moot.protocols.kernel.times import rfc3339
 
         left = self.remaining(now)
         return {
@@ -156,8 +156,8 @@ def _recur(one: Raised, docket: Docket) -> None:
 
 
 def _take(entries: dict[str, Raised], env: Envelope, fx: Any, docket: Docket) -> None:
-    from protocols.escalation import messages
-    from protocols.escalation.case import EscalationState
+    from moot.protocols.escalation import messages
+    from moot.protocols.escalation.case import EscalationState
 
     body = env.body
     if isinstance(body, messages.Escalation):
@@ -183,7 +183,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
     """Print an open escalation with its options and how to answer."""
     from rich.text import Text
 
-    from channels.showing.wording import clean, words
+    from moot.channels.showing.wording import clean, words
 
     body, left = one.body, one.remaining(now)
     target.print(
@@ -216,7 +216,7 @@ def print_open(target: Console, one: Raised, now: datetime | None, named: Path) 
 
 def print_ended(target: Console, ended: Sequence[Raised]) -> None:
     """Print how escalations ended, the latest last."""
-    from channels.showing.wording import clean, words
+    from moot.channels.showing.wording import clean, words
 
     if len(ended) > LATELY:
         target.print(heading("Ended", f"{plural(len(ended), 'escalation')}, the last {LATELY} of them"))

@@ -18,10 +18,10 @@ from moot.cli.place import LOG_NAME, AsJson, Dir, Source, data_dir
 from moot.cli.reading import Log, folded
 
 if TYPE_CHECKING:
-    from channels.bus import Head
-    from memory.store import Applied
+    from moot.channels.bus import Head
+    from moot.memory.store import Applied
 
-MEMORY_NAME: Final = "memory.sqlite"
+MEMORY_NAME: Final = "moot.memory.sqlite"
 EVIDENCE_NAME: Final = "evidence"
 
 Force = Annotated[bool, typer.Option("--force", help="Write over what is there.")]
@@ -35,7 +35,7 @@ def rebuild(named: Dir, as_json: AsJson = False) -> None:
     """
     import asyncio
 
-    from channels.log.lease import Lease
+    from moot.channels.log.lease import Lease
 
     directory = data_dir(named)
     with Lease.acquire(directory):
@@ -48,9 +48,9 @@ def rebuild(named: Dir, as_json: AsJson = False) -> None:
 
 async def _rebuild(directory: Path) -> tuple[int, str]:
     """Fold the log into a fresh memory file; return how far it came and the digest of what it holds."""
-    from memory.errors import CorruptStore
-    from memory.sqlite import SqliteStore
-    from memory.store import rebuild as refold
+    from moot.memory.errors import CorruptStore
+    from moot.memory.sqlite import SqliteStore
+    from moot.memory.store import rebuild as refold
 
     path = directory / MEMORY_NAME
     try:
@@ -148,9 +148,9 @@ def _copy(directory: Path, target: Path) -> Head:
 
     Evidence is copied last: whatever the log names was kept before it was named.
     """
-    from channels.bus import Head
-    from channels.log.head import write_head
-    from protocols.kernel.envelope import GENESIS
+    from moot.channels.bus import Head
+    from moot.channels.log.head import write_head
+    from moot.protocols.kernel.envelope import GENESIS
 
     if (directory / MEMORY_NAME).exists():
         _copy_database(directory / MEMORY_NAME, target / MEMORY_NAME)

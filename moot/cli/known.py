@@ -8,21 +8,21 @@ from typing import Final
 from moot.cli.errors import CheckFailed, CliError, Refused, Unusable
 
 KNOWN: Final[dict[str, type[CliError]]] = {
-    "channels.errors.LeaseHeld": Refused,
-    "channels.errors.Refused": Refused,
-    "channels.errors.CorruptLog": CheckFailed,
+    "moot.channels.errors.LeaseHeld": Refused,
+    "moot.channels.errors.Refused": Refused,
+    "moot.channels.errors.CorruptLog": CheckFailed,
     "moot.control.NobodyListens": Refused,
     "moot.up.UpRefused": Refused,
-    "channels.errors.ChannelError": Unusable,
-    "memory.errors.MemoryStoreError": Unusable,
-    "bots.tools.errors.ToolError": Unusable,
+    "moot.channels.errors.ChannelError": Unusable,
+    "moot.memory.errors.MemoryStoreError": Unusable,
+    "moot.bots.tools.errors.ToolError": Unusable,
     "moot.clock.errors.ClockError": Unusable,
-    "protocols.kernel.errors.OfficerFault": CheckFailed,
-    "protocols.kernel.errors.Violation": Refused,
+    "moot.protocols.kernel.errors.OfficerFault": CheckFailed,
+    "moot.protocols.kernel.errors.Violation": Refused,
     "moot.logs.errors.Damaged": CheckFailed,
     "moot.logs.errors.LogError": Unusable,
     "moot.simulation.scene.SceneError": Unusable,
-    "config.settings.ConfigError": Unusable,
+    "moot.config.settings.ConfigError": Unusable,
 }
 """By dotted name, the more special ones first; a class that was never imported cannot have been raised."""
 

@@ -20,7 +20,7 @@ from moot.cli.reading import Log, key
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.envelope import Envelope
 
 LOOK_S: Final = 0.2
 """A follower looks for news this often."""
@@ -85,7 +85,7 @@ class Reader:
 
     def __init__(self, target: Console | None = None) -> None:
         """Show on a console, by default on standard output."""
-        from channels.showing.namebook import NameBook
+        from moot.channels.showing.namebook import NameBook
 
         self.console = target or console()
         self._book = NameBook()
@@ -93,7 +93,7 @@ class Reader:
 
     def know_people(self, source: Log) -> None:
         """Learn what people are called, by all that the log says of it."""
-        from channels.log.lines import open_line
+        from moot.channels.log.lines import open_line
 
         for line in source.lines(having=[key("type", "PERSON_NAMED")]):
             self._book.note(open_line(line))
@@ -103,7 +103,7 @@ class Reader:
         """Say whether a line passes the filters; `having` let through some that do not."""
         if channel is None and case is None and kind is None:
             return True
-        from channels.log.lines import open_line
+        from moot.channels.log.lines import open_line
 
         envelope = open_line(line)
         return (
@@ -114,7 +114,7 @@ class Reader:
 
     def show(self, lines: Sequence[str]) -> None:
         """Print lines as people read them."""
-        from channels.log.lines import open_line
+        from moot.channels.log.lines import open_line
 
         for line in lines:
             self.show_envelope(open_line(line))
@@ -123,7 +123,7 @@ class Reader:
         """Print one message: its number, the time, the channel, who, and what, wrapped under itself."""
         from rich.text import Text
 
-        from channels.terminal import NARROW, SEAT_WIDTH, parts
+        from moot.channels.terminal import NARROW, SEAT_WIDTH, parts
 
         target = self.console
         self._book.note(envelope)
@@ -150,7 +150,7 @@ def _channel(name: str) -> str:
 
 
 def _having(channel: str | None, case: str | None, kind: str | None) -> Iterator[str]:
-    from protocols.kernel.catalogue import ANY
+    from moot.protocols.kernel.catalogue import ANY
 
     if channel is not None:
         if _channel(channel) not in ANY:
@@ -186,7 +186,7 @@ def _check_type(source: Log, kind: str) -> None:
     """
     from difflib import get_close_matches
 
-    from protocols.rulebook import MESSAGES
+    from moot.protocols.rulebook import MESSAGES
 
     if kind in MESSAGES or source.newest(key("type", kind)):
         return

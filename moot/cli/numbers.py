@@ -28,7 +28,7 @@ def some_speed(value: float | None) -> float | None:
     Raises:
         Unusable: It cannot.
     """
-    from protocols.kernel.times import a_speed
+    from moot.protocols.kernel.times import a_speed
 
     try:
         return None if value is None else a_speed(value)

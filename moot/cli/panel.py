@@ -16,8 +16,8 @@ from moot.cli.place import AsJson
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from protocols.panel.findings import Finding
-    from protocols.panel.verify import Verified
+    from moot.protocols.panel.findings import Finding
+    from moot.protocols.panel.verify import Verified
 
 group = typer.Typer(
     cls=Group,
@@ -69,8 +69,8 @@ def check(
     What is odd but valid is told as warnings SC-1 to SC-11 on standard error, and so is a condition whose
     expression nobody could evaluate.
     """
-    from protocols.panel.contract_warnings import warnings
-    from protocols.panel.verify import expression_tags
+    from moot.protocols.panel.contract_warnings import warnings
+    from moot.protocols.panel.verify import expression_tags
 
     contract = contract_or_tag(named)
     if isinstance(contract, str):
@@ -108,9 +108,9 @@ def lint(
 
     Exit code 0: nothing was found, 3: something was, 2: the contract or a file cannot be used.
     """
-    from protocols.panel import audit
-    from protocols.panel.lint_phase1 import lint_phase1
-    from protocols.panel.lint_phase2 import lint_phase2
+    from moot.protocols.panel import audit
+    from moot.protocols.panel.lint_phase1 import lint_phase1
+    from moot.protocols.panel.lint_phase2 import lint_phase2
 
     found = contract_or_tag(contract)
     texts = [source(path) for path in (phase1, phase2) if path is not None]
@@ -155,8 +155,8 @@ def synthesize(
     Exit code 0: decided, 2: contract, panel or files are at fault, or nothing fired and that aborts, 3: a
     report is malformed or contradicts itself. What is printed last is what verify takes as --synthesis.
     """
-    from protocols.panel.render import render
-    from protocols.panel.verify import synthesize_reports, unusable
+    from moot.protocols.panel.render import render
+    from moot.protocols.panel.verify import synthesize_reports, unusable
 
     found = contract_or_tag(contract)
     judged = (
@@ -202,8 +202,8 @@ def verify(
     Exit code 0: it passes, 1: the synthesis is malformed or does not follow, 2: contract, panel or files are
     at fault, 3: a report is malformed or contradicts itself. Of several the first of 2, 3, 1 counts.
     """
-    from protocols.panel.verify import unusable
-    from protocols.panel.verify import verify as judge
+    from moot.protocols.panel.verify import unusable
+    from moot.protocols.panel.verify import verify as judge
 
     if is_layer1_only == (synthesis is not None):
         raise Unusable(
@@ -242,7 +242,7 @@ def _verified_json(judged: Verified) -> dict[str, Any]:
 
 def _told_lint(phases: dict[str, Sequence[Finding]], tags: Sequence[str], code: int, *, as_json: bool) -> int:
     """Print what a lint found; return the exit code."""
-    from protocols.panel.findings import MOST
+    from moot.protocols.panel.findings import MOST
 
     if as_json:
         told: dict[str, Any] = {

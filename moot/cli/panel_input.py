@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from protocols.panel.contract import Contract
-    from protocols.panel.seating import Source
+    from moot.protocols.panel.contract import Contract
+    from moot.protocols.panel.seating import Source
 
 MOST_BYTES: Final = 4_000_000
 """A larger file is no review; no more than this is read of it."""
@@ -15,9 +15,9 @@ MOST_BYTES: Final = 4_000_000
 
 def contract_or_tag(name: str) -> Contract | str:
     """Load a contract; return the audit tag when it is none."""
-    from config.contracts import load_contract
-    from protocols.panel import audit
-    from protocols.panel.contract import ContractError
+    from moot.config.contracts import load_contract
+    from moot.protocols.panel import audit
+    from moot.protocols.panel.contract import ContractError
 
     try:
         return load_contract(name)
@@ -30,7 +30,7 @@ def source(path: Path) -> Source:
 
     Line ends stay as they are, for the grammar has its own idea of them; a byte order mark is no text.
     """
-    from protocols.panel.seating import Source
+    from moot.protocols.panel.seating import Source
 
     try:
         with path.open("rb") as file:

@@ -19,7 +19,7 @@ from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
     from moot.panel.offline import PanelRun
-    from protocols.panel.contract import Contract
+    from moot.protocols.panel.contract import Contract
 
 MISMATCH, UNUSABLE, SHRUNK = 1, 2, 3
 """Exit codes of a panel that aborts, as those of verify: the synthesis, the contract, a reviewer."""
@@ -69,8 +69,8 @@ def run(
     from moot.log_setup import set_up_logging
     from moot.panel.offline import PanelOptions, run_panel
     from moot.panel.script import PanelScriptError, read_script
-    from protocols.kernel.errors import Malformed
-    from protocols.panel.verify import expression_tags
+    from moot.protocols.kernel.errors import Malformed
+    from moot.protocols.panel.verify import expression_tags
 
     set_up_logging(None)
     found = contract_or_tag(contract)

@@ -15,7 +15,7 @@ from moot.cli.place import AsJson, Dir
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
-    from protocols.kernel.message import Message
+    from moot.protocols.kernel.message import Message
 
 Body = TypeVar("Body", bound="Message")
 
@@ -43,7 +43,7 @@ def post(
     Where no society runs it waits for the next one.
     """
     from moot.cli.case import full_id
-    from protocols.kernel.people import Note
+    from moot.protocols.kernel.people import Note
 
     user, log = user_of(as_user), Log(named)
     place = channel if channel.startswith("#") else f"#{channel}"
@@ -56,7 +56,7 @@ def post(
 @command("moot ack ./moot-data esc_20260223_1440", "moot ack ./moot-data last")
 def ack(named: Dir, escalation: EscalationId, as_user: As = None, as_json: AsJson = False) -> int:
     """Say that you have seen an escalation: it pages no more, its time runs on."""
-    from protocols.escalation.messages import EscalationAck
+    from moot.protocols.escalation.messages import EscalationAck
 
     user, log = user_of(as_user), Log(named)
     escalation_id = _escalation(log, escalation)
@@ -80,7 +80,7 @@ def reply(
 
     Either ends it; words choose no option, not even the first.
     """
-    from protocols.escalation.messages import EscalationAnswer
+    from moot.protocols.escalation.messages import EscalationAnswer
 
     user, log = user_of(as_user), Log(named)
     escalation_id = _escalation(log, escalation)
@@ -107,7 +107,7 @@ def override(
 ) -> int:
     """Decide a debate over its seats' heads; one that has ended is taken up again in a linked case."""
     from moot.cli.case import full_id
-    from protocols.kernel.people import Override
+    from moot.protocols.kernel.people import Override
 
     user, log = user_of(as_user), Log(named)
     if verdict.upper() not in ("APPROVE", "REJECT"):
@@ -123,7 +123,7 @@ def override(
 @command("moot take ./moot-data critic", "moot take ./moot-data evolver --as ann")
 def take(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
     """Sit in a bot's seat: from then on you owe what it owes, see moot obligations and moot answer."""
-    from protocols.kernel.people import SeatTaken
+    from moot.protocols.kernel.people import SeatTaken
 
     user, log = user_of(as_user), Log(named)
     name = seat_named(seat)
@@ -135,7 +135,7 @@ def take(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False
 @command("moot release ./moot-data critic")
 def release(named: Dir, seat: SeatName, as_user: As = None, as_json: AsJson = False) -> int:
     """Give a seat back to its bot."""
-    from protocols.kernel.people import SeatReleased
+    from moot.protocols.kernel.people import SeatReleased
 
     user, log = user_of(as_user), Log(named)
     name = seat_named(seat)
@@ -159,9 +159,9 @@ def stop(
     as_json: AsJson = False,
 ) -> int:
     """Stop the society, one of its systems, or a case; no bot can hold up a stop."""
-    from channels.log.lease import holder
+    from moot.channels.log.lease import holder
     from moot.cli.case import full_id
-    from protocols.kernel.people import Stop
+    from moot.protocols.kernel.people import Stop
 
     user = user_of(as_user)
     log = require_admin(user, named, "stop it")
@@ -212,7 +212,7 @@ def seat_named(name: str) -> str:
     """
     from difflib import get_close_matches
 
-    from protocols.kernel.seats import BOTS, Seat
+    from moot.protocols.kernel.seats import BOTS, Seat
 
     if name.lower() in BOTS:
         return name.lower()

@@ -54,7 +54,7 @@ def data_dir(named: Path) -> Path:
     if not os.access(named, os.R_OK | os.X_OK):
         raise Unusable(f"{named} cannot be read: its owner must let you")
     if (named / LOCK_NAME).exists():
-        from channels.log.lease import holder
+        from moot.channels.log.lease import holder
 
         if holder(named) is not None:
             raise Unusable(f"the society on {named} keeps no log: it runs with --bus memory")

@@ -14,8 +14,8 @@ from moot.cli.output import Counting
 from moot.cli.place import log_path
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket, Effects
-    from protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.docket import Docket, Effects
+    from moot.protocols.kernel.envelope import Envelope
 
 PAGE: Final = 1000
 """Rows of one read; a reader never keeps the write-ahead log from being folded in for longer."""
@@ -73,8 +73,8 @@ class Log:
         Raises:
             CheckFailed: A line is none.
         """
-        from protocols.codec import decode_envelope
-        from protocols.kernel.errors import Violation
+        from moot.protocols.codec import decode_envelope
+        from moot.protocols.kernel.errors import Violation
 
         for n, line in enumerate(self.lines(first, last, having=having), first):
             try:
@@ -115,7 +115,7 @@ class Log:
                 first = rows[-1][0] + 1
 
     def _line(self, row: tuple[int, Any, Any]) -> str:
-        from protocols.kernel.envelope import with_hash
+        from moot.protocols.kernel.envelope import with_hash
 
         seq, text, digest = row
         try:
@@ -136,8 +136,8 @@ class Log:
                     ) from None
 
     def _connect(self) -> sqlite3.Connection:
-        from channels.errors import ChannelError
-        from channels.log.file import check_schema
+        from moot.channels.errors import ChannelError
+        from moot.channels.log.file import check_schema
 
         uri = f"{self.path.absolute().as_uri()}?mode=ro"
         db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)
@@ -182,9 +182,9 @@ def folded(log: Log, until: int | None = None) -> Iterator[tuple[Envelope, Effec
     Raises:
         CheckFailed: It breaks the rules, so that it cannot be folded further.
     """
-    from protocols.kernel.docket import Docket
-    from protocols.kernel.errors import LocalProtocolError
-    from protocols.rulebook import rules
+    from moot.protocols.kernel.docket import Docket
+    from moot.protocols.kernel.errors import LocalProtocolError
+    from moot.protocols.rulebook import rules
 
     docket = Docket(rules())
     with Counting("reading") as told:
@@ -209,8 +209,8 @@ def fold(log: Log, until: int | None = None, watch: Watch | None = None) -> Dock
     Raises:
         CheckFailed: It breaks the rules.
     """
-    from protocols.kernel.docket import Docket
-    from protocols.rulebook import rules
+    from moot.protocols.kernel.docket import Docket
+    from moot.protocols.rulebook import rules
 
     last: Docket | None = None
     for envelope, effects, docket in folded(log, until):

@@ -15,8 +15,8 @@ from moot.cli.output import console, plural, print_hanging, write_json, write_li
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
-    from channels.slack.options import SlackOptions
-    from channels.slack.setting_up import State, Step
+    from moot.channels.slack.options import SlackOptions
+    from moot.channels.slack.setting_up import State, Step
 
 group = typer.Typer(
     cls=Group,
@@ -66,9 +66,9 @@ def manifest(
 
     Paste it at https://api.slack.com/apps: Create New App, From a manifest.
     """
-    from channels.slack.manifest import as_yaml
-    from channels.slack.manifest import manifest as build
-    from channels.surface import SurfaceConfigError
+    from moot.channels.slack.manifest import as_yaml
+    from moot.channels.slack.manifest import manifest as build
+    from moot.channels.surface import SurfaceConfigError
 
     if not 0 < len(name) <= 35:
         raise Unusable("--name: 1 to 35 characters")
@@ -99,8 +99,8 @@ def setup(
 
     A second run finds nothing to do. Exit code 1: something is missing that only you can do.
     """
-    from channels.slack.setting_up import set_up
-    from channels.surface import SurfaceConfigError, SurfaceDown
+    from moot.channels.slack.setting_up import set_up
+    from moot.channels.surface import SurfaceConfigError, SurfaceDown
     from moot.log_setup import set_up_logging
 
     set_up_logging(None)
@@ -162,10 +162,10 @@ def _options(config: Path | None) -> SlackOptions:
     """
     from dataclasses import fields
 
-    from channels.slack.options import SlackOptions
-    from channels.surface import SurfaceConfigError
-    from config.settings import PLATFORMS, ConfigError
+    from moot.channels.slack.options import SlackOptions
+    from moot.channels.surface import SurfaceConfigError
     from moot.cli.config import config_file, settings
+    from moot.config.settings import PLATFORMS, ConfigError
     from moot.gateway import folder_of, options_of
 
     try:

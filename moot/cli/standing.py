@@ -12,10 +12,10 @@ from moot.cli.reading import Log, Watch, fold
 
 if TYPE_CHECKING:
     from moot.desk import Market
-    from protocols.kernel.docket import Docket, Effects
-    from protocols.kernel.envelope import Envelope
-    from protocols.kernel.obligation import Obligation
-    from protocols.trading.messages import TradingDay
+    from moot.protocols.kernel.docket import Docket, Effects
+    from moot.protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.obligation import Obligation
+    from moot.protocols.trading.messages import TradingDay
 
 
 @dataclass(slots=True)
@@ -55,10 +55,10 @@ class Standing:
             Unusable: There is no such log or message.
             CheckFailed: It breaks the rules.
         """
-        from channels.log.lease import holder
+        from moot.channels.log.lease import holder
         from moot.clock.wall import utc_ns
-        from protocols.kernel.officers import SocietyStarted
-        from protocols.trading.messages import TradingDay
+        from moot.protocols.kernel.officers import SocietyStarted
+        from moot.protocols.trading.messages import TradingDay
 
         log = Log(named)
         head = log.head
@@ -101,7 +101,7 @@ class Standing:
 
     def owed(self) -> list[Obligation]:
         """Return what is owed: by bots and people first, then by officers; what is due first comes first."""
-        from protocols.kernel.seats import OFFICERS
+        from moot.protocols.kernel.seats import OFFICERS
 
         return sorted(self.docket.open.values(), key=lambda o: (o.seat in OFFICERS, o.due_at, o.id))
 
@@ -190,7 +190,7 @@ class Standing:
 
     def panels_json(self) -> dict[str, Any] | None:
         """Return how panels ended, and the share that ended in [PANEL-SHRUNK]; None before the first."""
-        from protocols.panel.rounds import NAME, Rounds
+        from moot.protocols.panel.rounds import NAME, Rounds
 
         rounds: Rounds = self.docket.house.fold_named(NAME)
         if not rounds.ended:
@@ -242,6 +242,6 @@ def _paced(path: Path, docket: Docket, last: datetime) -> datetime:
 
 
 def _text(instant: datetime | None) -> str | None:
-    from protocols.kernel.times import rfc3339
+    from moot.protocols.kernel.times import rfc3339
 
     return None if instant is None else rfc3339(instant)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from protocols.kernel.obligation import Obligation
+    from moot.protocols.kernel.obligation import Obligation
 
 KINDS: Final = (
     "debate", "cycle", "daily", "architecture", "session", "trade", "deployment", "promotion", "alert", "halt",
@@ -121,7 +121,7 @@ def replay(
 
 def print_cases(target: Console, found: Standing) -> None:
     """Print the open cases."""
-    from channels.showing.wording import words
+    from moot.channels.showing.wording import words
 
     if not found.docket.cases:
         target.print("no case was open", style="dim")
@@ -139,7 +139,7 @@ def print_obligations(target: Console, found: Standing) -> None:
     """Print what is owed, with countdowns; what officers owe is dim."""
     from rich.text import Text
 
-    from protocols.kernel.seats import OFFICERS
+    from moot.protocols.kernel.seats import OFFICERS
 
     if not found.docket.open:
         target.print("nobody owes anything", style="dim")
@@ -157,7 +157,7 @@ def due_text(found: Standing, o: Obligation) -> Text:
     """Return the countdown of an obligation, red when it is late."""
     from rich.text import Text
 
-    from protocols.kernel.seats import OFFICERS, PEOPLE
+    from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 
     left = found.remaining(o)
     if left > timedelta(0):

@@ -8,11 +8,11 @@ import signal
 import sys
 from pathlib import Path
 
-from channels.gateway import address
-from channels.gateway.client import Requests
-from channels.log.file import LOG_NAME
-from channels.log.lease import write_privately
-from config.settings import ConfigError, Settings, load_settings
+from moot.channels.gateway import address
+from moot.channels.gateway.client import Requests
+from moot.channels.log.file import LOG_NAME
+from moot.channels.log.lease import write_privately
+from moot.config.settings import ConfigError, Settings, load_settings
 from moot.console.errors import ConsoleError
 from moot.console.keeping import print_addresses
 from moot.console.options import HOST, PORT, ConsoleOptions

@@ -19,10 +19,10 @@ from typing import Final
 
 import structlog
 
-from channels.inbound import Authority
+from moot.channels.inbound import Authority
 from moot.console.errors import CannotServe
 from moot.console.model import OWNER, PLATFORM, VIEWER, Person
-from protocols.kernel.redact import OWN_TOKEN
+from moot.protocols.kernel.redact import OWN_TOKEN
 
 NAME: Final = "console-token"
 LEAST: Final = 22

@@ -9,21 +9,21 @@ from typing import Any, Final
 
 import structlog
 
-from channels.gateway.client import Requests
-from channels.gateway.intake import Intake
-from channels.guests.drafts import draft_to_json
-from channels.inbound import Authority
-from channels.outbox.store import OutboxStore
-from channels.surface import ActReply, InboundAct, PlatformMessageId
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.intake import Intake
+from moot.channels.guests.drafts import draft_to_json
+from moot.channels.inbound import Authority
+from moot.channels.outbox.store import OutboxStore
+from moot.channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.model import PLATFORM, Person
-from protocols.codec import decode_body
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import Malformed
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import BOTS, Seat
-from protocols.rulebook import CHANNEL_OF
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.rulebook import CHANNEL_OF
 
 MOST_ACT: Final = 190
 """Characters of the key that a page gives an act."""

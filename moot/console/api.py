@@ -13,15 +13,15 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from channels.surface import ActKind, ActReply
+from moot.channels.surface import ActKind, ActReply
 from moot.console.errors import ConsoleError, NotReady, NotThere
 from moot.console.hub import Hub
 from moot.console.metrics import CONTENT_TYPE, Metrics
 from moot.console.model import MOST_WINDOW, Person, ReadModel, SocietyTime, Window
 from moot.console.model_looking import MOST_SEQ, as_plain
 from moot.console.stream import events
+from moot.protocols.kernel.times import rfc3339
 from moot.version import MOOT_VERSION
-from protocols.kernel.times import rfc3339
 
 TITLE: Final = "Moot"
 Seq = Annotated[int, Query(ge=0, le=MOST_SEQ)]

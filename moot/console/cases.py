@@ -19,20 +19,20 @@ from moot.console.model import (
 )
 from moot.console.stories import CASE, LATE, OWED, PHASE
 from moot.console.windows import Wanted, decoded, stretch
-from protocols.escalation.case import KIND
-from protocols.escalation.messages import (
+from moot.protocols.escalation.case import KIND
+from moot.protocols.escalation.messages import (
     Escalation,
     EscalationAck,
     EscalationAnswer,
     EscalationPaged,
     EscalationResolved,
 )
-from protocols.escalation.triggers import ANSWER_WITHIN
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import parse_instant
+from moot.protocols.escalation.triggers import ANSWER_WITHIN
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import parse_instant
 
 MOST_OF_ONE: Final = 60
 """Messages of an escalation that are looked at: at most 5 pages, acknowledgements and answers of people."""

@@ -19,19 +19,19 @@ from typing import Any, Final
 
 import structlog
 
-from channels.log.file import LOG_NAME
+from moot.channels.log.file import LOG_NAME
 from moot.console.courtesy import Courtesy, Worker
 from moot.console.index import BUSY_S, attach
 from moot.console.model import Progress
 from moot.console.stories import Stories
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.rules import Rules
 from moot.snapshot import NAME as SNAPSHOT
 from moot.snapshot import collector_off, read_snapshot, write_snapshot
 from moot.stored import hash_at
-from protocols.codec import decode_stored
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import LocalProtocolError, Violation
-from protocols.kernel.rules import Rules
 
 PAGE: Final = 256
 """Rows of one read."""

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from moot.console.model import Batch
-from protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Envelope
 
 RING: Final = 2_048
 """Recent messages that are kept for pages."""

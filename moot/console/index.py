@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from channels.log.file import LOG_NAME
+from moot.channels.log.file import LOG_NAME
 
 NAME: Final = "console.sqlite"
 VERSION: Final = 2

@@ -11,10 +11,10 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from channels.backoff import Backoff
-from channels.errors import CorruptLog
-from channels.log.lines import open_line
-from channels.showing.rendering import sentence
+from moot.channels.backoff import Backoff
+from moot.channels.errors import CorruptLog
+from moot.channels.log.lines import open_line
+from moot.channels.showing.rendering import sentence
 from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.index import Index
 from moot.console.model import Progress

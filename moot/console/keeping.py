@@ -9,10 +9,10 @@ from pathlib import Path
 
 import structlog
 
-from channels.backoff import PATIENT, Backoff
-from channels.gateway.client import Requests
-from channels.gateway.link import FindAddress
-from config.settings import Settings
+from moot.channels.backoff import PATIENT, Backoff
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.link import FindAddress
+from moot.config.settings import Settings
 from moot.console.errors import CannotServe
 from moot.console.options import ConsoleOptions
 from moot.console.server import Tell, serve

@@ -12,8 +12,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from moot.console.errors import ConsoleError
 from moot.console.model import ReadModel
-from protocols.kernel.envelope import Envelope
-from protocols.rulebook import MESSAGES
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.rulebook import MESSAGES
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 LOOK_S: Final = 0.25

@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 from typing import Final, NoReturn
 
-from bots.minds.mind import Mind, View
-from bots.minds.simulated.arena import SimulatedWriter
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.panel_writer import SimulatedPanelWriter
-from bots.minds.simulated.tools import SimulatedTools
-from bots.seats.arena import ArenaMind
-from bots.seats.panel import PanelMind
-from bots.seats.sessions import SessionStore
-from bots.tools.errors import StudioUnavailable
-from bots.tools.notebook import Notebook
-from bots.tools.notebook_answers import Described, Passage
-from memory.evidence import DirectoryEvidence
 from moot.arena.source import opened
+from moot.bots.minds.mind import Mind, View
+from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.seats.arena import ArenaMind
+from moot.bots.seats.panel import PanelMind
+from moot.bots.seats.sessions import SessionStore
+from moot.bots.tools.errors import StudioUnavailable
+from moot.bots.tools.notebook import Notebook
+from moot.bots.tools.notebook_answers import Described, Passage
 from moot.clock import RealClock
+from moot.memory.evidence import DirectoryEvidence
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import ARENA, PANEL
 from moot.seating import source_of
 from moot.society import Plan, market_of, prices
-from protocols.kernel.message import Message
-from protocols.kernel.seats import ARENA, PANEL
 
 WRITES_NOTHING: Final = "a suggestion writes no report"
 

@@ -17,9 +17,8 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-from channels.showing.rendering import NAMELESS, Names
-from channels.surface import ActKind, ActReply
-from memory.records import Record
+from moot.channels.showing.rendering import NAMELESS, Names
+from moot.channels.surface import ActKind, ActReply
 from moot.console.errors import NotReady
 from moot.console.model_views import (
     MOST_WINDOW,
@@ -42,11 +41,12 @@ from moot.console.model_views import (
     Window,
 )
 from moot.console.options import OWNER, PLATFORM, VIEWER
-from protocols.kernel.case import Ended
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.naming import People
+from moot.memory.records import Record
+from moot.protocols.kernel.case import Ended
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.naming import People
 
 __all__ = [
     "MOST_WINDOW",
@@ -273,7 +273,7 @@ class ReadModel(ABC):
         channel: str = "#admin",
         reply_to: int | None = None,
     ) -> ActReply:
-        """Do something as a person: a note, an answer, a halt, or a `command` as `channels.chat.commands` reads it.
+        """Do something as a person: a note, an answer, a halt, or a `command` (`moot.channels.chat.commands`).
 
         It is kept until the log has it, and done once however often it is repeated with its key.
 

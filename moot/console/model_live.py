@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Mapping
 from typing import Any, Final
 
-from channels.chat.commands import Asked, CommandError, parse
-from channels.errors import ChannelError
-from channels.inbound import BODIES, CHANNELS
-from channels.log.file import LOG_NAME
-from channels.surface import ActKind, ActReply, InboundAct, PlatformMessageId
+from moot.channels.chat.commands import Asked, CommandError, parse
+from moot.channels.errors import ChannelError
+from moot.channels.inbound import BODIES, CHANNELS
+from moot.channels.log.file import LOG_NAME
+from moot.channels.surface import ActKind, ActReply, InboundAct, PlatformMessageId
 from moot.console.acts import answer_draft, check_key, owed_to
 from moot.console.errors import NotReady, NotThere
 from moot.console.model import PLATFORM, Batch, Op, Person, Progress, ReadModel, SocietyTime
@@ -18,11 +18,11 @@ from moot.console.model_looking import Looking
 from moot.console.model_past import Past
 from moot.console.watching import Watching
 from moot.control import Receipt, ask
-from protocols.kernel.docket import Docket
-from protocols.kernel.errors import Malformed
-from protocols.kernel.message import Message
-from protocols.kernel.seats import Seat
-from protocols.rulebook import MESSAGES
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import MESSAGES
 
 SEEN_S: Final = 1.0
 """How long an answer waits until the console itself has read what was said."""

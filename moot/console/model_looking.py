@@ -10,10 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from memory.errors import MemoryStoreError, UnknownEvidence
-from memory.evidence import DirectoryEvidence
-from memory.records import Record
-from memory.shelves import BY_NAME, SHELVES
 from moot.console.cases import (
     Story,
     closed_view,
@@ -43,11 +39,15 @@ from moot.console.phases import phases_of
 from moot.console.watching import Watching
 from moot.console.windows import Found, Wanted, decoded, query_of, searched, stretch
 from moot.desk import holdings, money, strategies
-from protocols.kernel.case import Ended
-from protocols.kernel.catalogue import ANY, CHANNELS
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import OFFICERS, Seat
+from moot.memory.errors import MemoryStoreError, UnknownEvidence
+from moot.memory.evidence import DirectoryEvidence
+from moot.memory.records import Record
+from moot.memory.shelves import BY_NAME, SHELVES
+from moot.protocols.kernel.case import Ended
+from moot.protocols.kernel.catalogue import ANY, CHANNELS
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import OFFICERS, Seat
 
 LAST: Final = "SELECT channel, max(last), sum(n) FROM tally GROUP BY channel"
 LAST_BY: Final = "SELECT channel, max(seq), count(*) FROM entry WHERE seq <= ? GROUP BY channel"
@@ -359,7 +359,7 @@ class Looking(ReadModel):
     ) -> tuple[Record, ...]:
         if shelf not in {known.name for known in SHELVES}:
             raise NotThere(f"there is no shelf {shelf!r}: {', '.join(known.name for known in SHELVES)}")
-        path, until = self.watching.directory / "memory.sqlite", self._until()
+        path, until = self.watching.directory / "moot.memory.sqlite", self._until()
         most = before if before is not None else until + 1
         return await asyncio.to_thread(_records, path, shelf, most, until, _bounded(limit))
 

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 import structlog
 
-from channels.surface import ActKind, ActReply
+from moot.channels.surface import ActKind, ActReply
 from moot.console.errors import NotReady, NotThere
 from moot.console.folding import Stuck, fold_file
 from moot.console.model import Batch, Op, Person, Progress, ReadModel, SocietyTime
 from moot.console.model_looking import Looking
 from moot.console.watching import Watching
-from protocols.kernel.docket import Docket
-from protocols.kernel.message import Message
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
 
 MOST_OPEN: Final = 8
 """Past moments that are open at once; each holds a docket."""
@@ -177,8 +177,8 @@ class Past(Looking):
 
 
 def _instant(text: object) -> Any:
-    from protocols.kernel.errors import ProtocolError
-    from protocols.kernel.times import parse_instant
+    from moot.protocols.kernel.errors import ProtocolError
+    from moot.protocols.kernel.times import parse_instant
 
     try:
         return parse_instant(str(text))

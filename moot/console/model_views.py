@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
 from moot.console.options import PLATFORM
-from protocols.kernel.case import CaseState
-from protocols.kernel.envelope import Actor, Envelope
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.envelope import Actor, Envelope
+from moot.protocols.kernel.seats import Seat
 
 WINDOW: Final = 100
 """Messages of a window."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from moot.console.model import SocietyTime
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.officers import ClockSet, SocietyStarted
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import ClockSet, SocietyStarted
 
 
 class SocietyClock:

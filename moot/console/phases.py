@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from protocols.arena import run
-from protocols.arena.states import State
-from protocols.escalation import case as escalation
-from protocols.kernel.machine import ENDED
-from protocols.panel import panel
-from protocols.panel import state as panels
-from protocols.research import architecture_panels, cycle, daily, debate
-from protocols.research import architecture_table as architecture
-from protocols.research.debate_table import Phase
-from protocols.trading import alert, bridge, deploy, halt, promotion, session, trade
+from moot.protocols.arena import run
+from moot.protocols.arena.states import State
+from moot.protocols.escalation import case as escalation
+from moot.protocols.kernel.machine import ENDED
+from moot.protocols.panel import panel
+from moot.protocols.panel import state as panels
+from moot.protocols.research import architecture_panels, cycle, daily, debate
+from moot.protocols.research import architecture_table as architecture
+from moot.protocols.research.debate_table import Phase
+from moot.protocols.trading import alert, bridge, deploy, halt, promotion, session, trade
 
 _BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
 

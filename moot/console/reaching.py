@@ -10,11 +10,11 @@ from typing import Final
 
 import structlog
 
-from channels.backoff import Backoff
-from channels.errors import ChannelError
-from channels.gateway.client import Requests
-from channels.gateway.link import SocietyAway
-from channels.inbound import Authority
+from moot.channels.backoff import Backoff
+from moot.channels.errors import ChannelError
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.link import SocietyAway
+from moot.channels.inbound import Authority
 from moot.console.acts import Acts, ActStore
 
 PATIENCE: Final = Backoff(first_s=0.5, most_s=10.0)

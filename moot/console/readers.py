@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, TypeVar
 
-from channels.log.file import LOG_NAME
+from moot.channels.log.file import LOG_NAME
 from moot.console.errors import Unreadable
 from moot.console.index import BUSY_S, attach
 

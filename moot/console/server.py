@@ -16,9 +16,9 @@ import structlog
 import uvicorn
 from fastapi import FastAPI
 
-from channels.gateway.client import Requests
-from channels.gateway.link import FindAddress
-from config.settings import Settings
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.link import FindAddress
+from moot.config.settings import Settings
 from moot.console.access import NAME, Access
 from moot.console.allowance import Allowances
 from moot.console.api import TITLE, add_api, person_of

@@ -11,13 +11,13 @@ import threading
 from typing import Final
 
 from moot.console.index import Statement
-from protocols.kernel.case import CaseState
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Late
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import OFFICERS
-from protocols.kernel.times import rfc3339
+from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Late
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import OFFICERS
+from moot.protocols.kernel.times import rfc3339
 
 MOST_WAITING: Final = 20_000
 """Rows that wait; a thread that folds the past waits for room."""

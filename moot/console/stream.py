@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from moot.console.errors import ConsoleError
 from moot.console.model import MOST_WINDOW, ReadModel
-from protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Envelope
 
 BEAT_S = 15.0
 """A comment is sent after so long a silence, so that proxies keep the connection and a dead one is noticed."""

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from bots.minds.mind import View
-from channels.showing.wording import seat_name
-from memory.errors import MemoryStoreError
-from memory.evidence import DirectoryEvidence, text_of
-from memory.inmemory import InMemoryStore
-from memory.shelves import BY_NAME, Put
-from memory.sqlite_file import LOAD, STATE
+from moot.bots.minds.mind import View
+from moot.channels.showing.wording import seat_name
 from moot.console.errors import NotReady, NotThere
 from moot.console.minds import Minds
 from moot.console.model import MOST_WINDOW, ReadModel
 from moot.host import may_see
+from moot.memory.errors import MemoryStoreError
+from moot.memory.evidence import DirectoryEvidence, text_of
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.shelves import BY_NAME, Put
+from moot.memory.sqlite_file import LOAD, STATE
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
 from moot.society import Plan
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
 
 if TYPE_CHECKING:
     from moot.console.watching import Watching
@@ -99,7 +99,7 @@ class Suggesting:
 
     async def _think(self, model: ReadModel, obligation_id: str) -> Message | None:
         async with self._one:
-            memory = await asyncio.to_thread(stored, self._watching.directory / "memory.sqlite")
+            memory = await asyncio.to_thread(stored, self._watching.directory / "moot.memory.sqlite")
             view = await view_of(
                 model, obligation_id, DirectoryEvidence(self._watching.directory / "evidence")
             )

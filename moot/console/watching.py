@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from channels.backoff import Backoff
-from channels.gateway.client import LogStream, Requests
-from channels.gateway.link import FindAddress, LogReplaced
-from channels.log.file import LOG_NAME
-from channels.log.lease import holder
-from channels.log.lines import seq_of
-from config.settings import Settings
+from moot.channels.backoff import Backoff
+from moot.channels.gateway.client import LogStream, Requests
+from moot.channels.gateway.link import FindAddress, LogReplaced
+from moot.channels.log.file import LOG_NAME
+from moot.channels.log.lease import holder
+from moot.channels.log.lines import seq_of
 from moot.clock.wall import utc_ns
+from moot.config.settings import Settings
 from moot.console.acts import ActStore
 from moot.console.allowance import Allowances
 from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
@@ -39,10 +39,10 @@ from moot.console.pace import SocietyClock
 from moot.console.reaching import Reaching
 from moot.console.readers import Readers
 from moot.console.windows import Wanted, opened, opened_line, stretch
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
-from protocols.rulebook import rules
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import rules
 
 if TYPE_CHECKING:
     from moot.console.suggesting import Suggesting

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from channels.errors import CorruptLog
-from channels.log.lines import open_line
+from moot.channels.errors import CorruptLog
+from moot.channels.log.lines import open_line
 from moot.console.index import Reach
 from moot.console.model import Damage
-from protocols.codec import decode_stored
-from protocols.kernel.envelope import Envelope, with_hash
-from protocols.kernel.errors import Violation
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.envelope import Envelope, with_hash
+from moot.protocols.kernel.errors import Violation
 
 LOOK: Final = 5_000
 """Rows that are looked through at a time."""
@@ -179,7 +179,7 @@ def opened(seq: int, text: Any, digest: Any) -> Envelope | Damage:
 
 def opened_line(line: str) -> Envelope | None:
     """Read one line of the live stream in the same way; None for one that is no message."""
-    from protocols.codec import decode_envelope
+    from moot.protocols.codec import decode_envelope
 
     try:
         return decode_envelope(line)

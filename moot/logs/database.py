@@ -8,10 +8,10 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Final, Self
 
-from channels.bus import Head
-from channels.errors import CorruptLog, NotALog
-from channels.log.file import BUSY_S, LOG_NAME, check_schema, disk_error
-from channels.log.head import read_head
+from moot.channels.bus import Head
+from moot.channels.errors import CorruptLog, NotALog
+from moot.channels.log.file import BUSY_S, LOG_NAME, check_schema, disk_error
+from moot.channels.log.head import read_head
 from moot.logs.errors import Damaged, LogError
 from moot.logs.source import Line, LogSource
 

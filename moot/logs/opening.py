@@ -9,12 +9,12 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
-from channels.log.file import LOG_NAME
+from moot.channels.log.file import LOG_NAME
 from moot.logs.database import Database
 from moot.logs.errors import LogError
 from moot.logs.jsonlines import JsonLines
 from moot.logs.source import STDIN, Kind, LogSource
-from protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Envelope
 
 _SQLITE: Final = b"SQLite format 3\x00"
 _GZIP: Final = b"\x1f\x8b"

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, Self
 
-from channels.bus import Head
+from moot.channels.bus import Head
 from moot.logs.errors import Damaged
-from protocols.codec import decode_envelope, decode_stored
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Malformed
+from moot.protocols.codec import decode_envelope, decode_stored
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Malformed
 
 Kind = Literal["directory", "file", "stdin"]
 

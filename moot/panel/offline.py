@@ -12,25 +12,25 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from bots.minds.mind import View
-from bots.minds.scripted_panel import ScriptedPanelWriter
-from bots.minds.simulated.panel_addressed import addressed, speaks
-from bots.minds.simulated.panel_writer import SimulatedPanelWriter
-from bots.seats.panel import PanelMind, PanelWriter
-from bots.seats.panel_prompts import Prompt
-from memory.evidence import InMemoryEvidence, text_of
+from moot.bots.minds.mind import View
+from moot.bots.minds.scripted_panel import ScriptedPanelWriter
+from moot.bots.minds.simulated.panel_addressed import addressed, speaks
+from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from moot.bots.seats.panel import PanelMind, PanelWriter
+from moot.bots.seats.panel_prompts import Prompt
 from moot.clock import VirtualClock
+from moot.memory.evidence import InMemoryEvidence, text_of
 from moot.panel.record import PanelRecord, panel_record
 from moot.panel.script import Texts
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.seats import PANEL, Seat
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import Contract, as_json, prepared
+from moot.protocols.panel.messages import PanelOpened
+from moot.protocols.panel.rights import PLACE
+from moot.protocols.panel.synthesis import Majority, OnNoneFired
 from moot.workshop import RELIABLE, START, workshop
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.errors import Malformed
-from protocols.kernel.seats import PANEL, Seat
-from protocols.panel import audit
-from protocols.panel.contract import Contract, as_json, prepared
-from protocols.panel.messages import PanelOpened
-from protocols.panel.rights import PLACE
-from protocols.panel.synthesis import Majority, OnNoneFired
 
 KIND: Final = "paper"
 """Under which works are kept as evidence."""

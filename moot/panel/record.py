@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.frozen import thaw
-from protocols.kernel.officers import Violation
-from protocols.kernel.times import rfc3339
-from protocols.panel.contract import ContractError, baseline_sha256, contract_from
-from protocols.panel.messages import (
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.frozen import thaw
+from moot.protocols.kernel.officers import Violation
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.panel.contract import ContractError, baseline_sha256, contract_from
+from moot.protocols.panel.messages import (
     Lint,
     PanelAborted,
     PanelDecided,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from protocols.panel.contract import ROLES
-from protocols.panel.messages import MAX_OUTPUT
+from moot.protocols.panel.contract import ROLES
+from moot.protocols.panel.messages import MAX_OUTPUT
 
 MOST: Final = 9
 """Attempts that a folder may hold of one output."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.panel.contract import ROLES, Contract
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.render import render
-from protocols.panel.reports import Report, ReportError, parse_report
-from protocols.panel.synthesis import SynthesisAborted, matrix_of, synthesize
+from moot.protocols.panel.contract import ROLES, Contract
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.render import render
+from moot.protocols.panel.reports import Report, ReportError, parse_report
+from moot.protocols.panel.synthesis import SynthesisAborted, matrix_of, synthesize
 
 
 def shown(record: Mapping[str, Any], contract: Contract, *, width: int = 100) -> list[str]:

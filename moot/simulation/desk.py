@@ -8,14 +8,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.times import rfc3339
-from protocols.research.messages import StrategyMoved
-from protocols.trading.book_entries import CAPITAL
-from protocols.trading.book_figures import dollars, share, units, value
-from protocols.trading.messages import Execution, MarketClose, Order, RiskAlert, RiskCheck, Signal, TradingDay
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.research.messages import StrategyMoved
+from moot.protocols.trading.book_entries import CAPITAL
+from moot.protocols.trading.book_figures import dollars, share, units, value
+from moot.protocols.trading.messages import (
+    Execution,
+    MarketClose,
+    Order,
+    RiskAlert,
+    RiskCheck,
+    Signal,
+    TradingDay,
+)
 
 KINDS: Final = frozenset({"session", "trade", "deployment", "promotion", "halt", "feedback", "recall"})
 """Kinds of cases that are counted when they open; alerts are counted by their level instead."""

@@ -8,15 +8,15 @@ from collections.abc import Awaitable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from bots.port import Clock
-from channels.errors import Refused
+from moot.bots.port import Clock
+from moot.channels.errors import Refused
 from moot.host import Host
-from protocols.codec import decode_body
-from protocols.kernel.envelope import BOT, Actor, Draft
-from protocols.kernel.errors import Violation
-from protocols.kernel.message import Message
-from protocols.kernel.seats import PEOPLE, Seat
-from protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.envelope import BOT, Actor, Draft
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import PEOPLE, Seat
+from moot.protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED
 
 KIND_OF: Final = {
     "hypothesis_id": "debate",

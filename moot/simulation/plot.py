@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from protocols.kernel.times import parse_instant
+from moot.protocols.kernel.times import parse_instant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

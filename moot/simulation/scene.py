@@ -12,21 +12,21 @@ from typing import Annotated, Any, Final, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from bots.minds.scripted import Entry
-from config.settings import Settings, load_settings
 from moot import bounded_yaml
+from moot.bots.minds.scripted import Entry
 from moot.clock import VirtualClock
+from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.frozen import MAX_WHOLE
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import MESSAGES
 from moot.seating import Script
 from moot.simulation.durations import FIRST, LAST, duration
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
 from moot.simulation.simulate import check
 from moot.society import Plan, Society
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.frozen import MAX_WHOLE
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
-from protocols.rulebook import MESSAGES
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
 

@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from config.settings import Settings, load_settings
 from moot.clock import VirtualClock
 from moot.clock.wall import monotonic_ns
+from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.times import rfc3339
 from moot.simulation.summary import SimulationSummary
 from moot.society import Plan, Society, market_of, prices
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.times import rfc3339
 
 DEFAULT_START: Final = datetime(2026, 2, 23, tzinfo=UTC)
 """A Monday; fixed, so that the same seed gives the same bytes on any day."""

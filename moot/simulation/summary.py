@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from moot.protocols.arena.state import RunState
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.research.debate import DebateState
 from moot.simulation.desk import DeskSummary
-from protocols.arena.state import RunState
-from protocols.escalation.case import EscalationState
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.research.debate import DebateState
 
 
 @dataclass(slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from moot.protocols.kernel.envelope import GENESIS, Envelope, link
+from moot.protocols.kernel.officers import SocietyStarted
 from moot.verify.reading import Read
 from moot.verify.report import Findings
-from protocols.kernel.envelope import GENESIS, Envelope, link
-from protocols.kernel.officers import SocietyStarted
 
 if TYPE_CHECKING:
     from moot.anchor import Anchor

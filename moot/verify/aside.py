@@ -18,9 +18,9 @@ from contextlib import suppress
 from typing import IO, Final, NamedTuple, Self
 
 from moot.logs import Line
+from moot.protocols.kernel.envelope import GENESIS, link
 from moot.verify.reading import Read, read
 from moot.verify.secrecy import is_beyond_doubt
-from protocols.kernel.envelope import GENESIS, link
 
 AFTER: Final = 5_000
 """A shorter log is judged before a second process could help."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from channels.bus import Head
+from moot.channels.bus import Head
+from moot.protocols.kernel.envelope import GENESIS, link
 from moot.verify.reading import Read
 from moot.verify.report import Findings
-from protocols.kernel.envelope import GENESIS, link
 
 
 class Chain:

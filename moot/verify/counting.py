@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.rules import Minted
+from moot.protocols.kernel.seats import OFFICERS
+from moot.protocols.kernel.times import stamp
 from moot.verify.report import Findings
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.rules import Minted
-from protocols.kernel.seats import OFFICERS
-from protocols.kernel.times import stamp
 
 
 class CountedIds:

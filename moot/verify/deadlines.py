@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.duties import ripe_duty
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.officers import ClockSet, ends_outage
+from moot.protocols.kernel.officers import Violation as ViolationMessage
 from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.duties import ripe_duty
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.officers import ClockSet, ends_outage
-from protocols.kernel.officers import Violation as ViolationMessage
 
 EVER: Final = datetime.min.replace(tzinfo=UTC)
 NEVER: Final = datetime.max.replace(tzinfo=UTC)

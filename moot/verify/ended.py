@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, Final
 
+from moot.protocols.kernel.effects import Effects
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify.report import Findings
-from protocols.kernel.effects import Effects
-from protocols.kernel.envelope import Envelope
 
 REMARKS: Final = frozenset({"VIOLATION", "AUDIT", "NOTE", "TIMEOUT_PING"})
 """What stands beside the messages of a case and moves nothing."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import NamedTuple
 
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import BOT, Actor, Envelope
+from moot.protocols.kernel.guests import misplaced
+from moot.protocols.kernel.people import SeatReleased, SeatTaken
+from moot.protocols.kernel.rules import DERIVED
+from moot.protocols.kernel.seats import PEOPLE, Seat
 from moot.verify.report import Findings
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import BOT, Actor, Envelope
-from protocols.kernel.guests import misplaced
-from protocols.kernel.people import SeatReleased, SeatTaken
-from protocols.kernel.rules import DERIVED
-from protocols.kernel.seats import PEOPLE, Seat
 
 
 class Cause(NamedTuple):

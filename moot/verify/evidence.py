@@ -11,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.messages import BacktestResult, RiskAssessment, Strategy
 from moot.verify.fills import Fills
 from moot.verify.marks import Marks
 from moot.verify.prices import Prices
 from moot.verify.report import Findings
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import BOT, Envelope
-from protocols.kernel.officers import SocietyStarted
-from protocols.research.debate import DebateState
-from protocols.research.messages import BacktestResult, RiskAssessment, Strategy
 
 if TYPE_CHECKING:
-    from bots.tools.universe import Universe
+    from moot.bots.tools.universe import Universe
 
 FILLS: Final = frozenset({"ORDER", "EXECUTION"})
 MARKS: Final = frozenset({"RISK_CHECK", "MARKET_CLOSE"})
@@ -171,11 +171,11 @@ class Backtests:
 
 def _compare_backtest(body: BacktestResult, strategy: Strategy, universe: Universe) -> str:
     """Run a strategy over the test split; return the first difference to a BACKTEST_RESULT, "" for none."""
-    from bots.tools.backtest import PROFIT_FACTOR_CAP, backtest, judge
-    from bots.tools.errors import ToolError
-    from bots.tools.splits import splits
-    from bots.tools.statistics import published
-    from memory.evidence import InMemoryEvidence
+    from moot.bots.tools.backtest import PROFIT_FACTOR_CAP, backtest, judge
+    from moot.bots.tools.errors import ToolError
+    from moot.bots.tools.splits import splits
+    from moot.bots.tools.statistics import published
+    from moot.memory.evidence import InMemoryEvidence
 
     try:
         span = splits(universe).test
@@ -211,8 +211,8 @@ def _compare_scores(body: RiskAssessment, strategy: Strategy, universe: Universe
 
     What it has in common with approved strategies (`correlation_risk`) is the Critic's choice of them.
     """
-    from bots.tools.errors import ToolError
-    from bots.tools.risk import assess
+    from moot.bots.tools.errors import ToolError
+    from moot.bots.tools.risk import assess
 
     try:
         scores: Mapping[str, float] = assess(_spec(strategy), universe).scores
@@ -225,6 +225,6 @@ def _compare_scores(body: RiskAssessment, strategy: Strategy, universe: Universe
 
 
 def _spec(strategy: Strategy) -> Any:
-    from bots.tools.strategies import StrategySpec
+    from moot.bots.tools.strategies import StrategySpec
 
     return StrategySpec(strategy.archetype, dict(strategy.params), tuple(strategy.symbols))

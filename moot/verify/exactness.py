@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.kernel.envelope import Envelope, stored_text
-from protocols.kernel.message import body_json
-from protocols.kernel.times import parse_instant
+from moot.protocols.kernel.envelope import Envelope, stored_text
+from moot.protocols.kernel.message import body_json
+from moot.protocols.kernel.times import parse_instant
 
 
 def differences(text: str, env: Envelope) -> list[str]:

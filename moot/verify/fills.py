@@ -11,17 +11,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.trading.messages import Execution, Order
+from moot.protocols.trading.trade import CANCELLING, TradeState
 from moot.verify.prices import Prices
 from moot.verify.report import Findings
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import BOT, Envelope
-from protocols.kernel.message import Message
-from protocols.trading.messages import Execution, Order
-from protocols.trading.trade import CANCELLING, TradeState
 
 if TYPE_CHECKING:
-    from bots.desk.broker import Answer, Ticket
-    from bots.desk.market import Market
+    from moot.bots.desk.broker import Answer, Ticket
+    from moot.bots.desk.market import Market
 
 EARLY: Final = timedelta(seconds=1)
 """A fill told no earlier than this before its time is told in time: clocks round."""
@@ -77,7 +77,7 @@ class Fills:
                 self._judge(env, body, told)
 
     def _remember(self, env: Envelope, body: Order) -> None:
-        from bots.desk.broker import Ticket
+        from moot.bots.desk.broker import Ticket
 
         limit = body.limit_price if body.order_type == "limit" else None
         self._tickets[body.client_order_id] = Ticket(
@@ -90,7 +90,7 @@ class Fills:
         self, env: Envelope, market: Market, ticket: Ticket, phase: str, filled: int, opened_at: datetime
     ) -> Answer | None:
         """Return what the broker says: the next part, or, at a halt, what was filled until then."""
-        from bots.desk.broker import answer, cancel, ends_at
+        from moot.bots.desk.broker import answer, cancel, ends_at
 
         seed = market.seed
         if phase == CANCELLING:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from protocols.kernel.envelope import BOT, Envelope
-from protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.officers import SocietyStarted
 
 SIMULATED: Final = "simulated"
 """The mind that is shipped; the platform of the simulated admin."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from moot.protocols.kernel.catalogue import ANY, Matrix, Viewers
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
+from moot.protocols.kernel.seats import PEOPLE, Seat
+from moot.protocols.kernel.times import LEAST_SPEED, MOST_SPEED, rfc3339
+from moot.protocols.rulebook import ROWS, VERSION
 from moot.verify.report import Findings
-from protocols.kernel.catalogue import ANY, Matrix, Viewers
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
-from protocols.kernel.seats import PEOPLE, Seat
-from protocols.kernel.times import LEAST_SPEED, MOST_SPEED, rfc3339
-from protocols.rulebook import ROWS, VERSION
 
 WALL_S: Final = 5.0
 """Wall seconds that a host may be behind."""

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.trading.messages import MarketClose, RiskCheck
 from moot.verify.prices import Prices
 from moot.verify.report import Findings
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.trading.messages import MarketClose, RiskCheck
 
 if TYPE_CHECKING:
-    from bots.desk.market import Market
+    from moot.bots.desk.market import Market
 
 STEP: Final = timedelta(minutes=1)
 """Prices change so often; an answer may have been on its way when one did."""

@@ -10,12 +10,12 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import ClockSet, Ruling, TimeoutPing
+from moot.protocols.kernel.seats import OFFICERS
 from moot.verify.report import Findings
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import ClockSet, Ruling, TimeoutPing
-from protocols.kernel.seats import OFFICERS
 
 KEPT: Final = 4096
 """So many closed obligations are remembered; a superseded message is never far behind."""

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import Enum
 
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify.report import Findings
-from protocols.kernel.envelope import Envelope
 
 
 class Place(Enum):

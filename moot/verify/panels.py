@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify.ended import EndedCases, Said, unstruck
 from moot.verify.second_panel import SecondPanel
-from protocols.kernel.envelope import Envelope
 
 
 class Panels(EndedCases):

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.times import parse_instant
 from moot.verify.hearsay import SIMULATED
 from moot.verify.report import Findings
-from protocols.kernel.envelope import BOT, Envelope
-from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.times import parse_instant
 
 if TYPE_CHECKING:
-    from bots.desk.market import Market
-    from bots.tools.universe import Universe
+    from moot.bots.desk.market import Market
+    from moot.bots.tools.universe import Universe
 
 SHIPPED: Final = ("sample", "synthetic")
 """Prices that any Moot can make again from the seed."""
@@ -87,8 +87,8 @@ class Prices:
         """Load daily prices; return why they are not to be had, "" when they are."""
         if not isinstance(given, Mapping):
             return "the log names no prices"
-        from bots.tools.errors import ToolError
-        from bots.tools.prices import load_universe
+        from moot.bots.tools.errors import ToolError
+        from moot.bots.tools.prices import load_universe
 
         try:
             spec = str(given["spec"])
@@ -110,9 +110,9 @@ class Prices:
 
     def _open(self, universe: Universe, body: SocietyStarted) -> str:
         """Open the market within a day; return why it is not to be had, "" when it is."""
-        from bots.desk.intraday import read_intraday
-        from bots.desk.market import Market
-        from bots.tools.errors import ToolError
+        from moot.bots.desk.intraday import read_intraday
+        from moot.bots.desk.market import Market
+        from moot.bots.tools.errors import ToolError
 
         desk, bars = _mapping(body.config.get("desk")), None
         named = str(desk.get("intraday", "")) if desk.get("enabled", True) else ""

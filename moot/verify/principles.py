@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.messages import CausalRecord, Principle, PrincipleSynthesis, Reflection
 from moot.verify.report import Findings
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.research.debate import DebateState
-from protocols.research.messages import CausalRecord, Principle, PrincipleSynthesis, Reflection
 
 LESSONS: Final = frozenset({"CAUSAL_RECORD", "REFLECTION", "PRINCIPLE_SYNTHESIS"})
 """Types that `Principles` is shown."""

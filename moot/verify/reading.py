@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from moot.logs import Line
+from moot.protocols.codec import decode_envelope, decode_stored
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.times import parse_instant
+from moot.protocols.kernel.upcast import Opaque
 from moot.verify.exactness import differences
-from protocols.codec import decode_envelope, decode_stored
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Malformed
-from protocols.kernel.times import parse_instant
-from protocols.kernel.upcast import Opaque
 
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2200

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from moot.protocols.arena.conformance import check
+from moot.protocols.arena.record import audit_record
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify.ended import EndedCases, Said, unstruck
 from moot.verify.second_arena import SecondArena
-from protocols.arena.conformance import check
-from protocols.arena.record import audit_record
-from protocols.kernel.envelope import Envelope
 
 MOST_EVIDENCE: Final = 2
 """So much of what a failed check shows is told; `moot arena conformance` tells all."""

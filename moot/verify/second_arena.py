@@ -1,7 +1,7 @@
 """A run of the Arena judged from its raw messages alone: how it ended must follow from what its reviews say.
 
-Written apart from `protocols.arena.course` and its parser on purpose: a mistake there must not bless itself. It knows
-the verdict line, the retry, the cap and what else may end a run (spec arena-protocol-v2, 6, 7.3, 9).
+Written apart from `moot.protocols.arena.course` and its parser on purpose: a mistake there must not bless itself.
+It knows the verdict line, the retry, the cap and what else may end a run (spec arena-protocol-v2, 6, 7.3, 9).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import io
 from collections.abc import Sequence
 from typing import Any, Final
 
-from protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Envelope
 
 BLANKS: Final = " \t\v\f"
 MOST_ROUNDS: Final = 5

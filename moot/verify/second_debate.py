@@ -1,6 +1,6 @@
 """A debate judged from its raw messages alone, without the debate's own tables (spec 1.1 to 1.4).
 
-Written apart from `protocols.research.debate` on purpose: a mistake there must not bless itself. It knows
+Written apart from `moot.protocols.research.debate` on purpose: a mistake there must not bless itself. It knows
 fewer rules, the ones that matter most, and is fed with what the log shows anybody.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Envelope
 
 BUDGET: Final = timedelta(minutes=150)
 REVISION: Final = timedelta(minutes=30)

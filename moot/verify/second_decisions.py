@@ -1,6 +1,6 @@
 """Deployments, promotions, feedback, recalls: decided as the reviews say, moved as decided (R-B1, R-B3, R-B9, R-B10).
 
-The decision tables are written down a second time here, from the rulings and not from `protocols.trading`.
+The decision tables are written down a second time here, from the rulings and not from `moot.protocols.trading`.
 """
 
 from __future__ import annotations

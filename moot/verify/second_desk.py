@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify.report import Findings
 from moot.verify.second_decisions import Decisions
 from moot.verify.second_figures import REPORTS, Figures
@@ -19,7 +20,6 @@ from moot.verify.second_sessions import Sessions
 from moot.verify.second_strategies import Strategies
 from moot.verify.second_told import Doubt, Doubts, Told, remember
 from moot.verify.second_trades import Trades
-from protocols.kernel.envelope import Envelope
 
 LOSS: Final = -0.05
 """R-B6: a day's P&L at or below this escalates."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify.second_debate import Breach
-from protocols.kernel.envelope import Envelope
 
 ANSWER_WITHIN: Final = timedelta(hours=4)
 TYPES: Final = frozenset({"ESCALATION", "ESCALATION_ANSWER", "ESCALATION_RESOLVED"})

@@ -1,6 +1,6 @@
 """The desk's money by the executions alone: cash, positions and P&L in exact dollars (K11, R-B7).
 
-Written apart from the book of `protocols.trading` on purpose: a mistake there must not bless itself. Dollars are
+Written apart from the book of `moot.protocols.trading` on purpose: a mistake there must not bless itself. Dollars are
 decimals; what messages report is compared with it to the cent, fractions to half of their last digit.
 """
 

@@ -10,14 +10,14 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.officers import ends_outage
+from moot.protocols.kernel.seats import Seat
 from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings, Invariant
 from moot.verify.second_debate import Breach, Debate, Event
 from moot.verify.second_desk import DESK_TYPES, Desk
 from moot.verify.second_escalation import TYPES, Escalations
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.officers import ends_outage
-from protocols.kernel.seats import Seat
 
 NOTHING: Final = timedelta(0)
 CYCLES_KEPT: Final = 10_000

@@ -1,8 +1,9 @@
 """A panel judged from its raw messages alone: what it ended with must follow from what its reviewers wrote.
 
-Written apart from `protocols.panel.panel` and its steps on purpose: a mistake there must not bless itself. It reads the
-outputs anew by the lints and the pinned grammar, holds every LINT to them, lets `protocols.panel.verify` judge the
-reports and the synthesis as if strangers had made them, and holds decision, matrix and tags to that.
+Written apart from `moot.protocols.panel.panel` and its steps on purpose: a mistake there must not bless itself.
+It reads the outputs anew by the lints and the pinned grammar, holds every LINT to them, lets
+`moot.protocols.panel.verify` judge
+the reports and the synthesis as if strangers had made them, and holds decision, matrix and tags to that.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.frozen import thaw
-from protocols.panel import audit
-from protocols.panel.contract import (
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.frozen import thaw
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import (
     ROLES,
     Contract,
     ContractError,
@@ -22,12 +23,12 @@ from protocols.panel.contract import (
     contract_from,
     ineligibility,
 )
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.lint_phase2 import lint_phase2
-from protocols.panel.recompute import RecomputationError, recompute
-from protocols.panel.reports import ReportError, parse_report
-from protocols.panel.seating import Source
-from protocols.panel.verify import PASSED, REVIEWER_FAILED, Verified, verify
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.lint_phase2 import lint_phase2
+from moot.protocols.panel.recompute import RecomputationError, recompute
+from moot.protocols.panel.reports import ReportError, parse_report
+from moot.protocols.panel.seating import Source
+from moot.protocols.panel.verify import PASSED, REVIEWER_FAILED, Verified, verify
 
 NONE_FIRED: Final = "[NO-CONDITION-FIRED]"
 STOPPED: Final = "PANEL-STOPPED"

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
+from moot.protocols.trading import hours
 from moot.verify.second_told import Doubt, Doubts, Told, step_of
-from protocols.trading import hours
 
 NEW_YORK: Final = ZoneInfo("America/New_York")
 MINUTE: Final = timedelta(minutes=1)

@@ -1,6 +1,6 @@
 """Where strategies stand, by the moves and decisions in the log: deployed, promoted, withdrawn (R-B1, R-B3, R-D20).
 
-Written apart from `protocols.trading` on purpose; it keeps no more than limits, money and thresholds need.
+Written apart from `moot.protocols.trading` on purpose; it keeps no more than limits, money and thresholds need.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeVar
 
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify.report import Invariant
-from protocols.kernel.envelope import Envelope
 
 REMEMBERED: Final = 4096
 """So many orders, signals, rulings are remembered, the latest."""

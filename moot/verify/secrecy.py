@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from moot.protocols.kernel.discretion import RULE, indiscretions
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.redact import may_hold_secret
 from moot.verify.reading import Read
 from moot.verify.report import Findings
-from protocols.kernel.discretion import RULE, indiscretions
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.redact import may_hold_secret
 
 
 class Secrecy:

@@ -6,12 +6,12 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from protocols.escalation.case import EscalationState
-from protocols.kernel.case import CaseState
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.times import rfc3339
-from protocols.research.debate import DebateState
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.research.debate import DebateState
 
 
 class Tally:

@@ -9,6 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.logs import Damaged, LogSource
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Forbidden, OfficerFault
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.seats import OFFICERS
+from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.rulebook import rules
 from moot.verify.ahead import Ahead
 from moot.verify.anchored import Anchored
 from moot.verify.aside import Aside, processors
@@ -29,13 +36,6 @@ from moot.verify.runs import Runs
 from moot.verify.second_opinion import SecondOpinion
 from moot.verify.secrecy import Secrecy
 from moot.verify.tally import Tally
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Forbidden, OfficerFault
-from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.seats import OFFICERS
-from protocols.kernel.upcast import Opaque
-from protocols.rulebook import rules
 
 if TYPE_CHECKING:
     from moot.anchor import Anchor

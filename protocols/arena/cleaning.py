@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from protocols.arena.relevance import Removed, cleanse, redactions
-from protocols.kernel.message import Part, changed
+from moot.protocols.arena.relevance import Removed, cleanse, redactions
+from moot.protocols.kernel.message import Part, changed
 
 LONGEST: Final = 1_000
 """Characters of somebody's words that a reason quotes."""

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from protocols.arena import conformance_hooks as hooks
-from protocols.arena import conformance_inputs as inputs
-from protocols.arena import conformance_states as states
-from protocols.arena import conformance_verdicts as verdicts
-from protocols.arena.conformance_content import check_content
-from protocols.arena.conformance_reading import SECTIONS, read
-from protocols.arena.conformance_report import (
+from moot.protocols.arena import conformance_hooks as hooks
+from moot.protocols.arena import conformance_inputs as inputs
+from moot.protocols.arena import conformance_states as states
+from moot.protocols.arena import conformance_verdicts as verdicts
+from moot.protocols.arena.conformance_content import check_content
+from moot.protocols.arena.conformance_reading import SECTIONS, read
+from moot.protocols.arena.conformance_report import (
     COMPLIANT,
     CONDITIONAL,
     NON_COMPLIANT,
@@ -29,9 +29,9 @@ from protocols.arena.conformance_report import (
     Findings,
     Should,
 )
-from protocols.arena.conformance_shoulds import shoulds_of
-from protocols.arena.conformance_trail import check_trail
-from protocols.arena.conformance_walk import Walk
+from moot.protocols.arena.conformance_shoulds import shoulds_of
+from moot.protocols.arena.conformance_trail import check_trail
+from moot.protocols.arena.conformance_walk import Walk
 
 __all__ = ["COMPLIANT", "CONDITIONAL", "NON_COMPLIANT", "Check", "Conformance", "Should", "check"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from protocols.arena.conformance_report import Findings, show
-from protocols.arena.conformance_texts import placed_texts, texts_in
-from protocols.arena.conformance_walk import Walk
-from protocols.arena.relevance import excess
-from protocols.kernel.redact import redact
+from moot.protocols.arena.conformance_report import Findings, show
+from moot.protocols.arena.conformance_texts import placed_texts, texts_in
+from moot.protocols.arena.conformance_walk import Walk
+from moot.protocols.arena.relevance import excess
+from moot.protocols.kernel.redact import redact
 
 _SHORT: Final = 10_000
 """Texts up to this length are looked at together first."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from protocols.arena.conformance_reading import Hook
-from protocols.arena.conformance_report import Findings, show
-from protocols.arena.conformance_texts import texts_in
-from protocols.arena.conformance_walk import Place, Visit, Walk
-from protocols.arena.conformance_words import APPROVED, CAPPED, ERROR, PHASES
-from protocols.arena.reading import is_mentioned
+from moot.protocols.arena.conformance_reading import Hook
+from moot.protocols.arena.conformance_report import Findings, show
+from moot.protocols.arena.conformance_texts import texts_in
+from moot.protocols.arena.conformance_walk import Place, Visit, Walk
+from moot.protocols.arena.conformance_words import APPROVED, CAPPED, ERROR, PHASES
+from moot.protocols.arena.reading import is_mentioned
 
 Placed = tuple[int, Hook, Place | None]
 """A hook's index, the hook, and its event if there is one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from protocols.kernel.redact import redact
+from moot.protocols.kernel.redact import redact
 
 COMPLIANT: Final = "Compliant"
 CONDITIONAL: Final = "Conditionally Compliant"

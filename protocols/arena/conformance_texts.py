@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from protocols.kernel.redact import redact
+from moot.protocols.kernel.redact import redact
 
 
 def texts_in(value: object) -> Iterator[str]:

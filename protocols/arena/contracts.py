@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from protocols.arena.cleaning import quoted
-from protocols.kernel.message import Instant, Part
+from moot.protocols.arena.cleaning import quoted
+from moot.protocols.kernel.message import Instant, Part
 
 MAX_ROUNDS: Final = 5
 

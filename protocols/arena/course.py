@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from protocols.arena import reasons
-from protocols.arena.cleaning import Told, cleaned, quoted
-from protocols.arena.contracts import NotebookHookResult, Phase, RoundRecord
-from protocols.arena.messages import Draft, FinalOutput, HookResult, Review
-from protocols.arena.move import Move
-from protocols.arena.reading import NOT_LAST, UNREASONED, has_rationale, is_last, issues_of
-from protocols.arena.session import next_ref
-from protocols.arena.state import RunState
-from protocols.arena.states import State
-from protocols.arena.verdict import MULTIPLE, parse_verdict
-from protocols.kernel.errors import Violation
-from protocols.kernel.seats import Seat
+from moot.protocols.arena import reasons
+from moot.protocols.arena.cleaning import Told, cleaned, quoted
+from moot.protocols.arena.contracts import NotebookHookResult, Phase, RoundRecord
+from moot.protocols.arena.messages import Draft, FinalOutput, HookResult, Review
+from moot.protocols.arena.move import Move
+from moot.protocols.arena.reading import NOT_LAST, UNREASONED, has_rationale, is_last, issues_of
+from moot.protocols.arena.session import next_ref
+from moot.protocols.arena.state import RunState
+from moot.protocols.arena.states import State
+from moot.protocols.arena.verdict import MULTIPLE, parse_verdict
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.seats import Seat
 
 SKIPPED, DEGRADED, FAILED = "SKIPPED_DISABLED", "SKIPPED_DEGRADED", "FAILED"
 

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from protocols.arena.contracts import VISIBLE, HookStatus, Phase
-from protocols.kernel.fields import FrozenJson, Minted, Several
-from protocols.kernel.frozen import MAX_ITEMS
-from protocols.kernel.message import Count, Message, Part, Text
+from moot.protocols.arena.contracts import VISIBLE, HookStatus, Phase
+from moot.protocols.kernel.fields import FrozenJson, Minted, Several
+from moot.protocols.kernel.frozen import MAX_ITEMS
+from moot.protocols.kernel.message import Count, Message, Part, Text
 
 MAX_OUTPUT: Final = 16_000_000
 """Longest output of a seat, in characters."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 from typing import Any, Final
 
-from protocols.arena.reasons import because
-from protocols.arena.relevance import REDACTED, cleanse, redactions
-from protocols.arena.rights import PLACE
-from protocols.arena.state import RunState
-from protocols.arena.states import TERMINAL, State, check_transition
-from protocols.arena.trail import Trail
-from protocols.kernel.case import changed
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import minutes
+from moot.protocols.arena.reasons import because
+from moot.protocols.arena.relevance import REDACTED, cleanse, redactions
+from moot.protocols.arena.rights import PLACE
+from moot.protocols.arena.state import RunState
+from moot.protocols.arena.states import TERMINAL, State, check_transition
+from moot.protocols.arena.trail import Trail
+from moot.protocols.kernel.case import changed
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import minutes
 
 FAULT: Final = "RUN_FAULT"
 GRACE: Final = minutes(10)

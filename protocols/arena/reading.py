@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Final
 
-from protocols.arena.contracts import Issue, Verdict
-from protocols.arena.messages import Finding
-from protocols.arena.relevance import cleanse
-from protocols.arena.verdict import Parsed, parse_verdict
+from moot.protocols.arena.contracts import Issue, Verdict
+from moot.protocols.arena.messages import Finding
+from moot.protocols.arena.relevance import cleanse
+from moot.protocols.arena.verdict import Parsed, parse_verdict
 
 MOST_ITEMS: Final = 100
 """More items of one review than this are left to its text."""

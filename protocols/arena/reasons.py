@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.arena.cleaning import quoted
+from moot.protocols.arena.cleaning import quoted
 
 APPROVED: Final = "APPROVED"
 CAPPED: Final = "MAX_ROUNDS"

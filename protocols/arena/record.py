@@ -6,22 +6,22 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from protocols.arena.contracts import NotebookHookResult, RoundRecord
-from protocols.arena.messages import ArenaTask
-from protocols.arena.relevance import Removed
-from protocols.arena.run import RUN, open_run, rule, step
-from protocols.arena.state import RunState
-from protocols.arena.states import TERMINAL, State
-from protocols.arena.trail import Trail
-from protocols.arena.verdict import Parsed
-from protocols.kernel.case import Decision
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Part
-from protocols.kernel.officers import Ruling
-from protocols.kernel.officers import Violation as ViolationMessage
-from protocols.kernel.times import rfc3339
+from moot.protocols.arena.contracts import NotebookHookResult, RoundRecord
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.arena.relevance import Removed
+from moot.protocols.arena.run import RUN, open_run, rule, step
+from moot.protocols.arena.state import RunState
+from moot.protocols.arena.states import TERMINAL, State
+from moot.protocols.arena.trail import Trail
+from moot.protocols.arena.verdict import Parsed
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Part
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.officers import Violation as ViolationMessage
+from moot.protocols.kernel.times import rfc3339
 
 AuditRecord = dict[str, Any]
 """JSON data: config, task, notebook, transitions, rounds, hooks, events, parser, artifacts, terminal_state,

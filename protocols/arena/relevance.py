@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from protocols.kernel.redact import PRIVATE_KEY, may_hold_secret, redact
-from protocols.kernel.scanning import scanner
+from moot.protocols.kernel.redact import PRIVATE_KEY, may_hold_secret, redact
+from moot.protocols.kernel.scanning import scanner
 
 Category = Literal[
     "infra_telemetry", "billing_admin", "incident_deployment_backlog", "creative_marketing", "secret"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.catalogue import Right
-from protocols.kernel.seats import ARENA, Seat
+from moot.protocols.kernel.catalogue import Right
+from moot.protocols.kernel.seats import ARENA, Seat
 
 PLACE: Final = "#r-arena"
 _HERE: Final = frozenset({PLACE})

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from protocols.arena import course, reasons
-from protocols.arena.cleaning import Told, cleaned, quoted
-from protocols.arena.contracts import NotebookContext, ProtocolConfig, TaskContext, complaint
-from protocols.arena.messages import (
+from moot.protocols.arena import course, reasons
+from moot.protocols.arena.cleaning import Told, cleaned, quoted
+from moot.protocols.arena.contracts import NotebookContext, ProtocolConfig, TaskContext, complaint
+from moot.protocols.arena.messages import (
     ArenaTask,
     Draft,
     FinalOutput,
@@ -22,19 +22,19 @@ from protocols.arena.messages import (
     RunFault,
     RunTerminated,
 )
-from protocols.arena.move import Move, is_over
-from protocols.arena.relevance import is_spent
-from protocols.arena.session import first_ref
-from protocols.arena.state import RunState
-from protocols.arena.states import State
-from protocols.arena.trail import NOWHERE, Trail
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.table import illegal
+from moot.protocols.arena.move import Move, is_over
+from moot.protocols.arena.relevance import is_spent
+from moot.protocols.arena.session import first_ref
+from moot.protocols.arena.state import RunState
+from moot.protocols.arena.states import State
+from moot.protocols.arena.trail import NOWHERE, Trail
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.table import illegal
 
 KIND: Final = "run"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from protocols.arena.messages import Draft, Review
-from protocols.arena.state import RunState
-from protocols.kernel.message import Message, changed
+from moot.protocols.arena.messages import Draft, Review
+from moot.protocols.arena.state import RunState
+from moot.protocols.kernel.message import Message, changed
 
 
 def first_ref(run_id: str, session_id: str) -> str:

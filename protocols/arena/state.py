@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protocols.arena.contracts import Issue
-from protocols.arena.messages import Finding
-from protocols.kernel.case import CaseState
+from moot.protocols.arena.contracts import Issue
+from moot.protocols.arena.messages import Finding
+from moot.protocols.kernel.case import CaseState
 
 
 @dataclass(frozen=True, kw_only=True)

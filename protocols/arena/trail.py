@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from protocols.arena.contracts import NotebookHookResult, RoundRecord
-from protocols.arena.relevance import Removed
-from protocols.arena.states import State
-from protocols.arena.verdict import Parsed
+from moot.protocols.arena.contracts import NotebookHookResult, RoundRecord
+from moot.protocols.arena.relevance import Removed
+from moot.protocols.arena.states import State
+from moot.protocols.arena.verdict import Parsed
 
 
 class Trail:

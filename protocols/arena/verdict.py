@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NamedTuple
 
-from protocols.arena.contracts import Verdict
+from moot.protocols.arena.contracts import Verdict
 
 MISSING: Final = "PARSER_ERROR_MISSING_VERDICT"
 MULTIPLE: Final = "PARSER_WARNING_MULTIPLE_VERDICTS"

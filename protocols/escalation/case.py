@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from protocols.escalation.messages import (
+from moot.protocols.escalation.messages import (
     Escalation,
     EscalationAck,
     EscalationAnswer,
@@ -14,15 +14,15 @@ from protocols.escalation.messages import (
     EscalationResolved,
     Option,
 )
-from protocols.escalation.triggers import ANSWER_WITHIN, PAGES, REPAGE_EVERY
-from protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Late, LocalProtocolError, Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import illegal
+from moot.protocols.escalation.triggers import ANSWER_WITHIN, PAGES, REPAGE_EVERY
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Late, LocalProtocolError, Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import illegal
 
 KIND: Final = "escalation"
 CHANNEL: Final = "#admin"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, Literal
 
-from protocols.kernel.fields import Minted, Several
-from protocols.kernel.message import Count, Ident, Message, Part, Text
+from moot.protocols.kernel.fields import Minted, Several
+from moot.protocols.kernel.message import Count, Ident, Message, Part, Text
 
 AUTO_RESOLUTION: Final = "4h (if no response, system takes conservative action)"
 """The words of spec 5.2."""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from protocols.escalation.case import EscalationState
-from protocols.escalation.messages import EscalationAnswer, ModeChanged, Option
-from protocols.escalation.triggers import options_of
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.errors import Late
-from protocols.kernel.house import Fold
-from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import Seat
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.escalation.messages import EscalationAnswer, ModeChanged, Option
+from moot.protocols.escalation.triggers import options_of
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.errors import Late
+from moot.protocols.kernel.house import Fold
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import Seat
 
 CONSERVATIVE: Final = "conservative"
 NORMAL: Final = "normal"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.escalation.mode import CHANNELS
-from protocols.kernel.catalogue import Right
-from protocols.kernel.rights import ADMIN, ADMIN_CHANNEL, REFEREE
+from moot.protocols.escalation.mode import CHANNELS
+from moot.protocols.kernel.catalogue import Right
+from moot.protocols.kernel.rights import ADMIN, ADMIN_CHANNEL, REFEREE
 
 RIGHTS: Final = (
     Right("ESCALATION", REFEREE, ADMIN_CHANNEL),

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final, Literal, NamedTuple
 
-from protocols.escalation.messages import Option
-from protocols.kernel.times import hours, minutes
+from moot.protocols.escalation.messages import Option
+from moot.protocols.kernel.times import hours, minutes
 
 ANSWER_WITHIN: Final = hours(4)
 """Then the system takes the conservative action (spec 5.3)."""

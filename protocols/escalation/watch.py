@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from protocols.escalation.case import KIND, EscalationState
-from protocols.escalation.messages import Escalation, EscalationAnswer, EscalationResolved
-from protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold, Turn
-from protocols.kernel.seats import Seat
+from moot.protocols.escalation.case import KIND, EscalationState
+from moot.protocols.escalation.messages import Escalation, EscalationAnswer, EscalationResolved
+from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.house import Fold, Turn
+from moot.protocols.kernel.seats import Seat
 
 REMEMBERED: Final = 1024
 """So many duties that were overtaken are told from ones that never were, and each for so many seqs."""

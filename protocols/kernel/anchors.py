@@ -10,18 +10,18 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
-from protocols.kernel.house import NOTHING, Fold
-from protocols.kernel.message import Message
-from protocols.kernel.officers import Anchor
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
+from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from moot.protocols.kernel.house import NOTHING, Fold
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.officers import Anchor
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from protocols.kernel.docket import Docket
-    from protocols.kernel.effects import Effects
+    from moot.protocols.kernel.docket import Docket
+    from moot.protocols.kernel.effects import Effects
 
 DAY: Final = timedelta(days=1)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
-from protocols.kernel.errors import Forbidden
-from protocols.kernel.seats import ARENA, OFFICERS, PANEL, SYSTEM_A, SYSTEM_B, Seat, system_of
+from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.seats import ARENA, OFFICERS, PANEL, SYSTEM_A, SYSTEM_B, Seat, system_of
 
 
 class Channel(NamedTuple):

@@ -7,8 +7,8 @@ from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
 
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import OFFICERS, PEOPLE
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 
 SLACK: Final = 1024
 """So many entries of closed obligations may lie about before they are swept out."""

@@ -7,11 +7,11 @@ from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.errors import Malformed
-from protocols.kernel.frozen import FrozenDict
-from protocols.kernel.message import Part, body_json, changed
-from protocols.kernel.redact import redact, redact_under
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.frozen import FrozenDict
+from moot.protocols.kernel.message import Part, body_json, changed
+from moot.protocols.kernel.redact import redact, redact_under
 
 T = TypeVar("T")
 

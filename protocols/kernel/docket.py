@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from protocols.kernel import duties
-from protocols.kernel.case import CaseState, CaseType, Decision, Ended, shifted
-from protocols.kernel.deadlines import Deadlines
-from protocols.kernel.effects import Effects
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import Consequential, Late, LocalProtocolError, OfficerFault, Violation
-from protocols.kernel.gone import Gone
-from protocols.kernel.house import Fold, House, Turn
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
-from protocols.kernel.supervision import fold_officer
-from protocols.kernel.upcast import Opaque
+from moot.protocols.kernel import duties
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, shifted
+from moot.protocols.kernel.deadlines import Deadlines
+from moot.protocols.kernel.effects import Effects
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import Consequential, Late, LocalProtocolError, OfficerFault, Violation
+from moot.protocols.kernel.gone import Gone
+from moot.protocols.kernel.house import Fold, House, Turn
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.kernel.supervision import fold_officer
+from moot.protocols.kernel.upcast import Opaque
 
 if TYPE_CHECKING:
-    from protocols.kernel.rules import Rules
+    from moot.protocols.kernel.rules import Rules
 
 __all__ = ["MAX_CASE_ID", "MAX_HOPS", "Docket", "Effects"]
 
@@ -64,7 +64,7 @@ class Docket:
         """Start before the first envelope.
 
         Args:
-            rules: Case types, message table and folds, assembled by `protocols.rulebook`.
+            rules: Case types, message table and folds, assembled by `moot.protocols.rulebook`.
         """
         self.rules = rules
         self.seq = 0

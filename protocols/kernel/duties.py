@@ -11,17 +11,17 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from protocols.kernel.case import Decision
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.errors import LocalProtocolError, Violation
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Ruling, TimeoutPing
-from protocols.kernel.officers import Violation as ViolationMessage
-from protocols.kernel.seats import OFFICERS, Seat
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Ruling, TimeoutPing
+from moot.protocols.kernel.officers import Violation as ViolationMessage
+from moot.protocols.kernel.seats import OFFICERS, Seat
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket
+    from moot.protocols.kernel.docket import Docket
 
 MAX_WHY: Final = 1000
 """A VIOLATION says at most so much of what is wrong; what it quotes may be long."""

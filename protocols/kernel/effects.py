@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.errors import Violation
-from protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.obligation import Obligation
 
 
 class Effects:

@@ -7,9 +7,9 @@ from datetime import datetime
 from json.encoder import encode_basestring as _quoted
 from typing import Final, Literal, NamedTuple
 
-from protocols.kernel.message import Message, body_json
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
+from moot.protocols.kernel.message import Message, body_json
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
 
 SCHEMA_VERSION: Final = 1
 """`v` of the envelopes that this code writes; older ones pass upcasters (K4)."""

@@ -17,9 +17,9 @@ from pydantic import (
 )
 from pydantic_core import core_schema
 
-from protocols.kernel.frozen import MAX_ITEMS, MAX_WHOLE, FrozenDict, freeze_object, thaw
-from protocols.kernel.message import Ident
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.frozen import MAX_ITEMS, MAX_WHOLE, FrozenDict, freeze_object, thaw
+from moot.protocols.kernel.message import Ident
+from moot.protocols.kernel.seats import Seat
 
 T = TypeVar("T")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
 
 KEPT: Final = 10_000
 """So many closed obligations, and so many voided ones, are remembered."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import Malformed, Violation
-from protocols.kernel.message import Message
-from protocols.kernel.people import Override
-from protocols.kernel.seats import PEOPLE
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import Malformed, Violation
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import PEOPLE
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket
+    from moot.protocols.kernel.docket import Docket
 
 CASELESS: Final = frozenset({"SEAT_TAKEN", "SEAT_RELEASED", "STOP"})
 """What people say of the society and never of a case."""

@@ -7,14 +7,14 @@ from datetime import datetime, timedelta
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any, Final
 
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
+from moot.protocols.kernel.seats import Seat
 
 if TYPE_CHECKING:
-    from protocols.kernel.case import CaseState
-    from protocols.kernel.docket import Docket
-    from protocols.kernel.effects import Effects
+    from moot.protocols.kernel.case import CaseState
+    from moot.protocols.kernel.docket import Docket
+    from moot.protocols.kernel.effects import Effects
 
 NOTHING: Final[tuple[Draft, ...]] = ()
 

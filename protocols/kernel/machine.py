@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import LocalProtocolError, Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message, Part
-from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
-from protocols.kernel.seats import OFFICERS, Seat
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message, Part
+from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from moot.protocols.kernel.seats import OFFICERS, Seat
 
 ENDED: Final = "ended"
 """The phase of every case that has ended."""

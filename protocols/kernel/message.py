@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
 
-from protocols.kernel.times import rfc3339
+from moot.protocols.kernel.times import rfc3339
 
 
 class Part(BaseModel):

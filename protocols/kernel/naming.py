@@ -11,16 +11,16 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from protocols.kernel.envelope import Actor, Envelope
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.house import Fold
-from protocols.kernel.officers import PersonNamed
-from protocols.kernel.redact import redact
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import Actor, Envelope
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.house import Fold
+from moot.protocols.kernel.officers import PersonNamed
+from moot.protocols.kernel.redact import redact
+from moot.protocols.kernel.seats import Seat
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket
-    from protocols.kernel.effects import Effects
+    from moot.protocols.kernel.docket import Docket
+    from moot.protocols.kernel.effects import Effects
 
 MOST_NAME: Final = 40
 """Characters of a display name."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import Seat
 
 
 @dataclass(frozen=True, slots=True)

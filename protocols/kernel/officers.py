@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from protocols.kernel.fields import FrozenJson, Minted, SeatName, Whole
-from protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
+from moot.protocols.kernel.fields import FrozenJson, Minted, SeatName, Whole
+from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
 
 Outcome = Literal["void", "REJECT", "skip", "conservative", "stop", "reduce_exposure", "DEPLOY", "ESCALATE"]
 """What a ruling does: voids an obligation, rejects, skips a slot, turns conservative, stops a chain, halves positions,

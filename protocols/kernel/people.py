@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from protocols.kernel.fields import Minted, SeatName
-from protocols.kernel.message import Ident, Message, Text
+from moot.protocols.kernel.fields import Minted, SeatName
+from moot.protocols.kernel.message import Ident, Message, Text
 
 
 class Note(Message):

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import Final, NamedTuple
 
-from protocols.kernel.scanning import scanner
+from moot.protocols.kernel.scanning import scanner
 
 AUDIT_BYTES: Final = 4096
 """How many bytes of a refused message an audit line keeps."""

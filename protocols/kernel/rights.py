@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.catalogue import ANY, Right
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.catalogue import ANY, Right
+from moot.protocols.kernel.seats import Seat
 
 TIMEKEEPER: Final = frozenset({Seat.TIMEKEEPER})
 REFEREE: Final = frozenset({Seat.REFEREE})

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseType
-from protocols.kernel.catalogue import Matrix
-from protocols.kernel.discretion import without_secrets
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import Malformed
-from protocols.kernel.guests import misplaced
-from protocols.kernel.house import Fold, House
-from protocols.kernel.message import Message, changed
-from protocols.kernel.people import Override
-from protocols.kernel.seats import OFFICERS, Seat
-from protocols.kernel.times import stamp
+from moot.protocols.kernel.case import CaseType
+from moot.protocols.kernel.catalogue import Matrix
+from moot.protocols.kernel.discretion import without_secrets
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.guests import misplaced
+from moot.protocols.kernel.house import Fold, House
+from moot.protocols.kernel.message import Message, changed
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import OFFICERS, Seat
+from moot.protocols.kernel.times import stamp
 
 Check = Callable[[Envelope, House], None]
 

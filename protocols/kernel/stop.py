@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.duties import case_ruling_of
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, House, Turn
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import PEOPLE
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.duties import case_ruling_of
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import Fold, House, Turn
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import PEOPLE
 
 SOCIETY: Final = "society"
 SYSTEMS: Final = {"a": "A", "b": "B", "system a": "A", "system b": "B"}

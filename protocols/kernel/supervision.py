@@ -9,18 +9,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from protocols.kernel.case import Decision
-from protocols.kernel.duties import discharge_of, ping_of, void_of
-from protocols.kernel.effects import Effects
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Ruling, TimeoutPing
-from protocols.kernel.seats import OFFICERS, PEOPLE
-from protocols.kernel.upcast import Opaque
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.duties import discharge_of, ping_of, void_of
+from moot.protocols.kernel.effects import Effects
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Ruling, TimeoutPing
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE
+from moot.protocols.kernel.upcast import Opaque
 
 if TYPE_CHECKING:
-    from protocols.kernel.docket import Docket
+    from moot.protocols.kernel.docket import Docket
 
 
 def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | None) -> None:

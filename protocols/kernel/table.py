@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.message import Part
-from protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.message import Part
+from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from moot.protocols.kernel.seats import Seat
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, House, Turn
-from protocols.kernel.people import SeatReleased, SeatTaken
-from protocols.kernel.seats import BOTS, Seat
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import Fold, House, Turn
+from moot.protocols.kernel.people import SeatReleased, SeatTaken
+from moot.protocols.kernel.seats import BOTS, Seat
 
 MISSES: Final = 2
 """This many missed deadlines in a row release a taken seat (K14)."""

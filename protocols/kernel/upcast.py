@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from pydantic import model_serializer
 
-from protocols.kernel.envelope import SCHEMA_VERSION
-from protocols.kernel.errors import Malformed
-from protocols.kernel.fields import FrozenJson
-from protocols.kernel.frozen import thaw
-from protocols.kernel.message import Message
+from moot.protocols.kernel.envelope import SCHEMA_VERSION
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.fields import FrozenJson
+from moot.protocols.kernel.frozen import thaw
+from moot.protocols.kernel.message import Message
 
 Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 """Turns a body of one version into one of the next."""

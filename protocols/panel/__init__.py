@@ -10,5 +10,5 @@ What lives here, from the bottom up:
 * `lint_phase1`, `lint_phase2` (with `triggers`, `findings`): whether a reviewer kept to both phases.
 * `seating`, `layer1`, `verify`: whether a whole panel holds; `audit`: the tags of its log; `render`: how it is shown.
 
-Values in, values out: reading files is left to `config.contracts` and the command line.
+Values in, values out: reading files is left to `moot.config.contracts` and the command line.
 """

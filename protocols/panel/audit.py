@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from protocols.panel.contract import Action
-from protocols.panel.grammar import one_line
+from moot.protocols.panel.contract import Action
+from moot.protocols.panel.grammar import one_line
 
 ACKNOWLEDGED: Final = "[CONTRACT-ACKNOWLEDGED]"
 SYNTHESIS_MISMATCH: Final = "[SYNTHESIS-MISMATCH]"

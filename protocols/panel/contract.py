@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from protocols.kernel.errors import ProtocolError
-from protocols.kernel.message import Part
-from protocols.panel.contract_fields import DISTINCT, LEFT_OUT, UNLESS_NONE, DateTime, Minimum, Words
+from moot.protocols.kernel.errors import ProtocolError
+from moot.protocols.kernel.message import Part
+from moot.protocols.panel.contract_fields import DISTINCT, LEFT_OUT, UNLESS_NONE, DateTime, Minimum, Words
 
 Score = Literal["pass", "warn", "block"]
 Priority = Literal["mandatory", "high", "normal"]
@@ -93,7 +93,7 @@ class MeasurementProcedure(Part):
 
 
 class FailureCondition(Part):
-    """What follows from which scores; `expression` is parsed by `protocols.panel.expression`."""
+    """What follows from which scores; `expression` is parsed by `moot.protocols.panel.expression`."""
 
     condition_id: Annotated[str, Field(pattern="^F(0|[1-9][0-9]?)$")]
     severity: Annotated[int, Field(ge=0, le=100)]

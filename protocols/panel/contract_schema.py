@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from protocols.panel.contract import ACCEPT, Contract
+from moot.protocols.panel.contract import ACCEPT, Contract
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 NOTE: Final = "Written by docs/generate.py from protocols/panel/contract.py."

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from protocols.panel.contract import ROLES, Contract
+from moot.protocols.panel.contract import ROLES, Contract
 
 LAG: Final = 2
 """So many minor versions may a contract be behind without a warning."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import NO_GRACE, Obligation, Visibility
-from protocols.kernel.seats import PANEL, Seat
-from protocols.kernel.times import minutes
-from protocols.panel.rights import PLACE
-from protocols.panel.state import PanelState, Reviewer
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation, Visibility
+from moot.protocols.kernel.seats import PANEL, Seat
+from moot.protocols.kernel.times import minutes
+from moot.protocols.panel.rights import PLACE
+from moot.protocols.panel.state import PanelState, Reviewer
 
 PHASE1_WITHIN, PHASE2_WITHIN, SYNTHESIS_WITHIN = minutes(30), minutes(60), minutes(10)
 GRACE: Final = minutes(10)

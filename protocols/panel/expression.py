@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from protocols.kernel.errors import ProtocolError
-from protocols.panel.contract import SCORES, Contract, Priority, Score
+from moot.protocols.kernel.errors import ProtocolError
+from moot.protocols.panel.contract import SCORES, Contract, Priority, Score
 
 Kind = Literal["any", "two", "every", "one"]
 

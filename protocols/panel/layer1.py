@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from protocols.panel.contract import Contract
-from protocols.panel.expression import Predicate
-from protocols.panel.reports import Report
-from protocols.panel.synthesis import decide
+from moot.protocols.panel.contract import Contract
+from moot.protocols.panel.expression import Predicate
+from moot.protocols.panel.reports import Report
+from moot.protocols.panel.synthesis import decide
 
 
 class Inconsistent(NamedTuple):

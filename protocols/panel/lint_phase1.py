@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from protocols.panel.audit import ACKNOWLEDGED
-from protocols.panel.contract import Contract, Dimension
-from protocols.panel.findings import Finding
-from protocols.panel.grammar import Block, blocks, one_line, page
+from moot.protocols.panel.audit import ACKNOWLEDGED
+from moot.protocols.panel.contract import Contract, Dimension
+from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.grammar import Block, blocks, one_line, page
 
 PARAPHRASE: Final = "Contract Paraphrase"
 PLAN: Final = "Scoring Plan"

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from protocols.panel.contract import ROLES, Contract
-from protocols.panel.findings import Finding
-from protocols.panel.reports import BODY, DIMENSIONS, DISSENT, Reading, read_report
-from protocols.panel.synthesis import decide
-from protocols.panel.triggers import Body, tokens
+from moot.protocols.panel.contract import ROLES, Contract
+from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.reports import BODY, DIMENSIONS, DISSENT, Reading, read_report
+from moot.protocols.panel.synthesis import decide
+from moot.protocols.panel.triggers import Body, tokens
 
 MULTI_DISSENT: Final = "multi_dissent"
 CHECKS: Final = (

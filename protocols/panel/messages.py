@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from protocols.kernel.fields import Exact, FrozenJson, Minted, SeatName
-from protocols.kernel.message import Count, Ident, Message, Text, Texts
+from moot.protocols.kernel.fields import Exact, FrozenJson, Minted, SeatName
+from moot.protocols.kernel.message import Count, Ident, Message, Text, Texts
 
 MAX_OUTPUT: Final = 4_000_000
 """Longest output of a reviewer, in characters."""

@@ -15,15 +15,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.frozen import thaw
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.table import illegal
-from protocols.panel import audit
-from protocols.panel.contract import (
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.frozen import thaw
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.table import illegal
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import (
     ROLES,
     ContractError,
     as_json,
@@ -31,8 +31,8 @@ from protocols.panel.contract import (
     contract_from,
     ineligibility,
 )
-from protocols.panel.duties import commit
-from protocols.panel.messages import (
+from moot.protocols.panel.duties import commit
+from moot.protocols.panel.messages import (
     Lint,
     PanelAborted,
     PanelDecided,
@@ -41,8 +41,8 @@ from protocols.panel.messages import (
     Phase2,
     Synthesis,
 )
-from protocols.panel.state import ABORTED, DECIDED, OPEN, UNUSABLE, PanelState, Reviewer
-from protocols.panel.steps import (
+from moot.protocols.panel.state import ABORTED, DECIDED, OPEN, UNUSABLE, PanelState, Reviewer
+from moot.protocols.panel.steps import (
     abort,
     committed,
     contract_of,
@@ -52,7 +52,7 @@ from protocols.panel.steps import (
     when_all_done,
     with_reviewer,
 )
-from protocols.panel.synthesis import (
+from moot.protocols.panel.synthesis import (
     matrix_of,
     synthesize,
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from protocols.kernel.errors import ProtocolError
-from protocols.panel.contract import ACTIONS, Action
-from protocols.panel.findings import Finding, told
-from protocols.panel.grammar import Block, Said, one_line, said
+from moot.protocols.kernel.errors import ProtocolError
+from moot.protocols.panel.contract import ACTIONS, Action
+from moot.protocols.panel.findings import Finding, told
+from moot.protocols.panel.grammar import Block, Said, one_line, said
 
 DECISION: Final = "Editorial Decision"
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from protocols.kernel.errors import ProtocolError
-from protocols.panel.contract import Action, Contract, Score
+from moot.protocols.kernel.errors import ProtocolError
+from moot.protocols.panel.contract import Action, Contract, Score
 
 Row = Mapping[str, Score]
 

@@ -11,11 +11,11 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Final
 
-from protocols.panel.contract import Contract
-from protocols.panel.grammar import one_line
-from protocols.panel.reports import Report
-from protocols.panel.synthesis import Synthesis
-from protocols.panel.synthesis_text import SynthesisText
+from moot.protocols.panel.contract import Contract
+from moot.protocols.panel.grammar import one_line
+from moot.protocols.panel.reports import Report
+from moot.protocols.panel.synthesis import Synthesis
+from moot.protocols.panel.synthesis_text import SynthesisText
 
 Plan = Mapping[str, Mapping[str, str]]
 """What a reviewer committed itself to in Phase 1, by dimension and field."""

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from protocols.panel.contract import SCORES, Action, Contract, Score
-from protocols.panel.findings import Finding
-from protocols.panel.grammar import Block, blocks, one_line, page, said
-from protocols.panel.pinned import DECISION, ParseError, shown, single, stated_decision
+from moot.protocols.panel.contract import SCORES, Action, Contract, Score
+from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.grammar import Block, blocks, one_line, page, said
+from moot.protocols.panel.pinned import DECISION, ParseError, shown, single, stated_decision
 
 DIMENSIONS: Final = "Dimension Scores"
 CONDITIONS: Final = "Failure Condition Checks"

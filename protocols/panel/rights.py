@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.catalogue import Right
-from protocols.kernel.seats import PANELISTS, Seat
+from moot.protocols.kernel.catalogue import Right
+from moot.protocols.kernel.seats import PANELISTS, Seat
 
 PLACE: Final = "#r-panel"
 _HERE: Final = frozenset({PLACE})

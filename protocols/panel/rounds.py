@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.house import Fold, Turn
-from protocols.panel.audit import name_of
-from protocols.panel.state import DECIDED, PanelState
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.house import Fold, Turn
+from moot.protocols.panel.audit import name_of
+from moot.protocols.panel.state import DECIDED, PanelState
 
 NAME: Final = "panels"
 SHRUNK: Final = "PANEL-SHRUNK"

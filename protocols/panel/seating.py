@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from protocols.panel import audit
-from protocols.panel.contract import Contract
-from protocols.panel.reports import Report
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import Contract
+from moot.protocols.panel.reports import Report
 
 
 @dataclass(frozen=True, slots=True)

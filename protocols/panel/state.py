@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from protocols.kernel.case import CaseState
-from protocols.panel.contract import Action, Contract, Score
-from protocols.panel.synthesis import Majority, OnNoneFired
+from moot.protocols.kernel.case import CaseState
+from moot.protocols.panel.contract import Action, Contract, Score
+from moot.protocols.panel.synthesis import Majority, OnNoneFired
 
 OPEN, SYNTHESIZING, DECIDED, ABORTED = "reviewing", "synthesizing", "decided", "aborted"
 """Phases of a panel."""

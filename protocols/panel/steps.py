@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from protocols.kernel.case import evolve
-from protocols.kernel.envelope import Envelope
-from protocols.panel import audit
-from protocols.panel.contract import Contract, baseline_sha256
-from protocols.panel.duties import commit, conclude, review, said
-from protocols.panel.findings import Finding, cut, told
-from protocols.panel.grammar import one_line
-from protocols.panel.layer1 import inconsistencies
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.lint_phase2 import MULTI_DISSENT, lint_phase2
-from protocols.panel.messages import Lint, Phase1, Phase2, Synthesis
-from protocols.panel.recompute import RecomputationError, disagreement, recompute
-from protocols.panel.reports import ReportError, parse_report
-from protocols.panel.state import (
+from moot.protocols.kernel.case import evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import Contract, baseline_sha256
+from moot.protocols.panel.duties import commit, conclude, review, said
+from moot.protocols.panel.findings import Finding, cut, told
+from moot.protocols.panel.grammar import one_line
+from moot.protocols.panel.layer1 import inconsistencies
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.lint_phase2 import MULTI_DISSENT, lint_phase2
+from moot.protocols.panel.messages import Lint, Phase1, Phase2, Synthesis
+from moot.protocols.panel.recompute import RecomputationError, disagreement, recompute
+from moot.protocols.panel.reports import ReportError, parse_report
+from moot.protocols.panel.state import (
     ABORTED,
     ATTEMPTS,
     COMMITTING,
@@ -32,8 +32,8 @@ from protocols.panel.state import (
     PanelState,
     Reviewer,
 )
-from protocols.panel.synthesis import NONE_FIRED, SynthesisAborted, matrix_of, predicates, synthesize
-from protocols.panel.synthesis_text import SynthesisError, parse_synthesis
+from moot.protocols.panel.synthesis import NONE_FIRED, SynthesisAborted, matrix_of, predicates, synthesize
+from moot.protocols.panel.synthesis_text import SynthesisError, parse_synthesis
 
 RESTART: Final = "restart"
 

@@ -16,10 +16,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from protocols.kernel.errors import ProtocolError
-from protocols.panel import audit
-from protocols.panel.contract import ACCEPT, SCORES, Action, Contract, FailureCondition, Quantifier, Score
-from protocols.panel.expression import Predicate, Unrecognised, parse
+from moot.protocols.kernel.errors import ProtocolError
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import (
+    ACCEPT,
+    SCORES,
+    Action,
+    Contract,
+    FailureCondition,
+    Quantifier,
+    Score,
+)
+from moot.protocols.panel.expression import Predicate, Unrecognised, parse
 
 Majority = Literal["spec", "strict"]
 OnNoneFired = Literal["accept", "abort"]

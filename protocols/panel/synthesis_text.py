@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from protocols.panel.contract import Action, Contract
-from protocols.panel.findings import Finding
-from protocols.panel.grammar import Said, one_line, page
-from protocols.panel.pinned import ParseError, shown, single, stated_decision
+from moot.protocols.panel.contract import Action, Contract
+from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.grammar import Said, one_line, page
+from moot.protocols.panel.pinned import ParseError, shown, single, stated_decision
 
 
 class SynthesisError(ParseError):

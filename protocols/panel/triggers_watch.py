@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from protocols.escalation.watch import Condition, Source
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.panel.grammar import one_line
-from protocols.panel.panel import KIND
-from protocols.panel.rounds import NAME, Rounds
-from protocols.panel.state import PanelState
-from protocols.panel.synthesis import NONE_FIRED
+from moot.protocols.escalation.watch import Condition, Source
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.panel.grammar import one_line
+from moot.protocols.panel.panel import KIND
+from moot.protocols.panel.rounds import NAME, Rounds
+from moot.protocols.panel.state import PanelState
+from moot.protocols.panel.synthesis import NONE_FIRED
 
 
 class Shrinking(Source):

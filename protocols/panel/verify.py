@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from protocols.kernel.errors import LocalProtocolError
-from protocols.panel import audit
-from protocols.panel.contract import ROLES, Contract, ineligibility
-from protocols.panel.expression import Orphaned, Predicate, Unrecognised, parse
-from protocols.panel.findings import told
-from protocols.panel.layer1 import inconsistencies
-from protocols.panel.recompute import disagreement, recompute
-from protocols.panel.reports import Report, ReportError, parse_report
-from protocols.panel.seating import Source, counted, seated
-from protocols.panel.synthesis import Majority, OnNoneFired, Synthesis, matrix_of, synthesize
-from protocols.panel.synthesis_text import SynthesisError, SynthesisText, parse_synthesis
+from moot.protocols.kernel.errors import LocalProtocolError
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import ROLES, Contract, ineligibility
+from moot.protocols.panel.expression import Orphaned, Predicate, Unrecognised, parse
+from moot.protocols.panel.findings import told
+from moot.protocols.panel.layer1 import inconsistencies
+from moot.protocols.panel.recompute import disagreement, recompute
+from moot.protocols.panel.reports import Report, ReportError, parse_report
+from moot.protocols.panel.seating import Source, counted, seated
+from moot.protocols.panel.synthesis import Majority, OnNoneFired, Synthesis, matrix_of, synthesize
+from moot.protocols.panel.synthesis_text import SynthesisError, SynthesisText, parse_synthesis
 
 PASSED: Final = 0
 SYNTHESIS_FAILED: Final = 1

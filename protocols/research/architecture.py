@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import check_figures, illegal
-from protocols.kernel.times import iso_week
-from protocols.opinion import OFF, OPENER, say_in
-from protocols.research.architecture_panels import PANELLING, SILENT, Asked, Owed, Panels, is_limit, late
-from protocols.research.architecture_table import (
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import check_figures, illegal
+from moot.protocols.kernel.times import iso_week
+from moot.protocols.opinion import OFF, OPENER, say_in
+from moot.protocols.research.architecture_panels import PANELLING, SILENT, Asked, Owed, Panels, is_limit, late
+from moot.protocols.research.architecture_table import (
     ADJUSTING,
     ARENA,
     CRITIQUING_1,
@@ -39,8 +39,8 @@ from protocols.research.architecture_table import (
     REPORTING,
     REVIEWING,
 )
-from protocols.research.debate_table import CYCLE_BUDGET
-from protocols.research.messages import (
+from moot.protocols.research.debate_table import CYCLE_BUDGET
+from moot.protocols.research.messages import (
     ArchitectureCritique,
     ArchitectureProposal,
     ArchitectureRebuttal,
@@ -48,7 +48,7 @@ from protocols.research.messages import (
     CycleTrigger,
     ThresholdsAdjusted,
 )
-from protocols.research.scope import names_a_parameter
+from moot.protocols.research.scope import names_a_parameter
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty
-from protocols.kernel.times import minutes
-from protocols.opinion import BINDING, LATE, OPENER, PLACE, Opinion, check_contract, opinion_of, wait
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty
+from moot.protocols.kernel.times import minutes
+from moot.protocols.opinion import BINDING, LATE, OPENER, PLACE, Opinion, check_contract, opinion_of, wait
 
 PANELLING: Final = "panelling"
 """The phase of the weekly cycle in which its panels sit; only where the configuration asks for them."""

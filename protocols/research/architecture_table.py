@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.case import Decision
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, Missed
-from protocols.kernel.times import minutes
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, Missed
+from moot.protocols.kernel.times import minutes
 
 KIND: Final = "architecture"
 ARENA, REPORTS, RUNS = "#a-arena", "#a-report", "#r-arena"

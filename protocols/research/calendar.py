@@ -9,16 +9,16 @@ from typing import Any, Final, NamedTuple
 
 from apscheduler.triggers.cron import CronTrigger
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.house import Fold, House, Turn
-from protocols.kernel.message import Message
-from protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, ends_outage
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import parse_instant, rfc3339
-from protocols.research.messages import CycleDeferred, CycleSkipped, CycleTrigger
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.house import Fold, House, Turn
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, ends_outage
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import parse_instant, rfc3339
+from moot.protocols.research.messages import CycleDeferred, CycleSkipped, CycleTrigger
 
 REMEMBERED: Final = 1024
 """For so many seqs a duty may be under way that the log has overtaken."""

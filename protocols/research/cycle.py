@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, evolve
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.machine import (
+from moot.protocols.kernel.case import CaseState, evolve
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.machine import (
     ENDED,
     STOP,
     Effect,
@@ -22,11 +22,11 @@ from protocols.kernel.machine import (
     Start,
     Step,
 )
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import UTC, minutes
-from protocols.research import architecture, daily
-from protocols.research.debate import DebateState
-from protocols.research.messages import CycleTrigger, Hypothesis, MicroCycleReport
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import UTC, minutes
+from moot.protocols.research import architecture, daily
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.messages import CycleTrigger, Hypothesis, MicroCycleReport
 
 KIND: Final = "cycle"
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, Missed, check_figures, illegal
-from protocols.kernel.times import minutes
-from protocols.research.messages import CycleTrigger, DailyReport, PrincipleSynthesis
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, Missed, check_figures, illegal
+from moot.protocols.kernel.times import minutes
+from moot.protocols.research.messages import CycleTrigger, DailyReport, PrincipleSynthesis
 
 KIND: Final = "daily"
 SYNTHESISING, REPORTING, ENDED = "synthesising", "reporting", "ended"

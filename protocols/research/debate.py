@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, changed, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.officers import Ruling
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import illegal
-from protocols.kernel.times import UTC
-from protocols.research.debate_table import (
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, changed, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import illegal
+from moot.protocols.kernel.times import UTC
+from moot.protocols.research.debate_table import (
     AFTER_REVISE,
     ARENA,
     BUDGETED,
@@ -30,7 +30,7 @@ from protocols.research.debate_table import (
     REVISED,
     Phase,
 )
-from protocols.research.judging import (
+from moot.protocols.research.judging import (
     check_backtest,
     check_extension,
     check_request,
@@ -38,7 +38,7 @@ from protocols.research.judging import (
     may_extend,
     second_revise,
 )
-from protocols.research.messages import (
+from moot.protocols.research.messages import (
     BacktestResult,
     CausalEntry,
     CausalRecord,

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
-from protocols.kernel.case import Decision
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, Missed
-from protocols.kernel.times import minutes
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, Missed
+from moot.protocols.kernel.times import minutes
 
 EXPLORER, CRITIC, EVOLVER = Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER
 ARENA, VERDICTS, REPORTS, BRIDGE = "#a-arena", "#a-verdict", "#a-report", "#bridge"

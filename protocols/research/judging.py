@@ -9,10 +9,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Protocol
 
-from protocols.kernel.case import Decision
-from protocols.kernel.errors import Consequential, Violation
-from protocols.kernel.times import minutes
-from protocols.research.debate_table import (
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.errors import Consequential, Violation
+from moot.protocols.kernel.times import minutes
+from moot.protocols.research.debate_table import (
     CONSERVATIVE_CONFIDENCE,
     CYCLE_BUDGET,
     DUTIES,
@@ -28,7 +28,7 @@ from protocols.research.debate_table import (
     TIE,
     Phase,
 )
-from protocols.research.messages import (
+from moot.protocols.research.messages import (
     BacktestMetrics,
     BacktestResult,
     ExtendDebate,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
-from protocols.research.strictness import (
+from moot.protocols.research.strictness import (
     DIGITS,
     START_THRESHOLDS,
     Review,

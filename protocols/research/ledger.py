@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, Turn
-from protocols.kernel.seats import SYSTEM_A
-from protocols.research import learning, strictness
-from protocols.research.debate import DebateState
-from protocols.research.messages import (
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import Fold, Turn
+from moot.protocols.kernel.seats import SYSTEM_A
+from moot.protocols.research import learning, strictness
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.messages import (
     CausalEntry,
     CausalRecord,
     CycleContext,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.catalogue import Right
-from protocols.kernel.rights import ADMIN, REFEREE, TIMEKEEPER
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.catalogue import Right
+from moot.protocols.kernel.rights import ADMIN, REFEREE, TIMEKEEPER
+from moot.protocols.kernel.seats import Seat
 
 EXPLORER: Final = frozenset({Seat.EXPLORER})
 CRITIC: Final = frozenset({Seat.CRITIC})

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from protocols.escalation.case import EscalationState
-from protocols.kernel.case import Decision
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, House, Turn
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Audit, Ruling
-from protocols.kernel.seats import SYSTEM_A, Seat
-from protocols.research.debate import DebateState
-from protocols.research.messages import CausalEntry, Reflection
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import Fold, House, Turn
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Audit, Ruling
+from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.messages import CausalEntry, Reflection
 
 
 def check_record(env: Envelope, house: House) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final, NamedTuple
 
-from protocols.kernel.message import Message
-from protocols.kernel.times import minutes
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.times import minutes
 
 
 class Target(NamedTuple):

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Set
 from datetime import datetime, timedelta
 from typing import Final
 
-from protocols.escalation.watch import Condition, Source
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.house import Turn
-from protocols.kernel.officers import ClockSet, SocietyStarted
-from protocols.kernel.seats import SYSTEM_A, Seat
-from protocols.kernel.tenure import is_ruled
-from protocols.research.debate import KIND as DEBATE_KIND
-from protocols.research.debate import DebateState
-from protocols.research.messages import BacktestResult, MetaReflection, ReviseRequest
+from moot.protocols.escalation.watch import Condition, Source
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.house import Turn
+from moot.protocols.kernel.officers import ClockSet, SocietyStarted
+from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.kernel.tenure import is_ruled
+from moot.protocols.research.debate import KIND as DEBATE_KIND
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.messages import BacktestResult, MetaReflection, ReviseRequest
 
 TIMEOUTS: Final = 3
 REVISIONS: Final = 3

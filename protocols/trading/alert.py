@@ -6,19 +6,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, illegal
-from protocols.kernel.times import rfc3339
-from protocols.trading.briefing import desk_brief, latest_session, session_of
-from protocols.trading.halt import open_halt
-from protocols.trading.hours import day_in_new_york, next_session
-from protocols.trading.messages import Feasibility, RiskAlert, RiskDecision, RiskDiscussion, RiskProjection
-from protocols.trading.reviewing import duty
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, illegal
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.trading.briefing import desk_brief, latest_session, session_of
+from moot.protocols.trading.halt import open_halt
+from moot.protocols.trading.hours import day_in_new_york, next_session
+from moot.protocols.trading.messages import (
+    Feasibility,
+    RiskAlert,
+    RiskDecision,
+    RiskDiscussion,
+    RiskProjection,
+)
+from moot.protocols.trading.reviewing import duty
 
 KIND: Final = "alert"
 OPS: Final = "#b-ops"

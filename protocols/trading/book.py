@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, Literal
 
-from protocols.trading import limits
-from protocols.trading.book_accounts import Day, Session
-from protocols.trading.book_entries import Entries
-from protocols.trading.book_figures import (
+from moot.protocols.trading import limits
+from moot.protocols.trading.book_accounts import Day, Session
+from moot.protocols.trading.book_entries import Entries
+from moot.protocols.trading.book_figures import (
     WINDOW,
     Curve,
     Ratio,
@@ -22,7 +22,7 @@ from protocols.trading.book_figures import (
     share,
     value,
 )
-from protocols.trading.messages import Attribution, Staged
+from moot.protocols.trading.messages import Attribution, Staged
 
 Since = Literal["deployment", "promotion"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from protocols.trading.book_figures import WINDOW, divide
+from moot.protocols.trading.book_figures import WINDOW, divide
 
 KEPT: Final = 2 * WINDOW
 """So many sessions are kept of a strategy, and of the desk: 30 beyond need."""

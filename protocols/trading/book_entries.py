@@ -7,25 +7,25 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.house import Fold, House, Turn
-from protocols.kernel.message import Message
-from protocols.kernel.officers import Ruling, SocietyStarted
-from protocols.research.messages import StrategyMoved
-from protocols.trading import limits
-from protocols.trading.book_accounts import KEPT, Account, Day, Placed, Session, Share
-from protocols.trading.book_figures import (
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.house import Fold, House, Turn
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.officers import Ruling, SocietyStarted
+from moot.protocols.research.messages import StrategyMoved
+from moot.protocols.trading import limits
+from moot.protocols.trading.book_accounts import KEPT, Account, Day, Placed, Session, Share
+from moot.protocols.trading.book_figures import (
     FLAT,
     Position,
     filled,
     units,
     value,
 )
-from protocols.trading.halt import HaltState
-from protocols.trading.hours import trading_ends_at
-from protocols.trading.life import DEPLOYED
-from protocols.trading.messages import (
+from moot.protocols.trading.halt import HaltState
+from moot.protocols.trading.hours import trading_ends_at
+from moot.protocols.trading.life import DEPLOYED
+from moot.protocols.trading.messages import (
     DailyTradingReport,
     Execution,
     MarketClose,
@@ -37,7 +37,7 @@ from protocols.trading.messages import (
 )
 
 if TYPE_CHECKING:
-    from protocols.trading.life import Life, Standing
+    from moot.protocols.trading.life import Life, Standing
 
 CAPITAL: Final = 1_000_000.0
 """Dollars that a desk starts with when its configuration does not say."""

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import SYSTEM_A, Seat
-from protocols.kernel.table import Duty, check_figures
-from protocols.kernel.times import hours, minutes
-from protocols.research.messages import CausalRecord, Reflection, StrategyMoved
-from protocols.trading.book_figures import Ratio
-from protocols.trading.briefing import session_of
-from protocols.trading.life import (
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.kernel.table import Duty, check_figures
+from moot.protocols.kernel.times import hours, minutes
+from moot.protocols.research.messages import CausalRecord, Reflection, StrategyMoved
+from moot.protocols.trading.book_figures import Ratio
+from moot.protocols.trading.briefing import session_of
+from moot.protocols.trading.life import (
     PRODUCTION,
     UNANSWERED,
     WITHDRAWN,
@@ -27,17 +27,17 @@ from protocols.trading.life import (
     check_move,
     standing_of,
 )
-from protocols.trading.messages import (
+from moot.protocols.trading.messages import (
     DeployNotice,
     FeedbackResponse,
     PerformanceFeedback,
     RecallFlag,
     RecallRequest,
 )
-from protocols.trading.reviewing import check_alone, check_known, check_owed, shown, still_owed
+from moot.protocols.trading.reviewing import check_alone, check_known, check_owed, shown, still_owed
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
+    from moot.protocols.trading.book import Book
 
 FEEDBACK_KIND, RECALL_KIND = "feedback", "recall"
 OPS, BRIDGE, REPORTS = "#b-ops", "#bridge", "#a-report"

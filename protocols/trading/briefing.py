@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.trading.book_figures import Curve, exact, measure, units
-from protocols.trading.limits import PORTFOLIO, Reach, halving, position_limit, surely_held
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.trading.book_figures import Curve, exact, measure, units
+from moot.protocols.trading.limits import PORTFOLIO, Reach, halving, position_limit, surely_held
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
-    from protocols.trading.life import Life, Standing
+    from moot.protocols.trading.book import Book
+    from moot.protocols.trading.life import Life, Standing
 
 
 def session_of(body: Message) -> str | None:

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, Missed, check_figures
-from protocols.trading.briefing import session_of
-from protocols.trading.life import (
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, Missed, check_figures
+from moot.protocols.trading.briefing import session_of
+from moot.protocols.trading.life import (
     AS_USUAL,
     CANDIDATES,
     DEPLOYED,
@@ -24,15 +24,15 @@ from protocols.trading.life import (
     check_move,
     standing_of,
 )
-from protocols.trading.limits import PORTFOLIO
-from protocols.trading.messages import (
+from moot.protocols.trading.limits import PORTFOLIO
+from moot.protocols.trading.messages import (
     DeployDecision,
     DeployNotice,
     DeployParameters,
     DeployProposal,
     DeployReview,
 )
-from protocols.trading.reviewing import (
+from moot.protocols.trading.reviewing import (
     check_alone,
     check_form,
     check_known,

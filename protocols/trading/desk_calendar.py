@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold, House
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
-from protocols.trading import hours
-from protocols.trading.messages import TradingDay
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.house import Fold, House
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.trading import hours
+from moot.protocols.trading.messages import TradingDay
 
 OPS: Final = "#b-ops"
 SYSTEM: Final = "B"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, illegal
-from protocols.kernel.times import minutes
-from protocols.trading.briefing import desk_brief, session_of
-from protocols.trading.messages import Halt, RiskAlert
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, illegal
+from moot.protocols.kernel.times import minutes
+from moot.protocols.trading.briefing import desk_brief, session_of
+from moot.protocols.trading.messages import Halt, RiskAlert
 
 KIND: Final = "halt"
 RESUMED: Final = "resumed"

@@ -6,18 +6,18 @@ from collections import deque
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
-from protocols.kernel.case import CaseState
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold, Turn
-from protocols.kernel.officers import ends_outage
-from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
-from protocols.kernel.times import hours, minutes, rfc3339
-from protocols.research.rights import RIGHTS as RESEARCH_RIGHTS
-from protocols.trading.desk_calendar import is_enabled
-from protocols.trading.hours import day_in_new_york, new_york
-from protocols.trading.messages import Execution, HealthCheck, Order, TradingDay
-from protocols.trading.rights import RIGHTS as TRADING_RIGHTS
+from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.house import Fold, Turn
+from moot.protocols.kernel.officers import ends_outage
+from moot.protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.kernel.times import hours, minutes, rfc3339
+from moot.protocols.research.rights import RIGHTS as RESEARCH_RIGHTS
+from moot.protocols.trading.desk_calendar import is_enabled
+from moot.protocols.trading.hours import day_in_new_york, new_york
+from moot.protocols.trading.messages import Execution, HealthCheck, Order, TradingDay
+from moot.protocols.trading.rights import RIGHTS as TRADING_RIGHTS
 
 Status = Literal["HEALTHY", "DEGRADED", "CRITICAL"]
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import Fold, House, Turn
-from protocols.kernel.message import Message
-from protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
-from protocols.research.debate import DebateState
-from protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
-from protocols.trading.limits import PORTFOLIO
-from protocols.trading.messages import (
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import Fold, House, Turn
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
+from moot.protocols.trading.limits import PORTFOLIO
+from moot.protocols.trading.messages import (
     CheckNewStrategies,
     DeployParameters,
     DeskCheck,
@@ -26,7 +26,7 @@ from protocols.trading.messages import (
     RecallFlag,
     RecallRequest,
 )
-from protocols.trading.messages.deployments import OrderType
+from moot.protocols.trading.messages.deployments import OrderType
 
 CANDIDATES, STAGING, PRODUCTION, WITHDRAWN = "candidates", "staging", "production", "withdrawn"
 

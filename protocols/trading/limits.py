@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from protocols.kernel.case import Decision
-from protocols.kernel.errors import Violation
-from protocols.trading.book_figures import units
-from protocols.trading.messages import Order, RiskCheck
-from protocols.trading.messages.deployments import OrderType
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.trading.book_figures import units
+from moot.protocols.trading.messages import Order, RiskCheck
+from moot.protocols.trading.messages.deployments import OrderType
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
-    from protocols.trading.life import Life, Standing
+    from moot.protocols.trading.book import Book
+    from moot.protocols.trading.life import Life, Standing
 
 
 class Limit(NamedTuple):

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, get_args
 
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.times import minutes
-from protocols.trading import limits
-from protocols.trading.hours import day_in_new_york, session_on
-from protocols.trading.messages.deployments import OrderType
-from protocols.trading.messages.desk import NoOrderReason
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.times import minutes
+from moot.protocols.trading import limits
+from moot.protocols.trading.hours import day_in_new_york, session_on
+from moot.protocols.trading.messages.deployments import OrderType
+from moot.protocols.trading.messages.desk import NoOrderReason
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
+    from moot.protocols.trading.book import Book
 
 LEAST_CONFIDENCE: Final = 0.50
 """A signal of less becomes no order (R-F17)."""

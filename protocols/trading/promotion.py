@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, check_figures
-from protocols.opinion import (
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, check_figures
+from moot.protocols.opinion import (
     BINDING,
     LATE,
     OFF,
@@ -31,8 +31,8 @@ from protocols.opinion import (
     say_in,
     wait,
 )
-from protocols.trading.briefing import session_of
-from protocols.trading.life import (
+from moot.protocols.trading.briefing import session_of
+from moot.protocols.trading.life import (
     CANDIDATES,
     EXTENDED,
     MOST_EXTENSIONS,
@@ -43,8 +43,21 @@ from protocols.trading.life import (
     check_move,
     standing_of,
 )
-from protocols.trading.messages import DeployNotice, PromotionDecision, PromotionProposal, PromotionReview
-from protocols.trading.reviewing import check_alone, check_form, check_owed, duty, plain, shown, still_owed
+from moot.protocols.trading.messages import (
+    DeployNotice,
+    PromotionDecision,
+    PromotionProposal,
+    PromotionReview,
+)
+from moot.protocols.trading.reviewing import (
+    check_alone,
+    check_form,
+    check_owed,
+    duty,
+    plain,
+    shown,
+    still_owed,
+)
 
 KIND: Final = "promotion"
 OPS, BRIDGE = "#b-ops", "#bridge"

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.kernel.case import CaseState
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, illegal
-from protocols.kernel.times import minutes
-from protocols.trading.briefing import desk_brief
-from protocols.trading.messages import DeployReview, PromotionReview
+from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, illegal
+from moot.protocols.kernel.times import minutes
+from moot.protocols.trading.briefing import desk_brief
+from moot.protocols.trading.messages import DeployReview, PromotionReview
 
 
 def duty(seat: Seat, expects: str, channel: str, step: str) -> Duty:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocols.kernel.catalogue import Right
-from protocols.kernel.rights import ADMIN, ADMIN_CHANNEL, REFEREE, TIMEKEEPER
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.catalogue import Right
+from moot.protocols.kernel.rights import ADMIN, ADMIN_CHANNEL, REFEREE, TIMEKEEPER
+from moot.protocols.kernel.seats import Seat
 
 OPERATOR: Final = frozenset({Seat.OPERATOR})
 GUARDIAN: Final = frozenset({Seat.GUARDIAN})

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from protocols.escalation.case import EscalationState
-from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.duties import case_ruling_of
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold
-from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import SYSTEM_B, Seat
-from protocols.research.messages import StrategyMoved
-from protocols.research.sequels import audit_of
-from protocols.trading.deploy import ADMIN, ADMIN_MODIFIED, BRIDGE, DEPLOY, EXPIRED, REJECT, DeploymentState
-from protocols.trading.halt import RESUME
-from protocols.trading.life import REJECTED, STAGING
-from protocols.trading.limits import ALREADY_REDUCED, HALVE
-from protocols.trading.trade import on_halt
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.duties import case_ruling_of
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.house import Fold
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import SYSTEM_B, Seat
+from moot.protocols.research.messages import StrategyMoved
+from moot.protocols.research.sequels import audit_of
+from moot.protocols.trading.deploy import (
+    ADMIN,
+    ADMIN_MODIFIED,
+    BRIDGE,
+    DEPLOY,
+    EXPIRED,
+    REJECT,
+    DeploymentState,
+)
+from moot.protocols.trading.halt import RESUME
+from moot.protocols.trading.life import REJECTED, STAGING
+from moot.protocols.trading.limits import ALREADY_REDUCED, HALVE
+from moot.protocols.trading.trade import on_halt
 
 REMEMBERED: Final = 256
 """So many halts about which silence halved positions are remembered, the latest."""

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import LocalProtocolError, Violation
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import SYSTEM_A
-from protocols.kernel.table import check_figures, illegal
-from protocols.kernel.times import rfc3339
-from protocols.research.messages import StrategyMoved
-from protocols.trading import limits
-from protocols.trading.alert import INFEASIBLE, AlertState
-from protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
-from protocols.trading.briefing import desk_brief
-from protocols.trading.halt import SILENT_TICKS
-from protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN, check_move
-from protocols.trading.messages import (
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import SYSTEM_A
+from moot.protocols.kernel.table import check_figures, illegal
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.research.messages import StrategyMoved
+from moot.protocols.trading import limits
+from moot.protocols.trading.alert import INFEASIBLE, AlertState
+from moot.protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
+from moot.protocols.trading.briefing import desk_brief
+from moot.protocols.trading.halt import SILENT_TICKS
+from moot.protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN, check_move
+from moot.protocols.trading.messages import (
     CheckNewStrategies,
     DeskCheck,
     Halt,
@@ -31,7 +31,7 @@ from protocols.trading.messages import (
     Signal,
     TradingDay,
 )
-from protocols.trading.session_follow import (
+from moot.protocols.trading.session_follow import (
     ALERT,
     FOLLOWS,
     HALT,
@@ -60,11 +60,11 @@ from protocols.trading.session_follow import (
     to_promote,
     without,
 )
-from protocols.trading.session_follow import PROMOTE as PROMOTION
-from protocols.trading.session_tracks import TRACKS, first_owed, saturday_in
+from moot.protocols.trading.session_follow import PROMOTE as PROMOTION
+from moot.protocols.trading.session_tracks import TRACKS, first_owed, saturday_in
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
+    from moot.protocols.trading.book import Book
 
 KIND: Final = "session"
 OPEN, ENDED = "open", "ended"

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseState, Decision, evolve
-from protocols.kernel.house import House
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import minutes
-from protocols.trading import bridge, promotion
-from protocols.trading.alert import AlertState
-from protocols.trading.deploy import KIND as DEPLOYMENT
-from protocols.trading.hours import trading_at
-from protocols.trading.life import CANDIDATES, FAULTS, HELD_BY_B, STAGING, WITHDRAWN
-from protocols.trading.limits import LEVELS, Breach, halving
-from protocols.trading.messages import Halt, RiskAlert
+from moot.protocols.kernel.case import CaseState, Decision, evolve
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import minutes
+from moot.protocols.trading import bridge, promotion
+from moot.protocols.trading.alert import AlertState
+from moot.protocols.trading.deploy import KIND as DEPLOYMENT
+from moot.protocols.trading.hours import trading_at
+from moot.protocols.trading.life import CANDIDATES, FAULTS, HELD_BY_B, STAGING, WITHDRAWN
+from moot.protocols.trading.limits import LEVELS, Breach, halving
+from moot.protocols.trading.messages import Halt, RiskAlert
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
-    from protocols.trading.life import Life
+    from moot.protocols.trading.book import Book
+    from moot.protocols.trading.life import Life
 
 OPS, DESK, RISK, BRIDGE = "#b-ops", "#b-desk", "#b-risk", "#bridge"
 

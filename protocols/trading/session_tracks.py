@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import hours, minutes
-from protocols.trading.hours import NEW_YORK, new_york
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import hours, minutes
+from moot.protocols.trading.hours import NEW_YORK, new_york
 
 OPS, DESK, RISK, REPORTS = "#b-ops", "#b-desk", "#b-risk", "#b-report"
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import Violation
-from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import Duty, illegal
-from protocols.kernel.times import minutes
-from protocols.trading.briefing import desk_brief, session_of
-from protocols.trading.limits import check_order, may_grow, surely_held
-from protocols.trading.messages import Execution, NoOrder, Order, Signal
-from protocols.trading.messages.deployments import OrderType
-from protocols.trading.messages.desk import Side
-from protocols.trading.no_order import Wish, check_growth, check_reason, facts_of, most, reason_for
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import Duty, illegal
+from moot.protocols.kernel.times import minutes
+from moot.protocols.trading.briefing import desk_brief, session_of
+from moot.protocols.trading.limits import check_order, may_grow, surely_held
+from moot.protocols.trading.messages import Execution, NoOrder, Order, Signal
+from moot.protocols.trading.messages.deployments import OrderType
+from moot.protocols.trading.messages.desk import Side
+from moot.protocols.trading.no_order import Wish, check_growth, check_reason, facts_of, most, reason_for
 
 if TYPE_CHECKING:
-    from protocols.trading.book import Book
+    from moot.protocols.trading.book import Book
 
 KIND: Final = "trade"
 DESK: Final = "#b-desk"

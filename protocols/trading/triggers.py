@@ -6,20 +6,20 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
-from protocols.escalation.triggers import FIRES_AGAIN_AFTER
-from protocols.escalation.watch import Condition, Source
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.house import Turn
-from protocols.kernel.seats import SYSTEM_B
-from protocols.research.triggers import ConsecutiveTimeouts
-from protocols.trading.alert import INFEASIBLE, AlertState
-from protocols.trading.alert import KIND as ALERT_KIND
-from protocols.trading.deploy import ESCALATED, DeploymentState, guardian_says, trader_says
-from protocols.trading.halt import LIMIT
-from protocols.trading.limits import breaches
-from protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
-from protocols.trading.session_follow import risk_key
+from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER
+from moot.protocols.escalation.watch import Condition, Source
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.house import Turn
+from moot.protocols.kernel.seats import SYSTEM_B
+from moot.protocols.research.triggers import ConsecutiveTimeouts
+from moot.protocols.trading.alert import INFEASIBLE, AlertState
+from moot.protocols.trading.alert import KIND as ALERT_KIND
+from moot.protocols.trading.deploy import ESCALATED, DeploymentState, guardian_says, trader_says
+from moot.protocols.trading.halt import LIMIT
+from moot.protocols.trading.limits import breaches
+from moot.protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
+from moot.protocols.trading.session_follow import risk_key
 
 HALT_KIND: Final = "halt"
 DAILY_LOSS: Final = -0.05

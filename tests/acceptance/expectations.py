@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from moot.protocols.kernel.envelope import Envelope
 from moot.simulation.durations import duration
-from protocols.kernel.envelope import Envelope
 
 
 @dataclass(frozen=True)

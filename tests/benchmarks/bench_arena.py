@@ -11,8 +11,8 @@ from time import perf_counter
 
 from moot.arena.offline import RunOptions, run_many
 from moot.arena.script import script_from
-from protocols.arena.verdict import parse_verdict
-from protocols.kernel.redact import redact
+from moot.protocols.arena.verdict import parse_verdict
+from moot.protocols.kernel.redact import redact
 
 RUNS = 400
 ROUNDS = 5

@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from bots.tools.backtest import backtest
-from bots.tools.prices import load_universe
-from bots.tools.splits import Span, splits
-from bots.tools.strategies import ARCHETYPES, draw
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.splits import Span, splits
+from moot.bots.tools.strategies import ARCHETYPES, draw
 
 STRATEGIES = 200
 ROUNDS = 5

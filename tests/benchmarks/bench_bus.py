@@ -13,11 +13,11 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from channels.log.file import SCHEMA
-from channels.log.inmemory import InMemoryBus
-from channels.log.sqlite import Durability, SqliteBus
-from protocols.kernel.envelope import Draft
-from protocols.kernel.seats import Seat
+from moot.channels.log.file import SCHEMA
+from moot.channels.log.inmemory import InMemoryBus
+from moot.channels.log.sqlite import Durability, SqliteBus
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.tiny import Said, TinyAdmission, decode
 
 SUBSCRIBERS = 6

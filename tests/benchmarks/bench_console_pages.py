@@ -123,8 +123,8 @@ async def drain(base: str, token: str, count: int) -> None:
 
 def _lived(watchers: int | None) -> float:
     """Return the messages a second of a society that lives some days; None: without a console."""
-    from config.settings import load_settings
     from moot.clock import VirtualClock
+    from moot.config.settings import load_settings
     from moot.society import Plan, Society
 
     with tempfile.TemporaryDirectory() as folder:
@@ -175,9 +175,9 @@ async def _speed(society: Any, since: datetime) -> float:
 @asynccontextmanager
 async def _served(society: Any, clock: Any) -> AsyncIterator[None]:
     """Serve the society's socket as `moot up` does."""
-    from channels.gateway.bridge import BusBridge
-    from channels.gateway.guest import Host
-    from channels.gateway.server import GatewayServer
+    from moot.channels.gateway.bridge import BusBridge
+    from moot.channels.gateway.guest import Host
+    from moot.channels.gateway.server import GatewayServer
     from moot.clock import IoThread
 
     io = IoThread(clock)

@@ -22,24 +22,24 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from bots.bot import Bot
-from bots.minds.mind import Mind, Reply, View
-from bots.officers import timekeeper
-from bots.officers.office import Office
-from channels.bus import Bus
-from channels.log.inmemory import InMemoryBus
-from channels.log.sqlite import SqliteBus
-from memory.inmemory import InMemoryStore
+from moot.bots.bot import Bot
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.officers import timekeeper
+from moot.bots.officers.office import Office
+from moot.channels.bus import Bus
+from moot.channels.log.inmemory import InMemoryBus
+from moot.channels.log.sqlite import SqliteBus
 from moot.host import Host
-from protocols.codec import decode_stored
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.message import Message, changed
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.rules import Gate, Rules
-from protocols.kernel.seats import SYSTEM_A
-from protocols.research.messages import Reflection
-from protocols.rulebook import VERSION
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.message import Message, changed
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.rules import Gate, Rules
+from moot.protocols.kernel.seats import SYSTEM_A
+from moot.protocols.research.messages import Reflection
+from moot.protocols.rulebook import VERSION
 from tests.benchmarks.bench_docket import Crowded, crowded
 from tests.doubles import bodies
 from tests.doubles.table import START

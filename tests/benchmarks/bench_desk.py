@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from bots.desk.broker import Ticket, answer
-from bots.desk.market import Market
-from bots.desk.risk import mean_correlation, var95
-from bots.desk.signals import Fault, target
-from bots.tools.prices import load_universe
-from bots.tools.strategies import ARCHETYPES, draw
-from protocols.trading.hours import session_on
+from moot.bots.desk.broker import Ticket, answer
+from moot.bots.desk.market import Market
+from moot.bots.desk.risk import mean_correlation, var95
+from moot.bots.desk.signals import Fault, target
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.strategies import ARCHETYPES, draw
+from moot.protocols.trading.hours import session_on
 
 SEED = 7
 DAYS = 5

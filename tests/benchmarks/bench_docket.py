@@ -12,16 +12,16 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import BOT, GENESIS, OFFICER, Draft, Envelope, seal
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.rules import Gate, Rules
-from protocols.kernel.seats import BOTS, Seat
-from protocols.research.calendar import Calendar
-from protocols.research.messages import CycleContext, CycleTrigger
-from protocols.rulebook import CHANNEL_OF, VERSION, rules
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import BOT, GENESIS, OFFICER, Draft, Envelope, seal
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.rules import Gate, Rules
+from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.research.calendar import Calendar
+from moot.protocols.research.messages import CycleContext, CycleTrigger
+from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START
@@ -95,7 +95,7 @@ ANSWERS: dict[str, Callable[[Obligation, Docket], Message]] = {
 
 
 def _reflection(owed: Obligation) -> Message:
-    from protocols.research.messages import Reflection
+    from moot.protocols.research.messages import Reflection
 
     return Reflection(record=bodies.entry(hypothesis_id=owed.case_id))
 

@@ -20,16 +20,16 @@ from statistics import median
 from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
-from channels.gateway.bridge import BusBridge
-from channels.gateway.guest import Host
-from channels.gateway.server import GatewayServer
-from channels.log.sqlite import SqliteBus
-from channels.outbox.pacing import DISCORD, SLACK, Budget, Pace
+from moot.channels.gateway.bridge import BusBridge
+from moot.channels.gateway.guest import Host
+from moot.channels.gateway.server import GatewayServer
+from moot.channels.log.sqlite import SqliteBus
+from moot.channels.outbox.pacing import DISCORD, SLACK, Budget, Pace
 from moot.clock import RealClock
 from moot.clock.io_thread import IoThread
 from moot.gateway import NICE
-from protocols.codec import decode_stored
-from protocols.kernel.rules import Gate
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.rules import Gate
 from tests.benchmarks import bench_debates
 from tests.doubles.fake_platform import PlatformFile
 from tests.doubles.small_log import SmallLog

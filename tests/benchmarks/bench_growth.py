@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from time import perf_counter
 
-from config.settings import load_settings
 from moot.clock import VirtualClock
+from moot.config.settings import load_settings
 from moot.heap import settle_heap
 from moot.society import Plan, Society
 from moot.stored import last_sent_at
@@ -43,7 +43,7 @@ def _child(what: str, *words: str) -> dict[str, float]:
 
 def open_debates(n: int) -> dict[str, float]:
     """Open so many debates at once, then bring all of them to their reports."""
-    from channels.log.inmemory import InMemoryBus
+    from moot.channels.log.inmemory import InMemoryBus
     from tests.benchmarks.bench_debates import StillClock, run
 
     took = asyncio.run(run(n, n, lambda gate: InMemoryBus(admission=gate, now=StillClock().now)))
@@ -76,8 +76,8 @@ def _directory() -> Path:
 @cache
 def million() -> Path:
     """Make a data directory with a log of a million messages; it is kept for the next time with the same rules."""
-    from channels.log.sequencer import Entry
-    from channels.log.write_behind import LogWriter
+    from moot.channels.log.sequencer import Entry
+    from moot.channels.log.write_behind import LogWriter
     from tests.doubles.biglog import Chance
 
     directory = _directory()

@@ -6,11 +6,11 @@ from itertools import product
 from statistics import median
 from time import perf_counter
 
-from config.contracts import load_contract
-from protocols.panel.contract import ROLES, SCORES, Contract
-from protocols.panel.seating import Source
-from protocols.panel.synthesis import Matrix, matrix_of, synthesize
-from protocols.panel.verify import verify
+from moot.config.contracts import load_contract
+from moot.protocols.panel.contract import ROLES, SCORES, Contract
+from moot.protocols.panel.seating import Source
+from moot.protocols.panel.synthesis import Matrix, matrix_of, synthesize
+from moot.protocols.panel.verify import verify
 from tests.doubles.panel_samples import FULL, WARNS, panel, sources, synthesis
 
 PANELS = 2_000

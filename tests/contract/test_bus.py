@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from channels.bus import Bus, Receipt
-from channels.errors import BusClosed, Refused
-from channels.log import batching, sqlite, writer
-from channels.log.inmemory import InMemoryBus
-from channels.log.sqlite import SqliteBus
-from protocols.kernel.envelope import GENESIS, Draft, Envelope
-from protocols.kernel.seats import Seat
+from moot.channels.bus import Bus, Receipt
+from moot.channels.errors import BusClosed, Refused
+from moot.channels.log import batching, sqlite, writer
+from moot.channels.log.inmemory import InMemoryBus
+from moot.channels.log.sqlite import SqliteBus
+from moot.protocols.kernel.envelope import GENESIS, Draft, Envelope
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.tiny import Numbered, Said, Ticks, TinyAdmission, decode, numbered, said
 
 

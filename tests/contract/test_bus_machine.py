@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from channels.bus import Bus, Receipt, Subscription
-from channels.errors import BusClosed, Refused, StorageError
-from channels.log import batching, sqlite, writer
-from channels.log.inmemory import InMemoryBus
-from channels.log.sqlite import SqliteBus
-from protocols.kernel.envelope import Draft, Envelope, link
+from moot.channels.bus import Bus, Receipt, Subscription
+from moot.channels.errors import BusClosed, Refused, StorageError
+from moot.channels.log import batching, sqlite, writer
+from moot.channels.log.inmemory import InMemoryBus
+from moot.channels.log.sqlite import SqliteBus
+from moot.protocols.kernel.envelope import Draft, Envelope, link
 from tests.doubles.tiny import Said, Ticks, TinyAdmission, decode, said
 
 KEYS = [f"k{n}" for n in range(12)]

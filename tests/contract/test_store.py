@@ -1,4 +1,4 @@
-"""The contract of `memory.store.Store`, on every backend.
+"""The contract of `moot.memory.store.Store`, on every backend.
 
 Run as a program (`python tests/contract/test_store.py FILE`) it is the child of the crash test: it folds a
 long log into a file until somebody kills it.
@@ -20,13 +20,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from memory.errors import StoreClosed, StoreGap, StorePruned
-from memory.inmemory import InMemoryStore
-from memory.shelves import HYPOTHESES
-from memory.sqlite import SqliteStore
-from memory.store import Applied, Store, digest, rebuild
-from memory.view import MemoryView
-from protocols.kernel.seats import Seat
+from moot.memory.errors import StoreClosed, StoreGap, StorePruned
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.shelves import HYPOTHESES
+from moot.memory.sqlite import SqliteStore
+from moot.memory.store import Applied, Store, digest, rebuild
+from moot.memory.view import MemoryView
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.memory_log import Log, a_week, many, principle
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ async def open_memory(_path: Path) -> Store:
 
 
 async def open_sqlite(path: Path) -> Store:
-    return await SqliteStore.open(path / "memory.sqlite", batch=5)
+    return await SqliteStore.open(path / "moot.memory.sqlite", batch=5)
 
 
 BACKENDS = {"memory": open_memory, "sqlite": open_sqlite}
@@ -269,7 +269,7 @@ def test_kill_9_between_and_during_batches_loses_nothing_that_the_log_does_not_g
 ) -> None:
     log = many(3000)
     live = folded(log)
-    path = tmp_path / "memory.sqlite"
+    path = tmp_path / "moot.memory.sqlite"
     came = 0
     for until in (40, 333, 1001, 1002, 1777, 2600):
         child = subprocess.Popen(

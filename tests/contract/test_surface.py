@@ -1,4 +1,4 @@
-"""Every surface keeps the promises of `channels.surface.Surface`."""
+"""Every surface keeps the promises of `moot.channels.surface.Surface`."""
 
 import asyncio
 import io
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 from rich.console import Console
 
-from channels.discord import DiscordSurface
-from channels.showing.rendering import card
-from channels.slack import SlackSurface
-from channels.surface import (
+from moot.channels.discord import DiscordSurface
+from moot.channels.showing.rendering import card
+from moot.channels.slack import SlackSurface
+from moot.channels.surface import (
     ActReply,
     InboundAct,
     Posting,
@@ -21,7 +21,7 @@ from channels.surface import (
     SurfaceError,
     load_surface,
 )
-from channels.terminal import TerminalSurface
+from moot.channels.terminal import TerminalSurface
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
 from tests.doubles.slack_server import SlackServer
@@ -271,19 +271,19 @@ def test_a_surface_is_built_from_a_dotted_name_and_options(tmp_path):
     assert isinstance(surface, FakePlatform)
     assert surface.name == "chat"
     asyncio.run(surface.close())
-    assert load_surface("channels.terminal:TerminalSurface", {}).name == "terminal"
+    assert load_surface("moot.channels.terminal:TerminalSurface", {}).name == "terminal"
 
 
 @pytest.mark.parametrize(
     ("dotted", "options", "says"),
     [
-        ("channels.terminal", {}, "write it as package.module:Class"),
+        ("moot.channels.terminal", {}, "write it as package.module:Class"),
         (":TerminalSurface", {}, "write it as package.module:Class"),
-        ("channels.nowhere:X", {}, "No module named 'channels.nowhere'"),
-        ("channels.terminal:X", {}, "channels.terminal has no X"),
-        ("channels.terminal:NARROW", {}, "it is no Surface"),
+        ("moot.channels.nowhere:X", {}, "No module named 'moot.channels.nowhere'"),
+        ("moot.channels.terminal:X", {}, "moot.channels.terminal has no X"),
+        ("moot.channels.terminal:NARROW", {}, "it is no Surface"),
         (
-            "channels.terminal:TerminalSurface",
+            "moot.channels.terminal:TerminalSurface",
             {"colour": 1},
             "has no option 'colour'; it takes console, file",
         ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from protocols.arena.messages import ArenaTask
-from protocols.kernel.docket import Docket
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.research import learning
-from protocols.research import messages as m
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.research import learning
+from moot.protocols.research import messages as m
 from tests.doubles import bodies
 
 ARCHETYPES = ("momentum", "mean_reversion", "breakout")
@@ -237,12 +237,12 @@ class Answers:
     # ------------------------------------------------------------ people
 
     def _escalation_ack(self, owed: Obligation, state: Any, brief: Any) -> Message:
-        from protocols.escalation.messages import EscalationAck
+        from moot.protocols.escalation.messages import EscalationAck
 
         return EscalationAck(escalation_id=owed.case_id)
 
     def _escalation_answer(self, owed: Obligation, state: Any, brief: Any) -> Message:
-        from protocols.escalation.messages import EscalationAnswer
+        from moot.protocols.escalation.messages import EscalationAnswer
 
         option = 9 if self._slips() else self.random.choice((1, 2, 3, 3, 3))
         if option > len(state.options) and option != 9:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bots.minds.mind import Reply, View
-from bots.seats.arena import ArenaMind
-from bots.seats.sessions import SessionStore
-from bots.seats.writer import Work, Writer
-from bots.tools.errors import NotebookError, StudioUnavailable
-from bots.tools.notebook_answers import Described, Passage
-from memory.inmemory import InMemoryStore
-from protocols.kernel.message import Message
-from protocols.kernel.seats import ARENA, Seat
+from moot.bots.minds.mind import Reply, View
+from moot.bots.seats.arena import ArenaMind
+from moot.bots.seats.sessions import SessionStore
+from moot.bots.seats.writer import Work, Writer
+from moot.bots.tools.errors import NotebookError, StudioUnavailable
+from moot.bots.tools.notebook_answers import Described, Passage
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import ARENA, Seat
 from tests.doubles.arena_table import ArenaTable
 from tests.doubles.views import run
 

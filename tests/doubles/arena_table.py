@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from protocols.arena.messages import ArenaTask, Draft, FinalOutput, Finding, HookResult, Review, RunFault
-from protocols.arena.record import audit_record
-from protocols.arena.state import RunState
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
+from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Finding, HookResult, Review, RunFault
+from moot.protocols.arena.record import audit_record
+from moot.protocols.arena.state import RunState
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.table import Table
 
 TASK: Final = {"task_id": "t1", "initial_prompt": "Plan the widget.", "session_id": "s1"}

@@ -10,14 +10,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import BOT, GENESIS, OFFICER, Actor, Draft, Envelope, seal
-from protocols.kernel.message import Message
-from protocols.kernel.officers import SocietyStarted, SocietyStopped
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
-from protocols.research.messages import ResearchNote
-from protocols.rulebook import CHANNEL_OF, VERSION, rules
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import BOT, GENESIS, OFFICER, Actor, Draft, Envelope, seal
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.officers import SocietyStarted, SocietyStopped
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.research.messages import ResearchNote
+from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
 from tests.doubles.answers import Answers
 from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import START

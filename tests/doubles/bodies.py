@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from protocols.research import messages as m
+from moot.protocols.research import messages as m
 
 
 def strategy(**over: Any) -> m.Strategy:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from bots.minds.mind import Mind, Reply, View
-from protocols.kernel.message import Message
-from protocols.research import messages as m
-from protocols.research.learning import find_patterns, matching, principle_from
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.protocols.kernel.message import Message
+from moot.protocols.research import messages as m
+from moot.protocols.research.learning import find_patterns, matching, principle_from
 from tests.doubles import bodies
 
 

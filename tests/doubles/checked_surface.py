@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from channels.surface import (
+from moot.channels.surface import (
     Check,
     Memory,
     PlatformMessageId,

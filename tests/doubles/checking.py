@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from moot.logs.source import Line, LogSource
+from moot.protocols.kernel.envelope import Envelope
 from moot.verify import verify
-from protocols.kernel.envelope import Envelope
 
 
 class InHand(LogSource):

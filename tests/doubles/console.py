@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from channels.gateway import address
-from channels.gateway.client import Requests
-from config.settings import Settings, load_settings
+from moot.channels.gateway import address
+from moot.channels.gateway.client import Requests
+from moot.config.settings import Settings, load_settings
 from moot.console.access import NAME
 from moot.console.model_live import Live
 from moot.console.options import ConsoleOptions
 from moot.console.server import serve
 from moot.console.watching import KNOCKING, Watching
-from protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Envelope
 from tests.doubles.biglog import Chance
 from tests.doubles.data_dir import write_log
 from tests.doubles.waiting import until

@@ -14,12 +14,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from channels.gateway import address
-from channels.log.lease import Lease
-from config.settings import load_settings
+from moot.channels.gateway import address
+from moot.channels.log.lease import Lease
 from moot.clock import VirtualClock
+from moot.config.settings import load_settings
+from moot.protocols.kernel.seats import Seat
 from moot.society import Plan, Society
-from protocols.kernel.seats import Seat
 
 BEGINS: Final = datetime(2026, 2, 22, 20, 0, tzinfo=UTC)
 SEED: Final = 2

@@ -8,11 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from channels.bus import Head
-from channels.log.file import open_log
-from channels.log.head import write_head
-from protocols.kernel.envelope import Envelope, with_hash
-from protocols.kernel.seats import Seat
+from moot.channels.bus import Head
+from moot.channels.log.file import open_log
+from moot.channels.log.head import write_head
+from moot.protocols.kernel.envelope import Envelope, with_hash
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.table import Table
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.research.debate import DebateState
-from protocols.research.debate_table import Phase
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.debate_table import Phase
 from tests.doubles import bodies
 from tests.doubles.table import Table
 

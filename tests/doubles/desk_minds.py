@@ -8,17 +8,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from bots.minds.mind import Reply, View
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.temper import Temper
-from bots.minds.simulated.tools import SimulatedTools
-from bots.tools.prices import load_universe
-from memory.evidence import InMemoryEvidence
-from memory.inmemory import InMemoryStore
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import SYSTEM_B, Seat
-from protocols.research.messages import Strategy
+from moot.bots.minds.mind import Reply, View
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.tools.prices import load_universe
+from moot.memory.evidence import InMemoryEvidence
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import SYSTEM_B, Seat
+from moot.protocols.research.messages import Strategy
 from tests.doubles import bodies
 from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.views import run

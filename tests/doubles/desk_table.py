@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import GENESIS, Envelope
-from protocols.kernel.house import Fold
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import SYSTEM_B, Seat
-from protocols.rulebook import CHANNEL_OF, VERSION, rules
-from protocols.trading import messages as t
-from protocols.trading.book import Book
-from protocols.trading.desk_calendar import DeskCalendar
-from protocols.trading.health import Health
-from protocols.trading.hours import new_york
-from protocols.trading.life import Life
-from protocols.trading.session import SESSION
-from protocols.trading.session_follow import SessionState
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import GENESIS, Envelope
+from moot.protocols.kernel.house import Fold
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import SYSTEM_B, Seat
+from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.book import Book
+from moot.protocols.trading.desk_calendar import DeskCalendar
+from moot.protocols.trading.health import Health
+from moot.protocols.trading.hours import new_york
+from moot.protocols.trading.life import Life
+from moot.protocols.trading.session import SESSION
+from moot.protocols.trading.session_follow import SessionState
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import Table
@@ -228,13 +228,13 @@ def body_of(kind: str, brief: dict[str, Any], owed: Obligation, over: dict[str, 
     fields: dict[str, Any] = {name: brief[name] for name in cls.model_fields if name in brief}
     fields |= DEFAULTS.get(kind, {})
     if kind == "RISK_CHECK":
-        from protocols.trading.briefing import measured
+        from moot.protocols.trading.briefing import measured
 
         marks = over.get("marks", {})
         fields |= {"marks": marks, "var95": 0.0, "correlation": 0.0, **measured(desk, marks)}
     if kind == "MARKET_CLOSE":
-        from protocols.trading.book_figures import dollars, share, units
-        from protocols.trading.briefing import measured
+        from moot.protocols.trading.book_figures import dollars, share, units
+        from moot.protocols.trading.briefing import measured
 
         closes = over.get("closes", {})
         equity, opening = units(measured(desk, closes)["equity"]), units(desk["opening"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import yarl
 
-from channels.discord.library import DiscordWebSocket, Route, discord
+from moot.channels.discord.library import DiscordWebSocket, Route, discord
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.waiting import until
 

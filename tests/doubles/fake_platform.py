@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from channels.outbox.pacing import Budget, Pace
-from channels.surface import (
+from moot.channels.outbox.pacing import Budget, Pace
+from moot.channels.surface import (
     ActReply,
     Capabilities,
     InboundAct,

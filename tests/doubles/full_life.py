@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.officers import Audit, ClockSet, ConfigChanged, PersonNamed
-from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.officers import Audit, ClockSet, ConfigChanged, PersonNamed
+from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
 from tests.doubles.biglog import Chance
 
 SATURDAY = datetime(2026, 2, 28, 9, tzinfo=UTC)

@@ -14,10 +14,10 @@ from typing import Any
 
 import structlog
 
-from channels.backoff import Backoff
-from channels.gateway.process import Mirroring, run_gateway
-from channels.surface import load_surface
-from protocols.kernel.seats import Seat
+from moot.channels.backoff import Backoff
+from moot.channels.gateway.process import Mirroring, run_gateway
+from moot.channels.surface import load_surface
+from moot.protocols.kernel.seats import Seat
 
 
 def mirroring(dotted: str, options: dict[str, Any]) -> Mirroring:

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from channels.backoff import Backoff
-from channels.gateway import address
-from channels.gateway.client import Requests
-from channels.gateway.guest import Host
-from channels.gateway.server import GatewayServer
+from moot.channels.backoff import Backoff
+from moot.channels.gateway import address
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.guest import Host
+from moot.channels.gateway.server import GatewayServer
 from tests.doubles.small_log import SmallLog
 
 QUICK = Backoff(first_s=0.001, most_s=0.005)

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import Seat
-from protocols.rulebook import rules
-from protocols.trading import messages as t
-from protocols.trading.life import Life, Standing
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import rules
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.life import Life, Standing
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table

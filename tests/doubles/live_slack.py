@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from channels.outbox.pacing import UNPACED
-from channels.showing.rendering import card
-from channels.slack import SlackSurface
-from channels.surface import ActReply, InboundAct, Memory, PlatformMessageId, Posting
-from protocols.kernel.catalogue import CHANNELS
-from protocols.kernel.envelope import Envelope
+from moot.channels.outbox.pacing import UNPACED
+from moot.channels.showing.rendering import card
+from moot.channels.slack import SlackSurface
+from moot.channels.surface import ActReply, InboundAct, Memory, PlatformMessageId, Posting
+from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.kernel.envelope import Envelope
 from tests.doubles.slack_faults import Limits
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.surface_memory import SurfaceMemory

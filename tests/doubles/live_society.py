@@ -9,15 +9,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from channels.guests.pump import InboxPump
-from channels.log.sqlite import SqliteBus
+from moot.channels.guests.pump import InboxPump
+from moot.channels.log.sqlite import SqliteBus
 from moot.control import ControlPump
 from moot.logs import stored_envelopes
-from protocols.codec import decode_body, decode_stored
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.rules import Gate
-from protocols.rulebook import rules
+from moot.protocols.codec import decode_body, decode_stored
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.rulebook import rules
 from tests.doubles.data_dir import write_log
 
 Handle = Callable[[str, float | None, str], Any]

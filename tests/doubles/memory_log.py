@@ -3,12 +3,12 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from protocols.arena.messages import ArenaTask, FinalOutput, RunTerminated
-from protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
-from protocols.kernel.message import Message
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
-from protocols.research.messages import (
+from moot.protocols.arena.messages import ArenaTask, FinalOutput, RunTerminated
+from moot.protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.messages import (
     ApprovedChange,
     ArchitectureProposal,
     ArchitectureVerdict,
@@ -30,7 +30,7 @@ from protocols.research.messages import (
     ThresholdsAdjusted,
     Window,
 )
-from protocols.trading.messages import MetricsRecorded, Realised
+from moot.protocols.trading.messages import MetricsRecorded, Realised
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 MOMENTUM = Strategy(archetype="momentum", params={"fast": 10, "slow": 50.5}, symbols=("SP500",))

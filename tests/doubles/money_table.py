@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
-from protocols.kernel.house import Fold
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import Seat
-from protocols.kernel.table import check_figures
-from protocols.rulebook import rules
-from protocols.trading import life
-from protocols.trading import messages as t
-from protocols.trading.alert import ALERT
-from protocols.trading.book import Book
-from protocols.trading.bridge import RECALL
-from protocols.trading.halt import HALT
-from protocols.trading.health import Health
-from protocols.trading.sequels import DeskSequels
-from protocols.trading.trade import TRADE, TradeState, check_execution
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from moot.protocols.kernel.house import Fold
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.table import check_figures
+from moot.protocols.rulebook import rules
+from moot.protocols.trading import life
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.alert import ALERT
+from moot.protocols.trading.book import Book
+from moot.protocols.trading.bridge import RECALL
+from moot.protocols.trading.halt import HALT
+from moot.protocols.trading.health import Health
+from moot.protocols.trading.sequels import DeskSequels
+from moot.protocols.trading.trade import TRADE, TradeState, check_execution
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table

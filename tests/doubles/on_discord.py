@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from channels.discord import DiscordSurface
-from channels.showing.rendering import card
-from channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
-from protocols.escalation.messages import Escalation, Option
-from protocols.kernel.catalogue import CHANNELS
-from protocols.kernel.seats import Seat
+from moot.channels.discord import DiscordSurface
+from moot.channels.showing.rendering import card
+from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
+from moot.protocols.escalation.messages import Escalation, Option
+from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import gateway_running
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.read_back import from_discord
@@ -113,7 +113,7 @@ async def started(
 ) -> AsyncGenerator[DiscordSurface]:
     """Start a surface; what it raises is for the test."""
     os.environ[TOKEN] = server.token
-    surface = load_surface("channels.discord:DiscordSurface", options(server, **more))
+    surface = load_surface("moot.channels.discord:DiscordSurface", options(server, **more))
     assert isinstance(surface, DiscordSurface)
     surface.heartbeat_timeout_s = heartbeat_timeout_s
     try:
@@ -129,7 +129,7 @@ def gateway(
     directory: Path, server: DiscordServer, **more: Any
 ) -> AbstractContextManager[subprocess.Popen[bytes]]:
     """Run a gateway process with Discord as its only surface; `admins` are user ids."""
-    surface = ("channels.discord:DiscordSurface", options(server))
+    surface = ("moot.channels.discord:DiscordSurface", options(server))
     return gateway_running.gateway(directory, {"discord": surface}, env={TOKEN: server.token}, **more)
 
 

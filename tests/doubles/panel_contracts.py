@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from protocols.panel.contract import ACTIONS, SCORES, Contract, Score, contract_from
+from moot.protocols.panel.contract import ACTIONS, SCORES, Contract, Score, contract_from
 
 PRIORITIES = ("mandatory", "high", "normal")
 QUANTIFIERS = ("any", "majority", "all")

@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from bots.minds.simulated.panel import commit, review
-from protocols.panel.contract import ROLES, Contract, as_json
-from protocols.panel.layer1 import inconsistencies
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.lint_phase2 import lint_phase2
-from protocols.panel.reports import Report, parse_report
-from protocols.panel.synthesis import Synthesis, matrix_of, predicates, synthesize
+from moot.bots.minds.simulated.panel import commit, review
+from moot.protocols.panel.contract import ROLES, Contract, as_json
+from moot.protocols.panel.layer1 import inconsistencies
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.lint_phase2 import lint_phase2
+from moot.protocols.panel.reports import Report, parse_report
+from moot.protocols.panel.synthesis import Synthesis, matrix_of, predicates, synthesize
 
 FOLDER = Path(__file__).with_name("papers")
 TITLE, FIELD = "A title", "a field"

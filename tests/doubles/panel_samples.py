@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from config.contracts import load_contract
-from protocols.panel.contract import ROLES, Contract, Score
-from protocols.panel.seating import Source
-from protocols.panel.synthesis import decide, matrix_of, predicates, synthesize
-from protocols.panel.synthesis_text import SynthesisText
+from moot.config.contracts import load_contract
+from moot.protocols.panel.contract import ROLES, Contract, Score
+from moot.protocols.panel.seating import Source
+from moot.protocols.panel.synthesis import decide, matrix_of, predicates, synthesize
+from moot.protocols.panel.synthesis_text import SynthesisText
 
 FULL = load_contract("full")
 FOCUS = load_contract("methodology_focus")

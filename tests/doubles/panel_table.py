@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from protocols.kernel.effects import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
-from protocols.panel.contract import ROLES, Contract, as_json
-from protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
-from protocols.panel.state import PanelState
+from moot.protocols.kernel.effects import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.contract import ROLES, Contract, as_json
+from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
+from moot.protocols.panel.state import PanelState
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis
 from tests.doubles.table import Table
 

@@ -9,13 +9,13 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from channels.log.lines import open_line
-from channels.showing.rendering import card
-from channels.surface import PlatformMessageId, Posting
-from protocols.kernel.envelope import BOT, Actor
-from protocols.kernel.seats import Seat
-from protocols.kernel.upcast import Opaque
-from protocols.rulebook import MESSAGES
+from moot.channels.log.lines import open_line
+from moot.channels.showing.rendering import card
+from moot.channels.surface import PlatformMessageId, Posting
+from moot.protocols.kernel.envelope import BOT, Actor
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.rulebook import MESSAGES
 from tests.doubles.small_log import SmallLog
 
 AT = "2026-02-23T10:00:00.000000Z"

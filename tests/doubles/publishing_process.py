@@ -11,7 +11,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from channels.log.sqlite import SqliteBus
+from moot.channels.log.sqlite import SqliteBus
 from tests.doubles.tiny import TinyAdmission, decode, said
 
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from channels.slack.rendering import EVENT
+from moot.channels.slack.rendering import EVENT
 
 
 def from_discord(payload: bytes) -> list[str]:

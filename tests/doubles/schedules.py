@@ -5,6 +5,6 @@ from __future__ import annotations
 import tomllib
 from typing import Any, Final
 
-from config.settings import DEFAULTS
+from moot.config.settings import DEFAULTS
 
 SHIPPED: Final[dict[str, dict[str, Any]]] = tomllib.loads(DEFAULTS.read_text(encoding="utf-8"))["schedules"]

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-from channels.showing.rendering import Button, card
-from channels.slack import SlackSurface
-from channels.surface import ActReply, Posting
+from moot.channels.showing.rendering import Button, card
+from moot.channels.slack import SlackSurface
+from moot.channels.surface import ActReply, Posting
 from tests.doubles.copying import replace
 from tests.doubles.slack_faults import Limits
 from tests.doubles.slack_server import SlackServer

@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from protocols.kernel.envelope import BOT, GENESIS, Actor, Draft, Envelope, seal
-from protocols.kernel.message import Message
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import BOT, GENESIS, Actor, Draft, Envelope, seal
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 
 START = datetime(2026, 2, 23, 10, 0, tzinfo=UTC)
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from bots.bot import Bot
-from bots.minds.mind import Mind
-from bots.officers import timekeeper
-from bots.officers.office import Office
-from channels.log.inmemory import InMemoryBus
-from memory.inmemory import InMemoryStore
+from moot.bots.bot import Bot
+from moot.bots.minds.mind import Mind
+from moot.bots.officers import timekeeper
+from moot.bots.officers.office import Office
+from moot.channels.log.inmemory import InMemoryBus
 from moot.clock import VirtualClock
 from moot.host import Host
-from protocols.kernel.envelope import Draft, Envelope
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import Seat
-from protocols.rulebook import VERSION, rules
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import VERSION, rules
 from tests.doubles.table import START
 
 

@@ -9,20 +9,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bots.officers import timekeeper
-from bots.officers.office import Office
-from channels.gateway.bridge import BusBridge
-from channels.gateway.guest import Host as GuestHost
-from channels.gateway.server import GatewayServer
-from channels.log.inmemory import InMemoryBus
-from config.settings import Settings
-from memory.inmemory import InMemoryStore
+from moot.bots.officers import timekeeper
+from moot.bots.officers.office import Office
+from moot.channels.gateway.bridge import BusBridge
+from moot.channels.gateway.guest import Host as GuestHost
+from moot.channels.gateway.server import GatewayServer
+from moot.channels.log.inmemory import InMemoryBus
+from moot.config.settings import Settings
 from moot.door import Door
 from moot.host import Host
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.rulebook import VERSION, rules
 from moot.reception import Reception
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.rules import Gate
-from protocols.rulebook import VERSION, rules
 from tests.doubles.table import START
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class SurfaceMemory:
-    """A `channels.surface.Memory`."""
+    """A `moot.channels.surface.Memory`."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}

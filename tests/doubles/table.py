@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import GENESIS, OFFICER, Actor, Draft, Envelope, seal
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.officers import SocietyStarted, SocietyStopped
-from protocols.kernel.rules import Gate
-from protocols.kernel.seats import Seat
-from protocols.rulebook import VERSION, rules
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import GENESIS, OFFICER, Actor, Draft, Envelope, seal
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import SocietyStarted, SocietyStopped
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import VERSION, rules
 
 OPENERS = ("HYPOTHESIS", "ARENA_TASK", "PANEL_OPENED")
 """Openers that seats owe: their case is the new one, not the one that owes them."""

@@ -11,11 +11,11 @@ from datetime import timedelta
 from typing import Any, NamedTuple, get_args
 
 from moot.logs.jsonlines import JsonLines
+from moot.protocols.kernel.envelope import GENESIS, link
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import parse_instant, rfc3339
+from moot.protocols.rulebook import MESSAGES
 from moot.verify import Report, verify
-from protocols.kernel.envelope import GENESIS, link
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import parse_instant, rfc3339
-from protocols.rulebook import MESSAGES
 
 Lines = list[dict[str, Any]]
 """A log as plain data, one object a line, `hash` in it or not."""

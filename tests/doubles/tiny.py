@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.errors import Forbidden, Malformed
-from protocols.kernel.message import Message, Share, Text
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import parse_instant
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.errors import Forbidden, Malformed
+from moot.protocols.kernel.message import Message, Share, Text
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import parse_instant
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 

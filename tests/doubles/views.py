@@ -6,12 +6,12 @@ from collections.abc import Coroutine, Iterable
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from bots.minds.mind import Mind, Reply, View
-from memory.inmemory import InMemoryStore
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.people import Note
-from protocols.kernel.seats import SYSTEM_A, Seat
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import SYSTEM_A, Seat
 from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import START, Table
 

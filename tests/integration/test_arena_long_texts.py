@@ -6,20 +6,20 @@ from contextlib import aclosing
 
 import pytest
 
-from channels.gateway.bridge import BusBridge
-from channels.gateway.client import LogStream
-from channels.gateway.guest import Host as GuestHost
-from channels.gateway.protocol import MOST_BYTES, envelope_frame, envelope_line
-from channels.log.lines import open_line
-from channels.log.sqlite import SqliteBus
-from channels.showing.rendering import MOST_FIELD, MOST_SENTENCE, card, sentence
+from moot.channels.gateway.bridge import BusBridge
+from moot.channels.gateway.client import LogStream
+from moot.channels.gateway.guest import Host as GuestHost
+from moot.channels.gateway.protocol import MOST_BYTES, envelope_frame, envelope_line
+from moot.channels.log.lines import open_line
+from moot.channels.log.sqlite import SqliteBus
+from moot.channels.showing.rendering import MOST_FIELD, MOST_SENTENCE, card, sentence
 from moot.logs import open_log
+from moot.protocols.arena.messages import MAX_OUTPUT, Review
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.rules import Gate
+from moot.protocols.rulebook import rules
 from moot.verify import verify
-from protocols.arena.messages import MAX_OUTPUT, Review
-from protocols.codec import decode_stored
-from protocols.kernel.envelope import Draft
-from protocols.kernel.rules import Gate
-from protocols.rulebook import rules
 from tests.doubles.arena_table import ArenaTable
 from tests.doubles.command_line import done
 from tests.doubles.data_dir import write_log

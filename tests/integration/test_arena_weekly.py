@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import Mind, Reply, View
-from memory.inmemory import InMemoryStore
-from memory.records import ChangeRecord
-from memory.store import digest as digest_of
-from protocols.arena.messages import ArenaTask, Draft, FinalOutput, Review
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import ARENA, Seat
-from protocols.research import messages as m
-from protocols.rulebook import rules
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.records import ChangeRecord
+from moot.memory.store import digest as digest_of
+from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Review
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import ARENA, Seat
+from moot.protocols.research import messages as m
+from moot.protocols.rulebook import rules
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
 from tests.doubles.stage import Stage, play

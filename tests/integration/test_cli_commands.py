@@ -61,7 +61,7 @@ def test_every_case_of_a_run_can_be_told(run: Path) -> None:
 def test_rebuilt_memory_is_that_of_the_society(run: Path, tmp_path: Path) -> None:
     import asyncio
 
-    from memory.sqlite import SqliteStore
+    from moot.memory.sqlite import SqliteStore
 
     async def digest(path: Path) -> tuple[int, str]:
         async with await SqliteStore.open(path) as store:
@@ -69,8 +69,8 @@ def test_rebuilt_memory_is_that_of_the_society(run: Path, tmp_path: Path) -> Non
 
     copy = tmp_path / "copy"
     done("backup", run, copy)
-    live = asyncio.run(digest(copy / "memory.sqlite"))
-    (copy / "memory.sqlite").unlink()
+    live = asyncio.run(digest(copy / "moot.memory.sqlite"))
+    (copy / "moot.memory.sqlite").unlink()
 
     rebuilt = data("rebuild", copy)
 

@@ -20,12 +20,12 @@ import pytest
 import structlog
 import structlog.testing
 
-from config.settings import load_settings
+from moot.config.settings import load_settings
 from moot.console.errors import CannotServe
 from moot.console.keeping import keep
 from moot.console.options import ConsoleOptions
+from moot.protocols.kernel.envelope import Envelope
 from moot.stored import last_envelope, stored_envelopes
-from protocols.kernel.envelope import Envelope
 from tests.doubles import bodies
 from tests.doubles.console import Served, served, watched, written
 from tests.doubles.waiting import until

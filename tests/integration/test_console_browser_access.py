@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.envelope import BOT, Actor, Draft, Envelope, seal
-from protocols.kernel.people import Note, SeatTaken
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope, seal
+from moot.protocols.kernel.people import Note, SeatTaken
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.biglog import Chance
 from tests.doubles.browser import browser as a_browser
 from tests.doubles.console_page import Consoled

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from config.settings import load_settings
+from moot.config.settings import load_settings
 from moot.console.access import NAME
 from moot.console.errors import CannotServe
 from moot.stored import stored_envelopes

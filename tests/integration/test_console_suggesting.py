@@ -9,24 +9,24 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import View
-from bots.tools.errors import StudioUnavailable
-from channels.log.lease import Lease
-from config.settings import Settings, load_settings
-from memory.evidence import DirectoryEvidence
-from memory.store import digest
 from moot.arena.source import NotebookSource, opened
+from moot.bots.minds.mind import View
+from moot.bots.tools.errors import StudioUnavailable
+from moot.channels.log.lease import Lease
 from moot.clock import RealClock, VirtualClock
+from moot.config.settings import Settings, load_settings
 from moot.console.errors import NotThere
 from moot.console.minds import Unwritable
 from moot.console.model import Person
 from moot.console.suggesting import caught_up, stored, view_of
 from moot.host import may_see
+from moot.memory.evidence import DirectoryEvidence
+from moot.memory.store import digest
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.obligation import EVERYTHING, Visibility
+from moot.protocols.kernel.seats import BOTS, Seat
 from moot.society import Plan, Society
-from protocols.arena.messages import ArenaTask
-from protocols.kernel.envelope import Actor, Draft
-from protocols.kernel.obligation import EVERYTHING, Visibility
-from protocols.kernel.seats import BOTS, Seat
 from tests.doubles.console import watched
 from tests.doubles.small_log import SmallLog
 
@@ -84,15 +84,15 @@ def test_memory_is_read_from_the_log_where_its_file_is_behind(tmp_path: Path) ->
     """A living society writes its memory every few hundred messages; lessons of the last hour count too."""
     directory = tmp_path / "data"
     expected = lived(directory, 42.0)
-    (directory / "memory.sqlite").unlink()
+    (directory / "moot.memory.sqlite").unlink()
 
     async def look() -> None:
         async with watched(directory) as model:
             suggesting = await model.watching.suggester()
             shown = next(view for view, _ in expected.values() if view.obligation.may_see.has_memory)
-            assert digest((await caught_up(model, stored(directory / "memory.sqlite"))).read()) == digest(
-                shown.memory
-            )
+            assert digest(
+                (await caught_up(model, stored(directory / "moot.memory.sqlite"))).read()
+            ) == digest(shown.memory)
             for obligation_id, (_, answer) in expected.items():
                 found = await suggesting.suggest(model, obligation_id)
                 assert found.model_dump(mode="json") == answer

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from channels.surface import ActReply, PostRefused, RateLimited, SurfaceConfigError, SurfaceDown, SurfaceError
+from moot.channels.surface import (
+    ActReply,
+    PostRefused,
+    RateLimited,
+    SurfaceConfigError,
+    SurfaceDown,
+    SurfaceError,
+)
 from tests.doubles import discord_faults as faults
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, posting, started, until, with_channels
@@ -82,7 +89,7 @@ def test_whatever_discord_answers_at_the_start_is_one_line_or_a_start(server, ro
 def test_a_first_event_that_is_lost_twice_or_garbled_is_one_line_or_a_start(
     server, event, action, monkeypatch
 ):
-    import channels.discord.surface as module
+    import moot.channels.discord.surface as module
 
     monkeypatch.setattr(module, "START_S", 4.0)
     server.faults.add(f"GATEWAY {event}", None, action)

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from channels.chat.words import ONLY_EMOJI
-from channels.discord.wording import EDITED, ONLY_FILE
-from channels.surface import ActReply, SurfaceConfigError, SurfaceDown
+from moot.channels.chat.words import ONLY_EMOJI
+from moot.channels.discord.wording import EDITED, ONLY_FILE
+from moot.channels.surface import ActReply, SurfaceConfigError, SurfaceDown
 from tests.doubles.discord_faults import DUPLICATE, GARBAGE_EVENT, LOSE, delay, refused, status
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, posting, started, until, with_channels

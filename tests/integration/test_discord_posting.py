@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from channels.showing.avatars import emoji_name
-from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
-from protocols.kernel.seats import Seat
+from moot.channels.showing.avatars import emoji_name
+from moot.channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.copying import replace
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, garbage, limited, refused, status
 from tests.doubles.discord_server import DiscordServer

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from channels.chat.commands import COMMANDS
-from channels.discord.pressing import NOT_TAKEN, STRANGE
-from channels.discord.setup import steps
-from channels.discord.slash import listed
-from channels.surface import ActReply
-from protocols.kernel.catalogue import Viewers
+from moot.channels.chat.commands import COMMANDS
+from moot.channels.discord.pressing import NOT_TAKEN, STRANGE
+from moot.channels.discord.setup import steps
+from moot.channels.discord.slash import listed
+from moot.channels.surface import ActReply
+from moot.protocols.kernel.catalogue import Viewers
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, delay, limited, refused, status
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import Inbox, escalation, posting, started, until, with_channels

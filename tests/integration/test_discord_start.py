@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from channels.discord.library import KeepAliveHandler
-from channels.surface import SurfaceConfigError, SurfaceDown, SurfaceError, load_surface
+from moot.channels.discord.library import KeepAliveHandler
+from moot.channels.surface import SurfaceConfigError, SurfaceDown, SurfaceError, load_surface
 from tests.doubles.discord_faults import garbage, limited, status
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.on_discord import TOKEN, Inbox, options, posting, started, until, with_channels
@@ -25,7 +25,7 @@ def refused(server, *, token=None, **more):
     """Start, and return the error; no part of a token is in it, nor in what led to it."""
 
     async def main():
-        surface = load_surface("channels.discord:DiscordSurface", options(server, **more))
+        surface = load_surface("moot.channels.discord:DiscordSurface", options(server, **more))
         try:
             with pytest.raises(SurfaceError) as caught:
                 await surface.start(Inbox(), SurfaceMemory())
@@ -228,7 +228,7 @@ def test_it_starts_again_and_again_and_leaves_nothing_behind(server):
 )
 def test_a_wrong_option_gets_one_line(more, says):
     with pytest.raises(SurfaceConfigError) as caught:
-        load_surface("channels.discord:DiscordSurface", more)
+        load_surface("moot.channels.discord:DiscordSurface", more)
     assert says in str(caught.value)
 
 

@@ -20,15 +20,15 @@ from typing import Any
 
 import pytest
 
-from channels.backoff import Backoff
-from channels.discord import DiscordSurface
-from channels.gateway.process import Mirroring, run_gateway
-from channels.log.lines import open_line
-from channels.showing.namebook import NameBook
-from channels.slack import SlackSurface
-from channels.terminal import TerminalSurface, line
-from config.settings import load_settings
-from protocols.kernel.catalogue import CHANNELS
+from moot.channels.backoff import Backoff
+from moot.channels.discord import DiscordSurface
+from moot.channels.gateway.process import Mirroring, run_gateway
+from moot.channels.log.lines import open_line
+from moot.channels.showing.namebook import NameBook
+from moot.channels.slack import SlackSurface
+from moot.channels.terminal import TerminalSurface, line
+from moot.config.settings import load_settings
+from moot.protocols.kernel.catalogue import CHANNELS
 from tests.doubles.data_dir import read_lines
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.fake_platform import FakePlatform, PlatformFile

@@ -8,17 +8,17 @@ from datetime import UTC, datetime
 import pytest
 import structlog
 
-from channels.gateway.bridge import BusBridge
-from channels.gateway.client import LogStream
-from channels.gateway.guest import Host
-from channels.gateway.link import Link
-from channels.gateway.protocol import HungUp, encode
-from channels.gateway.server import GatewayServer
-from channels.log.inmemory import InMemoryBus
+from moot.channels.gateway.bridge import BusBridge
+from moot.channels.gateway.client import LogStream
+from moot.channels.gateway.guest import Host
+from moot.channels.gateway.link import Link
+from moot.channels.gateway.protocol import HungUp, encode
+from moot.channels.gateway.server import GatewayServer
+from moot.channels.log.inmemory import InMemoryBus
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from moot.up import keep_feeding
-from protocols.kernel.envelope import Draft
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
 from tests.doubles.waiting import until
 
 AT = datetime(2026, 2, 23, 10, tzinfo=UTC)

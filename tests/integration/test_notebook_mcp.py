@@ -9,8 +9,8 @@ import time
 import psutil
 import pytest
 
-from bots.tools.access import READ_ONLY, Toolbox
-from bots.tools.errors import (
+from moot.bots.tools.access import READ_ONLY, Toolbox
+from moot.bots.tools.errors import (
     NotebookError,
     NotebookGarbage,
     NotebookQueryError,
@@ -20,9 +20,9 @@ from bots.tools.errors import (
     StudioUnavailable,
     WriteBlocked,
 )
-from bots.tools.notebook import McpNotebook
-from bots.tools.notebook_reach import Address, Command, Folder
-from bots.tools.notebook_tools import notebook_tools
+from moot.bots.tools.notebook import McpNotebook
+from moot.bots.tools.notebook_reach import Address, Command, Folder
+from moot.bots.tools.notebook_tools import notebook_tools
 from tests.doubles.notebook_running import (
     START,
     http_server,

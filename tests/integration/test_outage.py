@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from channels.errors import StorageError
-from config.settings import load_settings
 from moot import outage
+from moot.channels.errors import StorageError
 from moot.clock import RealClock
+from moot.config.settings import load_settings
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from moot.society import Plan, Society
 from moot.stored import stored_envelopes
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
 from tests.doubles.checking import findings
 from tests.doubles.command_line import done
 from tests.doubles.small_disk import fill, mounted

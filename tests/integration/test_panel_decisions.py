@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from config.settings import load_settings
 from moot.clock import VirtualClock
+from moot.config.settings import load_settings
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.opinion import CONSENTS
 from moot.seating import Script
 from moot.society import Plan, Society
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
-from protocols.opinion import CONSENTS
 from tests.doubles.checking import findings
 
 START = datetime(2026, 2, 23, tzinfo=UTC)

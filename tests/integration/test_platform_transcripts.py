@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from channels.discord import DiscordSurface
-from channels.gateway.process import Mirroring, run_gateway
-from channels.slack import SlackSurface
-from config.settings import load_settings
-from protocols.kernel.catalogue import CHANNELS
+from moot.channels.discord import DiscordSurface
+from moot.channels.gateway.process import Mirroring, run_gateway
+from moot.channels.slack import SlackSurface
+from moot.config.settings import load_settings
+from moot.protocols.kernel.catalogue import CHANNELS
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.still_society import still_society

@@ -53,10 +53,10 @@ def test_a_week_verifies(week: Path) -> None:
 def test_rebuilt_memory_equals_the_live_one(week: Path) -> None:
     import asyncio
 
-    from memory.sqlite import SqliteStore
+    from moot.memory.sqlite import SqliteStore
 
     async def digest() -> str:
-        async with await SqliteStore.open(week / "memory.sqlite") as store:
+        async with await SqliteStore.open(week / "moot.memory.sqlite") as store:
             return store.read().digest()
 
     before = asyncio.run(digest())

@@ -6,8 +6,8 @@ import json
 import pytest
 import structlog
 
-from channels.slack.scopes import BOT_SCOPES
-from channels.surface import ActReply, RateLimited, SurfaceConfigError, SurfaceDown
+from moot.channels.slack.scopes import BOT_SCOPES
+from moot.channels.surface import ActReply, RateLimited, SurfaceConfigError, SurfaceDown
 from tests.doubles.read_back import from_slack, from_slack_file
 from tests.doubles.slack_scenes import (
     BUTTONS,

@@ -6,7 +6,7 @@ import time
 import pytest
 import structlog
 
-from channels.surface import ActReply, PostRefused, SurfaceDown
+from moot.channels.surface import ActReply, PostRefused, SurfaceDown
 from tests.doubles.slack_scenes import (
     BUTTONS,
     NASTY,

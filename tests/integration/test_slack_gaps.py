@@ -5,14 +5,14 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from channels.slack.catching_up import Reader
-from channels.slack.events import order
-from channels.slack.gaps import Gaps
-from channels.slack.marks import Marks
-from channels.slack.rooms import Rooms
-from channels.slack.web import Web
-from channels.surface import SurfaceDown
-from channels.turns import settle
+from moot.channels.slack.catching_up import Reader
+from moot.channels.slack.events import order
+from moot.channels.slack.gaps import Gaps
+from moot.channels.slack.marks import Marks
+from moot.channels.slack.rooms import Rooms
+from moot.channels.slack.web import Web
+from moot.channels.surface import SurfaceDown
+from moot.channels.turns import settle
 from tests.doubles.live_slack import Society, living, posting, slack_server
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from protocols.escalation.messages import Escalation
-from protocols.kernel.seats import Seat
+from moot.protocols.escalation.messages import Escalation
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import gateway_running, read_back
 from tests.doubles.gateway_running import society
 from tests.doubles.live_slack import slack_server

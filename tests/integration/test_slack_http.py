@@ -6,7 +6,7 @@ import json
 import pytest
 from structlog.testing import capture_logs
 
-from channels.slack.options import PATH
+from moot.channels.slack.options import PATH
 from tests.doubles.live_slack import Society, living, slack_server
 from tests.doubles.waiting import until
 
@@ -182,8 +182,8 @@ def test_a_retry_by_http_gives_one_act(server):
 
 def test_a_port_that_is_taken_is_told(server):
     async def use(surface, _url):
-        from channels.slack import SlackSurface
-        from channels.surface import SurfaceDown
+        from moot.channels.slack import SlackSurface
+        from moot.channels.surface import SurfaceDown
         from tests.doubles.surface_memory import SurfaceMemory
 
         second = SlackSurface(api=server.api, mode="http", port=surface.port)

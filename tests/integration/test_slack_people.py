@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 from structlog.testing import capture_logs
 
-from channels.chat.words import ONLY_EMOJI
-from channels.slack.events import EDITED, NO_WORDS
-from channels.surface import ActReply, InboundAct
-from protocols.escalation.messages import Escalation
-from protocols.kernel.seats import Seat
+from moot.channels.chat.words import ONLY_EMOJI
+from moot.channels.slack.events import EDITED, NO_WORDS
+from moot.channels.surface import ActReply, InboundAct
+from moot.protocols.escalation.messages import Escalation
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.live_slack import Society, living, never, posting, slack_server
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory

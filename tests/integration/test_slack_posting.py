@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from channels.slack import rendering
-from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
-from protocols.escalation.messages import Escalation
-from protocols.kernel.people import Note, Stop
-from protocols.kernel.seats import Seat
+from moot.channels.slack import rendering
+from moot.channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
+from moot.protocols.escalation.messages import Escalation
+from moot.protocols.kernel.people import Note, Stop
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import read_back
 from tests.doubles.live_slack import Society, id_, living, posting, slack_server
 from tests.doubles.slack_state import BOT_USER
@@ -330,7 +330,7 @@ def test_a_deleted_channel_waits_until_it_is_made_anew_and_is_found_there(server
             assert "run: moot slack setup" in str(caught.value)
             assert not caught.value.everywhere
             server.add_channel("a-arena", is_member=False)
-            monkeypatch.setattr("channels.slack.rooms.LOOK_AGAIN_S", 0.0)
+            monkeypatch.setattr("moot.channels.slack.rooms.LOOK_AGAIN_S", 0.0)
             await surface.post(posting(log.say("z", case_id="hyp_1"), root=first))
 
     asyncio.run(main())

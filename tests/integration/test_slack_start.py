@@ -6,8 +6,8 @@ import logging
 import pytest
 from structlog.testing import capture_logs
 
-from channels.slack import SlackSurface, socket_mode
-from channels.surface import SurfaceConfigError, SurfaceDown, load_surface
+from moot.channels.slack import SlackSurface, socket_mode
+from moot.channels.surface import SurfaceConfigError, SurfaceDown, load_surface
 from tests.doubles.live_slack import Society, living, slack_server
 from tests.doubles.surface_memory import SurfaceMemory
 from tests.doubles.waiting import until
@@ -108,7 +108,7 @@ def test_a_token_that_is_not_there_or_swapped_is_told(server, monkeypatch, varia
 )
 def test_an_option_that_cannot_be_meant_so_gets_one_line(options, says):
     with pytest.raises(SurfaceConfigError) as caught:
-        load_surface("channels.slack:SlackSurface", options)
+        load_surface("moot.channels.slack:SlackSurface", options)
     assert says in str(caught.value)
     assert "in-the-open" not in str(caught.value)
 
@@ -209,4 +209,4 @@ def test_what_the_libraries_log_is_all_that_our_handler_of_it_hears(server):
         async with living(server):
             return [*log.handlers, *logging.getLogger().handlers]
 
-    assert not [one for one in asyncio.run(main()) if type(one).__module__.startswith("channels.")]
+    assert not [one for one in asyncio.run(main()) if type(one).__module__.startswith("moot.channels.")]

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from channels.errors import LeaseHeld, StorageError
-from channels.log.file import open_log
-from channels.log.head import read_head
-from channels.log.lease import Lease, holder
-from channels.log.sqlite import SqliteBus
-from protocols.kernel.envelope import GENESIS, link
+from moot.channels.errors import LeaseHeld, StorageError
+from moot.channels.log.file import open_log
+from moot.channels.log.head import read_head
+from moot.channels.log.lease import Lease, holder
+from moot.channels.log.sqlite import SqliteBus
+from moot.protocols.kernel.envelope import GENESIS, link
 from tests.doubles.data_dir import read_lines
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, said
 
@@ -152,9 +152,9 @@ class file_size_limit:
 OPEN = """
 import asyncio, sys
 from pathlib import Path
-from channels.log.sqlite import SqliteBus
-from channels.guests.inbox import post
-from channels.guests.pump import InboxPump
+from moot.channels.log.sqlite import SqliteBus
+from moot.channels.guests.inbox import post
+from moot.channels.guests.pump import InboxPump
 from tests.doubles.tiny import *
 
 async def opened():
@@ -258,7 +258,7 @@ asyncio.run(main())
     guest = (
         OPEN
         + """
-from channels.guests.drafts import draft_to_json
+from moot.channels.guests.drafts import draft_to_json
 directory, name = sys.argv[1:]
 for n in range(60):
     post(Path(directory) / "log.sqlite", draft_to_json(said("-", f"{name} {n}")), f"{name}/{n}", 0.02)

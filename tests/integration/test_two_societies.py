@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from channels.outbox.outbox import Outbox
-from channels.outbox.pacing import UNPACED
-from channels.outbox.store import OutboxStore
-from channels.surface import Surface
-from config.settings import load_settings
+from moot.channels.outbox.outbox import Outbox
+from moot.channels.outbox.pacing import UNPACED
+from moot.channels.outbox.store import OutboxStore
+from moot.channels.surface import Surface
 from moot.clock import VirtualClock
+from moot.config.settings import load_settings
+from moot.protocols.kernel.envelope import Envelope
 from moot.society import Plan, Society
 from moot.stored import stored_envelopes
-from protocols.kernel.envelope import Envelope
 from tests.doubles import live_slack, on_discord
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.table import START

@@ -4,11 +4,11 @@ import copy
 
 import pytest
 
+from moot.protocols.arena.messages import ArenaTask, RunTerminated
+from moot.protocols.arena.verdict import parse_verdict
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
 from moot.verify.second_arena import verdict_of
-from protocols.arena.messages import ArenaTask, RunTerminated
-from protocols.arena.verdict import parse_verdict
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 from tests.doubles.tampering import alterations, judged, read, rehashed, stripped, write
 

@@ -4,13 +4,13 @@ import copy
 
 import pytest
 
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import as_json
 from moot.verify.panels import Panels
 from moot.verify.report import Findings
 from moot.verify.second_panel import SecondPanel
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.panel import audit
-from protocols.panel.contract import as_json
 from tests.doubles.panel_samples import FOCUS, FULL, report, synthesis
 from tests.doubles.panel_table import PanelTable
 from tests.doubles.tampering import alterations, judged, read, rehashed, stripped
@@ -158,7 +158,7 @@ def with_a_violation():
 
 
 def copy_of_phase2():
-    from protocols.panel.messages import Phase2
+    from moot.protocols.panel.messages import Phase2
 
     return Phase2(text=report("methodology", contract=FOCUS))
 

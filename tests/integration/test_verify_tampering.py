@@ -16,14 +16,14 @@ LINES: Final[Lines] = [json.loads(env.line) for env in full_life()]
 FIRST: Final = {line["body"]["type"]: n for n, line in reversed(list(enumerate(LINES)))}
 
 DESK: Final = {
-    name for name, kind in tampering.MESSAGES.items() if kind.__module__.startswith("protocols.trading.")
+    name for name, kind in tampering.MESSAGES.items() if kind.__module__.startswith("moot.protocols.trading.")
 } - {"HEALTH_CHECK"}
 """Types of a desk's log, see `test_verify_desk_tampering`."""
 
 APART: Final = {
     name
     for name, kind in tampering.MESSAGES.items()
-    if kind.__module__.startswith(("protocols.arena.", "protocols.panel."))
+    if kind.__module__.startswith(("moot.protocols.arena.", "moot.protocols.panel."))
 }
 """Types of runs of the Arena and of panels, see `test_verify_arena` and `test_verify_panel`."""
 

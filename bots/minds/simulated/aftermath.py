@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_evolver as phrases
-from bots.minds.simulated.criteria import spoken
-from bots.minds.simulated.judgement import weigh
-from bots.minds.simulated.lessons import figures_of
-from bots.minds.simulated.points import objection
-from bots.minds.simulated.transcript import part_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import paragraph, percent, sentence, two
-from bots.tools.backtest import PROFIT_FACTOR_CAP, judge
-from bots.tools.errors import ToolError
-from bots.tools.splits import splits
-from bots.tools.wording import describe
-from protocols.kernel.people import Override
-from protocols.research.debate_table import LOW_CONFIDENCE
-from protocols.research.judging import passes
-from protocols.research.messages import (
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_evolver as phrases
+from moot.bots.minds.simulated.criteria import spoken
+from moot.bots.minds.simulated.judgement import weigh
+from moot.bots.minds.simulated.lessons import figures_of
+from moot.bots.minds.simulated.points import objection
+from moot.bots.minds.simulated.transcript import part_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
+from moot.bots.tools.backtest import PROFIT_FACTOR_CAP, judge
+from moot.bots.tools.errors import ToolError
+from moot.bots.tools.splits import splits
+from moot.bots.tools.wording import describe
+from moot.protocols.kernel.people import Override
+from moot.protocols.research.debate_table import LOW_CONFIDENCE
+from moot.protocols.research.judging import passes
+from moot.protocols.research.messages import (
     BacktestMetrics,
     BacktestResult,
     CausalEntry,

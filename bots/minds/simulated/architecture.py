@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_architecture as phrases
-from bots.minds.simulated.catalogue import IDEAS, Grade, Idea
-from bots.minds.simulated.needs import Need, causes, idea_of, need_of, severity_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import sentence
-from protocols.arena.messages import ArenaTask
-from protocols.research.messages import (
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_architecture as phrases
+from moot.bots.minds.simulated.catalogue import IDEAS, Grade, Idea
+from moot.bots.minds.simulated.needs import Need, causes, idea_of, need_of, severity_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import sentence
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.research.messages import (
     ApprovedChange,
     ArchitectureCritique,
     ArchitectureProposal,

@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from bots.minds.mind import View
-from bots.minds.simulated.arena_criteria import CRITERIA, VAGUE, Criterion
-from bots.minds.simulated.delays import delay
-from bots.minds.simulated.temper import DEFAULT, Temper
-from bots.seats.weighing import DISPUTED, MOST_CLAIMS, claims_of, is_beyond
-from bots.seats.writer import Work, Writer
-from bots.tools.seeding import generator
+from moot.bots.minds.mind import View
+from moot.bots.minds.simulated.arena_criteria import CRITERIA, VAGUE, Criterion
+from moot.bots.minds.simulated.delays import delay
+from moot.bots.minds.simulated.temper import DEFAULT, Temper
+from moot.bots.seats.weighing import DISPUTED, MOST_CLAIMS, claims_of, is_beyond
+from moot.bots.seats.writer import Work, Writer
+from moot.bots.tools.seeding import generator
 
 FORGETS: Final = (0, 6)
 """So many sections a first draft leaves out: from the first number on, below the second."""

@@ -8,17 +8,17 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from bots.tools.backtest import Metrics, backtest
-from bots.tools.bars import Floats
-from bots.tools.returns import run
-from bots.tools.risk import RiskReport, assess
-from bots.tools.scores import correlation_risk, halves
-from bots.tools.seeding import generator
-from bots.tools.splits import splits
-from bots.tools.statistics import published, sharpe, tail_loss
-from bots.tools.strategies import StrategySpec, mutate
-from bots.tools.universe import Universe
-from protocols.research.debate_table import PASS_TRADES
+from moot.bots.tools.backtest import Metrics, backtest
+from moot.bots.tools.bars import Floats
+from moot.bots.tools.returns import run
+from moot.bots.tools.risk import RiskReport, assess
+from moot.bots.tools.scores import correlation_risk, halves
+from moot.bots.tools.seeding import generator
+from moot.bots.tools.splits import splits
+from moot.bots.tools.statistics import published, sharpe, tail_loss
+from moot.bots.tools.strategies import StrategySpec, mutate
+from moot.bots.tools.universe import Universe
+from moot.protocols.research.debate_table import PASS_TRADES
 
 CACHED_FILES: Final = 256
 NEIGHBOURS: Final = 5

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from bots.minds.simulated.needs import Need, causes, idea_of, need_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import paragraph, percent, sentence
-from protocols.research.messages import ArchitectureCritique, ArchitectureProposal, ArchitectureRebuttal
+from moot.bots.minds.simulated.needs import Need, causes, idea_of, need_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import paragraph, percent, sentence
+from moot.protocols.research.messages import ArchitectureCritique, ArchitectureProposal, ArchitectureRebuttal
 
 TRIED_FOR: Final = timedelta(days=28)
 """After so long a change is looked at."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bots.minds.mind import Reply
-from bots.minds.simulated.change_work import change_work
-from bots.minds.simulated.deskfile import subject
-from bots.minds.simulated.dossier import dossier
-from bots.minds.simulated.turn import Turn
-from config.contracts import load_contract
-from protocols.kernel.seats import Seat
-from protocols.panel.contract import as_json, prepared
-from protocols.panel.messages import PanelOpened
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated.change_work import change_work
+from moot.bots.minds.simulated.deskfile import subject
+from moot.bots.minds.simulated.dossier import dossier
+from moot.bots.minds.simulated.turn import Turn
+from moot.config.contracts import load_contract
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.contract import as_json, prepared
+from moot.protocols.panel.messages import PanelOpened
 
 
 def convene(turn: Turn) -> Reply | None:

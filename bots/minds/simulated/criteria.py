@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from bots.tools.strategies import ARCHETYPES
-from protocols.research.strictness import START_THRESHOLDS
+from moot.bots.tools.strategies import ARCHETYPES
+from moot.protocols.research.strictness import START_THRESHOLDS
 
 CRITERIA: Final = tuple(START_THRESHOLDS)
 """The scores of a RISK_ASSESSMENT, in its order."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_critic as phrases
-from bots.minds.simulated.casefile import CaseFile, Neighbourhood, neighbourhood
-from bots.minds.simulated.criteria import CRITERIA, spoken
-from bots.minds.simulated.points import WEAK, grounds, objection
-from bots.minds.simulated.rebuttal import flaw_facts
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.weighing import Stance, excesses, flaws_of, relieved, stance
-from bots.minds.simulated.wording import paragraph, sentence, two
-from protocols.research.messages import RiskAssessment, RiskScores, ThresholdsAdjusted
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_critic as phrases
+from moot.bots.minds.simulated.casefile import CaseFile, Neighbourhood, neighbourhood
+from moot.bots.minds.simulated.criteria import CRITERIA, spoken
+from moot.bots.minds.simulated.points import WEAK, grounds, objection
+from moot.bots.minds.simulated.rebuttal import flaw_facts
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.weighing import Stance, excesses, flaws_of, relieved, stance
+from moot.bots.minds.simulated.wording import paragraph, sentence, two
+from moot.protocols.research.messages import RiskAssessment, RiskScores, ThresholdsAdjusted
 
 Round = Literal[1, 2, 3, "revision"]
 

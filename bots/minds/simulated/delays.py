@@ -6,10 +6,10 @@ import math
 from datetime import datetime, timedelta
 from typing import Final
 
-from bots.minds.simulated.temper import DEFAULT, Temper
-from bots.tools.seeding import generator
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import SYSTEM_B, Seat
+from moot.bots.minds.simulated.temper import DEFAULT, Temper
+from moot.bots.tools.seeding import generator
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import SYSTEM_B, Seat
 
 TICKS: Final = frozenset(
     {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from bots.minds.simulated.turn import Turn
-from bots.tools.strategies import StrategySpec
-from protocols.kernel.message import Message
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.tools.strategies import StrategySpec
+from moot.protocols.kernel.message import Message
 
 M = TypeVar("M", bound=Message)
 
@@ -18,7 +18,7 @@ def subject(turn: Turn) -> str:
 
 
 def desk(turn: Turn) -> Mapping[str, Any]:
-    """Return the desk as the brief shows it, see `protocols.trading.briefing`."""
+    """Return the desk as the brief shows it, see `moot.protocols.trading.briefing`."""
     found: Mapping[str, Any] = turn.view.brief["desk"]
     return found
 

@@ -7,20 +7,20 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.minds.simulated.criteria import listed
-from bots.minds.simulated.deskfile import desk, known, spec_of, subject
-from bots.minds.simulated.operator_strategies import Gap
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
-from bots.tools.backtest import BacktestReport, backtest
-from bots.tools.errors import ToolError
-from bots.tools.splits import splits
-from bots.tools.statistics import tail_loss
-from bots.tools.strategies import StrategySpec
-from bots.tools.universe import Universe
-from bots.tools.wording import describe, triggers
-from memory.records import Experience, StrategyRecord
-from protocols.trading.limits import LIMITS, PORTFOLIO
+from moot.bots.minds.simulated.criteria import listed
+from moot.bots.minds.simulated.deskfile import desk, known, spec_of, subject
+from moot.bots.minds.simulated.operator_strategies import Gap
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
+from moot.bots.tools.backtest import BacktestReport, backtest
+from moot.bots.tools.errors import ToolError
+from moot.bots.tools.splits import splits
+from moot.bots.tools.statistics import tail_loss
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.universe import Universe
+from moot.bots.tools.wording import describe, triggers
+from moot.memory.records import Experience, StrategyRecord
+from moot.protocols.trading.limits import LIMITS, PORTFOLIO
 
 BEST_DAYS: Final = 10
 """Of so many days the share of all gains is told."""

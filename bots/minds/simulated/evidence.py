@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from bots.minds.simulated.temper import Temper
-from memory.records import StrategyRecord
-from memory.view import MemoryView
-from protocols.trading.life import HELD_BY_B
+from moot.bots.minds.simulated.temper import Temper
+from moot.memory.records import StrategyRecord
+from moot.memory.view import MemoryView
+from moot.protocols.trading.life import HELD_BY_B
 
 KEPT: Final = 0.5
 """A strategy in production thrives that keeps this share of its backtest's Sharpe ratio (R-B9)."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_evolver as phrases
-from bots.minds.simulated.casefile import CaseFile
-from bots.minds.simulated.criteria import spoken
-from bots.minds.simulated.judgement import Decision, Weighed, decide, is_mendable, weigh
-from bots.minds.simulated.points import objection
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.weighing import quality
-from bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
-from protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
-from protocols.research.messages import (
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_evolver as phrases
+from moot.bots.minds.simulated.casefile import CaseFile
+from moot.bots.minds.simulated.criteria import spoken
+from moot.bots.minds.simulated.judgement import Decision, Weighed, decide, is_mendable, weigh
+from moot.bots.minds.simulated.points import objection
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.weighing import quality
+from moot.bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
+from moot.protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
+from moot.protocols.research.messages import (
     ExtendDebate,
     FinalVerdict,
     ReviseRequest,

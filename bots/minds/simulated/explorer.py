@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bots.minds.mind import Aside, Reply
-from bots.minds.simulated import phrases_explorer as phrases
-from bots.minds.simulated.criteria import CRITERIA, archetypes_in, listed, speaks_against, spoken
-from bots.minds.simulated.evidence import named
-from bots.minds.simulated.lessons import Trial, failing, is_legal, near_miss
-from bots.minds.simulated.repair import changes
-from bots.minds.simulated.search import Candidate, Plan, candidates
-from bots.minds.simulated.transcript import part_of, spec_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import paragraph, percent, quoted, sentence, two
-from bots.tools.backtest import backtest
-from bots.tools.splits import splits
-from bots.tools.strategies import ARCHETYPES, StrategySpec
-from bots.tools.wording import describe, triggers
-from protocols.research.messages import CycleTrigger, ExpectedTraits, Hypothesis, ResearchNote
+from moot.bots.minds.mind import Aside, Reply
+from moot.bots.minds.simulated import phrases_explorer as phrases
+from moot.bots.minds.simulated.criteria import CRITERIA, archetypes_in, listed, speaks_against, spoken
+from moot.bots.minds.simulated.evidence import named
+from moot.bots.minds.simulated.lessons import Trial, failing, is_legal, near_miss
+from moot.bots.minds.simulated.repair import changes
+from moot.bots.minds.simulated.search import Candidate, Plan, candidates
+from moot.bots.minds.simulated.transcript import part_of, spec_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import paragraph, percent, quoted, sentence, two
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec
+from moot.bots.tools.wording import describe, triggers
+from moot.protocols.research.messages import CycleTrigger, ExpectedTraits, Hypothesis, ResearchNote
 
 RESEARCH = "#a-research"
 LOOKED_UP = 6

@@ -7,18 +7,18 @@ from itertools import pairwise
 from statistics import fmean, pstdev
 from typing import Any, Final, Literal, NamedTuple
 
-from bots.desk.risk import mean_correlation, profile, var95
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_guardian as phrases
-from bots.minds.simulated.deskfile import desk, filled_in, known, spec_of, subject
-from bots.minds.simulated.operator import metric_path
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import counted, percent, sentence, two
-from bots.tools.errors import ToolError
-from bots.tools.strategies import StrategySpec
-from protocols.trading.briefing import measured
-from protocols.trading.limits import LEVELS, LIMITS, PORTFOLIO, Limit, level_of, threshold_of
-from protocols.trading.messages import (
+from moot.bots.desk.risk import mean_correlation, profile, var95
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_guardian as phrases
+from moot.bots.minds.simulated.deskfile import desk, filled_in, known, spec_of, subject
+from moot.bots.minds.simulated.operator import metric_path
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import counted, percent, sentence, two
+from moot.bots.tools.errors import ToolError
+from moot.bots.tools.strategies import StrategySpec
+from moot.protocols.trading.briefing import measured
+from moot.protocols.trading.limits import LEVELS, LIMITS, PORTFOLIO, Limit, level_of, threshold_of
+from moot.protocols.trading.messages import (
     DeployReview,
     MetricsRecorded,
     OvernightRiskCheck,
@@ -30,7 +30,7 @@ from protocols.trading.messages import (
     RiskCheck,
     RiskProjection,
 )
-from protocols.trading.messages.deployments import Recommendation
+from moot.protocols.trading.messages.deployments import Recommendation
 
 Trend = Literal["increasing", "stable", "accelerating"]
 Assessment = Literal["acceptable", "elevated", "excessive"]

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bots.minds.mind import NAMELESS
-from bots.minds.simulated.criteria import archetypes_in, mentioned, speaks_against, symbols_in
-from bots.minds.simulated.wording import quoted
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.people import Note
+from moot.bots.minds.mind import NAMELESS
+from moot.bots.minds.simulated.criteria import archetypes_in, mentioned, speaks_against, symbols_in
+from moot.bots.minds.simulated.wording import quoted
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.people import Note
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.minds.simulated.casefile import neighbourhood
-from bots.minds.simulated.criteria import CRITERIA
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.weighing import (
+from moot.bots.minds.simulated.casefile import neighbourhood
+from moot.bots.minds.simulated.criteria import CRITERIA
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.weighing import (
     alpha_argument,
     certainty,
     excesses,
@@ -16,8 +16,8 @@ from bots.minds.simulated.weighing import (
     risk_argument,
     stance,
 )
-from protocols.research.debate_table import CONSERVATIVE_CONFIDENCE, LOW_CONFIDENCE
-from protocols.research.judging import is_tie, may_revise
+from moot.protocols.research.debate_table import CONSERVATIVE_CONFIDENCE, LOW_CONFIDENCE
+from moot.protocols.research.judging import is_tie, may_revise
 
 Decision = Literal["APPROVE", "REJECT", "REVISE"]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bots.minds.simulated.temper import Temper
-from bots.tools.errors import StrategyError
-from bots.tools.strategies import Number, StrategySpec, validate
-from bots.tools.universe import Universe
-from memory.records import Experience, PrincipleRecord
-from memory.view import MemoryView
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.tools.errors import StrategyError
+from moot.bots.tools.strategies import Number, StrategySpec, validate
+from moot.bots.tools.universe import Universe
+from moot.memory.records import Experience, PrincipleRecord
+from moot.memory.view import MemoryView
 
 PARAM, SYMBOL = "param.", "symbol."
 """Prefixes under which a record's figures hold the strategy itself, so that memory can be learnt from."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_evolver as phrases
-from bots.minds.simulated.lessons import figures_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import counted, paragraph, sentence, two
-from bots.tools.errors import StrategyError
-from bots.tools.strategies import StrategySpec, validate
-from bots.tools.wording import describe
-from protocols.research.messages import CausalEntry, CausalRecord, Reflection
-from protocols.trading.messages import PerformanceFeedback
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_evolver as phrases
+from moot.bots.minds.simulated.lessons import figures_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import counted, paragraph, sentence, two
+from moot.bots.tools.errors import StrategyError
+from moot.bots.tools.strategies import StrategySpec, validate
+from moot.bots.tools.wording import describe
+from moot.protocols.research.messages import CausalEntry, CausalRecord, Reflection
+from moot.protocols.trading.messages import PerformanceFeedback
 
 UNDERPERFORMED: Final = "underperformed_live"
 RECALLED: Final = "recalled"

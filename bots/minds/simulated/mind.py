@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
-from bots.minds.mind import Mind, Reply, View
-from bots.minds.simulated import (
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.minds.simulated import (
     aftermath,
     architecture,
     convening,
@@ -25,10 +25,10 @@ from bots.minds.simulated import (
     trader_reviews,
     weekly,
 )
-from bots.minds.simulated.delays import delay
-from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.turn import Turn
-from protocols.kernel.seats import Seat
+from moot.bots.minds.simulated.delays import delay
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.minds.simulated.turn import Turn
+from moot.protocols.kernel.seats import Seat
 
 Answer = Callable[[Turn], Reply | None]
 

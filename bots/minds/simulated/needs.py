@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from bots.minds.simulated.catalogue import IDEAS, Grade, Idea
-from bots.minds.simulated.criteria import spoken
-from bots.minds.simulated.reports import within
-from bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.catalogue import IDEAS, Grade, Idea
+from moot.bots.minds.simulated.criteria import spoken
+from moot.bots.minds.simulated.reports import within
+from moot.bots.minds.simulated.turn import Turn
 
 WEIGHT: Final[dict[Grade, float]] = {"low": 0.15, "medium": 0.35, "high": 0.6}
 """What an effort has to be outweighed by, as a share of the week's trials."""

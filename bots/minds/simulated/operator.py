@@ -7,16 +7,16 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any, Final
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_operator as phrases
-from bots.minds.simulated.deskfile import desk, filled_in, subject
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
-from protocols.trading.alert import MONITOR
-from protocols.trading.briefing import measured
-from protocols.trading.hours import trading_at
-from protocols.trading.limits import LIMITS, PORTFOLIO, threshold_of
-from protocols.trading.messages import (
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_operator as phrases
+from moot.bots.minds.simulated.deskfile import desk, filled_in, subject
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
+from moot.protocols.trading.alert import MONITOR
+from moot.protocols.trading.briefing import measured
+from moot.protocols.trading.hours import trading_at
+from moot.protocols.trading.limits import LIMITS, PORTFOLIO, threshold_of
+from moot.protocols.trading.messages import (
     CheckNewStrategies,
     DailyTradingReport,
     Feasibility,
@@ -32,7 +32,7 @@ from protocols.trading.messages import (
     TradingSummary,
     WeeklyTradingReport,
 )
-from protocols.trading.messages.risk import Action
+from moot.protocols.trading.messages.risk import Action
 
 LOOKED_BACK: Final = 4
 """So many RISK_CHECKs show where a metric goes."""

@@ -9,24 +9,24 @@ from typing import Any, Final
 
 import numpy as np
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_operator as phrases
-from bots.minds.simulated.casefile import Pool, open_file
-from bots.minds.simulated.criteria import listed
-from bots.minds.simulated.deskfile import filled_in, known, spec_of, subject
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
-from bots.tools.backtest import backtest
-from bots.tools.errors import ToolError
-from bots.tools.splits import splits
-from bots.tools.statistics import published
-from bots.tools.strategies import StrategySpec
-from bots.tools.universe import Universe
-from protocols.research.judging import passes
-from protocols.research.messages import BacktestMetrics, StrategyMoved
-from protocols.research.messages.strategies import Stage
-from protocols.trading.life import PAPER_DAYS
-from protocols.trading.messages import (
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_operator as phrases
+from moot.bots.minds.simulated.casefile import Pool, open_file
+from moot.bots.minds.simulated.criteria import listed
+from moot.bots.minds.simulated.deskfile import filled_in, known, spec_of, subject
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.errors import ToolError
+from moot.bots.tools.splits import splits
+from moot.bots.tools.statistics import published
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.universe import Universe
+from moot.protocols.research.judging import passes
+from moot.protocols.research.messages import BacktestMetrics, StrategyMoved
+from moot.protocols.research.messages.strategies import Stage
+from moot.protocols.trading.life import PAPER_DAYS
+from moot.protocols.trading.messages import (
     DeployDecision,
     DeployNotice,
     DeployParameters,

@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bots.minds.simulated import panel_plan, panel_review
-from protocols.panel.contract import Contract, ContractError, contract_from
-from protocols.panel.synthesis import (
+from moot.bots.minds.simulated import panel_plan, panel_review
+from moot.protocols.panel.contract import Contract, ContractError, contract_from
+from moot.protocols.panel.synthesis import (
     NONE_FIRED,
     Majority,
     OnNoneFired,
@@ -21,7 +21,7 @@ from protocols.panel.synthesis import (
     matrix_of,
     synthesize,
 )
-from protocols.panel.synthesis_text import SynthesisText
+from moot.protocols.panel.synthesis_text import SynthesisText
 
 
 def commit(

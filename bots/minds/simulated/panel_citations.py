@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from bots.minds.simulated.panel_found import Found, number_of
-from bots.minds.simulated.panel_layout import Layout
+from moot.bots.minds.simulated.panel_found import Found, number_of
+from moot.bots.minds.simulated.panel_layout import Layout
 
 _NAME: Final = r"[^\W\d_a-z][\w’'-]{1,30}"
 _YEAR: Final = r"(?:1[89]|20)\d\d"

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from bots.minds.simulated.panel_found import Found
-from bots.minds.simulated.panel_measures import MEASURES, Measure
-from bots.minds.simulated.panel_paper import Paper
-from bots.minds.simulated.panel_standards import Relation
+from moot.bots.minds.simulated.panel_found import Found
+from moot.bots.minds.simulated.panel_measures import MEASURES, Measure
+from moot.bots.minds.simulated.panel_paper import Paper
+from moot.bots.minds.simulated.panel_standards import Relation
 
 OR: Final = " or "
 AND: Final = " and "

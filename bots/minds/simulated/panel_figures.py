@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from bots.minds.simulated.panel_found import MOST_EXAMPLES, Found, number_of, share
-from bots.minds.simulated.panel_layout import Layout
+from moot.bots.minds.simulated.panel_found import MOST_EXAMPLES, Found, number_of, share
+from moot.bots.minds.simulated.panel_layout import Layout
 
 _NUMBER: Final = re.compile(r"(?<![\w.,/-])[-−+]?\d{1,15}(?:,\d{3}){0,4}(?:\.\d{1,12})?(?![\d\w]*/|[.,-]?\d)")
 _YEAR: Final = re.compile(r"(?:1[89]|20)\d\d")

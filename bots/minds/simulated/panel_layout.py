@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from bots.minds.simulated.panel_addressed import ENDS, addressed
+from moot.bots.minds.simulated.panel_addressed import ENDS, addressed
 
 KINDS: Final[Mapping[str, re.Pattern[str]]] = {
     kind: re.compile(rf"\b(?:{words})", re.IGNORECASE)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from bots.minds.simulated.panel_citations import citations
-from bots.minds.simulated.panel_figures import figures
-from bots.minds.simulated.panel_found import MOST_EXAMPLES, Found, number_of
-from bots.minds.simulated.panel_layout import Layout, layout, sentences
-from bots.minds.simulated.panel_measures import PASSAGES, STANDS_NEGATED
-from bots.minds.simulated.panel_prose import STEM, prose, stems
+from moot.bots.minds.simulated.panel_citations import citations
+from moot.bots.minds.simulated.panel_figures import figures
+from moot.bots.minds.simulated.panel_found import MOST_EXAMPLES, Found, number_of
+from moot.bots.minds.simulated.panel_layout import Layout, layout, sentences
+from moot.bots.minds.simulated.panel_measures import PASSAGES, STANDS_NEGATED
+from moot.bots.minds.simulated.panel_prose import STEM, prose, stems
 
 _NEGATION: Final = re.compile(
     r"(?:\b(?:no|not|never|nothing|nobody|without|lacks?|cannot|neither|nor)|n['’]t)\s(?:[^\W\d_]{1,14}\s){0,3}$",

@@ -8,17 +8,17 @@ from typing import Final
 
 import numpy as np
 
-from bots.minds.simulated.panel_clauses import Clause, Trigger, written
-from bots.minds.simulated.panel_measures import MEASURES
-from bots.minds.simulated.panel_standards import ROLES, TOPICS, Bound, Either, Emphasis, Test, Topic
-from bots.minds.simulated.panel_words import AGAIN, NOTED, OPENINGS, PARAPHRASES
-from bots.minds.simulated.wording import Voice, quoted
-from bots.tools.seeding import generator
-from protocols.panel.audit import ACKNOWLEDGED
-from protocols.panel.contract import Contract, Dimension
-from protocols.panel.grammar import one_line
-from protocols.panel.lint_phase1 import PARAPHRASE, PLAN
-from protocols.panel.triggers import tokens
+from moot.bots.minds.simulated.panel_clauses import Clause, Trigger, written
+from moot.bots.minds.simulated.panel_measures import MEASURES
+from moot.bots.minds.simulated.panel_standards import ROLES, TOPICS, Bound, Either, Emphasis, Test, Topic
+from moot.bots.minds.simulated.panel_words import AGAIN, NOTED, OPENINGS, PARAPHRASES
+from moot.bots.minds.simulated.wording import Voice, quoted
+from moot.bots.tools.seeding import generator
+from moot.protocols.panel.audit import ACKNOWLEDGED
+from moot.protocols.panel.contract import Contract, Dimension
+from moot.protocols.panel.grammar import one_line
+from moot.protocols.panel.lint_phase1 import PARAPHRASE, PLAN
+from moot.protocols.panel.triggers import tokens
 
 NAME_COUNTS: Final = 3
 """A word of a dimension's name tells its topic as much as so many of its description."""

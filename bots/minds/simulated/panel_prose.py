@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from bots.minds.simulated.panel_found import MOST_EXAMPLES, Found, number_of, share
-from bots.minds.simulated.panel_layout import LEAST_WORDS, Layout
+from moot.bots.minds.simulated.panel_found import MOST_EXAMPLES, Found, number_of, share
+from moot.bots.minds.simulated.panel_layout import LEAST_WORDS, Layout
 
 WORD: Final = re.compile(r"[^\W\d_][\w’'-]*")
 _VOWELS: Final = re.compile("[aeiouyàáâäèéêëìíîïòóôöùúûü]+", re.IGNORECASE)

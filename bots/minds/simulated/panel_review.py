@@ -9,13 +9,13 @@ from typing import Final
 
 import numpy as np
 
-from bots.minds.simulated.panel_clauses import Clause, Trigger, firing, read
-from bots.minds.simulated.panel_found import Found
-from bots.minds.simulated.panel_measures import MEASURES
-from bots.minds.simulated.panel_paper import Paper, read_paper
-from bots.minds.simulated.panel_plan import NOBODY, cut, shown
-from bots.minds.simulated.panel_standards import ROLES
-from bots.minds.simulated.panel_words import (
+from moot.bots.minds.simulated.panel_clauses import Clause, Trigger, firing, read
+from moot.bots.minds.simulated.panel_found import Found
+from moot.bots.minds.simulated.panel_measures import MEASURES
+from moot.bots.minds.simulated.panel_paper import Paper, read_paper
+from moot.bots.minds.simulated.panel_plan import NOBODY, cut, shown
+from moot.bots.minds.simulated.panel_standards import ROLES
+from moot.bots.minds.simulated.panel_words import (
     ADDRESSED,
     CLOSINGS,
     DISSENT,
@@ -27,14 +27,14 @@ from bots.minds.simulated.panel_words import (
     SUMMARIES,
     WARNED_BESIDES,
 )
-from bots.minds.simulated.wording import Voice, counted, paragraph
-from bots.tools.seeding import generator
-from protocols.panel.contract import Contract, Dimension, Score
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.pinned import DECISION
-from protocols.panel.reports import BODY, CONDITIONS, DIMENSIONS
-from protocols.panel.reports import DISSENT as DISSENT_TITLE
-from protocols.panel.synthesis import decide, predicates
+from moot.bots.minds.simulated.wording import Voice, counted, paragraph
+from moot.bots.tools.seeding import generator
+from moot.protocols.panel.contract import Contract, Dimension, Score
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.pinned import DECISION
+from moot.protocols.panel.reports import BODY, CONDITIONS, DIMENSIONS
+from moot.protocols.panel.reports import DISSENT as DISSENT_TITLE
+from moot.protocols.panel.synthesis import decide, predicates
 
 SUMMED: Final = {"words": "word", "sections": "section", "citations": "cited work", "numbers": "number"}
 """What a review tells of every text, and how it is called."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bots.minds.mind import View
-from bots.minds.simulated import panel
-from bots.minds.simulated.delays import delay
-from bots.minds.simulated.temper import DEFAULT, Temper
-from bots.seats.panel import PanelWriter
-from bots.seats.panel_prompts import Prompt
+from moot.bots.minds.mind import View
+from moot.bots.minds.simulated import panel
+from moot.bots.minds.simulated.delays import delay
+from moot.bots.minds.simulated.temper import DEFAULT, Temper
+from moot.bots.seats.panel import PanelWriter
+from moot.bots.seats.panel_prompts import Prompt
 
 
 class SimulatedPanelWriter(PanelWriter):

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bots.minds.simulated import phrases_critic, phrases_explorer
-from bots.minds.simulated.casefile import CaseFile
-from bots.minds.simulated.wording import Voice, percent, two
-from bots.tools.statistics import published
-from protocols.research.debate_table import PASS_DRAWDOWN, PASS_SHARPE
+from moot.bots.minds.simulated import phrases_critic, phrases_explorer
+from moot.bots.minds.simulated.casefile import CaseFile
+from moot.bots.minds.simulated.wording import Voice, percent, two
+from moot.bots.tools.statistics import published
+from moot.protocols.research.debate_table import PASS_DRAWDOWN, PASS_SHARPE
 
 WEAK: Final = 0.3
 """Strength below which an answer admits more than it refutes."""

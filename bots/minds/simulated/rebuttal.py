@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_explorer as phrases
-from bots.minds.simulated.casefile import CaseFile, neighbourhood
-from bots.minds.simulated.criteria import CRITERIA, mentioned, spoken
-from bots.minds.simulated.phrases_critic import FLAWS
-from bots.minds.simulated.points import answer, point
-from bots.minds.simulated.repair import changes, repair
-from bots.minds.simulated.transcript import part_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.weighing import excesses, flaws_of
-from bots.minds.simulated.wording import paragraph, percent, sentence, two
-from bots.tools.wording import describe
-from protocols.research.messages import (
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_explorer as phrases
+from moot.bots.minds.simulated.casefile import CaseFile, neighbourhood
+from moot.bots.minds.simulated.criteria import CRITERIA, mentioned, spoken
+from moot.bots.minds.simulated.phrases_critic import FLAWS
+from moot.bots.minds.simulated.points import answer, point
+from moot.bots.minds.simulated.repair import changes, repair
+from moot.bots.minds.simulated.transcript import part_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.weighing import excesses, flaws_of
+from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
+from moot.bots.tools.wording import describe
+from moot.protocols.research.messages import (
     Addressed,
     Concede,
     Rebuttal,

@@ -8,15 +8,15 @@ from typing import Final
 
 import numpy as np
 
-from bots.minds.simulated.casefile import CaseFile, Pool, measure
-from bots.minds.simulated.criteria import listed
-from bots.minds.simulated.lessons import is_legal
-from bots.minds.simulated.temper import Temper
-from bots.tools.backtest import backtest
-from bots.tools.risk import RiskReport
-from bots.tools.splits import splits
-from bots.tools.strategies import PARAM_SPACE, Number, StrategySpec, mutate
-from bots.tools.universe import Universe
+from moot.bots.minds.simulated.casefile import CaseFile, Pool, measure
+from moot.bots.minds.simulated.criteria import listed
+from moot.bots.minds.simulated.lessons import is_legal
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.risk import RiskReport
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import PARAM_SPACE, Number, StrategySpec, mutate
+from moot.bots.tools.universe import Universe
 
 SLOWER: Final = frozenset(
     {"fast", "slow", "window", "channel", "exit_channel", "momentum_days", "reversal_days", "volatility_days"}

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_evolver as phrases
-from bots.minds.simulated.criteria import listed, spoken
-from bots.minds.simulated.lessons import Trial
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import two
-from bots.tools.strategies import ARCHETYPES
-from protocols.research.calendar import schedule_of
-from protocols.research.learning import find_patterns, matching, principle_from
-from protocols.research.messages import (
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_evolver as phrases
+from moot.bots.minds.simulated.criteria import listed, spoken
+from moot.bots.minds.simulated.lessons import Trial
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import two
+from moot.bots.tools.strategies import ARCHETYPES
+from moot.protocols.research.calendar import schedule_of
+from moot.protocols.research.learning import find_patterns, matching, principle_from
+from moot.protocols.research.messages import (
     DailyReport,
     DailySummary,
     MicroCycleReport,

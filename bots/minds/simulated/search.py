@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bots.minds.simulated.casefile import Pool, likeness
-from bots.minds.simulated.lessons import Trial
-from bots.minds.simulated.temper import Temper
-from bots.tools.backtest import Metrics, backtest
-from bots.tools.risk import assess
-from bots.tools.splits import splits
-from bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate
-from bots.tools.universe import Universe
+from moot.bots.minds.simulated.casefile import Pool, likeness
+from moot.bots.minds.simulated.lessons import Trial
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.tools.backtest import Metrics, backtest
+from moot.bots.tools.risk import assess
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate
+from moot.bots.tools.universe import Universe
 
 DEAR: float = 3.0
 """What an excess of 0.1 in a score costs in Sharpe, tenfold."""

@@ -9,17 +9,17 @@ from typing import Final
 
 import numpy as np
 
-from bots.desk.market import Market
-from bots.minds.simulated.temper import DEFAULT, Temper
-from bots.tools.backtest import BacktestReport, backtest
-from bots.tools.risk import regime
-from bots.tools.seeding import generator
-from bots.tools.splits import splits
-from bots.tools.statistics import published
-from bots.tools.strategies import StrategySpec
-from bots.tools.universe import SESSION_ENDS_AT, Universe
-from memory.errors import StoreUnavailable
-from memory.evidence import Evidence
+from moot.bots.desk.market import Market
+from moot.bots.minds.simulated.temper import DEFAULT, Temper
+from moot.bots.tools.backtest import BacktestReport, backtest
+from moot.bots.tools.risk import regime
+from moot.bots.tools.seeding import generator
+from moot.bots.tools.splits import splits
+from moot.bots.tools.statistics import published
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.universe import SESSION_ENDS_AT, Universe
+from moot.memory.errors import StoreUnavailable
+from moot.memory.evidence import Evidence
 
 WORK: Final = "dossier"
 """Kind of evidence: a dossier or a proposal, as a panel's Phase 2 is shown it."""

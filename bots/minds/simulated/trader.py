@@ -7,28 +7,28 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from bots.desk.market import Market
-from bots.desk.signals import Fault, steady, target
-from bots.minds.mind import Aside, Reply
-from bots.minds.simulated import phrases_trader as phrases
-from bots.minds.simulated.deskfile import desk, filled_in, spec_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import briefly, percent, sentence
-from bots.tools.strategies import StrategySpec
-from protocols.kernel.officers import Ruling
-from protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
-from protocols.trading.limits import LEVELS, LIMITS, Reach, breaches, grows, surely_held, worst
-from protocols.trading.messages import (
+from moot.bots.desk.market import Market
+from moot.bots.desk.signals import Fault, steady, target
+from moot.bots.minds.mind import Aside, Reply
+from moot.bots.minds.simulated import phrases_trader as phrases
+from moot.bots.minds.simulated.deskfile import desk, filled_in, spec_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import briefly, percent, sentence
+from moot.bots.tools.strategies import StrategySpec
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
+from moot.protocols.trading.limits import LEVELS, LIMITS, Reach, breaches, grows, surely_held, worst
+from moot.protocols.trading.messages import (
     DeskCheck,
     RiskCheck,
     RiskParams,
     Signal,
     StrategyFault,
 )
-from protocols.trading.messages.deployments import OrderType
-from protocols.trading.messages.desk import Side
-from protocols.trading.no_order import LEAST_CONFIDENCE, is_edge
-from protocols.trading.session_follow import FLATTEN
+from moot.protocols.trading.messages.deployments import OrderType
+from moot.protocols.trading.messages.desk import Side
+from moot.protocols.trading.no_order import LEAST_CONFIDENCE, is_edge
+from moot.protocols.trading.session_follow import FLATTEN
 
 DESK: Final = "#b-desk"
 

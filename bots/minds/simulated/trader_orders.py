@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bots.desk.broker import Ticket, answer, cancel, ends_at
-from bots.minds.mind import Reply, View
-from bots.minds.simulated.deskfile import filled_in
-from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.transcript import Transcript
-from bots.minds.simulated.turn import Turn
-from protocols.trading.messages import Execution, NoOrder, Order
-from protocols.trading.no_order import Facts, most, reason_for
-from protocols.trading.trade import CANCELLING
+from moot.bots.desk.broker import Ticket, answer, cancel, ends_at
+from moot.bots.minds.mind import Reply, View
+from moot.bots.minds.simulated.deskfile import filled_in
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.minds.simulated.transcript import Transcript
+from moot.bots.minds.simulated.turn import Turn
+from moot.protocols.trading.messages import Execution, NoOrder, Order
+from moot.protocols.trading.no_order import Facts, most, reason_for
+from moot.protocols.trading.trade import CANCELLING
 
 
 def order(turn: Turn) -> Reply:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from bots.desk.broker import SHARE, cost_bps
-from bots.desk.market import Market
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_trader as phrases
-from bots.minds.simulated.deskfile import desk, filled_in, known, spec_of
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import counted, percent, sentence, two
-from bots.tools.backtest import backtest
-from bots.tools.errors import ToolError
-from bots.tools.returns import BASIS_POINT
-from bots.tools.splits import splits
-from protocols.trading.messages import DeployReview, Feasibility, PromotionReview
-from protocols.trading.messages.deployments import Recommendation
+from moot.bots.desk.broker import SHARE, cost_bps
+from moot.bots.desk.market import Market
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_trader as phrases
+from moot.bots.minds.simulated.deskfile import desk, filled_in, known, spec_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import counted, percent, sentence, two
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.errors import ToolError
+from moot.bots.tools.returns import BASIS_POINT
+from moot.bots.tools.splits import splits
+from moot.protocols.trading.messages import DeployReview, Feasibility, PromotionReview
+from moot.protocols.trading.messages.deployments import Recommendation
 
 USUAL_DAYS: Final = 20
 """Days whose volume says what is usual."""

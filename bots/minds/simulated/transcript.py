@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from bots.minds.simulated.criteria import mentioned
-from bots.tools.strategies import StrategySpec
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.officers import Ruling, Violation
-from protocols.research.messages import (
+from moot.bots.minds.simulated.criteria import mentioned
+from moot.bots.tools.strategies import StrategySpec
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.officers import Ruling, Violation
+from moot.protocols.research.messages import (
     Concede,
     ExtendDebate,
     FinalVerdict,

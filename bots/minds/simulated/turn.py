@@ -8,23 +8,23 @@ from functools import cached_property
 
 import numpy as np
 
-from bots.minds.mind import View
-from bots.minds.simulated.casefile import CaseFile, Pool, open_file
-from bots.minds.simulated.delays import delay
-from bots.minds.simulated.evidence import Live, live
-from bots.minds.simulated.heed import Heeded, attention, heeded
-from bots.minds.simulated.lessons import Trial, against, pool, trials
-from bots.minds.simulated.points import point
-from bots.minds.simulated.temper import Temper
-from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.transcript import Transcript, spec_of
-from bots.minds.simulated.weighing import excesses, tolerated
-from bots.minds.simulated.wording import Voice
-from bots.tools.errors import ToolError
-from bots.tools.strategies import StrategySpec
-from bots.tools.universe import Universe
-from memory.records import PrincipleRecord
-from protocols.research.messages import Strategy
+from moot.bots.minds.mind import View
+from moot.bots.minds.simulated.casefile import CaseFile, Pool, open_file
+from moot.bots.minds.simulated.delays import delay
+from moot.bots.minds.simulated.evidence import Live, live
+from moot.bots.minds.simulated.heed import Heeded, attention, heeded
+from moot.bots.minds.simulated.lessons import Trial, against, pool, trials
+from moot.bots.minds.simulated.points import point
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.minds.simulated.transcript import Transcript, spec_of
+from moot.bots.minds.simulated.weighing import excesses, tolerated
+from moot.bots.minds.simulated.wording import Voice
+from moot.bots.tools.errors import ToolError
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.universe import Universe
+from moot.memory.records import PrincipleRecord
+from moot.protocols.research.messages import Strategy
 
 
 class Turn:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 
-from bots.minds.mind import Reply
-from bots.minds.simulated import phrases_evolver as phrases
-from bots.minds.simulated.criteria import spoken
-from bots.minds.simulated.lessons import Trial
-from bots.minds.simulated.reports import best_archetype, commonest, within, worst_archetypes
-from bots.minds.simulated.turn import Turn
-from bots.minds.simulated.wording import percent, sentence, two
-from protocols.research.messages import MetaReflection, ThresholdReview, VerdictDistribution, WeeklyReport
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated import phrases_evolver as phrases
+from moot.bots.minds.simulated.criteria import spoken
+from moot.bots.minds.simulated.lessons import Trial
+from moot.bots.minds.simulated.reports import best_archetype, commonest, within, worst_archetypes
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import percent, sentence, two
+from moot.protocols.research.messages import (
+    MetaReflection,
+    ThresholdReview,
+    VerdictDistribution,
+    WeeklyReport,
+)
 
 FEW, MANY = 0.25, 0.45
 """Shares of approvals outside which a recommendation says so."""

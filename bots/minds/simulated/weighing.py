@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bots.minds.simulated.casefile import CaseFile, Neighbourhood
-from bots.minds.simulated.criteria import CRITERIA
-from bots.minds.simulated.temper import Temper
-from bots.tools.statistics import published
-from protocols.research.debate_table import CLEAR_SIGNAL, PASS_DRAWDOWN
+from moot.bots.minds.simulated.casefile import CaseFile, Neighbourhood
+from moot.bots.minds.simulated.criteria import CRITERIA
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.tools.statistics import published
+from moot.protocols.research.debate_table import CLEAR_SIGNAL, PASS_DRAWDOWN
 
 Rating = Literal["PASS", "CONDITIONAL_PASS", "REJECT"]
 

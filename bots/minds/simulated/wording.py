@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from bots.tools.strategies import StrategySpec
-from bots.tools.wording import describe
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.wording import describe
 
 MOST_QUOTED: Final = 120
 """Characters of a person's words that a bot repeats."""

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from channels.showing.looks import LOOKS, MOOT
-from channels.showing.rendering import NAMELESS, Names, card, predicate
-from channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.times import rfc3339
+from moot.channels.showing.looks import LOOKS, MOOT
+from moot.channels.showing.rendering import NAMELESS, Names, card, predicate
+from moot.channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.times import rfc3339
 
 Card = dict[str, Any]
 """What `card_of` gives; plain JSON."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from channels.showing.wording import clean, plain, seat_name, words
+from moot.channels.showing.wording import clean, plain, seat_name, words
 from moot.panel.record import panel_record
-from protocols.kernel.envelope import Envelope
-from protocols.panel.contract import ROLES, Contract, ContractError, contract_from
-from protocols.panel.reports import ReportError, parse_report
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.panel.contract import ROLES, Contract, ContractError, contract_from
+from moot.protocols.panel.reports import ReportError, parse_report
 
 
 def panel_tables(said: Sequence[Envelope]) -> list[dict[str, Any]]:

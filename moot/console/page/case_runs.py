@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from channels.showing.wording import clean
-from protocols.arena.conformance import check
-from protocols.arena.record import audit_record
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import ProtocolError
+from moot.channels.showing.wording import clean
+from moot.protocols.arena.conformance import check
+from moot.protocols.arena.record import audit_record
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import ProtocolError
 
 MOST_LINES: Final = 400
 """Lines of a draft that are compared and shown."""

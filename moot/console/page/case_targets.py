@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from channels.showing.wording import words
+from moot.channels.showing.wording import words
 from moot.console.errors import NotThere
 from moot.console.model import CaseView, ReadModel
-from protocols.kernel.envelope import Envelope
-from protocols.research.targets import TARGETS, Target
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.research.targets import TARGETS, Target
 
 MICRO: Final = "micro"
 A_MINUTE: Final = timedelta(minutes=1)

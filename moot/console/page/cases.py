@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from channels.showing.wording import clean, seat_name, words
+from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError
 from moot.console.model import CaseView, Person, ReadModel
 from moot.console.page.case_panels import panel_tables
@@ -13,9 +13,9 @@ from moot.console.page.case_runs import conformance_tables, rounds_of
 from moot.console.page.case_targets import targets_of
 from moot.console.page.figures_parts import figure
 from moot.console.page.views import owed_of
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.times import rfc3339
-from protocols.trading.deploy import TABLE
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.trading.deploy import TABLE
 
 MOST_POINTS: Final = 2_000
 """Points of a curve."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from channels.showing.wording import clean, number, words
+from moot.channels.showing.wording import clean, number, words
 from moot.console.errors import NotReady
 from moot.console.model import ReadModel, Standing
 from moot.console.page.figures_parts import (
@@ -22,7 +22,7 @@ from moot.console.page.figures_parts import (
     strategy_link,
 )
 from moot.desk import Market, market
-from protocols.trading.messages.desk import TradingDay
+from moot.protocols.trading.messages.desk import TradingDay
 
 UNREAD: Final = "Not known yet: the log is still being read."
 

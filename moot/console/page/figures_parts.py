@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeGuard
 from urllib.parse import urlencode
 
-from channels.showing.wording import clean, number, plain
+from moot.channels.showing.wording import clean, number, plain
 from moot.console.model import MOST_WINDOW, ReadModel
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.times import rfc3339
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.times import rfc3339
 
 Body = Mapping[str, Any]
 Page = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from channels.showing.wording import clean, seat_name, words
+from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.model import ReadModel
 from moot.console.page.figures_parts import (
     LAST,

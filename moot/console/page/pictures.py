@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from channels.showing.avatars import avatar
-from channels.showing.looks import LOOKS
+from moot.channels.showing.avatars import avatar
+from moot.channels.showing.looks import LOOKS
+from moot.protocols.kernel.seats import Seat
 from moot.version import MOOT_VERSION
-from protocols.kernel.seats import Seat
 
 YEAR: Final = "private, max-age=31536000, immutable"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from channels.showing.wording import clean
+from moot.channels.showing.wording import clean
 from moot.console.errors import NotThere
 from moot.console.model import ChannelView, Person, ReadModel
 from moot.console.page import views
@@ -15,8 +15,8 @@ from moot.console.page.cases import facts_of
 from moot.console.page.figures import figures_of
 from moot.console.page.seats import form_of
 from moot.console.page.shelves import MOST_COUNTED, OPENED_FIRST, SHELVES, counts_of, records_of
-from protocols.kernel.catalogue import CHANNELS
-from protocols.rulebook import MESSAGES
+from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.rulebook import MESSAGES
 
 Json = dict[str, Any]
 

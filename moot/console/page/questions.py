@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
-from channels.chat.commands import CommandError, parse
-from channels.surface import ActReply
+from moot.channels.chat.commands import CommandError, parse
+from moot.channels.surface import ActReply
 from moot.console.errors import NotThere
 from moot.console.model import ChannelView, Person, ReadModel
 from moot.console.page import views
@@ -17,7 +17,7 @@ from moot.console.page.cases import facts_of
 from moot.console.page.places import WINDOW, asked_of, found_by, seq_of, view_of
 from moot.console.page.seats import faults_of, suggested
 from moot.console.page.shelves import records_of
-from protocols.kernel.times import rfc3339
+from moot.protocols.kernel.times import rfc3339
 
 Json = dict[str, Any]
 

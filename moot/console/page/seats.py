@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from channels.showing.wording import clean, seat_name, words
+from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model import ObligationView, Person, ReadModel
-from protocols.kernel.times import rfc3339
-from protocols.rulebook import MESSAGES, rules
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import MESSAGES, rules
 
 OPENERS: Final = frozenset(rules().openers)
 """Types that open a case of their own; its id is given by the sequencer."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from channels.showing.wording import clean
+from moot.channels.showing.wording import clean
 from moot.console.errors import ConsoleError
 from moot.console.model import Person, ReadModel
 from moot.console.page import views

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from channels.showing.wording import clean, words
-from memory.records import Record
+from moot.channels.showing.wording import clean, words
 from moot.console.model import ReadModel
 from moot.console.page.figures_parts import figure
-from protocols.kernel.times import rfc3339
+from moot.memory.records import Record
+from moot.protocols.kernel.times import rfc3339
 
 SHELVES: Final = (
     "causal",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from channels.chat.commands import COMMANDS
-from channels.showing.looks import LOOKS
-from channels.showing.rendering import NAMELESS, Names
-from channels.showing.wording import clean, seat_name, words
-from channels.surface import ActKind
+from moot.channels.chat.commands import COMMANDS
+from moot.channels.showing.looks import LOOKS
+from moot.channels.showing.rendering import NAMELESS, Names
+from moot.channels.showing.wording import clean, seat_name, words
+from moot.channels.surface import ActKind
 from moot.console.errors import NotThere
 from moot.console.model import (
     ChannelView,
@@ -21,10 +21,10 @@ from moot.console.model import (
     Window,
 )
 from moot.console.page.cards import card_of
-from protocols.kernel.seats import BOTS, OFFICERS, Seat
-from protocols.kernel.times import rfc3339
-from protocols.trading.book import Book
-from protocols.trading.halt import RESUMING
+from moot.protocols.kernel.seats import BOTS, OFFICERS, Seat
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.trading.book import Book
+from moot.protocols.trading.halt import RESUMING
 
 GROUPS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("System A", frozenset({"A"})),

@@ -6,21 +6,21 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from channels.errors import Refused
-from channels.guests.drafts import draft_to_json
+from moot.channels.errors import Refused
+from moot.channels.guests.drafts import draft_to_json
 from moot.door import Door
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.seats import BOTS, PEOPLE, Seat
+from moot.protocols.kernel.stop import SOCIETY
+from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 from moot.simulation.worlds.dice import Dice
 from moot.society import Society
-from protocols.arena.messages import ArenaTask
-from protocols.escalation.case import EscalationState
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from protocols.kernel.seats import BOTS, PEOPLE, Seat
-from protocols.kernel.stop import SOCIETY
-from protocols.rulebook import CHANNEL_OF
-from protocols.trading.messages import Halt, Resume, ResumeConfirmed
 
 ADMINS: Final = {"cli": ("owner",), "console": ("owner",), "discord": ("ann",), "slack": ("bob",)}
 EVERYBODY: Final = (

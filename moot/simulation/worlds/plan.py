@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
+from moot.protocols.kernel.times import rfc3339
 from moot.simulation.worlds.dice import Dice
-from protocols.kernel.times import rfc3339
 
 FIRST_DAY: Final = datetime(2026, 1, 5, tzinfo=UTC)
 DAYS: Final = 330

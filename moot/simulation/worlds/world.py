@@ -14,13 +14,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from channels.errors import BusClosed, StorageError
-from config.settings import Settings, load_settings
+from moot.channels.errors import BusClosed, StorageError
 from moot.clock import Clock, VirtualClock
+from moot.config.settings import Settings, load_settings
 from moot.door import Door
 from moot.logs import open_log
 from moot.logs.jsonlines import JsonLines
 from moot.patience import Patience
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import OfficerFault
 from moot.simulation.worlds import people
 from moot.simulation.worlds.dice import Dice
 from moot.simulation.worlds.plan import Event, WorldPlan
@@ -29,9 +32,6 @@ from moot.society import Past, Plan, Society
 from moot.stored import last_sent_at
 from moot.up import control_clock
 from moot.verify.verifier import verify
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.errors import OfficerFault
 
 DOWN_S: Final = 3.0
 """After a kill the society is down for the event's size, at least so many seconds."""

@@ -9,7 +9,7 @@
 A message admits what a rule must judge (a FINAL_VERDICT of REVISE, two extra rounds); the case judges it.
 """
 
-from protocols.research.messages.architecture import (
+from moot.protocols.research.messages.architecture import (
     ApprovedChange,
     ArchitectureCritique,
     ArchitectureProposal,
@@ -19,7 +19,7 @@ from protocols.research.messages.architecture import (
     ChangeResponse,
     ProposedChange,
 )
-from protocols.research.messages.cycles import (
+from moot.protocols.research.messages.cycles import (
     CycleContext,
     CycleDeferred,
     CycleSkipped,
@@ -28,7 +28,7 @@ from protocols.research.messages.cycles import (
     MicroCycleReport,
     ResearchNote,
 )
-from protocols.research.messages.debate import (
+from moot.protocols.research.messages.debate import (
     Addressed,
     Concede,
     ExpectedTraits,
@@ -43,7 +43,7 @@ from protocols.research.messages.debate import (
     RiskScores,
     Verdict,
 )
-from protocols.research.messages.reports import (
+from moot.protocols.research.messages.reports import (
     CausalEntry,
     CausalRecord,
     DailyReport,
@@ -59,7 +59,7 @@ from protocols.research.messages.reports import (
     WeeklyReport,
     Window,
 )
-from protocols.research.messages.strategies import (
+from moot.protocols.research.messages.strategies import (
     BacktestMetrics,
     BacktestResult,
     Split,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from protocols.kernel.fields import Exact, Minted, Several, Week
-from protocols.kernel.message import Count, Ident, Message, Part, Text
+from moot.protocols.kernel.fields import Exact, Minted, Several, Week
+from moot.protocols.kernel.message import Count, Ident, Message, Part, Text
 
 Grade = Literal["low", "medium", "high"]
 """Severity of an objection, priority of a change."""

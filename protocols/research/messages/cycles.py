@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from protocols.kernel.fields import Minted, Several
-from protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
+from moot.protocols.kernel.fields import Minted, Several
+from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
 
 Schedule = Literal["micro", "daily", "architecture"]
 """The schedules of System A; the mode of a cycle is the schedule that fired it."""

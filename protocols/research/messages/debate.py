@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from protocols.kernel.fields import Exact, Minted, Several, Whole
-from protocols.kernel.message import Ident, Message, Number, Part, Share, Text
-from protocols.research.messages.strategies import Strategy
+from moot.protocols.kernel.fields import Exact, Minted, Several, Whole
+from moot.protocols.kernel.message import Ident, Message, Number, Part, Share, Text
+from moot.protocols.research.messages.strategies import Strategy
 
 Decision = Literal["APPROVE", "REJECT", "REVISE"]
 """What a verdict says."""

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from protocols.kernel.fields import Day, Minted, Numbers, Several, Week
-from protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
+from moot.protocols.kernel.fields import Day, Minted, Numbers, Several, Week
+from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
 
 
 class Window(Part):

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from protocols.kernel.fields import Day, Minted, Numbers, Several
-from protocols.kernel.message import Count, Ident, Message, Number, Part, Share, Text
+from moot.protocols.kernel.fields import Day, Minted, Numbers, Several
+from moot.protocols.kernel.message import Count, Ident, Message, Number, Part, Share, Text
 
 Stage = Literal["candidates", "staging", "production", "withdrawn"]
 """Where a strategy stands."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from protocols.trading.messages.bridge import (
+from moot.protocols.trading.messages.bridge import (
     FeedbackResponse,
     MetricsRecorded,
     PerformanceFeedback,
     Realised,
     RecallRequest,
 )
-from protocols.trading.messages.deployments import (
+from moot.protocols.trading.messages.deployments import (
     DeployDecision,
     DeployNotice,
     DeployParameters,
@@ -19,7 +19,7 @@ from protocols.trading.messages.deployments import (
     PromotionProposal,
     PromotionReview,
 )
-from protocols.trading.messages.desk import (
+from moot.protocols.trading.messages.desk import (
     DeskCheck,
     Execution,
     NoOrder,
@@ -29,8 +29,8 @@ from protocols.trading.messages.desk import (
     StrategyFault,
     TradingDay,
 )
-from protocols.trading.messages.health import HealthCheck
-from protocols.trading.messages.reports import (
+from moot.protocols.trading.messages.health import HealthCheck
+from moot.protocols.trading.messages.reports import (
     Attribution,
     CheckNewStrategies,
     DailyTradingReport,
@@ -40,7 +40,7 @@ from protocols.trading.messages.reports import (
     TradingSummary,
     WeeklyTradingReport,
 )
-from protocols.trading.messages.risk import (
+from moot.protocols.trading.messages.risk import (
     Feasibility,
     Halt,
     OvernightRiskCheck,

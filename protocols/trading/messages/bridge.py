@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from protocols.kernel.fields import Day, Minted, Numbers, Several
-from protocols.kernel.message import Count, Ident, Message, Number, Part, Text
+from moot.protocols.kernel.fields import Day, Minted, Numbers, Several
+from moot.protocols.kernel.message import Count, Ident, Message, Number, Part, Text
 
 
 class Realised(Part):

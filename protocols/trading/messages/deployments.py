@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from protocols.kernel.fields import FrozenJson, Minted, Numbers, Several
-from protocols.kernel.message import Count, Ident, Message, Number, Part, Share, Text
-from protocols.research.messages.strategies import Stage
+from moot.protocols.kernel.fields import FrozenJson, Minted, Numbers, Several
+from moot.protocols.kernel.message import Count, Ident, Message, Number, Part, Share, Text
+from moot.protocols.research.messages.strategies import Stage
 
 OrderType = Literal["market", "limit"]
 Form = Literal["guardian", "trader"]

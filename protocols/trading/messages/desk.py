@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from protocols.kernel.fields import Day, Minted, Several
-from protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
-from protocols.trading.messages.deployments import OrderType
+from moot.protocols.kernel.fields import Day, Minted, Several
+from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
+from moot.protocols.trading.messages.deployments import OrderType
 
 Side = Literal["BUY", "SELL"]
 NoOrderReason = Literal[

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from protocols.kernel.fields import FrozenJson
-from protocols.kernel.message import Instant, Message
+from moot.protocols.kernel.fields import FrozenJson
+from moot.protocols.kernel.message import Instant, Message
 
 
 class HealthCheck(Message):

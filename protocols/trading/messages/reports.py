@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from protocols.kernel.fields import Day, Minted, Numbers, Several, Week
-from protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
+from moot.protocols.kernel.fields import Day, Minted, Numbers, Several, Week
+from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Part, Share, Text
 
 RiskStatus = Literal["NORMAL", "WARNING", "CRITICAL", "HALTED"]
 

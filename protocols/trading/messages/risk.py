@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from protocols.kernel.fields import Minted, Numbers, Several
-from protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
+from moot.protocols.kernel.fields import Minted, Numbers, Several
+from moot.protocols.kernel.message import Count, Ident, Instant, Message, Number, Text
 
 Level = Literal["INFO", "WARNING", "CRITICAL", "HALT"]
 Action = Literal["reduce_exposure", "hold", "monitor"]

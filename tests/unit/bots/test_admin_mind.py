@@ -8,14 +8,14 @@ from functools import cache
 from statistics import median
 from typing import Any
 
-from bots.minds.admin import MEDIAN, SimulatedAdmin
-from bots.minds.mind import Mind, Reply, View
-from memory.inmemory import InMemoryStore
-from protocols.escalation.messages import Escalation, EscalationAck, EscalationAnswer
-from protocols.escalation.triggers import ANSWER_WITHIN, options_of
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.seats import Seat
+from moot.bots.minds.admin import MEDIAN, SimulatedAdmin
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.escalation.messages import Escalation, EscalationAck, EscalationAnswer
+from moot.protocols.escalation.triggers import ANSWER_WITHIN, options_of
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
 from tests.doubles.stage import Stage, play

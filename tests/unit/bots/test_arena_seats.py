@@ -4,13 +4,13 @@ from contextlib import suppress
 
 import pytest
 
-from bots.minds.scripted_arena import ScriptedWriter
-from bots.seats.arena import ArenaMind
-from bots.seats.hooks import LONGEST_TOLD
-from bots.seats.sessions import KEPT, LostSessions, Session, SessionMissing, SessionStore
-from bots.seats.toolset import toolbox_of
-from bots.seats.weighing import MOST_CLAIMS, is_beyond
-from bots.tools.errors import (
+from moot.bots.minds.scripted_arena import ScriptedWriter
+from moot.bots.seats.arena import ArenaMind
+from moot.bots.seats.hooks import LONGEST_TOLD
+from moot.bots.seats.sessions import KEPT, LostSessions, Session, SessionMissing, SessionStore
+from moot.bots.seats.toolset import toolbox_of
+from moot.bots.seats.weighing import MOST_CLAIMS, is_beyond
+from moot.bots.tools.errors import (
     AccessError,
     NoSuchTool,
     NotebookGarbage,
@@ -19,10 +19,10 @@ from bots.tools.errors import (
     StudioUnavailable,
     WriteBlocked,
 )
-from bots.tools.notebook_answers import Passage
-from protocols.arena import messages as m
-from protocols.arena.states import State
-from protocols.kernel.seats import ARENA, Seat
+from moot.bots.tools.notebook_answers import Passage
+from moot.protocols.arena import messages as m
+from moot.protocols.arena.states import State
+from moot.protocols.kernel.seats import ARENA, Seat
 from tests.doubles.arena_minds import Notes, SayingWriter, stage
 from tests.doubles.arena_table import NOTEBOOK
 from tests.doubles.views import run
@@ -314,7 +314,7 @@ def test_8_2_only_what_bears_on_a_claim_is_evidence():
 
 
 def test_contradictions_are_told_before_support_where_there_is_too_much(monkeypatch):
-    monkeypatch.setattr("bots.seats.hooks.MOST_FINDINGS", 2)
+    monkeypatch.setattr("moot.bots.seats.hooks.MOST_FINDINGS", 2)
     words = WORDS[:3]
     said = {f"{word}ware": f"The component {word}ware stores records safely." for word in words[:2]}
     said[f"{words[2]}ware"] = f"The component {words[2]}ware never stores records safely."

@@ -9,13 +9,13 @@ from functools import cache
 
 import pytest
 
-from bots.minds.simulated.arena import SimulatedWriter
-from bots.minds.simulated.arena_criteria import CRITERIA
-from bots.seats.weighing import MOST_CLAIMS, claims_of
 from moot.arena.offline import RunOptions, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
-from protocols.arena.conformance import check
-from protocols.kernel.seats import Seat
+from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.minds.simulated.arena_criteria import CRITERIA
+from moot.bots.seats.weighing import MOST_CLAIMS, claims_of
+from moot.protocols.arena.conformance import check
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.arena_minds import SayingWriter, stage
 
 TASK = {"task_id": "t1", "initial_prompt": "Shorten the debates of the exchange.", "session_id": "s1"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.seats.weighing import DISPUTED, MOST_CLAIMS, MOST_TEXT, claims_of, is_beyond, sentences, weigh
+from moot.bots.seats.weighing import DISPUTED, MOST_CLAIMS, MOST_TEXT, claims_of, is_beyond, sentences, weigh
 
 CLAIM = "The cache lowers the latency of every request"
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.tools.backtest import PASS_RULE, backtest, judge, measure
-from bots.tools.bars import Bars
-from bots.tools.errors import StrategyError
-from bots.tools.prices import load_universe
-from bots.tools.returns import Costs, Run
-from bots.tools.splits import Span, splits
-from bots.tools.strategies import ARCHETYPES, StrategySpec, draw
-from bots.tools.universe import Universe
+from moot.bots.tools.backtest import PASS_RULE, backtest, judge, measure
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.errors import StrategyError
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.returns import Costs, Run
+from moot.bots.tools.splits import Span, splits
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw
+from moot.bots.tools.universe import Universe
 
 START = datetime(2026, 2, 23, tzinfo=UTC)
 SAMPLE = load_universe("sample", start=START, seed=7)

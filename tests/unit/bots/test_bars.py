@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bots.tools.bars import Bars
+from moot.bots.tools.bars import Bars
 
 
 def bars(days=10, symbol="AAA"):

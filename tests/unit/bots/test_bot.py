@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bots.minds.mind import Mind, Reply, View
-from protocols.kernel.envelope import Actor, Draft
-from protocols.kernel.people import Note, SeatReleased, SeatTaken
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play

@@ -3,10 +3,10 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from bots.tools.bars import Bars
-from bots.tools.continuation import MEAN_BLOCK, sessions_after
-from bots.tools.prices import load_universe
-from bots.tools.universe import Universe
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.continuation import MEAN_BLOCK, sessions_after
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.universe import Universe
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 LATER = START + timedelta(days=400)

@@ -3,12 +3,12 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from bots.desk.broker import FEE_LEAST, Ticket, answer, cancel, ends_at, fills, refusal
-from bots.desk.market import Market
-from bots.tools.bars import Bars
-from bots.tools.prices import load_universe
-from bots.tools.universe import Universe
-from protocols.trading.hours import session_on
+from moot.bots.desk.broker import FEE_LEAST, Ticket, answer, cancel, ends_at, fills, refusal
+from moot.bots.desk.market import Market
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.universe import Universe
+from moot.protocols.trading.hours import session_on
 from tests.doubles.copying import replace
 
 AT = datetime(2026, 3, 4, 16, 3, 11, tzinfo=UTC)

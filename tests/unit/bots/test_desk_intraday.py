@@ -5,13 +5,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bots.desk.intraday import read_intraday
-from bots.desk.market import Market
-from bots.desk.quarters import QUARTER, quarters_of
-from bots.tools.bars import Bars
-from bots.tools.errors import PriceFileError
-from bots.tools.universe import Universe
-from protocols.trading.hours import session_on
+from moot.bots.desk.intraday import read_intraday
+from moot.bots.desk.market import Market
+from moot.bots.desk.quarters import QUARTER, quarters_of
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.universe import Universe
+from moot.protocols.trading.hours import session_on
 
 FIRST, SECOND = date(2018, 3, 8), date(2018, 3, 9)
 HEADER = "timestamp,open,high,low,close,volume"

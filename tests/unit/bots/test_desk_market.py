@@ -4,12 +4,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bots.desk.bridge import bridge
-from bots.desk.market import TAILS_KEPT, Market
-from bots.tools.bars import Bars
-from bots.tools.prices import load_universe
-from bots.tools.universe import Universe
-from protocols.trading.hours import session_on
+from moot.bots.desk.bridge import bridge
+from moot.bots.desk.market import TAILS_KEPT, Market
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.universe import Universe
+from moot.protocols.trading.hours import session_on
 
 START = datetime(2026, 2, 23, tzinfo=UTC)
 DAY = date(2026, 3, 4)

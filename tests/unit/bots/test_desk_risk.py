@@ -4,12 +4,12 @@ import empyrical
 import numpy as np
 import pytest
 
-from bots.desk.risk import concentration, daily_moves, mean_correlation, profile, var95
-from bots.tools.bars import Bars
-from bots.tools.prices import load_universe
-from bots.tools.splits import splits
-from bots.tools.strategies import StrategySpec
-from bots.tools.universe import Universe
+from moot.bots.desk.risk import concentration, daily_moves, mean_correlation, profile, var95
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.universe import Universe
 
 NOW = datetime(2026, 3, 4, 16, tzinfo=UTC)
 MOMENTUM = StrategySpec(

@@ -3,12 +3,12 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from bots.desk.market import Market
-from bots.desk.signals import Fault, target
-from bots.tools.prices import load_universe
-from bots.tools.signals import WARM_UP_BARS, positions
-from bots.tools.strategies import ARCHETYPES, StrategySpec, draw
-from protocols.trading.hours import session_on
+from moot.bots.desk.market import Market
+from moot.bots.desk.signals import Fault, target
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.signals import WARM_UP_BARS, positions
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw
+from moot.protocols.trading.hours import session_on
 
 DAY = date(2026, 3, 4)
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.tools.indicators import (
+from moot.bots.tools.indicators import (
     held_state,
     lagged,
     ratio,

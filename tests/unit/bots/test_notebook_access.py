@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from bots.tools.access import READ_ONLY, READ_WRITE, Access, Blocked, Tool, Toolbox
-from bots.tools.errors import NoSuchTool, WriteBlocked
+from moot.bots.tools.access import READ_ONLY, READ_WRITE, Access, Blocked, Tool, Toolbox
+from moot.bots.tools.errors import NoSuchTool, WriteBlocked
 
 
 @pytest.fixture

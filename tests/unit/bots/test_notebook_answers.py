@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-from bots.tools.errors import NotebookError, NotebookGarbage, NotebookRefused
-from bots.tools.notebook_answers import Passage, described, passages, report_ref
+from moot.bots.tools.errors import NotebookError, NotebookGarbage, NotebookRefused
+from moot.bots.tools.notebook_answers import Passage, described, passages, report_ref
 
 
 def says(*texts, structured=None, is_error=False):

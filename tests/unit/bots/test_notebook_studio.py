@@ -2,8 +2,8 @@
 
 import pytest
 
-from bots.tools.errors import NotebookFolderError, StudioUnavailable
-from bots.tools.notebook_studio import NAME_CHARS, Studio
+from moot.bots.tools.errors import NotebookFolderError, StudioUnavailable
+from moot.bots.tools.notebook_studio import NAME_CHARS, Studio
 
 
 @pytest.fixture

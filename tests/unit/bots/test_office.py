@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from bots.officers.office import Office
-from channels.bus import Receipt
-from channels.errors import BusClosed, StorageError
+from moot.bots.officers.office import Office
+from moot.channels.bus import Receipt
+from moot.channels.errors import BusClosed, StorageError
 from moot.clock import VirtualClock
-from protocols.kernel.envelope import OFFICER, Draft, Envelope
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
 from tests.doubles.stage import Stage, play

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.minds.simulated.panel_clauses import AND, OR, Clause, firing, read, written
-from bots.minds.simulated.panel_measures import MEASURES, PASSAGES, STANDS_NEGATED
-from bots.minds.simulated.panel_paper import read_paper
-from bots.minds.simulated.panel_standards import ROLES, TOPICS
-from protocols.panel.contract import ROLES as SEATS
-from protocols.panel.triggers import tokens
+from moot.bots.minds.simulated.panel_clauses import AND, OR, Clause, firing, read, written
+from moot.bots.minds.simulated.panel_measures import MEASURES, PASSAGES, STANDS_NEGATED
+from moot.bots.minds.simulated.panel_paper import read_paper
+from moot.bots.minds.simulated.panel_standards import ROLES, TOPICS
+from moot.protocols.panel.contract import ROLES as SEATS
+from moot.protocols.panel.triggers import tokens
 
 RELATIONS = st.sampled_from(("no", "below", "above"))
 

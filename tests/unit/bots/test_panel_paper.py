@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.minds.simulated.panel_measures import MEASURES
-from bots.minds.simulated.panel_paper import read_paper
+from moot.bots.minds.simulated.panel_measures import MEASURES
+from moot.bots.minds.simulated.panel_paper import read_paper
 from tests.doubles.panel_papers import paper
 
 BODY = "We measured the rooms of the house on many nights with the same loggers, and wrote down what each one said.\n"

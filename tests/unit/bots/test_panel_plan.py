@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.minds.simulated.panel import commit, review
-from bots.minds.simulated.panel_clauses import Clause, read
-from bots.minds.simulated.panel_plan import topic_of
-from config.contracts import SHIPPED, load_contract
-from protocols.panel.contract import ROLES, Amendments, Contract, ContractError, as_json, contract_from
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.lint_phase2 import lint_phase2
+from moot.bots.minds.simulated.panel import commit, review
+from moot.bots.minds.simulated.panel_clauses import Clause, read
+from moot.bots.minds.simulated.panel_plan import topic_of
+from moot.config.contracts import SHIPPED, load_contract
+from moot.protocols.panel.contract import ROLES, Amendments, Contract, ContractError, as_json, contract_from
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.lint_phase2 import lint_phase2
 from tests.doubles.panel_contracts import contracts
 from tests.doubles.panel_papers import paper
 
@@ -150,9 +150,9 @@ def test_any_eligible_contract_gets_outputs_that_pass_both_lints(
 IN_ANOTHER_PROCESS = """
 import sys
 from pathlib import Path
-from bots.minds.simulated.panel import commit, review
-from config.contracts import load_contract
-from protocols.panel.contract import as_json
+from moot.bots.minds.simulated.panel import commit, review
+from moot.config.contracts import load_contract
+from moot.protocols.panel.contract import as_json
 data = as_json(load_contract("full"))
 plan = commit("da", data, "T", "F", 300, (), 3)
 print(plan + review("da", data, plan, Path(sys.argv[1]).read_text(encoding="utf-8"), 3), end="")

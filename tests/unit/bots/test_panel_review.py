@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.minds.simulated.panel import commit, review, synthesize_text
-from config.contracts import load_contract
-from protocols.panel.contract import ROLES, as_json
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.reports import parse_report
-from protocols.panel.synthesis import NONE_FIRED, SynthesisAborted
-from protocols.panel.synthesis_text import parse_synthesis
+from moot.bots.minds.simulated.panel import commit, review, synthesize_text
+from moot.config.contracts import load_contract
+from moot.protocols.panel.contract import ROLES, as_json
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.reports import parse_report
+from moot.protocols.panel.synthesis import NONE_FIRED, SynthesisAborted
+from moot.protocols.panel.synthesis_text import parse_synthesis
 from tests.doubles.panel_papers import concluded, panel, paper, reviewed, without
 
 SEEDS = range(50)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from bots.minds.mind import View
-from bots.seats.panel import PanelMind
-from memory.inmemory import InMemoryStore
-from protocols.kernel.obligation import NO_GRACE, Obligation, Visibility
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import View
+from moot.bots.seats.panel import PanelMind
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation, Visibility
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.table import START
 
 

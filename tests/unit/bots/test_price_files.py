@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.tools.bars import Bars
-from bots.tools.errors import PriceFileError
-from bots.tools.price_files import parse_prices, read_price_file
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.price_files import parse_prices, read_price_file
 
 HEADER = "date,open,high,low,close,volume"
 ROWS = (

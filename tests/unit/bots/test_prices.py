@@ -3,8 +3,8 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 
-from bots.tools.errors import PriceFileError
-from bots.tools.prices import load_universe
+from moot.bots.tools.errors import PriceFileError
+from moot.bots.tools.prices import load_universe
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from bots.tools import returns as module
-from bots.tools.bars import Bars
-from bots.tools.returns import Costs, run
-from bots.tools.splits import Span
-from bots.tools.strategies import StrategySpec
-from bots.tools.universe import Universe
+from moot.bots.tools import returns as module
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.returns import Costs, run
+from moot.bots.tools.splits import Span
+from moot.bots.tools.strategies import StrategySpec
+from moot.bots.tools.universe import Universe
 
 FREE = Costs(0.0, 0.0)
 SPEC = StrategySpec("momentum", {"fast": 2, "slow": 10, "allow_short": 1, "target_vol": 0.2}, ("A",))

@@ -3,15 +3,15 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from bots.tools import risk
-from bots.tools.backtest import backtest
-from bots.tools.bars import Bars
-from bots.tools.errors import StrategyError, TooFewBarsError
-from bots.tools.prices import load_universe
-from bots.tools.risk import assess, regime
-from bots.tools.splits import splits
-from bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate
-from bots.tools.universe import Universe
+from moot.bots.tools import risk
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.errors import StrategyError, TooFewBarsError
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.risk import assess, regime
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate
+from moot.bots.tools.universe import Universe
 
 START = datetime(2026, 2, 23, tzinfo=UTC)
 SAMPLE = load_universe("sample", start=START, seed=7)

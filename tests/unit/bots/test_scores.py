@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.tools import scores
+from moot.bots.tools import scores
 
 FIGURE = st.floats(-1e6, 1e6)
 SERIES = st.lists(st.floats(-1.0, 1e6), min_size=0, max_size=40).map(np.array)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bots.minds.mind import Mind
-from bots.minds.scripted import Entry, ScriptedMind
-from protocols.codec import decode_body
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import Mind
+from moot.bots.minds.scripted import Entry, ScriptedMind
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play
 

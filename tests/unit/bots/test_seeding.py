@@ -1,4 +1,4 @@
-from bots.tools.seeding import generator
+from moot.bots.tools.seeding import generator
 
 
 def test_the_same_parts_give_the_same_stream_in_every_process():

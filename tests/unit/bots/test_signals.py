@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bots.tools.bars import Bars
-from bots.tools.signals import WARM_UP_BARS, _exposure, _series, _trend, _volatility, positions
-from bots.tools.strategies import ARCHETYPES, PARAM_SPACE, StrategySpec, draw
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.signals import WARM_UP_BARS, _exposure, _series, _trend, _volatility, positions
+from moot.bots.tools.strategies import ARCHETYPES, PARAM_SPACE, StrategySpec, draw
 
 DAYS = 700
 

@@ -3,17 +3,17 @@ from datetime import timedelta
 
 import pytest
 
-from bots.minds.simulated.catalogue import IDEAS
-from bots.minds.simulated.criteria import CODES, CRITERIA
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.needs import need_of, severity_of
-from bots.minds.simulated.tools import SimulatedTools
-from bots.tools.prices import load_universe
-from memory.evidence import InMemoryEvidence
-from protocols.arena.contracts import NotebookContext, ProtocolConfig, TaskContext
-from protocols.kernel.seats import SYSTEM_A, Seat
-from protocols.research import messages as m
-from protocols.research.scope import names_a_parameter
+from moot.bots.minds.simulated.catalogue import IDEAS
+from moot.bots.minds.simulated.criteria import CODES, CRITERIA
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.needs import need_of, severity_of
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.tools.prices import load_universe
+from moot.memory.evidence import InMemoryEvidence
+from moot.protocols.arena.contracts import NotebookContext, ProtocolConfig, TaskContext
+from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.scope import names_a_parameter
 from tests.doubles.views import START, Society
 
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import View
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.tools import SimulatedTools
-from bots.tools.prices import load_universe
-from config.contracts import load_contract
-from memory.errors import StoreUnavailable
-from memory.evidence import Evidence, InMemoryEvidence, text_of
-from memory.inmemory import InMemoryStore
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.panel.contract import as_json, baseline_sha256, contract_from
-from protocols.panel.messages import PanelOpened
-from protocols.research import messages as m
-from protocols.trading.briefing import desk_brief
+from moot.bots.minds.mind import View
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.tools.prices import load_universe
+from moot.config.contracts import load_contract
+from moot.memory.errors import StoreUnavailable
+from moot.memory.evidence import Evidence, InMemoryEvidence, text_of
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.contract import as_json, baseline_sha256, contract_from
+from moot.protocols.panel.messages import PanelOpened
+from moot.protocols.research import messages as m
+from moot.protocols.trading.briefing import desk_brief
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable
 from tests.doubles.table import START
@@ -121,7 +121,7 @@ def test_the_contract_is_the_shipped_one_and_says_when_it_was_taken() -> None:
 def test_what_a_contract_notes_for_one_paper_is_put_before_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     noted = {"stage_specific_notes": "mind the debate"}
     amended = contract_from({**as_json(load_contract("architecture")), "agent_amendments": noted})
-    monkeypatch.setattr("bots.minds.simulated.convening.load_contract", lambda _name: amended)
+    monkeypatch.setattr("moot.bots.minds.simulated.convening.load_contract", lambda _name: amended)
     body, _ = opened(Seat.EVOLVER, {"change": ("arch_001", "keep reflections for a year", "raise it")})
     assert body.contract["agent_amendments"] == noted
 

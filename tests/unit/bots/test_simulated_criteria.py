@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bots.minds.simulated.criteria import (
+from moot.bots.minds.simulated.criteria import (
     CRITERIA,
     NAMES,
     archetypes_in,
@@ -12,12 +12,12 @@ from bots.minds.simulated.criteria import (
     spoken,
     symbols_in,
 )
-from bots.minds.simulated.heed import attention, heeded
-from bots.minds.simulated.wording import MOST_QUOTED, Voice, counted, percent, quoted, sentence, two
-from bots.tools.seeding import generator
-from protocols.kernel.envelope import Actor, Envelope
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
+from moot.bots.minds.simulated.heed import attention, heeded
+from moot.bots.minds.simulated.wording import MOST_QUOTED, Voice, counted, percent, quoted, sentence, two
+from moot.bots.tools.seeding import generator
+from moot.protocols.kernel.envelope import Actor, Envelope
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 
 NOON = datetime(2026, 2, 23, 12, tzinfo=UTC)
 SYMBOLS = ("SP500", "SIM-ALFA", "SIM-ALFAX")

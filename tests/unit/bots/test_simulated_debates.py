@@ -9,18 +9,18 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.transcript import spec_of
-from bots.tools.backtest import backtest
-from bots.tools.bars import Bars
-from bots.tools.prices import load_universe
-from bots.tools.splits import splits
-from bots.tools.strategies import validate
-from bots.tools.universe import Universe
-from memory.evidence import InMemoryEvidence
-from protocols.kernel.seats import Seat
-from protocols.research.judging import passes
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.minds.simulated.transcript import spec_of
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import validate
+from moot.bots.tools.universe import Universe
+from moot.memory.evidence import InMemoryEvidence
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.judging import passes
 from tests.doubles.views import START, Society, one_debate
 
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)

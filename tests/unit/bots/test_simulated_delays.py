@@ -3,10 +3,10 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from bots.minds.simulated.delays import delay, is_unwell
-from bots.minds.simulated.temper import DEFAULT, Temper
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
+from moot.bots.minds.simulated.delays import delay, is_unwell
+from moot.bots.minds.simulated.temper import DEFAULT, Temper
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
 
 NOON = datetime(2026, 2, 23, 12, tzinfo=UTC)
 WELL = Temper(spell_chance=0.0)

@@ -3,21 +3,21 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from bots.minds.simulated.aftermath import strategy_id
-from bots.minds.simulated.mind import ANSWERS, SimulatedMind
-from bots.minds.simulated.tools import SimulatedTools
-from bots.tools.bars import Bars
-from bots.tools.prices import load_universe
-from bots.tools.universe import Universe
-from memory.errors import StoreUnavailable
-from memory.evidence import InMemoryEvidence
-from protocols.kernel.people import Override
-from protocols.kernel.seats import SYSTEM_A, Seat
-from protocols.research.architecture_table import DUTIES as WEEKLY
-from protocols.research.cycle import MACHINE as CYCLE
-from protocols.research.daily import DUTIES as DAILY
-from protocols.research.debate_table import DUTIES as DEBATE
-from protocols.research.debate_table import EXTENSION_BAND
+from moot.bots.minds.simulated.aftermath import strategy_id
+from moot.bots.minds.simulated.mind import ANSWERS, SimulatedMind
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.universe import Universe
+from moot.memory.errors import StoreUnavailable
+from moot.memory.evidence import InMemoryEvidence
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.research.architecture_table import DUTIES as WEEKLY
+from moot.protocols.research.cycle import MACHINE as CYCLE
+from moot.protocols.research.daily import DUTIES as DAILY
+from moot.protocols.research.debate_table import DUTIES as DEBATE
+from moot.protocols.research.debate_table import EXTENSION_BAND
 from tests.doubles import bodies
 from tests.doubles.views import START, Society, one_debate
 

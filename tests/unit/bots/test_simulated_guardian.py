@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from bots.desk.risk import mean_correlation, var95
-from bots.minds.simulated.delays import TICKS, delay
-from bots.minds.simulated.guardian import LINES, path_of
-from bots.minds.simulated.mind import ANSWERS
-from bots.minds.simulated.temper import DEFAULT
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.rights import GUARDIAN as GUARDIANS
-from protocols.trading.rights import RIGHTS
-from protocols.trading.rights import TRADER as TRADERS
+from moot.bots.desk.risk import mean_correlation, var95
+from moot.bots.minds.simulated.delays import TICKS, delay
+from moot.bots.minds.simulated.guardian import LINES, path_of
+from moot.bots.minds.simulated.mind import ANSWERS
+from moot.bots.minds.simulated.temper import DEFAULT
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.rights import GUARDIAN as GUARDIANS
+from moot.protocols.trading.rights import RIGHTS
+from moot.protocols.trading.rights import TRADER as TRADERS
 from tests.doubles import bodies
 from tests.doubles.desk_minds import MindedDesk, at, trend
 

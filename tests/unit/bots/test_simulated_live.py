@@ -8,26 +8,26 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import View
-from bots.minds.simulated import explorer, reports
-from bots.minds.simulated.evidence import Live, live
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.search import candidates
-from bots.minds.simulated.temper import DEFAULT
-from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.turn import Turn
-from bots.tools.prices import load_universe
-from bots.tools.seeding import generator
-from bots.tools.strategies import ARCHETYPES
-from memory.evidence import InMemoryEvidence
-from memory.inmemory import InMemoryStore
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.research.daily import DAILY
-from protocols.trading import bridge
-from protocols.trading import messages as t
+from moot.bots.minds.mind import View
+from moot.bots.minds.simulated import explorer, reports
+from moot.bots.minds.simulated.evidence import Live, live
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.search import candidates
+from moot.bots.minds.simulated.temper import DEFAULT
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.seeding import generator
+from moot.bots.tools.strategies import ARCHETYPES
+from moot.memory.evidence import InMemoryEvidence
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.daily import DAILY
+from moot.protocols.trading import bridge
+from moot.protocols.trading import messages as t
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.debating import assess, backtest, hypothesise, judge

@@ -7,26 +7,26 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import View
-from bots.minds.simulated.mind import ANSWERS, SimulatedMind
-from bots.minds.simulated.operator import close_figures
-from bots.minds.simulated.operator_strategies import Gap, gap_of
-from bots.minds.simulated.tools import SimulatedTools
-from bots.tools.prices import load_universe
-from memory.evidence import InMemoryEvidence
-from memory.inmemory import InMemoryStore
-from protocols.kernel.envelope import OFFICER, Draft
-from protocols.kernel.message import changed
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.trading import alert, deploy, promotion
-from protocols.trading import messages as t
-from protocols.trading.briefing import desk_brief
-from protocols.trading.life import Life
-from protocols.trading.rights import OPERATOR as OPERATORS
-from protocols.trading.rights import RIGHTS
-from protocols.trading.session import SESSION
+from moot.bots.minds.mind import View
+from moot.bots.minds.simulated.mind import ANSWERS, SimulatedMind
+from moot.bots.minds.simulated.operator import close_figures
+from moot.bots.minds.simulated.operator_strategies import Gap, gap_of
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.tools.prices import load_universe
+from moot.memory.evidence import InMemoryEvidence
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.envelope import OFFICER, Draft
+from moot.protocols.kernel.message import changed
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.trading import alert, deploy, promotion
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.briefing import desk_brief
+from moot.protocols.trading.life import Life
+from moot.protocols.trading.rights import OPERATOR as OPERATORS
+from moot.protocols.trading.rights import RIGHTS
+from moot.protocols.trading.session import SESSION
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.life_table import LifeTable, guardian, trader

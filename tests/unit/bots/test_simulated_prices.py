@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from bots.tools.bars import Bars
-from bots.tools.simulated_prices import SAMPLE_STOCKS, sample_stocks, synthetic_stocks
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.simulated_prices import SAMPLE_STOCKS, sample_stocks, synthetic_stocks
 
 
 def index(symbol, seed):

@@ -3,19 +3,19 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from bots.minds.simulated.casefile import Pool, measure, neighbourhood, open_file
-from bots.minds.simulated.criteria import CRITERIA
-from bots.minds.simulated.lessons import Trial, against, failing, figures_of, near_miss, trials
-from bots.minds.simulated.points import point
-from bots.minds.simulated.repair import changes, repair
-from bots.minds.simulated.search import Plan, candidates
-from bots.minds.simulated.temper import DEFAULT
-from bots.minds.simulated.tools import SimulatedTools
-from bots.tools.prices import load_universe
-from bots.tools.risk import assess
-from bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate, validate
-from memory.evidence import InMemoryEvidence
-from memory.records import Experience, PrincipleRecord
+from moot.bots.minds.simulated.casefile import Pool, measure, neighbourhood, open_file
+from moot.bots.minds.simulated.criteria import CRITERIA
+from moot.bots.minds.simulated.lessons import Trial, against, failing, figures_of, near_miss, trials
+from moot.bots.minds.simulated.points import point
+from moot.bots.minds.simulated.repair import changes, repair
+from moot.bots.minds.simulated.search import Plan, candidates
+from moot.bots.minds.simulated.temper import DEFAULT
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.tools.prices import load_universe
+from moot.bots.tools.risk import assess
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw, mutate, validate
+from moot.memory.evidence import InMemoryEvidence
+from moot.memory.records import Experience, PrincipleRecord
 from tests.doubles.copying import replace
 
 NOW = datetime(2026, 3, 2, 10, tzinfo=UTC)

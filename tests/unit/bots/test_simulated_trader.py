@@ -4,16 +4,16 @@ from datetime import timedelta
 
 import pytest
 
-from bots.desk.broker import Ticket, fills
-from bots.desk.signals import steady, target
-from bots.minds.simulated.tools import SimulatedTools
-from bots.minds.simulated.trader import ASSET, HEADROOM, Room, Round
-from bots.minds.simulated.transcript import spec_of
-from memory.evidence import InMemoryEvidence
-from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.book_figures import Position
+from moot.bots.desk.broker import Ticket, fills
+from moot.bots.desk.signals import steady, target
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.minds.simulated.trader import ASSET, HEADROOM, Room, Round
+from moot.bots.minds.simulated.transcript import spec_of
+from moot.memory.evidence import InMemoryEvidence
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.book_figures import Position
 from tests.doubles import bodies
 from tests.doubles.desk_minds import MindedDesk, at, tools, trend
 

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 import pytest
 
-from bots.minds.simulated.mind import SimulatedMind
-from bots.minds.simulated.tools import SimulatedTools
-from bots.tools.prices import load_universe
-from memory.evidence import InMemoryEvidence
-from protocols.kernel.seats import SYSTEM_A
-from protocols.research.scope import names_a_parameter
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.tools.prices import load_universe
+from moot.memory.evidence import InMemoryEvidence
+from moot.protocols.kernel.seats import SYSTEM_A
+from moot.protocols.research.scope import names_a_parameter
 from tests.doubles.views import Society
 
 START = datetime(2026, 2, 23, tzinfo=UTC)

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.minds.simulated.casefile import Neighbourhood
-from bots.minds.simulated.criteria import CRITERIA
-from bots.minds.simulated.temper import DEFAULT
-from bots.minds.simulated.weighing import (
+from moot.bots.minds.simulated.casefile import Neighbourhood
+from moot.bots.minds.simulated.criteria import CRITERIA
+from moot.bots.minds.simulated.temper import DEFAULT
+from moot.bots.minds.simulated.weighing import (
     alpha_argument,
     certainty,
     excesses,
@@ -15,8 +15,8 @@ from bots.minds.simulated.weighing import (
     stance,
     tolerated,
 )
-from protocols.research.debate_table import CLEAR_SIGNAL, LOW_CONFIDENCE, TIE
-from protocols.research.strictness import START_THRESHOLDS
+from moot.protocols.research.debate_table import CLEAR_SIGNAL, LOW_CONFIDENCE, TIE
+from moot.protocols.research.strictness import START_THRESHOLDS
 
 FINE = dict.fromkeys(CRITERIA, 0.3)
 share = st.floats(0, 1)

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.tools.bars import Bars
-from bots.tools.errors import TooFewBarsError
-from bots.tools.splits import MAX_BARS, Span, splits
-from bots.tools.universe import Universe
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.errors import TooFewBarsError
+from moot.bots.tools.splits import MAX_BARS, Span, splits
+from moot.bots.tools.universe import Universe
 
 
 def universe(days):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from bots.tools.statistics import annual_return, correlation, max_drawdown, published, sharpe, tail_loss
+from moot.bots.tools.statistics import annual_return, correlation, max_drawdown, published, sharpe, tail_loss
 
 MEASURES = (sharpe, max_drawdown, annual_return, tail_loss)
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bots.tools.errors import StrategyError
-from bots.tools.strategies import ARCHETYPES, ORDERED, PARAM_SPACE, StrategySpec, draw, mutate, validate
+from moot.bots.tools.errors import StrategyError
+from moot.bots.tools.strategies import ARCHETYPES, ORDERED, PARAM_SPACE, StrategySpec, draw, mutate, validate
 
 SYMBOLS = ("A", "B", "C", "D", "E", "F", "G", "H")
 MOMENTUM = {"fast": 20, "slow": 60, "allow_short": 0, "target_vol": 0.2}

@@ -3,8 +3,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import numpy as np
 import pytest
 
-from bots.tools.bars import Bars
-from bots.tools.universe import VIEWS_KEPT, Universe
+from moot.bots.tools.bars import Bars
+from moot.bots.tools.universe import VIEWS_KEPT, Universe
 
 
 def bars(symbol, first="2020-01-01", days=10, scale=1.0):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from bots.tools.strategies import ARCHETYPES, StrategySpec, draw
-from bots.tools.wording import describe, triggers
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec, draw
+from moot.bots.tools.wording import describe, triggers
 
 COMMON = {"allow_short": 0, "target_vol": 0.2}
 

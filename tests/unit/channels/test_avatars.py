@@ -6,9 +6,9 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from channels.showing.avatars import SIDE, avatar, emoji_name
-from channels.showing.looks import LOOKS, MOOT
-from protocols.kernel.seats import Seat
+from moot.channels.showing.avatars import SIDE, avatar, emoji_name
+from moot.channels.showing.looks import LOOKS, MOOT
+from moot.protocols.kernel.seats import Seat
 
 SEATS = [*Seat, None]
 
@@ -34,7 +34,8 @@ def test_a_picture_is_a_small_square_png_in_the_colour_of_the_seat(seat):
 
 
 def test_the_bytes_are_the_same_every_time_and_in_every_process():
-    code = "import hashlib; from channels.showing.avatars import avatar; from protocols.kernel.seats import Seat; "
+    code = "import hashlib; from moot.channels.showing.avatars import avatar; "
+    code += "from moot.protocols.kernel.seats import Seat; "
     code += "print(hashlib.sha256(b''.join(avatar(seat) for seat in [*Seat, None])).hexdigest())"
     runs = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)
@@ -73,7 +74,5 @@ def test_emoji_names_are_ones_that_discord_takes():
 
 
 def test_the_module_alone_loads_no_picture_library():
-    code = (
-        "import sys, channels.showing.avatars; sys.exit(any(name.startswith('PIL') for name in sys.modules))"
-    )
+    code = "import sys, moot.channels.showing.avatars; sys.exit(any(name.startswith('PIL') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,6 +1,6 @@
 import pytest
 
-from channels.log.batching import HALVE_FROM, MAX_ROWS, Batching
+from moot.channels.log.batching import HALVE_FROM, MAX_ROWS, Batching
 
 
 def after(sync_s, serve_row_s, rounds=40, rows=32):

@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from channels.outbox.buckets import Bucket, Turnstile
-from channels.outbox.pacing import Budget
+from moot.channels.outbox.buckets import Bucket, Turnstile
+from moot.channels.outbox.pacing import Budget
 
 
 class Clock:

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.chat.buttons import Press, button_id, read_button_id, with_ids
-from channels.showing.layout import units
-from channels.showing.rendering import Button
+from moot.channels.chat.buttons import Press, button_id, read_button_id, with_ids
+from moot.channels.showing.layout import units
+from moot.channels.showing.rendering import Button
 
 
 def answer(option, escalation_id="esc_1"):

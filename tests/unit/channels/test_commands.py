@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.chat.commands import COMMANDS, Asked, CommandError, Said, parse, usage
+from moot.channels.chat.commands import COMMANDS, Asked, CommandError, Said, parse, usage
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import logging
 import pytest
 from structlog.testing import capture_logs
 
-from channels.discord.connection import Connection
-from channels.discord.options import Options
+from moot.channels.discord.connection import Connection
+from moot.channels.discord.options import Options
 
 HOOK = "http://127.0.0.1:80/api/v10/webhooks/123456/c2VjcmV0LXRva2Vu?wait=true"
 

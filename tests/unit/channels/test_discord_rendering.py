@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from channels.chat.buttons import with_ids
-from channels.discord.rendering import (
+from moot.channels.chat.buttons import with_ids
+from moot.channels.discord.rendering import (
     MOST_ID,
     escape,
     footer_mark,
@@ -18,12 +18,12 @@ from channels.discord.rendering import (
     thread_name,
     username,
 )
-from channels.log.lines import open_line
-from channels.showing.layout import mark
-from channels.showing.rendering import Button, card
-from protocols.kernel.envelope import Actor
-from protocols.kernel.seats import Seat
-from protocols.rulebook import MESSAGES
+from moot.channels.log.lines import open_line
+from moot.channels.showing.layout import mark
+from moot.channels.showing.rendering import Button, card
+from moot.protocols.kernel.envelope import Actor
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import MESSAGES
 from tests.doubles.copying import replace
 from tests.doubles.odd_text import ODD, odd_text
 from tests.doubles.postings import AT, escalation, filled, posting

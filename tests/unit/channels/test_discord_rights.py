@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from channels.discord.rights import ADMINISTRATOR, ALL, RIGHTS, invite, missing
+from moot.channels.discord.rights import ADMINISTRATOR, ALL, RIGHTS, invite, missing
 
 
 def test_each_permission_has_a_reason_and_counts_once():

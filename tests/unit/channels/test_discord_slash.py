@@ -2,9 +2,9 @@
 
 import pytest
 
-from channels.chat.commands import COMMANDS, parse
-from channels.discord.slash import DESCRIPTIONS, NotOneWord, is_same, line_of, listed
-from protocols.kernel.seats import BOTS
+from moot.channels.chat.commands import COMMANDS, parse
+from moot.channels.discord.slash import DESCRIPTIONS, NotOneWord, is_same, line_of, listed
+from moot.protocols.kernel.seats import BOTS
 
 
 def test_every_command_is_listed_within_discords_limits():

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
-import channels.discord
-from channels.discord import troubles
-from channels.discord.library import discord
-from channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
-from protocols.kernel.redact import redact
+import moot.channels.discord
+from moot.channels.discord import troubles
+from moot.channels.discord.library import discord
+from moot.channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
+from moot.protocols.kernel.redact import redact
 
-MODULES = sorted(Path(channels.discord.__file__).parent.glob("*.py"))
+MODULES = sorted(Path(moot.channels.discord.__file__).parent.glob("*.py"))
 CODES = sorted({0, 50035, *(value for value in vars(troubles).values() if isinstance(value, int))})
 
 

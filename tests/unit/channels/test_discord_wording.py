@@ -2,8 +2,8 @@
 
 import pytest
 
-from channels.chat.words import ONLY_EMOJI
-from channels.discord.wording import ONLY_FILE, ONLY_OTHER, ONLY_STICKER, of_history
+from moot.channels.chat.words import ONLY_EMOJI
+from moot.channels.discord.wording import ONLY_FILE, ONLY_OTHER, ONLY_STICKER, of_history
 
 
 def message(**more):

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.guests.drafts import MAX_DRAFT, draft_from_json, draft_to_json
-from protocols.kernel.envelope import OFFICER, Actor, Draft
-from protocols.kernel.errors import Malformed
-from protocols.kernel.seats import Seat
+from moot.channels.guests.drafts import MAX_DRAFT, draft_from_json, draft_to_json
+from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.tiny import Numbered, Said, decode_body
 
 FULL = Draft(

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from channels.chat.ending import Ending
-from channels.surface import RateLimited, SurfaceConfigError, SurfaceDown
+from moot.channels.chat.ending import Ending
+from moot.channels.surface import RateLimited, SurfaceConfigError, SurfaceDown
 
 
 async def for_ever():

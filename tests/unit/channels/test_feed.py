@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from channels.errors import BusClosed
-from channels.log.feed import FAIR, Feed, Reader
-from channels.log.sequencer import Sequencer
+from moot.channels.errors import BusClosed
+from moot.channels.log.feed import FAIR, Feed, Reader
+from moot.channels.log.sequencer import Sequencer
 from tests.doubles.tiny import Ticks, TinyAdmission, said
 
 

@@ -11,20 +11,20 @@ from pathlib import Path
 import pytest
 import structlog
 
-from channels.bus import Receipt
-from channels.errors import Refused
-from channels.gateway import address
-from channels.gateway.client import LogStream
-from channels.gateway.intake import Intake
-from channels.gateway.link import Link, LogReplaced, SocietyAway
-from channels.gateway.process import Mirroring, run_gateway
-from channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
-from channels.guests.inbox import accepted
-from channels.outbox.store import Mirrored, OutboxStore
-from channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
-from channels.terminal import TerminalSurface
-from protocols.kernel.errors import Forbidden
-from protocols.kernel.seats import Seat
+from moot.channels.bus import Receipt
+from moot.channels.errors import Refused
+from moot.channels.gateway import address
+from moot.channels.gateway.client import LogStream
+from moot.channels.gateway.intake import Intake
+from moot.channels.gateway.link import Link, LogReplaced, SocietyAway
+from moot.channels.gateway.process import Mirroring, run_gateway
+from moot.channels.gateway.protocol import GatewayError, HungUp, decode, encode, envelope_frame, envelope_line
+from moot.channels.guests.inbox import accepted
+from moot.channels.outbox.store import Mirrored, OutboxStore
+from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
+from moot.channels.terminal import TerminalSurface
+from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.hosting import QUICK, asking, hosting
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
@@ -270,7 +270,7 @@ def test_an_unknown_op_of_a_newer_guest_is_answered(tmp_path):
 def test_a_guest_from_another_version_of_us_is_not_let_in(tmp_path, monkeypatch):
     async def main():
         async with hosting(tmp_path):
-            monkeypatch.setattr("channels.gateway.link.VERSION", 99)
+            monkeypatch.setattr("moot.channels.gateway.link.VERSION", 99)
             with pytest.raises(GatewayError, match="version 1, not 99"):
                 await Link.open(address.find(tmp_path))
 

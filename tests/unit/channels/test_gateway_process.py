@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager, closing, suppress
 import pytest
 import structlog
 
-from channels.gateway.client import Requests
-from channels.gateway.guest import Host
-from channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
-from channels.gateway.server import GatewayServer
-from channels.outbox.store import OutboxStore
-from channels.surface import PlatformMessageId, PostRefused, Surface, SurfaceConfigError, SurfaceDown
-from protocols.kernel.seats import Seat
+from moot.channels.gateway.client import Requests
+from moot.channels.gateway.guest import Host
+from moot.channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
+from moot.channels.gateway.server import GatewayServer
+from moot.channels.outbox.store import OutboxStore
+from moot.channels.surface import PlatformMessageId, PostRefused, Surface, SurfaceConfigError, SurfaceDown
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.hosting import QUICK, hosting
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from channels.bus import Head
-from channels.errors import CorruptLog
-from channels.log.head import read_head, write_head
+from moot.channels.bus import Head
+from moot.channels.errors import CorruptLog
+from moot.channels.log.head import read_head, write_head
 
 HEAD = Head(7, bytes(range(32)))
 
@@ -22,7 +22,7 @@ def test_there_may_be_none(tmp_path):
 
 def test_the_log_reaches_the_disk_first(tmp_path, monkeypatch):
     synced = []
-    monkeypatch.setattr("channels.log.head._sync", lambda path: synced.append(path.name))
+    monkeypatch.setattr("moot.channels.log.head._sync", lambda path: synced.append(path.name))
     (tmp_path / "log.sqlite-wal").touch()
     write_head(tmp_path, HEAD, first_sync=tmp_path / "log.sqlite-wal")
     write_head(tmp_path, HEAD, first_sync=tmp_path / "no such file")

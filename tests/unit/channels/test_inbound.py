@@ -4,20 +4,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.chat.commands import CommandError, Said, parse
-from channels.inbound import BODIES, draft_of, key_of
-from channels.surface import InboundAct
-from protocols.arena.messages import ArenaTask
-from protocols.arena.rights import RIGHTS as ARENA_RIGHTS
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.catalogue import Matrix
-from protocols.kernel.envelope import Actor
-from protocols.kernel.errors import Forbidden, Malformed
-from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from protocols.kernel.rights import RIGHTS
-from protocols.kernel.seats import Seat
-from protocols.trading.messages import Halt, Resume
-from protocols.trading.rights import RIGHTS as TRADING_RIGHTS
+from moot.channels.chat.commands import CommandError, Said, parse
+from moot.channels.inbound import BODIES, draft_of, key_of
+from moot.channels.surface import InboundAct
+from moot.protocols.arena.messages import ArenaTask
+from moot.protocols.arena.rights import RIGHTS as ARENA_RIGHTS
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.catalogue import Matrix
+from moot.protocols.kernel.envelope import Actor
+from moot.protocols.kernel.errors import Forbidden, Malformed
+from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.rights import RIGHTS
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading.messages import Halt, Resume
+from moot.protocols.trading.rights import RIGHTS as TRADING_RIGHTS
 from tests.doubles.copying import replace
 
 

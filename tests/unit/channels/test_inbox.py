@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from channels.errors import NotALog, Refused
-from channels.guests import inbox
-from channels.guests.drafts import draft_from_json, draft_to_json
-from channels.guests.inbox import keyed, post
-from channels.log.file import connect, open_log
-from channels.log.lease import Lease
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import Malformed
-from protocols.kernel.seats import Seat
+from moot.channels.errors import NotALog, Refused
+from moot.channels.guests import inbox
+from moot.channels.guests.drafts import draft_from_json, draft_to_json
+from moot.channels.guests.inbox import keyed, post
+from moot.channels.log.file import connect, open_log
+from moot.channels.log.lease import Lease
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.tiny import Said, decode_body, said
 
 NOTE = draft_to_json(said("ignored", "hello"))

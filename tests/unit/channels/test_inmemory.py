@@ -2,8 +2,8 @@ import asyncio
 
 import pytest
 
-from channels.errors import BusClosed
-from channels.log.inmemory import BURST, InMemoryBus
+from moot.channels.errors import BusClosed
+from moot.channels.log.inmemory import BURST, InMemoryBus
 from tests.doubles.tiny import Ticks, TinyAdmission, said
 
 

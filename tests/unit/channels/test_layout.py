@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.showing.layout import (
+from moot.channels.showing.layout import (
     cut,
     fit_fields,
     fit_lines,
@@ -19,7 +19,7 @@ from channels.showing.layout import (
     tidy,
     units,
 )
-from channels.showing.rendering import Card, Field
+from moot.channels.showing.rendering import Card, Field
 from tests.doubles.copying import replace
 from tests.doubles.odd_text import odd_text
 from tests.doubles.postings import filled, posting

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from channels.errors import LeaseHeld, StorageError
-from channels.log.lease import Lease, holder, keep_private
+from moot.channels.errors import LeaseHeld, StorageError
+from moot.channels.log.lease import Lease, holder, keep_private
 
 HOLD = """
 import sys
-from channels.log.lease import Lease
+from moot.channels.log.lease import Lease
 lease = Lease.acquire(sys.argv[1])
 print(lease.epoch, flush=True)
 sys.stdin.read()

@@ -4,12 +4,12 @@ from contextlib import closing
 
 import pytest
 
-from channels.bus import Head
-from channels.errors import CorruptLog, NotALog, StorageError
-from channels.log.file import APPLICATION_ID, TAIL, insert_sql, open_log
-from channels.log.head import write_head
-from channels.log.sequencer import Sequencer
-from protocols.kernel.envelope import GENESIS
+from moot.channels.bus import Head
+from moot.channels.errors import CorruptLog, NotALog, StorageError
+from moot.channels.log.file import APPLICATION_ID, TAIL, insert_sql, open_log
+from moot.channels.log.head import write_head
+from moot.channels.log.sequencer import Sequencer
+from moot.protocols.kernel.envelope import GENESIS
 from tests.doubles.tiny import Ticks, TinyAdmission, said
 
 

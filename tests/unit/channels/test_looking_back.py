@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from channels.chat.looking_back import MOST_OLDER, MOST_READ, Own, look_back
-from protocols.escalation.messages import Escalation
+from moot.channels.chat.looking_back import MOST_OLDER, MOST_READ, Own, look_back
+from moot.protocols.escalation.messages import Escalation
 from tests.doubles.on_discord import escalation, posting
 from tests.doubles.small_log import SmallLog
 

@@ -3,10 +3,10 @@ import re
 import pytest
 from rich._emoji_codes import EMOJI
 
-from channels.showing.looks import HEX, ICONS, LOOKS, MOOT, look_of, name
-from channels.showing.templates import SEAT_COLOURS
-from protocols.kernel.envelope import Actor
-from protocols.kernel.seats import Seat
+from moot.channels.showing.looks import HEX, ICONS, LOOKS, MOOT, look_of, name
+from moot.channels.showing.templates import SEAT_COLOURS
+from moot.protocols.kernel.envelope import Actor
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.postings import posting
 
 NOTE = {"type": "NOTE", "text": "hm"}

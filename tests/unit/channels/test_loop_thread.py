@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from channels.guests.loop_thread import LoopEnded, LoopThread
+from moot.channels.guests.loop_thread import LoopEnded, LoopThread
 
 PATIENCE_S = 10.0
 

@@ -2,14 +2,14 @@
 
 import asyncio
 
-from channels.showing.layout import parts
-from channels.showing.looks import look_of
-from channels.showing.namebook import NameBook
-from channels.showing.rendering import card, speaker
-from protocols.escalation.messages import EscalationResolved
-from protocols.kernel.envelope import Actor
-from protocols.kernel.officers import PersonNamed
-from protocols.kernel.seats import Seat
+from moot.channels.showing.layout import parts
+from moot.channels.showing.looks import look_of
+from moot.channels.showing.namebook import NameBook
+from moot.channels.showing.rendering import card, speaker
+from moot.protocols.escalation.messages import EscalationResolved
+from moot.protocols.kernel.envelope import Actor
+from moot.protocols.kernel.officers import PersonNamed
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.copying import replace
 from tests.doubles.postings import posting
 from tests.doubles.small_log import SmallLog

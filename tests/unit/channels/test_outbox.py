@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import pytest
 
-from channels.backoff import Backoff
-from channels.outbox.mirroring import all_but_own_notes, only
-from channels.outbox.outbox import CRASH_LIMIT, Outbox
-from channels.outbox.owned_file import FileBusy
-from channels.outbox.pacing import Budget, Pace
-from channels.outbox.store import OutboxStore
-from channels.surface import (
+from moot.channels.backoff import Backoff
+from moot.channels.outbox.mirroring import all_but_own_notes, only
+from moot.channels.outbox.outbox import CRASH_LIMIT, Outbox
+from moot.channels.outbox.owned_file import FileBusy
+from moot.channels.outbox.pacing import Budget, Pace
+from moot.channels.outbox.store import OutboxStore
+from moot.channels.surface import (
     Capabilities,
     PlatformMessageId,
     PostRefused,
@@ -21,8 +21,8 @@ from channels.surface import (
     SurfaceConfigError,
     SurfaceDown,
 )
-from protocols.kernel.envelope import Actor
-from protocols.kernel.people import Stop
+from moot.protocols.kernel.envelope import Actor
+from moot.protocols.kernel.people import Stop
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until

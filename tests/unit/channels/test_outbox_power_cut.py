@@ -8,13 +8,13 @@ from itertools import groupby
 
 import pytest
 
-from channels.backoff import Backoff
-from channels.outbox.outbox import Outbox
-from channels.outbox.owned_file import OwnedFile
-from channels.outbox.pacing import UNPACED, URGENT, Pace
-from channels.outbox.store import MOST_UNRECORDED, MOST_UNTAKEN, Mirrored, OutboxStore
-from channels.surface import PlatformMessageId, PostRefused
-from protocols.kernel.people import Stop
+from moot.channels.backoff import Backoff
+from moot.channels.outbox.outbox import Outbox
+from moot.channels.outbox.owned_file import OwnedFile
+from moot.channels.outbox.pacing import UNPACED, URGENT, Pace
+from moot.channels.outbox.store import MOST_UNRECORDED, MOST_UNTAKEN, Mirrored, OutboxStore
+from moot.channels.surface import PlatformMessageId, PostRefused
+from moot.protocols.kernel.people import Stop
 from tests.doubles.fake_platform import FakePlatform
 from tests.doubles.small_log import SmallLog
 

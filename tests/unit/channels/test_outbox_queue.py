@@ -2,11 +2,11 @@
 
 import asyncio
 
-from channels.outbox import queue as outbox_queue
-from channels.outbox.pacing import UNPACED, Pace
-from channels.outbox.queue import MOST_FOLDED
-from channels.outbox.store import Mirrored, OutboxStore
-from channels.surface import PlatformMessageId
+from moot.channels.outbox import queue as outbox_queue
+from moot.channels.outbox.pacing import UNPACED, Pace
+from moot.channels.outbox.queue import MOST_FOLDED
+from moot.channels.outbox.store import Mirrored, OutboxStore
+from moot.channels.surface import PlatformMessageId
 
 PACE = Pace(backlog=3, fold_most=4)
 

@@ -1,8 +1,8 @@
 import pytest
 
-from channels.outbox import pacing
-from channels.outbox.pacing import DISCORD, SLACK, UNPACED, URGENT, Budget, is_routine
-from protocols.rulebook import MESSAGES
+from moot.channels.outbox import pacing
+from moot.channels.outbox.pacing import DISCORD, SLACK, UNPACED, URGENT, Budget, is_routine
+from moot.protocols.rulebook import MESSAGES
 
 
 def test_every_urgent_type_is_a_message_type():

@@ -5,14 +5,14 @@ from contextlib import closing
 
 import pytest
 
-from channels.errors import BusClosed, Refused
-from channels.guests.drafts import draft_to_json
-from channels.guests.inbox import post
-from channels.guests.pump import InboxPump
-from channels.log.sqlite import SqliteBus
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import Forbidden
-from protocols.kernel.seats import Seat
+from moot.channels.errors import BusClosed, Refused
+from moot.channels.guests.drafts import draft_to_json
+from moot.channels.guests.inbox import post
+from moot.channels.guests.pump import InboxPump
+from moot.channels.log.sqlite import SqliteBus
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.tiny import Said, Ticks, TinyAdmission, decode, decode_body, numbered, said
 from tests.doubles.waiting import until
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from channels.log.lines import open_line, seq_of
-from channels.showing import reviews
-from channels.showing.rendering import (
+from moot.channels.log.lines import open_line, seq_of
+from moot.channels.showing import reviews
+from moot.channels.showing.rendering import (
     MOST_FIELDS,
     MOST_SENTENCE,
     Button,
@@ -19,22 +19,22 @@ from channels.showing.rendering import (
     predicate,
     sentence,
 )
-from channels.showing.templates import SEAT_COLOURS, TEMPLATES
-from channels.showing.wording import clean, compile_template
-from protocols.arena import messages as arena
-from protocols.arena.reading import MOST_ITEMS
-from protocols.arena.verdict import parse_verdict
-from protocols.codec import decode_body
-from protocols.escalation import messages as escalation
-from protocols.kernel import officers, people
-from protocols.kernel.envelope import BOT, Actor, Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.seats import Seat
-from protocols.kernel.upcast import Opaque
-from protocols.panel import messages as panel
-from protocols.panel.contract import as_json
-from protocols.research import messages as research
-from protocols.trading import messages as trading
+from moot.channels.showing.templates import SEAT_COLOURS, TEMPLATES
+from moot.channels.showing.wording import clean, compile_template
+from moot.protocols.arena import messages as arena
+from moot.protocols.arena.reading import MOST_ITEMS
+from moot.protocols.arena.verdict import parse_verdict
+from moot.protocols.codec import decode_body
+from moot.protocols.escalation import messages as escalation
+from moot.protocols.kernel import officers, people
+from moot.protocols.kernel.envelope import BOT, Actor, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.panel import messages as panel
+from moot.protocols.panel.contract import as_json
+from moot.protocols.research import messages as research
+from moot.protocols.trading import messages as trading
 from tests.doubles import bodies
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.panel_samples import FULL, phase1, report, synthesis

@@ -1,6 +1,6 @@
 import pytest
 
-from channels.chat.seen import KEEP_S, Seen
+from moot.channels.chat.seen import KEEP_S, Seen
 
 
 class Clock:

@@ -2,10 +2,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from channels.bus import Head, Receipt
-from channels.errors import Refused
-from channels.log.sequencer import Sequencer
-from protocols.kernel.envelope import GENESIS, link
+from moot.channels.bus import Head, Receipt
+from moot.channels.errors import Refused
+from moot.channels.log.sequencer import Sequencer
+from moot.protocols.kernel.envelope import GENESIS, link
 from tests.doubles.tiny import START, Numbered, Said, Ticks, TinyAdmission, numbered, said
 
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from channels.slack.events import Heard, Where, hear, hear_message, order
-from channels.slack.identity import Me
-from channels.slack.library_log import library_logger
-from channels.slack.scopes import NEEDED, missing
-from channels.slack.troubles import HERE, IN_DOUBT, SETUP, SlackSaid, trouble
-from channels.surface import PostRefused, SurfaceConfigError, SurfaceDown
+from moot.channels.slack.events import Heard, Where, hear, hear_message, order
+from moot.channels.slack.identity import Me
+from moot.channels.slack.library_log import library_logger
+from moot.channels.slack.scopes import NEEDED, missing
+from moot.channels.slack.troubles import HERE, IN_DOUBT, SETUP, SlackSaid, trouble
+from moot.channels.surface import PostRefused, SurfaceConfigError, SurfaceDown
 
 ME = Me("U0ME", "B0ME", "moot", "Team", ())
 ROOMS = {"C1": "#a-arena"}

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from channels.slack.events import Heard, Where, order
-from channels.slack.journal import MOST, Journal
-from channels.slack.marks import MOST_THREADS, OVERLAP_S, Marks
+from moot.channels.slack.events import Heard, Where, order
+from moot.channels.slack.journal import MOST, Journal
+from moot.channels.slack.marks import MOST_THREADS, OVERLAP_S, Marks
 from tests.doubles.surface_memory import SurfaceMemory
 
 ROOMS = (("#a-arena", "C1"),)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from channels.slack.scopes import BOT_SCOPES
+from moot.channels.slack.scopes import BOT_SCOPES
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "slack.md"
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.chat.buttons import with_ids
-from channels.log.lines import open_line
-from channels.showing.rendering import Button, card
-from channels.slack.rendering import (
+from moot.channels.chat.buttons import with_ids
+from moot.channels.log.lines import open_line
+from moot.channels.showing.rendering import Button, card
+from moot.channels.slack.rendering import (
     EVENT,
     MOST_ALL,
     MOST_ID,
@@ -21,9 +21,9 @@ from channels.slack.rendering import (
     size,
     with_file,
 )
-from protocols.kernel.envelope import Actor
-from protocols.kernel.seats import Seat
-from protocols.rulebook import MESSAGES
+from moot.protocols.kernel.envelope import Actor
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import MESSAGES
 from tests.doubles.copying import replace
 from tests.doubles.odd_text import ODD, odd_text
 from tests.doubles.postings import AT, escalation, filled, posting

@@ -4,12 +4,12 @@ import errno
 import aiohttp
 import pytest
 
-from channels.chat.reasons import reason
-from channels.slack.options import SlackOptions
-from channels.slack.troubles import HERE, IN_DOUBT, SETUP, SlackSaid, trouble
-from channels.slack.web import answer
-from channels.surface import SurfaceConfigError, SurfaceDown
-from protocols.kernel.redact import redact
+from moot.channels.chat.reasons import reason
+from moot.channels.slack.options import SlackOptions
+from moot.channels.slack.troubles import HERE, IN_DOUBT, SETUP, SlackSaid, trouble
+from moot.channels.slack.web import answer
+from moot.channels.surface import SurfaceConfigError, SurfaceDown
+from moot.protocols.kernel.redact import redact
 
 
 @pytest.mark.parametrize(

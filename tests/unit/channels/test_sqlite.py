@@ -5,14 +5,14 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from channels.bus import Head, Receipt
-from channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
-from channels.log import sqlite, writer
-from channels.log.file import open_log
-from channels.log.head import read_head, write_head
-from channels.log.lease import Lease
-from channels.log.sqlite import SqliteBus
-from protocols.kernel.errors import Malformed
+from moot.channels.bus import Head, Receipt
+from moot.channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
+from moot.channels.log import sqlite, writer
+from moot.channels.log.file import open_log
+from moot.channels.log.head import read_head, write_head
+from moot.channels.log.lease import Lease
+from moot.channels.log.sqlite import SqliteBus
+from moot.protocols.kernel.errors import Malformed
 from tests.doubles.tiny import START, Ticks, TinyAdmission, decode, said
 
 

@@ -2,9 +2,9 @@ import os
 
 import pytest
 
-from channels.chat.tokens import MOST_BYTES, option_of, read_secret
-from channels.surface import SurfaceConfigError, load_surface
-from protocols.kernel.redact import redact
+from moot.channels.chat.tokens import MOST_BYTES, option_of, read_secret
+from moot.channels.surface import SurfaceConfigError, load_surface
+from moot.protocols.kernel.redact import redact
 
 VARIABLE = "MOOT_SLACK_BOT_TOKEN"
 TOKEN = "xoxb-17-made-up"
@@ -103,6 +103,6 @@ def test_what_is_no_token_is_told_without_showing_it(tmp_path, monkeypatch, cont
 @pytest.mark.parametrize("option", ["token", "bot_token", "app_token", "signing_secret", "password"])
 def test_a_token_in_the_configuration_is_refused_with_where_it_belongs_and_never_shown(option):
     with pytest.raises(SurfaceConfigError) as caught:
-        load_surface("channels.terminal:TerminalSurface", {option: "xoxb-oops"})
+        load_surface("moot.channels.terminal:TerminalSurface", {option: "xoxb-oops"})
     assert f"name that in {option}_file" in str(caught.value)
     assert "xoxb-oops" not in str(caught.value)

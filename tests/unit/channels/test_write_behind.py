@@ -4,14 +4,14 @@ from contextlib import closing
 
 import pytest
 
-from channels.bus import Head
-from channels.errors import BusClosed, LeaseHeld, StorageError
-from channels.log.file import open_log
-from channels.log.head import read_head
-from channels.log.inmemory import InMemoryBus
-from channels.log.lease import Lease
-from channels.log.sqlite import SqliteBus
-from channels.log.write_behind import BATCH, LogWriter
+from moot.channels.bus import Head
+from moot.channels.errors import BusClosed, LeaseHeld, StorageError
+from moot.channels.log.file import open_log
+from moot.channels.log.head import read_head
+from moot.channels.log.inmemory import InMemoryBus
+from moot.channels.log.lease import Lease
+from moot.channels.log.sqlite import SqliteBus
+from moot.channels.log.write_behind import BATCH, LogWriter
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, said
 
 

@@ -4,10 +4,10 @@ from contextlib import closing
 
 import pytest
 
-from channels.bus import Receipt
-from channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
-from channels.log import batching
-from channels.log.sqlite import SqliteBus
+from moot.channels.bus import Receipt
+from moot.channels.errors import BusClosed, CorruptLog, LeaseHeld, StorageError
+from moot.channels.log import batching
+from moot.channels.log.sqlite import SqliteBus
 from tests.doubles.tiny import Ticks, TinyAdmission, decode, numbered, said
 
 

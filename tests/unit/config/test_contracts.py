@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.contracts import FOLDER, MOST_BYTES, SCHEMA, SHIPPED, load_contract
-from protocols.panel.contract import SCORES, ContractError, as_json, eligible
-from protocols.panel.contract_schema import schema_text
-from protocols.panel.contract_warnings import warnings
-from protocols.panel.synthesis import matrix_of, predicates, synthesize
+from moot.config.contracts import FOLDER, MOST_BYTES, SCHEMA, SHIPPED, load_contract
+from moot.protocols.panel.contract import SCORES, ContractError, as_json, eligible
+from moot.protocols.panel.contract_schema import schema_text
+from moot.protocols.panel.contract_warnings import warnings
+from moot.protocols.panel.synthesis import matrix_of, predicates, synthesize
 from tests.doubles.panel_contracts import SMALL
 
 FULL = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from config.settings import ConfigError, load_settings
-from protocols.kernel.catalogue import ANY
-from protocols.kernel.seats import BOTS, Seat
+from moot.config.settings import ConfigError, load_settings
+from moot.protocols.kernel.catalogue import ANY
+from moot.protocols.kernel.seats import BOTS, Seat
 
 
 @pytest.fixture(autouse=True)
@@ -178,7 +178,7 @@ def test_a_known_platform_needs_no_module_and_every_surface_a_name_that_can_be_a
     tmp_path: Path,
 ) -> None:
     settings = load_settings(file(tmp_path, '[surfaces]\nslack = { prefix = "moot-" }\n'))
-    assert settings.surfaces["slack"].module == "channels.slack:SlackSurface"
+    assert settings.surfaces["slack"].module == "moot.channels.slack:SlackSurface"
     assert settings.surfaces["slack"].options() == {"prefix": "moot-"}
     for name in ("Up", "../x", "a b", "x" * 41):
         said = complaint(file(tmp_path, f'[surfaces."{name}"]\nmodule = "a:B"\n'))

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from channels.discord.library import Route, discord
+from moot.channels.discord.library import Route, discord
 from tests.doubles import discord_faults as faults
 from tests.doubles.discord_guest import Guest, guest
 from tests.doubles.discord_server import DiscordServer

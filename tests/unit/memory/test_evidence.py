@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.errors import CorruptEvidence, StoreUnavailable, UnknownEvidence
-from memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
+from moot.memory.errors import CorruptEvidence, StoreUnavailable, UnknownEvidence
+from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 
 CURVE = {"dates": ["2018-01-02", "2018-01-03"], "equity": [1.0, 1.0025], "note": "ä"}
 REF = "equity/cc20a4d2b66b6d33"

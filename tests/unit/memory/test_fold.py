@@ -2,13 +2,13 @@
 
 import pytest
 
-from memory.fold import FOLDS, changes
-from memory.inmemory import InMemoryStore
-from memory.shelves import HYPOTHESES, PROPOSALS
-from memory.view import MemoryView
-from protocols.kernel.fields import FrozenJson
-from protocols.kernel.message import Message
-from protocols.kernel.seats import Seat
+from moot.memory.fold import FOLDS, changes
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.shelves import HYPOTHESES, PROPOSALS
+from moot.memory.view import MemoryView
+from moot.protocols.kernel.fields import FrozenJson
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.memory_log import MOMENTUM, REVERSION, START, Log, a_week, principle, record
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from memory.errors import CorruptStore
-from memory.inmemory import InMemoryStore
-from memory.shelves import BY_NAME, REFLECTIONS, SHELVES, WORKING
-from protocols.kernel.frozen import FrozenDict
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
+from moot.memory.errors import CorruptStore
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.shelves import BY_NAME, REFLECTIONS, SHELVES, WORKING
+from moot.protocols.kernel.frozen import FrozenDict
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.copying import replace
 from tests.doubles.memory_log import a_week
 

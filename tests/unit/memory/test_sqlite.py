@@ -12,12 +12,12 @@ from pathlib import Path
 import aiosqlite
 import pytest
 
-from memory import sqlite_file
-from memory.errors import CorruptStore, MemoryStoreError, StoreClosed, StoreUnavailable
-from memory.inmemory import InMemoryStore
-from memory.shelves import HYPOTHESES, PROPOSALS
-from memory.sqlite import SqliteStore
-from memory.store import digest, rebuild
+from moot.memory import sqlite_file
+from moot.memory.errors import CorruptStore, MemoryStoreError, StoreClosed, StoreUnavailable
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.shelves import HYPOTHESES, PROPOSALS
+from moot.memory.sqlite import SqliteStore
+from moot.memory.store import digest, rebuild
 from tests.doubles.memory_log import REVERSION, Log, a_week, many
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -354,7 +354,7 @@ def no_shelf(path: Path) -> None:
 def test_a_damaged_file_says_what_is_wrong_and_can_be_rebuilt(
     tmp_path: Path, damage: Callable[[Path], None], says: str
 ) -> None:
-    path = tmp_path / "memory.sqlite"
+    path = tmp_path / "moot.memory.sqlite"
     filled(path)
     damage(path)
     log = many(300)
@@ -381,7 +381,7 @@ def test_a_place_that_cannot_be_written_is_one_clear_line(
 ) -> None:
     async def scene() -> None:
         with pytest.raises(StoreUnavailable, match="unable to open") as caught:
-            await SqliteStore.open(tmp_path / "nowhere" / "memory.sqlite")
+            await SqliteStore.open(tmp_path / "nowhere" / "moot.memory.sqlite")
         assert "nowhere" in str(caught.value)
 
     # A thread that aiosqlite started for a failed attempt would outlive the loop now and then.
@@ -453,7 +453,7 @@ def test_the_interpreter_exits_although_the_society_crashed_inside_the_store(tmp
     program = """
 import asyncio, sys
 from pathlib import Path
-from memory.sqlite import SqliteStore
+from moot.memory.sqlite import SqliteStore
 from tests.doubles.memory_log import many
 from tests.doubles.copying import replace
 

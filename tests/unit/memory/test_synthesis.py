@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from memory.inmemory import InMemoryStore
-from memory.synthesis import adjusted, patterns, synthesise
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.synthesis import adjusted, patterns, synthesise
 from tests.doubles.memory_log import START, Log
 
 DAY = timedelta(days=1)

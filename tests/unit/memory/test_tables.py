@@ -1,7 +1,7 @@
 """Tables: which versions there are, and which are let go."""
 
-from memory.records import ThresholdRecord
-from memory.tables import Journal, Versions, Working
+from moot.memory.records import ThresholdRecord
+from moot.memory.tables import Journal, Versions, Working
 from tests.doubles.memory_log import START
 
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from memory.errors import StoreGap, StorePruned
-from memory.inmemory import InMemoryStore
-from memory.view import natural
+from moot.memory.errors import StoreGap, StorePruned
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.view import natural
 from tests.doubles.memory_log import START, Log, a_week, principle
 
 

@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import View
-from bots.seats import arena, hooks, toolset
-from bots.seats.sessions import Session
-from bots.tools.access import READ_WRITE
 from moot.arena import matrix as matrix_module
 from moot.arena.matrix import SCENARIOS, judge, run_matrix, run_scenario
 from moot.arena.matrix_case import FIXTURES, Scenario, fixture
-from protocols.arena import cleaning, course, move, reasons
-from protocols.arena import run as run_module
-from protocols.arena import verdict as verdict_module
-from protocols.arena.contracts import NotebookContext, TaskContext
-from protocols.arena.messages import HookResult, Review
-from protocols.arena.move import Move
-from protocols.arena.relevance import Cleansed
-from protocols.arena.states import State
-from protocols.arena.verdict import MISSING, Parsed, parse_verdict
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import View
+from moot.bots.seats import arena, hooks, toolset
+from moot.bots.seats.sessions import Session
+from moot.bots.tools.access import READ_WRITE
+from moot.protocols.arena import cleaning, course, move, reasons
+from moot.protocols.arena import run as run_module
+from moot.protocols.arena import verdict as verdict_module
+from moot.protocols.arena.contracts import NotebookContext, TaskContext
+from moot.protocols.arena.messages import HookResult, Review
+from moot.protocols.arena.move import Move
+from moot.protocols.arena.relevance import Cleansed
+from moot.protocols.arena.states import State
+from moot.protocols.arena.verdict import MISSING, Parsed, parse_verdict
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.command_line import data, done, moot
 
 

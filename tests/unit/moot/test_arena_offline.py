@@ -10,8 +10,8 @@ from moot.arena import offline
 from moot.arena.offline import RunOptions, run_many, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
 from moot.arena.source import NotebookSource
-from protocols.arena.conformance import check
-from protocols.kernel.errors import Malformed
+from moot.protocols.arena.conformance import check
+from moot.protocols.kernel.errors import Malformed
 
 TASK = {"task_id": "t1", "initial_prompt": "Plan the widget.", "session_id": "s1"}
 NOTEBOOK = {"notebook_id": "nb", "tools": ["notebook_describe", "notebook_query"]}

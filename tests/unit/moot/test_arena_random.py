@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from moot.arena.offline import RunOptions, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
-from protocols.arena import messages as m
-from protocols.arena.conformance import check
-from protocols.arena.relevance import excess
-from protocols.arena.states import TERMINAL
-from protocols.kernel.docket import Docket
-from protocols.kernel.people import Stop
-from protocols.kernel.redact import redact
-from protocols.kernel.seats import ARENA, Seat
-from protocols.rulebook import rules
+from moot.protocols.arena import messages as m
+from moot.protocols.arena.conformance import check
+from moot.protocols.arena.relevance import excess
+from moot.protocols.arena.states import TERMINAL
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.redact import redact
+from moot.protocols.kernel.seats import ARENA, Seat
+from moot.protocols.rulebook import rules
 from tests.doubles.arena_table import ArenaTable
 
 LINES = st.sampled_from(

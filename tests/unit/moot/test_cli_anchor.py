@@ -8,8 +8,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from channels.showing.rendering import card
-from protocols.codec import decode_envelope
+from moot.channels.showing.rendering import card
+from moot.protocols.codec import decode_envelope
 from tests.doubles.command_line import complaint, data, done, moot, write
 from tests.doubles.data_dir import a_debate, write_log
 

@@ -9,9 +9,9 @@ import pytest
 
 from moot.cli import acts
 from moot.cli.place import login_name
-from protocols.kernel.envelope import Actor, Draft
-from protocols.kernel.people import SeatTaken
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.people import SeatTaken
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log

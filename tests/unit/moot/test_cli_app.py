@@ -16,8 +16,8 @@ from moot.cli import app as program
 from moot.cli.app import PANELS
 from moot.cli.commands import app
 from moot.cli.errors import CheckFailed, CliError, Refused, Unusable
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.command_line import complaint, done, moot
 from tests.doubles.data_dir import a_debate, write_log
 
@@ -218,7 +218,7 @@ def test_moot_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_moot_debug_keeps_the_exit_code_of_an_error_that_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    from channels.errors import LeaseHeld
+    from moot.channels.errors import LeaseHeld
 
     def fail(*_: object) -> None:
         raise LeaseHeld("held")
@@ -243,8 +243,8 @@ def test_an_output_that_knows_no_arrows_gets_something_else() -> None:
 
 
 def test_errors_of_other_packages_are_told_by_their_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    from channels.errors import LeaseHeld
-    from config.settings import ConfigError
+    from moot.channels.errors import LeaseHeld
+    from moot.config.settings import ConfigError
 
     for error, code in (
         (LeaseHeld("held"), 3),
@@ -339,7 +339,7 @@ print(*sorted(set(sys.modules) - before), file=sys.stderr)
     # The command line's own library reads what follows a command's name with pydantic.
     typers = set() if words[0].startswith("--") else {"pydantic"}
     assert {name.partition(".")[0] for name in imported} & HEAVY <= typers
-    assert "protocols.rulebook" not in imported
+    assert "moot.protocols.rulebook" not in imported
     assert len(imported) < most
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from moot.cli import acts
 from moot.cli.place import login_name
-from protocols.arena.conformance import check
-from protocols.arena.messages import Draft
-from protocols.kernel.officers import ConfigChanged
-from protocols.kernel.seats import Seat
+from moot.protocols.arena.conformance import check
+from moot.protocols.arena.messages import Draft
+from moot.protocols.kernel.officers import ConfigChanged
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.arena_runs import TASK, Files, path_of
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 from tests.doubles.command_line import complaint, data, done, moot, write

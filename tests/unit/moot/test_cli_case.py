@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.command_line import complaint, data, done
 from tests.doubles.data_dir import a_debate, write_log

@@ -4,7 +4,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import MESSAGES
 from tests.doubles.command_line import complaint, data, done, write
 
 

@@ -11,20 +11,20 @@ from typing import Any, ClassVar
 
 import pytest
 
-from channels.bus import Receipt
-from channels.errors import Refused
-from config.settings import load_settings
+from moot.channels.bus import Receipt
+from moot.channels.errors import Refused
 from moot.cli import acts
 from moot.cli.place import login_name
+from moot.config.settings import load_settings
 from moot.desk import Market, market
 from moot.door import Door
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.house import Fold
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed, TradingDay
 from moot.reception import Reception
-from protocols.kernel.case import Decision
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.house import Fold
-from protocols.kernel.seats import Seat
-from protocols.trading.messages import Halt, Resume, ResumeConfirmed, TradingDay
 from tests.doubles import bodies
 from tests.doubles.command_line import complaint, data, done, moot
 from tests.doubles.copying import replace
@@ -64,7 +64,7 @@ def table(monkeypatch: pytest.MonkeyPatch) -> MoneyTable:
     found = MoneyTable()
     # Its sessions are simpler than those of the rulebook; whoever folds its log must know them.
     rules = replace(found.rules, new_folds=lambda: (*found.folds(), Days()))
-    for module in ("protocols.rulebook", "tests.doubles.live_society"):
+    for module in ("moot.protocols.rulebook", "tests.doubles.live_society"):
         monkeypatch.setattr(f"{module}.rules", lambda *_: rules)
     found.trade("BUY", 100, 100.0, fee=2.0)
     found.put("strat_2", to="candidates")

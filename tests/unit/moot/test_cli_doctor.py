@@ -145,8 +145,8 @@ down = { module = "tests.doubles.checked_surface:CheckedSurface", how = "down" }
 mute = { module = "tests.doubles.checked_surface:CheckedSurface", how = "mute" }
 bug = { module = "tests.doubles.checked_surface:CheckedSurface", how = "bug" }
 wrong = { module = "tests.doubles.checked_surface:CheckedSurface", how = "wrong" }
-odd = { module = "channels.nowhere:Odd" }
-bare = { module = "channels.terminal:TerminalSurface" }
+odd = { module = "moot.channels.nowhere:Odd" }
+bare = { module = "moot.channels.terminal:TerminalSurface" }
 """
 
 

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from pathlib import Path
 
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.seats import Seat
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.command_line import data, done
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from channels.log.head import read_head
-from channels.log.lease import Lease
-from memory.evidence import DirectoryEvidence
-from memory.inmemory import InMemoryStore
-from memory.store import rebuild
+from moot.channels.log.head import read_head
+from moot.channels.log.lease import Lease
 from moot.cli.keep import _applied
 from moot.cli.reading import Log
+from moot.memory.evidence import DirectoryEvidence
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.store import rebuild
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.small_disk import fill, mounted
@@ -41,7 +41,7 @@ def test_rebuild_makes_memory_from_the_log_alone(place: Path) -> None:
 
 
 def test_rebuild_replaces_a_damaged_memory_file(place: Path) -> None:
-    write(place / "memory.sqlite", "no database")
+    write(place / "moot.memory.sqlite", "no database")
 
     assert data("rebuild", place)["seq"] == 11
 
@@ -50,7 +50,7 @@ def test_rebuild_leaves_a_running_society_alone(place: Path) -> None:
     with Lease.acquire(place):
         assert "hosts a society" in complaint(3, "rebuild", place)
 
-    assert not (place / "memory.sqlite").exists()
+    assert not (place / "moot.memory.sqlite").exists()
 
 
 def test_export_writes_the_log_line_by_line(place: Path, tmp_path: Path) -> None:
@@ -114,7 +114,12 @@ def test_a_backup_is_a_data_directory_with_a_head_that_fits(place: Path, tmp_pat
 
     found = data("backup", place, copy)
 
-    assert sorted(path.name for path in copy.iterdir()) == ["evidence", "head", "log.sqlite", "memory.sqlite"]
+    assert sorted(path.name for path in copy.iterdir()) == [
+        "evidence",
+        "head",
+        "log.sqlite",
+        "moot.memory.sqlite",
+    ]
     head = read_head(copy)
     assert head is not None
     assert found == {"directory": str(copy), "seq": 11, "hash": head.hash.hex()}

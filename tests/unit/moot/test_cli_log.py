@@ -10,9 +10,9 @@ import pytest
 
 from moot.cli.log import Reader
 from moot.cli.reading import Log, fold
-from protocols.kernel.officers import PersonNamed
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.officers import PersonNamed
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.command_line import complaint, done, moot, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import Table

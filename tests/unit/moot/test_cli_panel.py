@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from config.contracts import SHIPPED, load_contract
-from protocols.panel.contract import Score, as_json
+from moot.config.contracts import SHIPPED, load_contract
+from moot.protocols.panel.contract import Score, as_json
 from tests.doubles.command_line import complaint, data, done, moot, write
 from tests.doubles.panel_samples import FOCUS, FULL, WARNS, panel, phase1, report, synthesis, write_panel
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from protocols.panel.contract import ROLES, as_json
+from moot.protocols.panel.contract import ROLES, as_json
 from tests.doubles.command_line import complaint, done, moot
 from tests.doubles.panel_samples import FOCUS, FULL, WARNS, phase1, report, synthesis
 

@@ -10,8 +10,8 @@ import pytest
 
 from moot.cli import acts
 from moot.cli.place import login_name
-from protocols.kernel.officers import ConfigChanged
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.officers import ConfigChanged
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.command_line import complaint, data, done, moot
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.live_society import LiveSociety

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from channels.log.lease import Lease
+from moot.channels.log.lease import Lease
 from moot.cli.output import duration, plural
-from protocols.kernel.people import SeatTaken
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.people import SeatTaken
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table
@@ -86,7 +86,7 @@ def test_replay_until_a_message_that_is_not_there_is_usage(place: Path, until: i
 
 
 def test_what_is_late_says_how_late_and_when_it_may_be_void(tmp_path: Path) -> None:
-    from protocols.kernel.people import Note
+    from moot.protocols.kernel.people import Note
 
     table = a_debate()
     table.until(table.now + timedelta(minutes=23))

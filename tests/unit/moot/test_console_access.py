@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from config.settings import load_settings
+from moot.config.settings import load_settings
 from moot.console import access
 from moot.console.access import NAME, Access
 from moot.console.errors import CannotServe
@@ -18,8 +18,8 @@ from moot.console.model import Person
 from moot.console.options import ConsoleOptions
 from moot.console.server import bind, open_access
 from moot.console.watching import Watching
-from protocols.kernel.redact import redact
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.redact import redact
+from moot.protocols.kernel.seats import Seat
 
 pytestmark = pytest.mark.anyio
 OWNER, VIEWER = "o" * 32, "v" * 32

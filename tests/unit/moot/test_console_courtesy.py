@@ -13,8 +13,8 @@ import pytest
 from moot.console import courtesy as module
 from moot.console.courtesy import Attending, Courtesy, Worker
 from moot.console.folding import SLICE, fold_file
-from protocols.kernel.docket import Docket
-from protocols.rulebook import rules
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.rulebook import rules
 from tests.doubles.console import written
 from tests.doubles.waiting import until
 

@@ -12,7 +12,7 @@ from moot.console import front as at_front
 from moot.console.allowance import Allowances, Bucket, Rate
 from moot.console.front import MOST_HEAD, Front, Line, Room, room_for
 from moot.console.model import Person
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import Seat
 
 pytestmark = pytest.mark.anyio
 OWNER, VIEWER = Person("owner", Seat.ADMIN), Person("viewer", Seat.VIEWER)

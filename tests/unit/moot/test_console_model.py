@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.settings import load_settings
+from moot.config.settings import load_settings
 from moot.console.acts import owed_to
 from moot.console.errors import NotReady, NotThere, Unreadable
 from moot.console.folding import STATE_DIR
@@ -24,13 +24,13 @@ from moot.console.index import NAME, Index, Reach
 from moot.console.model import Batch, Person, ReadModel, Window
 from moot.console.pace import SocietyClock
 from moot.console.windows import LOOK, Wanted, decoded, query_of, stretch
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.people import SeatTaken
-from protocols.kernel.seats import Seat
-from protocols.rulebook import rules
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.people import SeatTaken
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import rules
 from tests.doubles import bodies
 from tests.doubles.console import by_chance, is_read, watched, written
 from tests.doubles.data_dir import write_log
@@ -190,7 +190,7 @@ async def test_in_the_past_a_message_has_the_faults_that_were_found_by_then(
 
 
 async def test_search_finds_sentences_and_narrows(directory: Path, past: list[Envelope]) -> None:
-    from channels.showing.rendering import sentence
+    from moot.channels.showing.rendering import sentence
 
     async with watched(directory) as model:
         found = await model.search("critic rates", limit=500)

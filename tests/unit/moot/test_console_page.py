@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import moot.console.page
-from channels.log.lines import open_line
+from moot.channels.log.lines import open_line
 from moot.console.model import (
     CaseView,
     ChannelView,
@@ -34,10 +34,10 @@ from moot.console.page.seats import faults_of
 from moot.console.page.views import groups_of, raised_of
 from moot.console.phases import PHASES, phases_of
 from moot.desk import Market
-from protocols.kernel.catalogue import CHANNELS
-from protocols.kernel.envelope import Envelope
-from protocols.research.messages import CycleContext, CycleTrigger
-from protocols.rulebook import MESSAGES, rules
+from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.research.messages import CycleContext, CycleTrigger
+from moot.protocols.rulebook import MESSAGES, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace

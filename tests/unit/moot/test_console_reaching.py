@@ -12,7 +12,7 @@ import pytest
 
 from moot.console import reaching as module
 from moot.console.reaching import Reaching
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.hosting import asking, hosting
 from tests.doubles.waiting import until
 

@@ -15,7 +15,7 @@ from moot.console.model import Batch, Person
 from moot.console.page import session as sessions
 from moot.console.page import views
 from moot.console.page.session import Session
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.console import watched, written
 from tests.doubles.waiting import until
 

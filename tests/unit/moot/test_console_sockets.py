@@ -9,7 +9,7 @@ from socketio.exceptions import ConnectionRefusedError
 
 from moot.console.model import Person
 from moot.console.page import sockets
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import Seat
 
 pytestmark = pytest.mark.anyio
 OWNER, EVE = Person("owner", Seat.ADMIN), Person("eve", Seat.VIEWER)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from channels.log.lease import Lease
+from moot.channels.log.lease import Lease
 from moot.control import SCHEMA, ControlPump, NobodyListens, ask
 from tests.doubles.data_dir import a_debate, write_log
 

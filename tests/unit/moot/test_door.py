@@ -9,19 +9,19 @@ from typing import Any
 
 import pytest
 
-from channels.bus import Receipt
-from channels.errors import Refused
-from channels.guests.drafts import draft_to_json
-from channels.guests.inbox import accepted
-from config.settings import load_settings
+from moot.channels.bus import Receipt
+from moot.channels.errors import Refused
+from moot.channels.guests.drafts import draft_to_json
+from moot.channels.guests.inbox import accepted
+from moot.config.settings import load_settings
 from moot.door import Door
-from protocols.arena.messages import ArenaTask, Review
-from protocols.arena.messages import Draft as ArenaDraft
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.envelope import BOT, Actor, ActorKind, Draft
-from protocols.kernel.message import Message, changed
-from protocols.kernel.people import Note, Override, SeatTaken, Stop
-from protocols.kernel.seats import Seat
+from moot.protocols.arena.messages import ArenaTask, Review
+from moot.protocols.arena.messages import Draft as ArenaDraft
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.envelope import BOT, Actor, ActorKind, Draft
+from moot.protocols.kernel.message import Message, changed
+from moot.protocols.kernel.people import Note, Override, SeatTaken, Stop
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from config.settings import load_settings
 from moot.clock import PacedClock, VirtualClock
+from moot.config.settings import load_settings
 from moot.feed import RECAP, Feed, is_quiet, status
+from moot.protocols.codec import decode_body
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading.messages import Halt
 from moot.society import Plan, Society
-from protocols.codec import decode_body
-from protocols.kernel.envelope import Actor, Draft
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
-from protocols.trading.messages import Halt
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.small_log import SmallLog
 from tests.doubles.table import START

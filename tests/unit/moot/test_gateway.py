@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from channels.surface import SurfaceConfigError
-from config.settings import Settings, load_settings
 from moot import gateway
+from moot.channels.surface import SurfaceConfigError
+from moot.config.settings import Settings, load_settings
 from tests.doubles.checked_surface import CheckedSurface
 
 CHECKED = "tests.doubles.checked_surface:CheckedSurface"
@@ -36,7 +36,7 @@ def test_a_file_is_named_from_where_the_configuration_is(
 def test_a_surface_is_built_by_its_keeper_so_that_a_wrong_one_ends_nothing_else(tmp_path: Path) -> None:
     chosen = load_settings(
         surfaces={
-            "odd": {"module": "channels.nowhere:Odd"},
+            "odd": {"module": "moot.channels.nowhere:Odd"},
             "leaky": {"module": CHECKED, "token": "made-up-secret"},
             "chat": {"module": CHECKED},
         }

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import Mind, Reply, View
-from channels.errors import BusClosed, Refused
-from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.docket import Docket, Effects
-from protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Visibility
-from protocols.kernel.officers import Ruling
-from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from protocols.kernel.seats import Seat
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.channels.errors import BusClosed, Refused
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Visibility
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings

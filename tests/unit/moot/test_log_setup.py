@@ -12,10 +12,10 @@ import pytest
 import structlog
 
 from moot.log_setup import set_up_logging
-from protocols.kernel.envelope import Draft
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.officers import Ruling
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from channels.bus import Head
-from channels.log.file import open_log as create_log
+from moot.channels.bus import Head
+from moot.channels.log.file import open_log as create_log
 from moot.logs import Damaged, LogError, open_log, stored_envelopes
 from moot.logs.jsonlines import MAX_LINE
 from tests.doubles.data_dir import a_debate, write_log

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from channels.errors import StorageError
 from moot import outage as module
+from moot.channels.errors import StorageError
 from moot.clock import Clock, PacedClock, RealClock
 from moot.outage import Outage
 

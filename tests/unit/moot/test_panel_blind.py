@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import View
-from bots.seats.panel_prompts import prompt_for
-from protocols.kernel.envelope import BOT, Actor, Draft
-from protocols.kernel.message import Message
-from protocols.kernel.obligation import Obligation, Visibility
-from protocols.kernel.people import Note, Override
-from protocols.kernel.seats import PANEL, Seat
-from protocols.panel.contract import as_json
-from protocols.panel.messages import PanelOpened, Phase1, Phase2
+from moot.bots.minds.mind import View
+from moot.bots.seats.panel_prompts import prompt_for
+from moot.protocols.kernel.envelope import BOT, Actor, Draft
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.obligation import Obligation, Visibility
+from moot.protocols.kernel.people import Note, Override
+from moot.protocols.kernel.seats import PANEL, Seat
+from moot.protocols.panel.contract import as_json
+from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2
 from tests.doubles.copying import replace
 from tests.doubles.memory_log import record
 from tests.doubles.panel_samples import BODY, FULL, phase1, report

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from config.settings import load_settings
 from moot.clock import PacedClock
+from moot.config.settings import load_settings
 from moot.patience import Patience
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.people import SeatReleased, SeatTaken
+from moot.protocols.kernel.seats import Seat
 from moot.society import Plan, Society
 from moot.up import control_clock
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.message import Message
-from protocols.kernel.people import SeatReleased, SeatTaken
-from protocols.kernel.seats import Seat
 from tests.doubles import bodies
 from tests.doubles.table import START
 from tests.doubles.waiting import until

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.kernel.seats import Seat
 from moot.reception import Reception
-from protocols.kernel.seats import Seat
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play
 

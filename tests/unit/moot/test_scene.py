@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bots.tools.errors import PriceFileError
+from moot.bots.tools.errors import PriceFileError
 from moot.simulation.scene import SceneError, load_scene, parse_scene, run_scene
 
 GOOD = {"start": "2026-02-23T10:00:00Z", "until": "1h", "seed": 7}

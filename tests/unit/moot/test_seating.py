@@ -7,19 +7,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from bots.minds.admin import SimulatedAdmin
-from bots.minds.human import HumanMind
-from bots.minds.scripted import ScriptedMind
-from bots.minds.simulated.mind import SimulatedMind
-from bots.seats.arena import ArenaMind
-from bots.seats.panel import PanelMind
-from bots.tools.errors import NotebookUnavailable
-from bots.tools.notebook_reach import Command, Folder
-from config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
 from moot.arena.offline import RunOptions, run_many
 from moot.arena.source import MOST_OPEN, NotebookService, NotebookSource
+from moot.bots.minds.admin import SimulatedAdmin
+from moot.bots.minds.human import HumanMind
+from moot.bots.minds.scripted import ScriptedMind
+from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.seats.arena import ArenaMind
+from moot.bots.seats.panel import PanelMind
+from moot.bots.tools.errors import NotebookUnavailable
+from moot.bots.tools.notebook_reach import Command, Folder
+from moot.config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
+from moot.protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 from moot.seating import Script, Seating, seats_of, source_of
-from protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 
 
 def settings(*, minds=None, arena=None, panel=None, desk=True):

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 from moot.cli.output import money, per_cent, sparkline
+from moot.protocols.codec import decode_body
+from moot.protocols.escalation.case import EscalationState
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.officers import SocietyStarted
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading.deploy import DeploymentState
+from moot.protocols.trading.halt import HaltState
+from moot.protocols.trading.messages import DeployProposal
 from moot.simulation.desk import DeskSummary
 from moot.simulation.plot import equity_at, halts, plot
 from moot.simulation.summary import SimulationSummary
-from protocols.codec import decode_body
-from protocols.escalation.case import EscalationState
-from protocols.kernel.case import CaseState, Decision
-from protocols.kernel.docket import Effects
-from protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
-from protocols.kernel.errors import Violation
-from protocols.kernel.officers import SocietyStarted
-from protocols.kernel.seats import Seat
-from protocols.trading.deploy import DeploymentState
-from protocols.trading.halt import HaltState
-from protocols.trading.messages import DeployProposal
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.money_table import MoneyTable
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from config.settings import load_settings
 from moot import snapshot, society
 from moot.clock import VirtualClock
+from moot.config.settings import load_settings
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.house import House
+from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.rules import Rules
+from moot.protocols.rulebook import rules
 from moot.society import Plan, Society
 from moot.stored import hash_at, last_sent_at, stored_envelopes
-from protocols.kernel.docket import Docket
-from protocols.kernel.house import House
-from protocols.kernel.obligation import Obligation
-from protocols.kernel.rules import Rules
-from protocols.rulebook import rules
 from tests.doubles.table import START
 
 CLASSES = {"docket": Docket, "house": House, "obligation": Obligation, "rules": Rules}
@@ -179,7 +179,7 @@ def docket_of(data: Any) -> Any:
 
 def rules_as_state(data: Any) -> None:
     """Build rules of one's own where the docket refers to those in force."""
-    data["classes"].append(["protocols.kernel.rules", "Rules", ["types"]])
+    data["classes"].append(["moot.protocols.kernel.rules", "Rules", ["types"]])
     docket = docket_of(data)
     docket[docket.index(["R"])] = ["o", len(data["classes"]) - 1, ["m"]]
 
@@ -190,7 +190,7 @@ def no_rules(data: Any) -> None:
 
 
 def a_class_as_value(data: Any) -> None:
-    data["classes"].append(["protocols.kernel.docket", "Docket", ["fold"]])
+    data["classes"].append(["moot.protocols.kernel.docket", "Docket", ["fold"]])
 
 
 def a_field_of_another_kind(data: Any) -> None:
@@ -221,12 +221,15 @@ def a_field_of_another_kind(data: Any) -> None:
             "plain data names no subprocess.Popen",
         ),
         (
-            lambda data: data["classes"].append(["protocols.kernel.canonical", "JSONEncoder", []]),
+            lambda data: data["classes"].append(["moot.protocols.kernel.canonical", "JSONEncoder", []]),
             "plain data names no",
         ),
-        (lambda data: data["classes"].append(["protocols.rulebook", "rules", []]), "plain data names no"),
         (
-            lambda data: data["classes"].append(["protocols.kernel.docket", "Docket", ["__class__"]]),
+            lambda data: data["classes"].append(["moot.protocols.rulebook", "rules", []]),
+            "plain data names no",
+        ),
+        (
+            lambda data: data["classes"].append(["moot.protocols.kernel.docket", "Docket", ["__class__"]]),
             "has no field",
         ),
         (lambda data: data.update(tree=["x"]), "it is not understood: KeyError"),

@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
-from channels.errors import LeaseHeld, StorageError
-from channels.log.lease import Lease
-from config.settings import load_settings
-from memory.inmemory import InMemoryStore
-from memory.sqlite import SqliteStore
 from moot import up
+from moot.channels.errors import LeaseHeld, StorageError
+from moot.channels.log.lease import Lease
 from moot.clock import PacedClock, RealClock, VirtualClock
+from moot.config.settings import load_settings
+from moot.memory.inmemory import InMemoryStore
+from moot.memory.sqlite import SqliteStore
+from moot.protocols.codec import decode_stored
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope, link
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import VERSION, rules
 from moot.society import Plan, Society
 from moot.stored import last_sent_at, stored_envelopes
 from moot.up import UpOptions, UpRefused, run_up
-from protocols.codec import decode_stored
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Actor, Draft, Envelope, link
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.rulebook import VERSION, rules
 from tests.doubles.checking import findings
 from tests.doubles.data_dir import write_log
 from tests.doubles.table import START
@@ -229,7 +229,7 @@ def test_k21_a_society_that_a_person_stopped_ends_and_may_be_started_again(tmp_p
 
 def test_k3_a_second_society_on_a_directory_is_refused_and_touches_nothing(tmp_path: Path) -> None:
     live(tmp_path, 1)
-    memory = tmp_path / "memory.sqlite"
+    memory = tmp_path / "moot.memory.sqlite"
     memory.write_bytes(b"another process writes this")
     with Lease.acquire(tmp_path), pytest.raises(LeaseHeld):
         live(tmp_path, 1)
@@ -241,7 +241,7 @@ def test_k25_a_start_that_fails_leaves_nothing_open(tmp_path: Path, monkeypatch:
         raise StorageError("disk full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("channels.log.sqlite.SqliteBus.publish", full)
+        patch.setattr("moot.channels.log.sqlite.SqliteBus.publish", full)
         with pytest.raises(StorageError):
             live(tmp_path, 1)
     with Lease.acquire(tmp_path):
@@ -268,7 +268,7 @@ def test_k5_a_log_that_breaks_the_tables_is_not_gone_on_with(tmp_path: Path) -> 
 
 def digest(directory: Path) -> tuple[int, str]:
     async def read() -> tuple[int, str]:
-        async with await SqliteStore.open(directory / "memory.sqlite") as store:
+        async with await SqliteStore.open(directory / "moot.memory.sqlite") as store:
             return store.applied_seq, store.read().digest()
 
     return asyncio.run(read())
@@ -294,7 +294,7 @@ def test_memory_on_the_disk_equals_what_the_log_gives_anew(lived: Path) -> None:
 def test_damaged_memory_is_rebuilt_from_the_log_with_a_warning(
     lived: Path, fault: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = lived / "memory.sqlite"
+    path = lived / "moot.memory.sqlite"
     if fault == "no database":
         path.write_bytes(b"x" * 8192)
     elif fault == "cut":
@@ -321,7 +321,7 @@ def test_memory_that_is_not_of_this_log_is_rebuilt(
 ) -> None:
     other = tmp_path_factory.mktemp("other")
     live(other, 2 if fault == "of another log" else 12, seed=9 if fault == "of another log" else 5)
-    (lived / "memory.sqlite").write_bytes((other / "memory.sqlite").read_bytes())
+    (lived / "moot.memory.sqlite").write_bytes((other / "moot.memory.sqlite").read_bytes())
     live(lived, 3)
     assert "memory is rebuilt" in capsys.readouterr().out + caplog.text
     assert_memory_is_that_of_the_log(lived)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from channels.bus import Head
-from channels.log.head import write_head
+from moot.channels.bus import Head
+from moot.channels.log.head import write_head
 from moot.logs import open_log
 from moot.verify import Report, verify
 from tests.doubles.data_dir import a_debate, write_log

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.verify import Report
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import parse_instant, rfc3339
 from tests.doubles.full_life import SATURDAY, Life, full_life
 from tests.doubles.tampering import Lines, judged, read, rehashed, renumbered, stripped
 

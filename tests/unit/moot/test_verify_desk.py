@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 
-from moot.simulation.scene import load_scene, run_scene
-from moot.verify import verify
-from protocols.kernel.case import Decision, evolve
-from protocols.kernel.envelope import Envelope
-from protocols.trading import (
+from moot.protocols.kernel.case import Decision, evolve
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.trading import (
     alert,
     book_entries,
     bridge,
@@ -28,8 +26,10 @@ from protocols.trading import (
     session_tracks,
     trade,
 )
-from protocols.trading import triggers as desk_triggers
-from protocols.trading.limits import Breach
+from moot.protocols.trading import triggers as desk_triggers
+from moot.protocols.trading.limits import Breach
+from moot.simulation.scene import load_scene, run_scene
+from moot.verify import verify
 from tests.doubles.checking import InHand
 from tests.doubles.tampering import Lines, judged, rehashed
 
@@ -426,7 +426,7 @@ def test_r_d18_a_day_that_nobody_opens_is_found(tmp_path: Path, monkeypatch: Pat
         def ring(self, now: Any, docket: Any) -> Any:
             return iter(()) if self.opened else super().ring(now, docket)
 
-    monkeypatch.setattr("protocols.rulebook.DeskCalendar", Late)
+    monkeypatch.setattr("moot.protocols.rulebook.DeskCalendar", Late)
     log = day(tmp_path, hours=26)
     assert [env.body.type for env in log].count("TRADING_DAY") == 1
     assert ("desk", "R-D18") in {found[1:] for found in second(log)}

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.kernel.docket import MAX_HOPS
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
 from moot.verify import Report, verify
-from protocols.kernel.docket import MAX_HOPS
-from protocols.kernel.envelope import Actor, Draft
-from protocols.kernel.errors import Malformed
-from protocols.kernel.people import Note, SeatReleased, SeatTaken
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
 from tests.doubles import bodies
 from tests.doubles.checking import InHand
 from tests.doubles.copying import replace

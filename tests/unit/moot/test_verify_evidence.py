@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.simulation.scene import load_scene, run_scene
-from protocols.kernel.times import parse_instant, rfc3339
 from tests.doubles.tampering import Lines, judged, rehashed
 
 SCENE = """

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from protocols.kernel.envelope import Envelope
-from protocols.kernel.times import rfc3339
-from protocols.research import debate
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.research import debate
 from tests.doubles.biglog import Chance
 from tests.doubles.tampering import Lines, judged, rehashed
 

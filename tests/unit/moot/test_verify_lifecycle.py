@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.officers import ClockSet
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
 from moot.verify import Report
-from protocols.kernel.envelope import Actor, Draft, Envelope
-from protocols.kernel.officers import ClockSet
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
 from tests.doubles.full_life import SATURDAY, Life
 from tests.doubles.tampering import Lines, judged, read, rehashed, renumbered
 

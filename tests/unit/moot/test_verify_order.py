@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
+from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.verify import Report
-from protocols.kernel.times import parse_instant, rfc3339
 from tests.doubles.data_dir import a_debate
 from tests.doubles.tampering import Lines, judged, rehashed, stripped
 

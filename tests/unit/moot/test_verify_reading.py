@@ -7,9 +7,9 @@ import json
 import pytest
 
 from moot.logs.source import Line
+from moot.protocols.codec import decode_envelope
 from moot.verify.exactness import written
 from moot.verify.reading import read, sent_at_of, seq_of
-from protocols.codec import decode_envelope
 from tests.doubles import tampering
 from tests.doubles.full_life import full_life
 from tests.doubles.tampering import judged, rehashed, stripped

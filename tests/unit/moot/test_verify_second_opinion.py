@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.escalation import case as escalation_case
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import debate as debate_rules
+from moot.protocols.research import judging
+from moot.protocols.research import messages as m
+from moot.protocols.research.debate_table import CYCLE_BUDGET, DUTIES, MOVES, Move, Phase
 from moot.verify import verify
-from protocols.escalation import case as escalation_case
-from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
-from protocols.research import debate as debate_rules
-from protocols.research import judging
-from protocols.research import messages as m
-from protocols.research.debate_table import CYCLE_BUDGET, DUTIES, MOVES, Move, Phase
 from tests.doubles import bodies
 from tests.doubles.checking import InHand
 from tests.doubles.table import START, Table
@@ -342,16 +342,16 @@ def test_an_end_by_an_answer_that_nobody_gave_is_found(monkeypatch: Patch) -> No
         escalation_id=owed.case_id, how="answered", by="ann", effect="none"
     )
     monkeypatch.setattr(escalation_case, "discharge", lambda *args: body)
-    monkeypatch.setattr("protocols.kernel.supervision.discharge_of", lambda docket, o: _draft(o, body))
-    monkeypatch.setattr("protocols.kernel.duties.discharge_of", lambda docket, o: _draft(o, body))
+    monkeypatch.setattr("moot.protocols.kernel.supervision.discharge_of", lambda docket, o: _draft(o, body))
+    monkeypatch.setattr("moot.protocols.kernel.duties.discharge_of", lambda docket, o: _draft(o, body))
     table.wait(hours=4)
     seq = table.last("ESCALATION_RESOLVED").seq
     assert (seq, "escalation", "R-E2") in second(table)
 
 
 def _draft(owed: Any, body: Any) -> Any:
-    from protocols.escalation.messages import EscalationPaged
-    from protocols.kernel.envelope import OFFICER, Draft
+    from moot.protocols.escalation.messages import EscalationPaged
+    from moot.protocols.kernel.envelope import OFFICER, Draft
 
     if owed.step.startswith("page"):
         body = EscalationPaged(escalation_id=owed.case_id, n=int(owed.step[-1]))

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from protocols.kernel.docket import Docket
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.officers import Anchor
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.officers import Anchor
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.copying import replace
 from tests.doubles.table import Table
 

@@ -6,16 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from protocols.arena.contracts import NotebookContext
-from protocols.arena.messages import ArenaTask, Draft
-from protocols.kernel.errors import Violation
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.research import architecture_table as arch
-from protocols.research import messages as m
-from protocols.research.architecture import step
-from protocols.research.architecture_table import DEBATED, DUTIES, ENDED, MISSED, NEXT
-from protocols.rulebook import CHANNEL_OF
+from moot.protocols.arena.contracts import NotebookContext
+from moot.protocols.arena.messages import ArenaTask, Draft
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import architecture_table as arch
+from moot.protocols.research import messages as m
+from moot.protocols.research.architecture import step
+from moot.protocols.research.architecture_table import DEBATED, DUTIES, ENDED, MISSED, NEXT
+from moot.protocols.rulebook import CHANNEL_OF
 from tests.doubles.answers import Answers
 from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, beside, cycle_of, ruling
 from tests.doubles.table import Table

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from protocols.kernel.seats import Seat
-from protocols.panel.contract import ROLES, as_json, contract_from
-from protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
-from protocols.research import architecture_table as arch
-from protocols.research.architecture import brief
-from protocols.research.architecture_panels import PANELLING
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.contract import ROLES, as_json, contract_from
+from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
+from moot.protocols.research import architecture_table as arch
+from moot.protocols.research.architecture import brief
+from moot.protocols.research.architecture_panels import PANELLING
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis
 from tests.doubles.table import Table
 from tests.unit.protocols import test_architecture as weekly_tests

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.arena.conformance import NON_COMPLIANT, check
-from protocols.arena.conformance_parser import verdict_of
-from protocols.arena.verdict import parse_verdict
+from moot.protocols.arena.conformance import NON_COMPLIANT, check
+from moot.protocols.arena.conformance_parser import verdict_of
+from moot.protocols.arena.verdict import parse_verdict
 from tests.doubles.arena_records import Story, approve, good_records
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
-from protocols.arena.contracts import (
+from moot.protocols.arena.contracts import (
     Issue,
     NotebookContext,
     NotebookHookResult,

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from protocols.arena.states import TABLE, TERMINAL, State
+from moot.protocols.arena.states import TABLE, TERMINAL, State
 
 PAGE = (Path(__file__).parents[3] / "docs" / "design" / "arena.md").read_text(encoding="utf-8")
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.arena.messages import Finding
-from protocols.arena.reading import LONGEST, MOST_ITEMS, has_rationale, is_mentioned, issues_of
-from protocols.arena.relevance import excess
+from moot.protocols.arena.messages import Finding
+from moot.protocols.arena.reading import LONGEST, MOST_ITEMS, has_rationale, is_mentioned, issues_of
+from moot.protocols.arena.relevance import excess
 
 
 def found(text, verdict="REVISE", refs=(), findings=()):

@@ -6,17 +6,17 @@ from datetime import timedelta
 
 import pytest
 
-from protocols.arena import messages as m
-from protocols.arena.conformance import check
-from protocols.arena.record import audit_record
-from protocols.arena.relevance import excess
-from protocols.arena.states import State
-from protocols.kernel.duties import void_of
-from protocols.kernel.envelope import Actor, Draft
-from protocols.kernel.people import Note, Stop
-from protocols.kernel.redact import redact
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
+from moot.protocols.arena import messages as m
+from moot.protocols.arena.conformance import check
+from moot.protocols.arena.record import audit_record
+from moot.protocols.arena.relevance import excess
+from moot.protocols.arena.states import State
+from moot.protocols.kernel.duties import void_of
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.people import Note, Stop
+from moot.protocols.kernel.redact import redact
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 
 APPROVED, REVISE = "RATIONALE: all there.\nVERDICT: APPROVED", "- no goal\nVERDICT: REVISE"

@@ -6,14 +6,14 @@ from datetime import timedelta
 import pytest
 from pydantic import ValidationError
 
-from protocols.arena import messages as m
-from protocols.arena.conformance import check
-from protocols.arena.states import TABLE, TERMINAL, State
-from protocols.kernel.docket import Docket
-from protocols.kernel.errors import Forbidden
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.rulebook import rules
+from moot.protocols.arena import messages as m
+from moot.protocols.arena.conformance import check
+from moot.protocols.arena.states import TABLE, TERMINAL, State
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import rules
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 
 PLANNER, REVIEWER, FINALIZER = Seat.PLANNER, Seat.REVIEWER, Seat.FINALIZER

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from protocols.arena.states import TABLE, TERMINAL, State, UndefinedTransition, check_transition
+from moot.protocols.arena.states import TABLE, TERMINAL, State, UndefinedTransition, check_transition
 
 SPEC = """
 INIT SEEDING

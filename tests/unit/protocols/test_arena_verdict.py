@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.arena import verdict as verdict_module
-from protocols.arena.verdict import MISSING, MULTIPLE, Parsed, parse_verdict
+from moot.protocols.arena import verdict as verdict_module
+from moot.protocols.arena.verdict import MISSING, MULTIPLE, Parsed, parse_verdict
 
 BLANKS = " \t\v\f"
 NBSP, LINE_SEPARATOR, NEXT_LINE = "\u00a0", "\u2028", "\u0085"

@@ -7,14 +7,14 @@ from apscheduler.triggers.cron import CronTrigger
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.envelope import OFFICER, Draft
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.officers import ConfigChanged, SocietyStarted
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.research.calendar import FIRST, POLICIES, Schedule, schedule_of
-from protocols.rulebook import CHANNEL_OF
+from moot.protocols.kernel.envelope import OFFICER, Draft
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.officers import ConfigChanged, SocietyStarted
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.calendar import FIRST, POLICIES, Schedule, schedule_of
+from moot.protocols.rulebook import CHANNEL_OF
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.biglog import Chance

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.fields import FrozenJson, Numbers
-from protocols.kernel.frozen import FrozenDict, freeze
-from protocols.kernel.message import Message, Part, Text, body_json, changed
-from protocols.kernel.upcast import Opaque
-from protocols.rulebook import MESSAGES
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.fields import FrozenJson, Numbers
+from moot.protocols.kernel.frozen import FrozenDict, freeze
+from moot.protocols.kernel.message import Message, Part, Text, body_json, changed
+from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.rulebook import MESSAGES
 
 CLASSES = pytest.mark.parametrize("cls", MESSAGES.values(), ids=lambda cls: cls.__name__)
 

@@ -1,12 +1,12 @@
 import pytest
 
-from protocols.escalation import rights as escalation
-from protocols.kernel import rights as kernel
-from protocols.kernel.catalogue import ANY, CHANNELS, Matrix, Right, Viewers
-from protocols.kernel.errors import Forbidden
-from protocols.kernel.seats import Seat
-from protocols.research import rights as research
-from protocols.trading import rights as trading
+from moot.protocols.escalation import rights as escalation
+from moot.protocols.kernel import rights as kernel
+from moot.protocols.kernel.catalogue import ANY, CHANNELS, Matrix, Right, Viewers
+from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import rights as research
+from moot.protocols.trading import rights as trading
 
 CHANNEL_NAMES = [
     "#a-arena",

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from protocols import codec
-from protocols.codec import decode_body, decode_envelope, decode_stored
-from protocols.kernel import upcast as upcasting
-from protocols.kernel.envelope import GENESIS, link
-from protocols.kernel.errors import Malformed
-from protocols.kernel.upcast import Opaque
-from protocols.rulebook import MESSAGES
+from moot.protocols import codec
+from moot.protocols.codec import decode_body, decode_envelope, decode_stored
+from moot.protocols.kernel import upcast as upcasting
+from moot.protocols.kernel.envelope import GENESIS, link
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.rulebook import MESSAGES
 from tests.doubles.biglog import Chance
 
 

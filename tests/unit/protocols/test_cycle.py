@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.research.cycle import REPORTING
-from protocols.research.debate_table import Phase
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.cycle import REPORTING
+from moot.protocols.research.debate_table import Phase
 from tests.doubles import bodies
 from tests.doubles.debating import (
     ADMIN,

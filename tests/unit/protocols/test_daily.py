@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from protocols.research import messages as m
-from protocols.research.daily import DUTIES, MISSED
+from moot.protocols.research import messages as m
+from moot.protocols.research.daily import DUTIES, MISSED
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import (

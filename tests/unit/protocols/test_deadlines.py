@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.deadlines import SLACK, Deadlines
-from protocols.kernel.obligation import NO_GRACE, Obligation
-from protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.kernel.deadlines import SLACK, Deadlines
+from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 

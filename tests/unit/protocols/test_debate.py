@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from protocols.kernel.duties import discharge_of, ping_of, void_of
-from protocols.kernel.envelope import OFFICER, Draft
-from protocols.kernel.errors import Consequential, Forbidden, Late, Malformed, OfficerFault
-from protocols.kernel.officers import Ruling, TimeoutPing
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.research.debate_table import BUDGETED, DUTIES, MISSED, Phase
+from moot.protocols.kernel.duties import discharge_of, ping_of, void_of
+from moot.protocols.kernel.envelope import OFFICER, Draft
+from moot.protocols.kernel.errors import Consequential, Forbidden, Late, Malformed, OfficerFault
+from moot.protocols.kernel.officers import Ruling, TimeoutPing
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.debate_table import BUDGETED, DUTIES, MISSED, Phase
 from tests.doubles import bodies
 from tests.doubles.debating import (
     ADMIN,

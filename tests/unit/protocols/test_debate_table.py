@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from protocols.kernel.errors import Violation
-from protocols.kernel.people import Note, Override
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.research.debate import GUARDS, step
-from protocols.research.debate_table import (
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.people import Note, Override
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.debate import GUARDS, step
+from moot.protocols.research.debate_table import (
     AFTER_REVISE,
     BUDGETED,
     DUTIES,
@@ -20,7 +20,7 @@ from protocols.research.debate_table import (
     REVISED,
     Phase,
 )
-from protocols.rulebook import CHANNEL_OF, ROWS
+from moot.protocols.rulebook import CHANNEL_OF, ROWS
 from tests.doubles import bodies
 from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, debate, reach
 

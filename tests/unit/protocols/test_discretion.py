@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.discretion import discreet, indiscretions, without_secrets
-from protocols.kernel.envelope import GENESIS, Actor, Draft, seal
-from protocols.kernel.errors import Malformed
-from protocols.kernel.fields import FrozenJson
-from protocols.kernel.frozen import FrozenDict, freeze, thaw
-from protocols.kernel.message import Ident, Message, Part, Texts, body_json
-from protocols.kernel.people import Note
-from protocols.kernel.redact import _TELLING_KEY, may_hold_secret
-from protocols.kernel.seats import Seat
-from protocols.rulebook import MESSAGES
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.discretion import discreet, indiscretions, without_secrets
+from moot.protocols.kernel.envelope import GENESIS, Actor, Draft, seal
+from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.fields import FrozenJson
+from moot.protocols.kernel.frozen import FrozenDict, freeze, thaw
+from moot.protocols.kernel.message import Ident, Message, Part, Texts, body_json
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.redact import _TELLING_KEY, may_hold_secret
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import MESSAGES
 from tests.doubles.tiny import START
 
 SECRET = "xox" + "b-123456789012-abcdefABCDEF"  # in pieces, so that no scanner takes this file for a leak

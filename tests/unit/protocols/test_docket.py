@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.case import Decision
-from protocols.kernel.docket import MAX_CASE_ID, MAX_HOPS, Docket
-from protocols.kernel.duties import MAX_WHY, violation_of
-from protocols.kernel.envelope import OFFICER, Actor, Draft, seal
-from protocols.kernel.errors import LocalProtocolError, OfficerFault, Violation
-from protocols.kernel.frozen import thaw
-from protocols.kernel.gone import KEPT
-from protocols.kernel.house import Fold
-from protocols.kernel.obligation import EVERYTHING, Visibility
-from protocols.kernel.officers import Audit, ClockSet, Ruling, SocietyStarted, TimeoutPing
-from protocols.kernel.people import Note, Override, SeatTaken
-from protocols.kernel.seats import BOTS, OFFICERS, Seat
-from protocols.kernel.upcast import Opaque
-from protocols.research import messages as m
-from protocols.research.debate_table import Phase
-from protocols.rulebook import rules
+from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.docket import MAX_CASE_ID, MAX_HOPS, Docket
+from moot.protocols.kernel.duties import MAX_WHY, violation_of
+from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, seal
+from moot.protocols.kernel.errors import LocalProtocolError, OfficerFault, Violation
+from moot.protocols.kernel.frozen import thaw
+from moot.protocols.kernel.gone import KEPT
+from moot.protocols.kernel.house import Fold
+from moot.protocols.kernel.obligation import EVERYTHING, Visibility
+from moot.protocols.kernel.officers import Audit, ClockSet, Ruling, SocietyStarted, TimeoutPing
+from moot.protocols.kernel.people import Note, Override, SeatTaken
+from moot.protocols.kernel.seats import BOTS, OFFICERS, Seat
+from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.research import messages as m
+from moot.protocols.research.debate_table import Phase
+from moot.protocols.rulebook import rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from protocols.escalation.messages import EscalationAck, EscalationAnswer
-from protocols.kernel.docket import Docket
-from protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from protocols.kernel.seats import BOTS, OFFICERS, PEOPLE, Seat
-from protocols.research import messages as m
-from protocols.research.debate import DebateState
-from protocols.rulebook import CHANNEL_OF, rules
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
+from moot.protocols.kernel.seats import BOTS, OFFICERS, PEOPLE, Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.debate import DebateState
+from moot.protocols.rulebook import CHANNEL_OF, rules
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import ADMIN, CRITIC, EVOLVER, EXPLORER

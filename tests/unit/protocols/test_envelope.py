@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.log.sequencer import receipt_of
-from protocols.kernel.envelope import (
+from moot.channels.log.sequencer import receipt_of
+from moot.protocols.kernel.envelope import (
     GENESIS,
     Actor,
     Draft,
@@ -18,9 +18,9 @@ from protocols.kernel.envelope import (
     seal,
     with_hash,
 )
-from protocols.kernel.message import body_json
-from protocols.kernel.people import Note
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.message import body_json
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from tests.doubles import bodies
 
 AT = datetime(2026, 2, 23, 10, tzinfo=UTC)
@@ -147,7 +147,7 @@ def test_k1_a_digest_of_another_version_is_taken_for_the_same_draft(monkeypatch)
     one = draft()
     first = one.digest()
     assert receipt_of("k", (5, first), draft(case_id="x").digest()).status == "superseded"
-    monkeypatch.setattr("protocols.kernel.envelope.DIGEST_VERSION", 99)
+    monkeypatch.setattr("moot.protocols.kernel.envelope.DIGEST_VERSION", 99)
     assert receipt_of("k", (5, first), one.digest()).status == "duplicate"
 
 

@@ -5,21 +5,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from protocols.escalation import triggers
-from protocols.escalation.messages import EscalationAck, EscalationAnswer, ModeChanged
-from protocols.escalation.mode import Modes
-from protocols.escalation.triggers import TRIGGERS, options_of
-from protocols.escalation.watch import OCCURRENCES, Watched
-from protocols.kernel.envelope import OFFICER, Draft
-from protocols.kernel.errors import Late, OfficerFault
-from protocols.kernel.officers import Ruling
-from protocols.kernel.people import Note, Override, SeatTaken, Stop
-from protocols.kernel.seats import Seat
-from protocols.panel.triggers_watch import sources as panel_sources
-from protocols.research.triggers import sources
-from protocols.rulebook import CHANNEL_OF
-from protocols.trading.messages import Resume
-from protocols.trading.triggers import sources as desk_sources
+from moot.protocols.escalation import triggers
+from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer, ModeChanged
+from moot.protocols.escalation.mode import Modes
+from moot.protocols.escalation.triggers import TRIGGERS, options_of
+from moot.protocols.escalation.watch import OCCURRENCES, Watched
+from moot.protocols.kernel.envelope import OFFICER, Draft
+from moot.protocols.kernel.errors import Late, OfficerFault
+from moot.protocols.kernel.officers import Ruling
+from moot.protocols.kernel.people import Note, Override, SeatTaken, Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.triggers_watch import sources as panel_sources
+from moot.protocols.research.triggers import sources
+from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.trading.messages import Resume
+from moot.protocols.trading.triggers import sources as desk_sources
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import (

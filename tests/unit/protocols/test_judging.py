@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.kernel.errors import Consequential, Violation
-from protocols.research.debate_table import Phase
-from protocols.research.judging import (
+from moot.protocols.kernel.errors import Consequential, Violation
+from moot.protocols.research.debate_table import Phase
+from moot.protocols.research.judging import (
     check_backtest,
     check_extension,
     check_request,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.research.learning import (
+from moot.protocols.research.learning import (
     START_THRESHOLDS,
     count_attempts,
     find_patterns,
@@ -18,8 +18,8 @@ from protocols.research.learning import (
     threshold_review,
     wilson_lower_bound,
 )
-from protocols.research.messages import CausalEntry, Principle, RiskScores, ThresholdReview
-from protocols.research.strictness import adjust, clip
+from moot.protocols.research.messages import CausalEntry, Principle, RiskScores, ThresholdReview
+from moot.protocols.research.strictness import adjust, clip
 
 NOON = datetime(2026, 2, 23, 22, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -5,14 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from protocols.kernel.docket import Effects
-from protocols.kernel.people import Override
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.research.calendar import Calendar
-from protocols.research.debate import DebateState
-from protocols.research.debate_table import Phase
-from protocols.research.ledger import KEPT, Counts, Ledger
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.research.calendar import Calendar
+from moot.protocols.research.debate import DebateState
+from moot.protocols.research.debate_table import Phase
+from moot.protocols.research.ledger import KEPT, Counts, Ledger
 from tests.doubles import bodies
 from tests.doubles.debating import (
     ADMIN,

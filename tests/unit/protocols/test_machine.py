@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from protocols.kernel.errors import LocalProtocolError, Violation
-from protocols.kernel.machine import ENDED, Effect, Exactly, Machine, Move, OneOf, check, rows
-from protocols.kernel.people import Note
-from protocols.research.cycle import MACHINE as CYCLE
-from protocols.research.messages import CycleTrigger, Hypothesis
-from protocols.rulebook import CASE_TYPES
+from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.machine import ENDED, Effect, Exactly, Machine, Move, OneOf, check, rows
+from moot.protocols.kernel.people import Note
+from moot.protocols.research.cycle import MACHINE as CYCLE
+from moot.protocols.research.messages import CycleTrigger, Hypothesis
+from moot.protocols.rulebook import CASE_TYPES
 from tests.doubles.copying import replace
 from tests.doubles.table import Table
 

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from protocols.escalation import messages as escalation
-from protocols.kernel import officers, people
-from protocols.kernel.canonical import canonical_json
-from protocols.kernel.frozen import MAX_DEPTH, MAX_ITEMS, FrozenDict, freeze, freeze_object, thaw
-from protocols.kernel.message import Message, Part
-from protocols.kernel.seats import Seat
-from protocols.research import messages as research
-from protocols.trading import messages as trading
+from moot.protocols.escalation import messages as escalation
+from moot.protocols.kernel import officers, people
+from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.frozen import MAX_DEPTH, MAX_ITEMS, FrozenDict, freeze, freeze_object, thaw
+from moot.protocols.kernel.message import Message, Part
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as research
+from moot.protocols.trading import messages as trading
 from tests.doubles.desk_samples import DESK_BODIES
 
 CLASSES = {

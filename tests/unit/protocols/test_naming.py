@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.naming import MOST_NAME, NameBook, display_name
-from protocols.kernel.officers import PersonNamed
-from protocols.kernel.seats import Seat
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.naming import MOST_NAME, NameBook, display_name
+from moot.protocols.kernel.officers import PersonNamed
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.table import Table
 
 ANN, BEN = "234567890123456789", "U0BEN"

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from protocols.panel import audit
-from protocols.panel.contract import ContractError, as_json, contract_from
+from moot.protocols.panel import audit
+from moot.protocols.panel.contract import ContractError, as_json, contract_from
 from tests.doubles.panel_samples import FOCUS
 
 CONTRACT = "reviewer/reviewer_full/v1"

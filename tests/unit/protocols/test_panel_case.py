@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from bots.minds.mind import View
-from bots.seats.panel_prompts import Prompt, prompt_for
-from memory.inmemory import InMemoryStore
-from protocols.kernel.case import evolve
-from protocols.kernel.docket import Docket
-from protocols.kernel.envelope import Actor, Draft, Envelope, seal
-from protocols.kernel.errors import Forbidden
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import PANEL, PANELISTS, Seat
-from protocols.panel import messages as m
-from protocols.panel.contract import Contract, Score, as_json, baseline_sha256, contract_from
-from protocols.panel.duties import GRACE, PHASE1_WITHIN, PHASE2_WITHIN, SYNTHESIS_WITHIN
-from protocols.panel.panel import PANEL as PANEL_CASE
-from protocols.panel.panel import step
-from protocols.rulebook import rules
+from moot.bots.minds.mind import View
+from moot.bots.seats.panel_prompts import Prompt, prompt_for
+from moot.memory.inmemory import InMemoryStore
+from moot.protocols.kernel.case import evolve
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope, seal
+from moot.protocols.kernel.errors import Forbidden
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import PANEL, PANELISTS, Seat
+from moot.protocols.panel import messages as m
+from moot.protocols.panel.contract import Contract, Score, as_json, baseline_sha256, contract_from
+from moot.protocols.panel.duties import GRACE, PHASE1_WITHIN, PHASE2_WITHIN, SYNTHESIS_WITHIN
+from moot.protocols.panel.panel import PANEL as PANEL_CASE
+from moot.protocols.panel.panel import step
+from moot.protocols.rulebook import rules
 from tests.doubles.panel_samples import ALL_PASS, FOCUS, FULL, WARNS, phase1, report, synthesis
 from tests.doubles.panel_table import PanelTable
 from tests.doubles.table import START

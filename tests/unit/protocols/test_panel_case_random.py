@@ -9,13 +9,13 @@ from typing import Any, Literal
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.docket import Docket
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import OFFICERS, PANEL, Seat
-from protocols.panel import messages as m
-from protocols.panel.contract import Contract, Score, as_json
-from protocols.panel.state import PanelState
-from protocols.rulebook import rules
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import OFFICERS, PANEL, Seat
+from moot.protocols.panel import messages as m
+from moot.protocols.panel.contract import Contract, Score, as_json
+from moot.protocols.panel.state import PanelState
+from moot.protocols.rulebook import rules
 from tests.doubles.panel_samples import BODY, FOCUS, FULL, LOOKED_FOR, phase1, report
 from tests.doubles.panel_table import PanelTable
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from protocols.panel.contract import (
+from moot.protocols.panel.contract import (
     ROLES,
     Amendments,
     Contract,
@@ -25,7 +25,7 @@ from protocols.panel.contract import (
     ineligibility,
     prepared,
 )
-from protocols.panel.contract_schema import contract_schema
+from moot.protocols.panel.contract_schema import contract_schema
 from tests.doubles.panel_contracts import GONE, LADDER, SMALL, changed
 
 NOON = datetime(2026, 5, 3, 12, tzinfo=UTC)

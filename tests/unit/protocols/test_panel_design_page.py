@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from protocols.kernel.times import minutes
-from protocols.panel import audit, duties, state
-from protocols.panel.synthesis import NONE_FIRED
+from moot.protocols.kernel.times import minutes
+from moot.protocols.panel import audit, duties, state
+from moot.protocols.panel.synthesis import NONE_FIRED
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "design" / "panel.md").read_text(encoding="utf-8")

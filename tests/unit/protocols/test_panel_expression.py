@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.panel.contract import SCORES, Contract, Score
-from protocols.panel.expression import Orphaned, Unrecognised, parse
+from moot.protocols.panel.contract import SCORES, Contract, Score
+from moot.protocols.panel.expression import Orphaned, Unrecognised, parse
 from tests.doubles.panel_contracts import contract_of, contracts, rows
 
 FOUR = contract_of(2, "mmhn")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.panel.grammar import blocks, one_line, page, said
+from moot.protocols.panel.grammar import blocks, one_line, page, said
 
 
 def lines(text: str) -> list[str]:

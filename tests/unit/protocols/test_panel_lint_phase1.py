@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.panel.contract import Contract, as_json, contract_from
-from protocols.panel.lint_phase1 import CHECKS, Phase1, lint_phase1
+from moot.protocols.panel.contract import Contract, as_json, contract_from
+from moot.protocols.panel.lint_phase1 import CHECKS, Phase1, lint_phase1
 from tests.doubles.panel_samples import FOCUS, FULL, LOOKED_FOR, phase1, plan_of
 
 NAMES = {one.id: one.name for one in FULL.acceptance_dimensions}

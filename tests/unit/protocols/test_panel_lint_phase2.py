@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.lint_phase2 import CHECKS, Phase2, lint_phase2
-from protocols.panel.triggers import STOP_WORDS, Body, tokens
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.lint_phase2 import CHECKS, Phase2, lint_phase2
+from moot.protocols.panel.triggers import STOP_WORDS, Body, tokens
 from tests.doubles.panel_samples import ALL_PASS, FULL, WARNS, phase1, plan_of, report
 
 PLAN = lint_phase1(phase1(), FULL).plan

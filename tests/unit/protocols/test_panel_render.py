@@ -1,12 +1,12 @@
 """How a panel is shown."""
 
-from protocols.panel.contract import Score
-from protocols.panel.lint_phase1 import lint_phase1
-from protocols.panel.render import render
-from protocols.panel.reports import parse_report
-from protocols.panel.synthesis import matrix_of, synthesize
-from protocols.panel.synthesis_text import parse_synthesis
-from protocols.panel.verify import synthesize_reports
+from moot.protocols.panel.contract import Score
+from moot.protocols.panel.lint_phase1 import lint_phase1
+from moot.protocols.panel.render import render
+from moot.protocols.panel.reports import parse_report
+from moot.protocols.panel.synthesis import matrix_of, synthesize
+from moot.protocols.panel.synthesis_text import parse_synthesis
+from moot.protocols.panel.verify import synthesize_reports
 from tests.doubles.panel_samples import ALL_PASS, FULL, WARNS, panel, phase1, report, sources
 
 SCORED: dict[str, dict[str, Score]] = {"eic": WARNS, "methodology": WARNS, "domain": WARNS, "da": WARNS}

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.panel.contract import ACTIONS, SCORES, Score
-from protocols.panel.reports import ReportError, parse_report, read_report
-from protocols.panel.synthesis_text import SynthesisError, SynthesisText, parse_synthesis
+from moot.protocols.panel.contract import ACTIONS, SCORES, Score
+from moot.protocols.panel.reports import ReportError, parse_report, read_report
+from moot.protocols.panel.synthesis_text import SynthesisError, SynthesisText, parse_synthesis
 from tests.doubles.panel_samples import FOCUS, FULL, WARNS, report
 
 PASS = report()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from protocols.kernel.catalogue import CHANNELS
-from protocols.kernel.seats import BOTS, OFFICERS, PANELISTS, PEOPLE, Seat
-from protocols.panel.contract import ROLES
-from protocols.rulebook import MESSAGES, rules
+from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.kernel.seats import BOTS, OFFICERS, PANELISTS, PEOPLE, Seat
+from moot.protocols.panel.contract import ROLES
+from moot.protocols.rulebook import MESSAGES, rules
 
 REVIEWERS = {"eic", "methodology", "domain", "perspective", "da"}
 WHO = {
@@ -20,9 +20,9 @@ WHO = {
 
 
 def test_the_types_of_a_panel_are_these_seven():
-    assert {name for name, kind in MESSAGES.items() if kind.__module__ == "protocols.panel.messages"} == set(
-        WHO
-    )
+    assert {
+        name for name, kind in MESSAGES.items() if kind.__module__ == "moot.protocols.panel.messages"
+    } == set(WHO)
 
 
 @pytest.mark.parametrize("kind", sorted(WHO))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.panel.rounds import FEWEST, NAME
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.rounds import FEWEST, NAME
 from tests.doubles.panel_samples import FULL
 from tests.doubles.panel_table import PanelTable
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.panel import recompute as recomputing
-from protocols.panel.contract import Contract, Score, contract_from
-from protocols.panel.recompute import RecomputationError, disagreement, recompute
-from protocols.panel.synthesis import (
+from moot.protocols.panel import recompute as recomputing
+from moot.protocols.panel.contract import Contract, Score, contract_from
+from moot.protocols.panel.recompute import RecomputationError, disagreement, recompute
+from moot.protocols.panel.synthesis import (
     NONE_FIRED,
     ConditionUnreadable,
     Majority,
@@ -382,7 +382,7 @@ def test_the_recomputation_refuses_what_is_no_score() -> None:
 
 
 def test_the_recomputation_shares_no_code_with_what_it_checks() -> None:
-    own = {"protocols.panel.expression", "protocols.panel.synthesis"}
+    own = {"moot.protocols.panel.expression", "moot.protocols.panel.synthesis"}
     assert [
         name for name, value in vars(recomputing).items() if getattr(value, "__module__", "") in own
     ] == []

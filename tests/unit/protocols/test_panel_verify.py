@@ -6,13 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.errors import LocalProtocolError
-from protocols.panel import verify as module
-from protocols.panel.audit import name_of
-from protocols.panel.contract import ROLES, SCORES, Contract, Score, as_json, contract_from
-from protocols.panel.recompute import Recomputed, recompute
-from protocols.panel.seating import Source
-from protocols.panel.verify import LAYER1_PASSES, PANEL_PASSES, Verified, synthesize_reports, unusable, verify
+from moot.protocols.kernel.errors import LocalProtocolError
+from moot.protocols.panel import verify as module
+from moot.protocols.panel.audit import name_of
+from moot.protocols.panel.contract import ROLES, SCORES, Contract, Score, as_json, contract_from
+from moot.protocols.panel.recompute import Recomputed, recompute
+from moot.protocols.panel.seating import Source
+from moot.protocols.panel.verify import (
+    LAYER1_PASSES,
+    PANEL_PASSES,
+    Verified,
+    synthesize_reports,
+    unusable,
+    verify,
+)
 from tests.doubles.copying import replace
 from tests.doubles.panel_samples import FOCUS, FULL, WARNS, panel, report, sources, synthesis
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.panel.contract import Contract, contract_from
-from protocols.panel.contract_warnings import Warned, warnings
+from moot.protocols.panel.contract import Contract, contract_from
+from moot.protocols.panel.contract_warnings import Warned, warnings
 from tests.doubles.panel_contracts import SMALL, changed, contracts
 
 CONDITION, DIMENSION, PROCEDURE = "failure_conditions", "acceptance_dimensions", "measurement_procedure"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from protocols.kernel.redact import (
+from moot.protocols.kernel.redact import (
     AUDIT_BYTES,
     OWN_TOKEN,
     SECRETS,

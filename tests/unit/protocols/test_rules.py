@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.discretion import without_secrets
-from protocols.kernel.envelope import OFFICER, Actor, Draft
-from protocols.kernel.errors import Forbidden, Malformed
-from protocols.kernel.people import Note
-from protocols.kernel.rules import Counter, Gate, check_identity
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED, ROWS, rules
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.discretion import without_secrets
+from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
+from moot.protocols.kernel.errors import Forbidden, Malformed
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.rules import Counter, Gate, check_identity
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED, ROWS, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.table import START, Table

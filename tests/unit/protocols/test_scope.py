@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from bots.tools.strategies import PARAM_SPACE
-from protocols.research.scope import ALSO, PARAMETERS, names_a_parameter
+from moot.bots.tools.strategies import PARAM_SPACE
+from moot.protocols.research.scope import ALSO, PARAMETERS, names_a_parameter
 
 
 def test_the_parameters_are_those_of_all_archetypes():

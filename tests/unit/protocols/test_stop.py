@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from protocols.kernel.people import Override, Stop
-from protocols.research.debate_table import Phase
+from moot.protocols.kernel.people import Override, Stop
+from moot.protocols.research.debate_table import Phase
 from tests.doubles import bodies
 from tests.doubles.debating import (
     ADMIN,

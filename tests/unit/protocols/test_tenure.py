@@ -4,10 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from protocols.kernel.envelope import Actor
-from protocols.kernel.people import SeatReleased, SeatTaken
-from protocols.kernel.seats import BOTS, Seat
-from protocols.kernel.tenure import MISSES
+from moot.protocols.kernel.envelope import Actor
+from moot.protocols.kernel.people import SeatReleased, SeatTaken
+from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.kernel.tenure import MISSES
 from tests.doubles.debating import (
     ADMIN,
     CRITIC,

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.alert import ALLOWED, TABLE
-from protocols.trading.hours import new_york
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.alert import ALLOWED, TABLE
+from moot.protocols.trading.hours import new_york
 from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.book import Book
-from protocols.trading.book_accounts import KEPT
-from protocols.trading.book_entries import UNASSIGNED
-from protocols.trading.book_figures import (
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.book import Book
+from moot.protocols.trading.book_accounts import KEPT
+from moot.protocols.trading.book_entries import UNASSIGNED
+from moot.protocols.trading.book_figures import (
     FLAT,
     Position,
     divide,
@@ -24,8 +24,8 @@ from protocols.trading.book_figures import (
     sharpe,
     units,
 )
-from protocols.trading.bridge import recall_figures
-from protocols.trading.briefing import desk_brief, measured
+from moot.protocols.trading.bridge import recall_figures
+from moot.protocols.trading.briefing import desk_brief, measured
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.trading import bridge
-from protocols.trading import messages as t
-from protocols.trading.book_figures import sharpe
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.trading import bridge
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.book_figures import sharpe
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader

@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.deploy import (
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.deploy import (
     EXPIRED,
     FEEDBACK,
     GUARDIAN_SAYS,
@@ -19,7 +19,7 @@ from protocols.trading.deploy import (
     row_of,
     trader_says,
 )
-from protocols.trading.session_follow import to_deploy
+from moot.protocols.trading.session_follow import to_deploy
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader

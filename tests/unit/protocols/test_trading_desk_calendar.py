@@ -4,14 +4,14 @@ from datetime import date
 
 import pytest
 
-from protocols.kernel.envelope import OFFICER, Draft
-from protocols.kernel.errors import OfficerFault
-from protocols.kernel.officers import ConfigChanged
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import rfc3339
-from protocols.trading import hours
-from protocols.trading.desk_calendar import trading_day
+from moot.protocols.kernel.envelope import OFFICER, Draft
+from moot.protocols.kernel.errors import OfficerFault
+from moot.protocols.kernel.officers import ConfigChanged
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import rfc3339
+from moot.protocols.trading import hours
+from moot.protocols.trading.desk_calendar import trading_day
 from tests.doubles.desk_table import DeskTable, at
 
 TUESDAY, WEDNESDAY, FRIDAY = date(2026, 2, 24), date(2026, 2, 25), date(2026, 2, 27)

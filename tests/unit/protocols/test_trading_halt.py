@@ -2,11 +2,11 @@
 
 import pytest
 
-from protocols.kernel.duties import case_ruling_of
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.halt import RESUME, SILENT_TICKS
+from moot.protocols.kernel.duties import case_ruling_of
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.halt import RESUME, SILENT_TICKS
 from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.money_table import GUARDIAN, OPERATOR, MoneyTable
 

@@ -4,13 +4,13 @@ from datetime import date, timedelta
 
 import pytest
 
-from protocols.kernel.docket import Docket
-from protocols.kernel.officers import ConfigChanged
-from protocols.kernel.seats import Seat
-from protocols.kernel.times import hours, minutes, rfc3339
-from protocols.trading.desk_calendar import trading_day
-from protocols.trading.health import following
-from protocols.trading.hours import session_on
+from moot.protocols.kernel.docket import Docket
+from moot.protocols.kernel.officers import ConfigChanged
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.times import hours, minutes, rfc3339
+from moot.protocols.trading.desk_calendar import trading_day
+from moot.protocols.trading.health import following
+from moot.protocols.trading.hours import session_on
 from tests.doubles import bodies
 from tests.doubles.desk_table import GUARDIAN, TRADER, DeskTable, at
 from tests.doubles.table import START

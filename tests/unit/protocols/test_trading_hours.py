@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.trading import hours
+from moot.protocols.trading import hours
 
 YEAR_2026 = st.datetimes(datetime(2026, 1, 5), datetime(2026, 12, 20), timezones=st.just(UTC))
 
@@ -105,7 +105,8 @@ def test_every_year_from_1999_to_2040_has_its_sessions(year):
 
 def test_the_slow_library_is_imported_only_when_hours_are_asked():
     code = (
-        "import sys, protocols.trading.desk_calendar, protocols.trading.session, protocols.trading.hours as h;"
+        "import sys, moot.protocols.trading.desk_calendar, moot.protocols.trading.session;"
+        "import moot.protocols.trading.hours as h;"
         "assert 'exchange_calendars' not in sys.modules and 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

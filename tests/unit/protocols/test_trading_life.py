@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from protocols.kernel.errors import Late
-from protocols.kernel.people import SeatTaken
-from protocols.kernel.seats import Seat
-from protocols.research import messages as m
-from protocols.trading import messages as t
-from protocols.trading.life import FAULTS
+from moot.protocols.kernel.errors import Late
+from moot.protocols.kernel.people import SeatTaken
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research import messages as m
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.life import FAULTS
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge, record
 from tests.doubles.life_table import LifeTable

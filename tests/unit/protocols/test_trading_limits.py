@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.trading.limits import (
+from moot.protocols.trading.limits import (
     LIMITS,
     Reach,
     breaches,

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.hours import new_york
-from protocols.trading.limits import PORTFOLIO
-from protocols.trading.no_order import REASONS, Facts, is_edge, most, reason_for, stands
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.hours import new_york
+from moot.protocols.trading.limits import PORTFOLIO
+from moot.protocols.trading.no_order import REASONS, Facts, is_edge, most, reason_for, stands
 from tests.doubles.money_table import TRADER, MoneyTable
 from tests.doubles.table import START
 

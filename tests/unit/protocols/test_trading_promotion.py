@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.promotion import SAYS, decision_of, row_of
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.promotion import SAYS, decision_of, row_of
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, notice
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.panel.contract import ROLES, as_json, contract_from
-from protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.contract import ROLES, as_json, contract_from
+from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, notice
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis

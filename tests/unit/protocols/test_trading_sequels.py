@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from protocols.escalation.messages import EscalationAnswer
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, decision, guardian, halt, notice, trader
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.session_tracks import TRACKS
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.session_tracks import TRACKS
 from tests.doubles import bodies
 from tests.doubles.checking import findings
 from tests.doubles.desk_table import GUARDIAN, MONDAY, OPERATOR, TRADER, DeskTable, at
@@ -167,7 +167,7 @@ def test_a_tick_that_began_a_moment_ago_is_still_owed():
 
 
 def risk_body(table, owed):
-    from protocols.trading.briefing import measured
+    from moot.protocols.trading.briefing import measured
 
     brief = table.brief(owed)
     return {
@@ -348,7 +348,7 @@ def judged(monkeypatch):
     """Let the bridge's conditions hold: they have tests of their own (R-B9, R-B10)."""
 
     def set_(name, holds):
-        monkeypatch.setattr(f"protocols.trading.bridge.{name}", lambda house, strategy_id: holds())
+        monkeypatch.setattr(f"moot.protocols.trading.bridge.{name}", lambda house, strategy_id: holds())
 
     return set_
 
@@ -577,8 +577,8 @@ def test_r_b5_an_alert_of_level_halt_on_a_halted_desk_is_raised_as_critical():
 
 def conservative(table):
     """Let the Referee rule what an unanswered escalation leads to (R-B8)."""
-    from protocols.kernel.duties import case_ruling_of
-    from protocols.trading.sequels import HALVE
+    from moot.protocols.kernel.duties import case_ruling_of
+    from moot.protocols.trading.sequels import HALVE
 
     table.docket.demand(case_ruling_of(table.log[-1], HALVE, table.session.case_id, "#b-ops"))
     table.officers()
@@ -606,8 +606,8 @@ def test_r_b8_every_position_is_halved_at_the_next_open_when_the_exchange_is_clo
 
 
 def test_r_b5_an_admin_who_wants_a_halt_makes_the_operator_owe_it():
-    from protocols.kernel.duties import case_ruling_of
-    from protocols.trading.sequels import HALT_DESK
+    from moot.protocols.kernel.duties import case_ruling_of
+    from moot.protocols.trading.sequels import HALT_DESK
 
     table = DeskTable()
     table.docket.demand(case_ruling_of(table.log[-1], HALT_DESK, table.session.case_id, "#b-ops"))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from protocols.kernel.people import Stop
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
-from protocols.trading.trade import ON_HALT, on_halt
+from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
+from moot.protocols.trading.trade import ON_HALT, on_halt
 from tests.doubles.money_table import OPERATOR, TRADER, MoneyTable
 
 FINE = ("", None)

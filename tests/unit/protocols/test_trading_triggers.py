@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from protocols.escalation.messages import EscalationAnswer
-from protocols.escalation.triggers import options_of
-from protocols.kernel.seats import Seat
-from protocols.trading import messages as t
+from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.escalation.triggers import options_of
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import messages as t
 from tests.doubles.life_table import LifeTable, decision, guardian, halt, trader
 
 OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
