@@ -22,7 +22,7 @@ def tracked(folder: str) -> list[str]:
     """List what git tracks below a folder, and what it would."""
     listing = ["git", "ls-files", "--cached", "--others", "--exclude-standard", folder]
     found = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    return [name for name in found if (ROOT / name).is_file()]
+    return [name for name in found if (ROOT / name).is_file() or (ROOT / name).is_symlink()]
 
 
 @pytest.fixture(scope="module")

@@ -199,7 +199,7 @@ def a_field_of_another_kind(data: Any) -> None:
 
     def walk(node: Any) -> bool:
         if isinstance(node, list):
-            if node[:2] == ["o", n]:
+            if node[:2] == ["t", n]:
                 node[2 + at] = "tomorrow"
                 return True
             return any(walk(one) for one in node)
@@ -211,7 +211,7 @@ def a_field_of_another_kind(data: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (rules_as_state, "plain data names no protocols.kernel.rules.Rules"),
+        (rules_as_state, "plain data names no moot.protocols.kernel.rules.Rules"),
         (no_rules, "it holds no docket of its seq"),
         (a_class_as_value, "Docket.fold is no field"),
         (a_field_of_another_kind, "Obligation.due_at is no str"),
