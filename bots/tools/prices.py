@@ -83,7 +83,7 @@ def weeks_to(day: date, universe: Universe) -> int:
 
 
 def _sample(seed: int) -> Universe:
-    folder = importlib.resources.files("config") / "samples"
+    folder = importlib.resources.files("moot.config") / "samples"
     indices: list[Bars] = []
     for symbol, file in SAMPLES.items():
         (bars,) = parse_prices((folder / file).read_bytes(), file)
