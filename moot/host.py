@@ -84,6 +84,7 @@ class Host:
         self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
         self._audit = RefusalAudit()
         self._under_way: dict[int, Draft] = {}
+        self._left: dict[str, Draft] = {}
         self.contents: Contents = _nothing
         self._is_closing = False
 
@@ -143,6 +144,8 @@ class Host:
             raise
         self.store.apply(env, _in_effect(fx))
         self._keep(env, fx)
+        if self._left:
+            self._left.pop(env.id, None)
         body = env.body
         if type(body) is ClockSet and body.held_s:
             self.clock.catch_up(body.held)
@@ -345,7 +348,9 @@ class Host:
             receipt = await self._until_stored(draft)
         except asyncio.CancelledError:
             if not self._is_closing:
+                # It may be on its way to the disk all the same: nothing else may claim to be the last message.
                 under_way.pop(id(draft), None)
+                self._left[draft.identity()] = draft
             raise
         except BaseException:
             under_way.pop(id(draft), None)
@@ -369,6 +374,7 @@ class Host:
 
     async def settle(self) -> None:
         """Wait until every draft that is on its way, its publisher cancelled or not, stands in the log (K17)."""
+        self._under_way.update({id(draft): draft for draft in self._left.values()})
         while self._under_way:
             for key, draft in list(self._under_way.items()):
                 # The same draft again is a duplicate, whose receipt comes when the first is durable (K1).
