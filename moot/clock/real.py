@@ -81,7 +81,7 @@ class RealClock(Clock):
     def elapsed_us(self) -> int:
         has_fallen = False
         with self._lock:
-            utc_ns, read_ns = self._utc_ns(), self._monotonic_ns()
+            read_ns, utc_ns = self._monotonic_ns(), self._utc_ns()
             elapsed_ns = utc_ns - self._origin_ns - self._behind_ns
             jump_ns = elapsed_ns - self._elapsed_ns
             if self._loop is not None and (self._still.count or jump_ns > _STALL_NS):
@@ -95,7 +95,9 @@ class RealClock(Clock):
                     less_ns = min(self._behind_ns, read_ns - self._read_ns - jump_ns)
                     self._behind_ns -= less_ns
                     elapsed_ns += less_ns
-                self._elapsed_ns = max(elapsed_ns, self._elapsed_ns + (read_ns - self._read_ns) // 2)
+                self._elapsed_ns = max(
+                    elapsed_ns, self._elapsed_ns + min(read_ns - self._read_ns, _STALL_NS) // 2
+                )
             self._read_ns = read_ns
             now_us = self._elapsed_ns // 1000
         if has_fallen:
