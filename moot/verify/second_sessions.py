@@ -137,6 +137,7 @@ class Sessions:
         self._ends_at: datetime | None = None
         self._is_enabled = False
         self._day_until: datetime | None = None
+        self._down = timedelta(0)
         self._up_since = datetime.min.replace(tzinfo=UTC)
 
     # ------------------------------------------------------------ time
@@ -159,10 +160,13 @@ class Sessions:
             now: When the message in hand was sent; `up`: the same in up time.
             before: Until when the officers have settled everything, in up time.
         """
-        if self._is_enabled and (self._ends_at is None or now >= self._ends_at):
+        if self._ends_at is not None and now < self._ends_at:
+            self._down = now - up
+        elif self._is_enabled:
             if self._day_until is None:
-                began = self._up_since if self._ends_at is None else self._ends_at - (now - up)
-                self._day_until = max(began, self._up_since)
+                # The day may have ended while the society was down: it was up again by now at the latest (K6).
+                ended = self._up_since if self._ends_at is None else min(self._ends_at - self._down, up)
+                self._day_until = max(ended, self._up_since)
             if self._day_until < before:
                 self._day_until = None
                 self._ends_at = hours.next_session(hours.desk_day_at(now).date).begins_at

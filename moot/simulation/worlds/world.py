@@ -95,6 +95,7 @@ class World:
         self._down_s = 0.0
         self._is_over = False
         self._life_now: Life | None = None
+        self._timers: list[asyncio.TimerHandle] = []
 
     def live(self, *, evidence: bool) -> Outcome:
         """Live until the plan is over; judge what stands in the log."""
@@ -132,7 +133,7 @@ class World:
         """Have something happen at an instant of the world; at once when that is past."""
         if isinstance(clock, VirtualClock):
             after = at_s - self._virtual_s
-            asyncio.get_running_loop().call_later(max(after, 0.0), event)
+            self._timers.append(asyncio.get_running_loop().call_later(max(after, 0.0), event))
         else:
             self.wall.at(max(at_s, self.wall.passed_s), event)
 
@@ -173,6 +174,9 @@ class World:
             stop = asyncio.Event()
             ended.add_done_callback(lambda _: stop.set())
             await society.run_until(None, stop)
+            # The time of day goes on no further while files are being closed.
+            while self._timers:
+                self._timers.pop().cancel()
             how = ended.result() if ended.done() else "stopped"
             self._is_over = how == "over"
             await life.close()

@@ -12,6 +12,8 @@ import pytest
 
 from moot.protocols.kernel.case import Decision, evolve
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import Seat
 from moot.protocols.trading import (
     alert,
     book_entries,
@@ -31,6 +33,7 @@ from moot.protocols.trading.limits import Breach
 from moot.simulation.scene import load_scene, run_scene
 from moot.verify import verify
 from tests.doubles.checking import InHand
+from tests.doubles.table import START, Table
 from tests.doubles.tampering import Lines, judged, rehashed
 
 SCENES = Path(__file__).parents[2] / "acceptance" / "scenes"
@@ -430,6 +433,19 @@ def test_r_d18_a_day_that_nobody_opens_is_found(tmp_path: Path, monkeypatch: Pat
     log = day(tmp_path, hours=26)
     assert [env.body.type for env in log].count("TRADING_DAY") == 1
     assert ("desk", "R-D18") in {found[1:] for found in second(log)}
+
+
+@pytest.mark.parametrize("crash", [True, False])
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_k6_a_day_that_began_while_the_society_was_down_is_opened_in_time(crash: bool, goes_on: bool) -> None:
+    table = Table(START, config={"desk": {"enabled": True}})
+    table.wait(minutes=5)
+    table.say(Seat.ADMIN, Note(text="good morning"), channel="#admin")
+    table.down(crash=crash, hours=6)
+    if goes_on:
+        table.wait(minutes=20)
+    assert [env.body.type for env in table.log].count("TRADING_DAY") == 2
+    assert second(table.log) == []
 
 
 # ---------------------------------------------------------------- alerts and halts
