@@ -70,6 +70,12 @@ OnAppend = Callable[[Envelope], None]
 It may not fail: an exception reaches the publisher and stops the bus, for the folds are behind the log (K5).
 """
 
+OnFault = Callable[[Exception], None]
+"""Told once what stopped the bus before it was closed; its publishers get `BusClosed` from then on.
+
+A fold that failed (K5), another host that took over (K3), a log that was changed: whoever runs the host ends it.
+"""
+
 Decode = Callable[[str, str], Envelope]
 """Read a stored row: canonical text without `hash`, hash as hex (`moot.protocols.codec.decode_stored`).
 
@@ -114,6 +120,7 @@ class Bus(ABC):
     """
 
     on_append: OnAppend | None = None
+    on_fault: OnFault | None = None
 
     @property
     @abstractmethod
@@ -146,6 +153,10 @@ class Bus(ABC):
     @abstractmethod
     async def seq_of(self, envelope_id: str) -> int | None:
         """Return the seq of a durable envelope by its id, None when the log holds none of that id."""
+
+    async def look(self) -> None:
+        """Look whether another host has taken the log over, which else shows with the next message only (K3)."""
+        return
 
     @abstractmethod
     async def close(self) -> None:

@@ -127,8 +127,9 @@ class Host:
         self._notes = kept["notes"]
 
     def attach(self) -> None:
-        """Fold from now on whatever the bus appends."""
+        """Fold from now on whatever the bus appends; the bus's end is the host's (K5)."""
         self.bus.on_append = self.on_append
+        self.bus.on_fault = self._fail
 
     def on_append(self, env: Envelope) -> None:
         """Fold one envelope and wake whom it concerns.
@@ -139,8 +140,8 @@ class Host:
         try:
             fx = self.docket.fold(env)
         except Exception as fault:
-            # Whatever it is, docket and log differ from here on.
-            self._fail(fault, env)
+            # Whatever it is, docket and log differ from here on: the bus ends of it, and tells `_fail`.
+            _log.error("the host stops", seq=env.seq, case_id=env.case_id, error=str(fault))
             raise
         self.store.apply(env, _in_effect(fx))
         self._keep(env, fx)
@@ -159,9 +160,10 @@ class Host:
         for listener in self.listeners:
             listener(env, fx)
 
-    def _fail(self, fault: Exception, env: Envelope) -> None:
+    def _fail(self, fault: Exception) -> None:
         self.fault = fault
-        _log.error("the host stops", seq=env.seq, case_id=env.case_id, error=str(fault))
+        # Whoever runs the society is told by the fault itself.
+        _log.info("the bus stopped", seq=self.bus.head.seq, why=str(fault))
         if self.on_fault is not None:
             self.on_fault(fault)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import uuid
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -137,7 +137,7 @@ class Society:
 
         Raises:
             LeaseHeld: Another society runs on the directory (K3).
-            CorruptLog: Its log is not what was written.
+            CorruptLog: Its log is not what was written, or is changed by others.
             StoreUnavailable: Its memory cannot be opened; damaged memory is rebuilt from the log.
             OfficerFault: Its log breaks the tables (K5).
             PriceFileError: The prices cannot be used.
@@ -163,7 +163,8 @@ class Society:
         if listener is not None:
             host.listeners.append(listener)
         try:
-            await self._start({**data, **intraday}, universe, evidence, market)
+            with self._by_cause():
+                await self._start({**data, **intraday}, universe, evidence, market)
         except BaseException:
             await self.abandon()
             raise
@@ -261,6 +262,16 @@ class Society:
         if not self._faulted.done():
             self._faulted.set_exception(fault)
 
+    @contextmanager
+    def _by_cause(self) -> Iterator[None]:
+        """Raise what stopped the bus, where it is found stopped."""
+        try:
+            yield
+        except BusClosed as closed:
+            if self.host.fault is None:
+                raise
+            raise self.host.fault from closed
+
     def _office_ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (fault := task.exception()) is not None:
             self._fail(fault if isinstance(fault, Exception) else RuntimeError(repr(fault)))
@@ -270,6 +281,8 @@ class Society:
 
         Raises:
             OfficerFault: The host had to stop (K5).
+            LeaseHeld: Another process took the log over (K3).
+            CorruptLog: Others changed it.
         """
         if self.host.stop_asked and not self._faulted.done():
             return
@@ -313,7 +326,12 @@ class Society:
         await self._publish_clock(reason)
 
     async def close(self, reason: str = "asked to stop") -> None:
-        """Say SOCIETY_STOPPED, end all tasks, close all files; safe to call twice (K25)."""
+        """Say SOCIETY_STOPPED, end all tasks, close all files; safe to call twice (K25).
+
+        Raises:
+            LeaseHeld: Another process took the log over, which shows only now (K3).
+            CorruptLog: So does that others changed it.
+        """
         if self._is_closed:
             return
         self._is_closed = True
@@ -322,8 +340,9 @@ class Society:
                 await self.host.outage.close()
             await self._end_tasks()
             if self.host.fault is None and not self._faulted.done():
-                await self.host.settle()
-                await self.host.publish(timekeeper.stopped(reason, self.bus.head.seq))
+                with self._by_cause():
+                    await self.host.settle()
+                    await self.host.publish(timekeeper.stopped(reason, self.bus.head.seq))
                 await self._snapshot()
         finally:
             await self.abandon()

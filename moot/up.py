@@ -7,7 +7,7 @@ import shutil
 import signal
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -18,6 +18,7 @@ import structlog
 
 from moot.channels.gateway.bridge import BusBridge
 from moot.channels.gateway.guest import Host as GuestHost
+from moot.channels.gateway.protocol import HungUp
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.lease import Lease
@@ -48,6 +49,8 @@ SLOT: Final = timedelta(hours=2)
 """From one micro slot to the next (R-D21)."""
 LOOKED_BACK: Final = 800
 """So many messages of the past are read for the recap at the start: a day of the desk."""
+LOOK_S: Final = 1.0
+"""So often, in wall time, a society looks whether it was fenced out."""
 FEED_PAUSE_S: Final = 1.0
 """How long after a fault messages are handed to guests again."""
 
@@ -104,7 +107,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
 
     Raises:
         UpRefused: Its time is ahead of the wall clock, or the speed makes no sense (K7).
-        LeaseHeld: Another society runs there (K3).
+        LeaseHeld: Another society runs there, or has taken it over meanwhile (K3).
         OfficerFault: The host had to stop (K5).
     """
     feed = feed or Feed(shows_all=options.shows_all)
@@ -269,6 +272,7 @@ async def _serve_guests(
         await asyncio.wrap_future(io.spawn(partial(asyncio.sleep, FEED_PAUSE_S)))
 
     feeding = asyncio.create_task(keep_feeding(bridge, pause), name="gateway bridge")
+    io.spawn(partial(_keep_looking, bridge, society))
 
     async def publish(draft: Any, key: str) -> Any:
         return await bridge.on_society(lambda: door.publish_json(draft, key))
@@ -316,6 +320,14 @@ async def keep_feeding(bridge: BusBridge, pause: Callable[[], Awaitable[None]]) 
         except Exception as exc:
             _log.exception("guests get no messages: starting anew", why=f"{type(exc).__name__}: {exc}")
         await pause()
+
+
+async def _keep_looking(bridge: BusBridge, society: Society) -> None:
+    """Look for another host of the log, on the I/O thread: society time may stand still."""
+    with suppress(HungUp):
+        while True:
+            await asyncio.sleep(LOOK_S)
+            await bridge.on_society(society.bus.look)
 
 
 def _gateway_words(options: UpOptions, has_console: bool) -> list[str]:

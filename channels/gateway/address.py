@@ -61,6 +61,15 @@ def listen(data_dir: Path) -> tuple[socket.socket, Path]:
     return bound, path
 
 
+def mark(path: Path) -> tuple[int, int] | None:
+    """Return what tells a socket's file from every other one while the socket is open; None when it is gone."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def forget(data_dir: Path) -> None:
     """Remove socket and note, also those of a crashed host; nothing there is fine."""
     path = find(data_dir)

@@ -50,6 +50,7 @@ class GatewayServer:
             OSError: The data directory cannot be written.
         """
         bound, path = address.listen(self._data_dir)
+        ours = address.mark(path)
         try:
             server = await asyncio.start_unix_server(self._greet, sock=bound)
             ready(path)
@@ -66,8 +67,11 @@ class GatewayServer:
                 await asyncio.gather(*self._guests, return_exceptions=True)
                 await settle()
         finally:
+            # A host that took over listens at the same path. The socket is open yet, so its mark is nobody else's.
+            is_ours = address.mark(address.find(self._data_dir)) == ours
             bound.close()
-            address.forget(self._data_dir)
+            if is_ours:
+                address.forget(self._data_dir)
 
     def _greet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._is_over:

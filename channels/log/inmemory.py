@@ -84,6 +84,8 @@ class InMemoryBus(Bus):
         except Exception as fault:
             self._fault = fault
             self._feed.close()
+            if self.on_fault is not None:
+                self.on_fault(fault)
             raise
         self._feed.wake()
 

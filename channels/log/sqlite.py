@@ -82,6 +82,7 @@ class SqliteBus(Bus):
             sequencer,
             deliver=self._deliver,
             wake=self._feed.wake,
+            tell=self._stopped,
             note_head=self.note_head,
         )
         self._owner = asyncio.create_task(self._own(), name="sqlite bus")
@@ -184,6 +185,10 @@ class SqliteBus(Bus):
             rows = list(await self._reading.execute_fetchall(SELECT_SEQ, (envelope_id,)))
         return int(rows[0][0]) if rows and rows[0][0] <= self.head.seq else None
 
+    async def look(self) -> None:
+        if not self._owner.done() and not self._feed.closed:
+            await self._writer.look()
+
     async def note_head(self) -> None:
         """Write the file `head`; done after the first batch, every 64, at the end, and if somebody asks for it."""
         wal = None if self._durability == "power" else self._path.with_name(self._path.name + "-wal")
@@ -207,6 +212,10 @@ class SqliteBus(Bus):
         finally:
             self._feed.close()
             await self._exits.aclose()
+
+    def _stopped(self, fault: Exception) -> None:
+        if self.on_fault is not None:
+            self.on_fault(fault)
 
     def _deliver(self, envelope: Envelope) -> None:
         self._feed.append(envelope)

@@ -12,6 +12,7 @@ import aiosqlite
 
 from moot.channels.errors import CorruptLog, LeaseHeld
 from moot.channels.log.file import insert_sql
+from moot.channels.log.lease import LOCK_NAME
 from moot.channels.log.sequencer import Entry, Known
 
 
@@ -70,12 +71,19 @@ class LogTable:
         rows = await self._fetch(f"SELECT id, seq, digest FROM log WHERE id IN ({marks})", ids)
         return {envelope_id: (seq, digest) for envelope_id, seq, digest in rows}
 
+    async def successor(self) -> LeaseHeld | None:
+        """Say who holds the log now, if it is no longer this host."""
+        rows = await self._fetch("SELECT epoch FROM fence", ())
+        if not rows or rows[0][0] == self._epoch:
+            return None
+        return LeaseHeld(
+            f"another process took over {self.path.parent}: this one is fenced out and ends; leave the file "
+            f"{LOCK_NAME} where it is, for it keeps a second society out"
+        )
+
     async def stranger(self, head: int) -> Exception:
         """Say who else wrote into the log after `head`."""
-        rows = await self._fetch("SELECT epoch FROM fence", ())
-        if rows and rows[0][0] != self._epoch:
-            return LeaseHeld(f"another process took over {self.path.parent}: this one is fenced out")
-        return CorruptLog(f"{self.path} was changed behind its host", seq=head)
+        return await self.successor() or CorruptLog(f"{self.path} was changed behind its host", seq=head)
 
     async def _fetch(self, sql: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         """Run a query; nothing on a disk that cannot even be read."""

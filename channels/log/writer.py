@@ -39,6 +39,7 @@ class Writer:
         sequencer: Stands at the durable head.
         deliver: Called for each durable envelope in seq order, before its publisher hears of it (K13).
         wake: Called after each delivered batch.
+        tell: Told once what stopped the writing for good.
         note_head: Writes the file `head`.
     """
 
@@ -49,6 +50,7 @@ class Writer:
         *,
         deliver: Callable[[Envelope], None],
         wake: Callable[[], None],
+        tell: Callable[[Exception], None],
         note_head: Callable[[], Awaitable[None]],
     ) -> None:
         self.head = sequencer.head
@@ -59,6 +61,7 @@ class Writer:
         self._sequencer = sequencer
         self._deliver = deliver
         self._wake = wake
+        self._tell = tell
         self._note_head = note_head
         self._loop = asyncio.get_running_loop()
         self._queue: list[Pending] = []
@@ -121,6 +124,11 @@ class Writer:
         """Take nothing more; `run` returns when what is under way is written."""
         self._stopping = True
         self._call_all()
+
+    async def look(self) -> None:
+        """Stop for good if another host has taken over."""
+        if self.fault is None and (fault := await self._table.successor()) is not None:
+            self._break(fault)
 
     def _call_all(self) -> None:
         while self._resting:
@@ -239,15 +247,17 @@ class Writer:
         """Settle what the disk has in spite of an error: a failed sync leaves the outcome open."""
         stored = await self._table.hashes_after(self.head.seq)
         if stored and stored != [pending.entry.hash for pending in self._queue[: len(stored)]]:
-            self.fault = await self._table.stranger(self.head.seq)
+            self._break(await self._table.stranger(self.head.seq))
         elif stored:
             self._settle(len(stored))
 
     def _break(self, fault: Exception) -> None:
         """Stop for good: the log cannot go on here."""
-        self.fault = fault
+        if self.fault is None:
+            self.fault = fault
+            self._tell(fault)
         self.stop()
-        self._abandon(f"the bus stopped: {fault}")
+        self._abandon(f"the bus stopped: {self.fault}")
 
     def _abandon(self, why: str) -> None:
         waiters = [waiter for pending in self._queue for waiter in pending.waiters()] + self._parked

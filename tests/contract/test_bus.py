@@ -353,10 +353,13 @@ def test_a_fold_that_fails_stops_the_bus_and_its_publisher_hears_of_it(backend: 
             if envelope.seq == 2:
                 raise LookupError("the fold is broken")
 
+        faults: list[Exception] = []
         bus.on_append = fold
+        bus.on_fault = faults.append
         outcomes = await asyncio.gather(
             *(bus.publish(said(f"k{n}")) for n in range(3)), return_exceptions=True
         )
+        assert faults == [outcomes[1]], "whoever runs the host is told, once"
         assert outcomes[0] == Receipt(1, "k0")
         assert isinstance(outcomes[1], LookupError)
         assert isinstance(outcomes[2], BusClosed)

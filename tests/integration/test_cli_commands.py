@@ -107,10 +107,11 @@ def test_a_scene_is_played(tmp_path: Path) -> None:
 
 
 @contextmanager
-def up(place: Path, *options: object) -> Iterator[subprocess.Popen[str]]:
+def up(place: Path, *options: object, with_page: bool = False) -> Iterator[subprocess.Popen[str]]:
     """Start a society and wait until it answers; kill it at the end if it is still there."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "moot", "up", "--no-console", "--data", place, *map(str, options)],
+        [sys.executable, "-m", "moot", "up", *([] if with_page else ["--no-console"]), "--data", place,
+         *map(str, options)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip

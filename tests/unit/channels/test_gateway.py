@@ -5,7 +5,7 @@ import os
 import socket
 import sqlite3
 import stat
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -430,6 +430,24 @@ def test_what_a_crashed_host_left_is_replaced(tmp_path):
         async with hosting(tmp_path) as log:
             log.say("x")
             assert len(await collect(stream(tmp_path), 1)) == 1
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("name", ["d", "d" * 120])
+def test_a_host_that_was_fenced_out_leaves_its_successors_socket_alone(tmp_path, name):
+    """Whoever deletes the lock file lets a second society in (K3); the first ends, the second goes on."""
+    data = tmp_path / name
+    data.mkdir()
+
+    async def main():
+        async with AsyncExitStack() as first:
+            await first.enter_async_context(hosting(data))
+            async with hosting(data) as log:
+                await first.aclose()
+                log.say("x")
+                assert len(await collect(stream(data), 1)) == 1
+        assert not address.find(data).exists()
 
     asyncio.run(main())
 

@@ -206,6 +206,7 @@ def test_a_refusal_while_the_rest_is_sequenced_anew_reaches_its_publisher(tmp_pa
 
 def test_a_host_that_was_fenced_out_stops(tmp_path):
     async def scenario(bus, disk):
+        bus.on_fault = told.append
         await bus.publish(said("a"))
         with closing(sqlite3.connect(tmp_path / "log.sqlite")) as db, db:
             db.execute("UPDATE fence SET epoch = epoch + 1")
@@ -216,7 +217,31 @@ def test_a_host_that_was_fenced_out_stops(tmp_path):
             await bus.publish(said("d"))
         assert isinstance(caught.value.__cause__, LeaseHeld)
         assert isinstance(bus.fault, LeaseHeld)
+        assert told == [bus.fault]
 
+    told = []
+    play(tmp_path, scenario)
+    assert rows(tmp_path) == ["a"]
+
+
+def test_a_host_that_has_nothing_to_say_finds_out_that_it_was_fenced_out(tmp_path):
+    async def scenario(bus, disk):
+        bus.on_fault = told.append
+        await bus.publish(said("a"))
+        await bus.look()
+        assert not told and bus.fault is None
+        with closing(sqlite3.connect(tmp_path / "log.sqlite")) as db, db:
+            db.execute("UPDATE fence SET epoch = epoch + 1")
+        await bus.look()
+        assert [type(fault) for fault in told] == [LeaseHeld]
+        with pytest.raises(BusClosed):
+            await bus.publish(said("b"))
+        await bus.look()
+        await bus.close()
+        await bus.look()
+        assert len(told) == 1
+
+    told = []
     play(tmp_path, scenario)
     assert rows(tmp_path) == ["a"]
 

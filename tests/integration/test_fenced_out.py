@@ -1,0 +1,109 @@
+"""A society whose log another process has taken over ends, with all its processes, and says why in one line (K3)."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from moot.channels.errors import LeaseHeld
+from moot.channels.gateway import address
+from moot.clock import RealClock
+from moot.config.settings import load_settings
+from moot.society import Plan, Society
+from tests.doubles.command_line import data, done
+from tests.integration.test_cli_commands import messages, up, wait_for
+
+pytestmark = pytest.mark.timeout(240)
+
+WITH_PAGE = """
+[console]
+port = 0
+"""
+
+
+def fence_out(place: Path) -> None:
+    with closing(sqlite3.connect(place / "log.sqlite", timeout=30)) as db, db:
+        db.execute("UPDATE fence SET epoch = epoch + 1")
+
+
+def complaint(process: subprocess.Popen[str]) -> str:
+    """Wait for a society to end on its own; return what it complained of."""
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 3, output
+    assert "Traceback" not in output
+    (line,) = [line for line in output.splitlines() if "fenced out" in line]
+    assert output.rstrip().endswith(line)
+    return line
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    found = Path(f"/proc/{process.pid}/task").glob("*/children")
+    return [int(pid) for tasks in found for pid in tasks.read_text().split()]
+
+
+def is_listening(place: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as guest:
+        return guest.connect_ex(str(address.find(place))) == 0
+
+
+def is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("speed", [1, 600])
+def test_k3_a_society_that_is_fenced_out_ends_with_one_line(tmp_path: Path, speed: int) -> None:
+    """In real time it has nothing to say for many minutes, and ends all the same."""
+    place = tmp_path / "data"
+    with up(place, "--speed", speed) as process:
+        fence_out(place)
+        line = complaint(process)
+    assert line.startswith("moot up: ") and str(place) in line
+    assert "SOCIETY_STOPPED" not in [m["body"]["type"] for m in messages(place)]
+    assert "every rule holds" in done("verify", place)
+
+
+def test_k3_a_paused_society_that_is_fenced_out_ends_and_so_does_its_page(tmp_path: Path) -> None:
+    place, config = tmp_path / "data", tmp_path / "moot.toml"
+    config.write_text(WITH_PAGE)
+    with up(place, "--speed", 600, "--config", config, with_page=True) as process:
+        wait_for(lambda: bool(children(process)), process)
+        wait_for((place / "console-token").exists, process)
+        gateways = children(process)
+        done("pause", place)
+        fence_out(place)
+        complaint(process)
+        wait_for(lambda: not any(map(is_alive, gateways)), s=10)
+
+
+def test_k3_a_second_society_lives_on_where_the_first_was_fenced_out(tmp_path: Path) -> None:
+    """Somebody deleted the lock file, which is all that keeps a second one out."""
+    place = tmp_path / "data"
+    with up(place, "--speed", 60) as first:
+        (place / "lock").unlink()
+        with up(place, "--speed", 60) as second:
+            complaint(first)
+            wait_for(lambda: is_listening(place), second, s=10)
+            done("post", place, "bridge", "who is there?")
+            wait_for(lambda: data("status", place)["queued"] == 0, second)
+            second.send_signal(signal.SIGINT)
+            output, _ = second.communicate(timeout=30)
+            assert second.returncode == 0, output
+    assert [m["body"]["text"] for m in messages(place, "--type", "NOTE")] == ["who is there?"]
+    assert "every rule holds" in done("verify", place)
+
+
+def test_k3_a_society_that_finds_out_with_its_last_word_says_the_same(tmp_path: Path) -> None:
+    async def main(clock: RealClock) -> None:
+        plan = Plan(settings=load_settings(), seed=1, start=clock.now(), directory=tmp_path, bus="sqlite")
+        society = await Society.open(plan, clock)
+        fence_out(tmp_path)
+        await society.close()
+
+    with pytest.raises(LeaseHeld, match="fenced out"):
+        RealClock().run(main)
