@@ -122,6 +122,8 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         )
     directory = options.directory
     with Lease.acquire(directory) as lease:
+        if lease.remark:
+            feed.say(lease.remark)
         if options.is_new:
             _set_aside(directory, feed)
         set_up_logging(directory / "moot.log", terminal=True)

@@ -16,6 +16,9 @@ LOCK_NAME: Final = "lock"
 MOST_EPOCH: Final = 2**53
 """No lock file is opened so often: a greater epoch was put there, and the log could not hold it."""
 MOST_PID: Final = 2**31
+NOTHING: Final = (0, 0)
+"""What a lock file says that was never written, or not by us: no host writes it."""
+_REMARK: Final = "{} held no epoch that a society writes: it begins anew, for the log keeps its own"
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.02
 
@@ -60,11 +63,13 @@ class Lease:
     Attributes:
         directory: The data directory.
         epoch: Higher than that of every earlier holder.
+        remark: What its owner should hear of the lock file, in one line; "": nothing.
     """
 
-    def __init__(self, directory: Path, epoch: int, fd: int) -> None:
+    def __init__(self, directory: Path, epoch: int, fd: int, remark: str = "") -> None:
         """Keep what `acquire` got."""
         self.directory = directory
+        self.remark = remark
         self.epoch = epoch
         self._fd: int | None = fd
 
@@ -87,7 +92,9 @@ class Lease:
                 pid, _ = _read(fd)
                 who = f"process {pid}" if pid else "another process"
                 raise LeaseHeld(f"{who} hosts a society on {place}: stop it first, or choose another --data")
-            lease = cls(place, _read(fd)[1] + 1, fd)
+            found = _read(fd)
+            remark = "" if found != NOTHING or not os.fstat(fd).st_size else _REMARK.format(place / LOCK_NAME)
+            lease = cls(place, found[1] + 1, fd, remark)
             lease.raise_to(lease.epoch)
         except OSError as exc:
             os.close(fd)
@@ -160,4 +167,4 @@ def _read(fd: int) -> tuple[int, int]:
         pid, epoch = data["pid"], data["epoch"]
         if type(pid) is int and type(epoch) is int and 0 <= pid < MOST_PID and 0 <= epoch < MOST_EPOCH:
             return pid, epoch
-    return 0, 0
+    return NOTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import sqlite3
@@ -96,6 +97,18 @@ def test_k3_a_second_society_lives_on_where_the_first_was_fenced_out(tmp_path: P
             assert second.returncode == 0, output
     assert [m["body"]["text"] for m in messages(place, "--type", "NOTE")] == ["who is there?"]
     assert "every rule holds" in done("verify", place)
+
+
+def test_k3_an_epoch_that_no_lock_can_have_is_one_line(tmp_path: Path) -> None:
+    place = tmp_path / "data"
+    place.mkdir()
+    (place / "lock").write_text(json.dumps({"epoch": 10**26, "pid": 1}))
+    with up(place, "--speed", 60) as process:
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+        assert process.returncode == 0, output
+    assert " ".join(output.split()).count(f"{place / 'lock'} held no epoch that a society writes") == 1
+    assert "Traceback" not in output
 
 
 def test_k3_a_society_that_finds_out_with_its_last_word_says_the_same(tmp_path: Path) -> None:

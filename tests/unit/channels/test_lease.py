@@ -150,3 +150,13 @@ def test_an_epoch_that_no_lock_can_have_counts_as_none(tmp_path, epoch):
     (tmp_path / "lock").write_text(json.dumps({"epoch": epoch, "pid": 1}))
     with Lease.acquire(tmp_path) as lease:
         assert lease.epoch == 1
+        assert lease.remark.startswith(f"{tmp_path / 'lock'} held no epoch") and "\n" not in lease.remark
+    with Lease.acquire(tmp_path) as lease:
+        assert (lease.epoch, lease.remark) == (2, ""), "it is said once"
+
+
+def test_nothing_is_said_of_a_fresh_lock_file(tmp_path):
+    for _ in range(2):
+        with Lease.acquire(tmp_path) as lease:
+            assert not lease.remark
+        (tmp_path / "lock").write_bytes(b"")
