@@ -27,6 +27,7 @@ from moot.protocols.trading.deploy import (
 from moot.protocols.trading.halt import RESUME
 from moot.protocols.trading.life import REJECTED, STAGING
 from moot.protocols.trading.limits import ALREADY_REDUCED, HALVE
+from moot.protocols.trading.session_follow import SessionState, pruned
 from moot.protocols.trading.trade import on_halt
 
 REMEMBERED: Final = 256
@@ -39,6 +40,9 @@ HALT_DESK: Final = Decision("void", "halt_desk", "R-B5")
 """The Operator owes HALT, ruled on the session."""
 FLATTEN: Final = Decision("void", "late_fill", "K11")
 """The Trader owes what undoes a fill after a halt whose trade is over, ruled on the session."""
+
+STANDINGS: Final = frozenset({"STRATEGY_MOVED", "RECALL_FLAG"})
+"""What changes, in a case of its own, what a session may still ask for about a strategy."""
 
 OF_SESSION: Final[Mapping[str, Decision]] = {"conservative_b": HALVE, "halt_desk": HALT_DESK}
 """Effects that are ruled on the session."""
@@ -57,7 +61,9 @@ class DeskSequels(Fold):
     """
 
     name = "desk_sequels"
-    types = frozenset({"ESCALATION_RESOLVED", "HALT", "RISK_ALERT", "TRADING_DAY", "RULING", "EXECUTION"})
+    types = STANDINGS.union(
+        {"ESCALATION_RESOLVED", "HALT", "RISK_ALERT", "TRADING_DAY", "RULING", "EXECUTION"}
+    )
 
     def __init__(self) -> None:
         """Start with nothing to be ruled."""
@@ -74,6 +80,8 @@ class DeskSequels(Fold):
             self._overtaken(env.body)
         if docket.house.fold_named("book").late_seq == env.seq:
             self._wait(FLATTEN)
+        if env.body.type in STANDINGS and fx.violation is None:
+            _overtake(env, fx, docket)
         for ended in fx.ended:
             if isinstance(ended, EscalationState):
                 duties.extend(self._resolved(env, ended, docket))
@@ -140,6 +148,19 @@ class DeskSequels(Fold):
         first, *rest = self.waiting
         self.waiting = tuple(rest)
         yield case_ruling_of(env, first, latest.case_id, OPS)
+
+
+def _overtake(env: Envelope, fx: Effects, docket: Docket) -> None:
+    """Close what sessions owe about a strategy that was moved, or whose recall opened, meanwhile (R-D20, R-F5).
+
+    A session that would owe nothing then goes on as it is, and ends with its own next message.
+    """
+    sessions = [state for state in docket.cases.values() if isinstance(state, SessionState)]
+    for state in sessions:
+        if state.case_id not in docket.waiting:
+            left = pruned(state, docket.house)
+            if left.owed or left.alerts:
+                docket.install(state, left, env, fx)
 
 
 def _returned(env: Envelope, ended: DeploymentState, docket: Docket) -> Iterator[Draft]:

@@ -8,6 +8,7 @@ import pytest
 
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading import bridge
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.session_tracks import TRACKS
 from tests.doubles import bodies
@@ -343,6 +344,23 @@ def test_facts_10_the_third_fault_in_a_row_makes_the_operator_revoke_the_strateg
     assert table.life.stage_of("strat_1") == "candidates"
 
 
+def test_r_d20_what_was_withdrawn_meanwhile_is_revoked_no_more():
+    table = DeskTable()
+    table.produced()
+    fault = t.StrategyFault(strategy_id="strat_1", error="division by zero")
+    table.answer_all(at(9, 29))
+    for n in range(3):
+        owed = table.owed(TRADER, "DESK_CHECK")
+        table.answer_all(owed.opened_at - timedelta(seconds=1))
+        table.until(owed.opened_at)
+        table.answer(owed, faults=(fault,), strategies=n)
+    assert len(table.steps("revoke")) == 1
+    table.tell(OPERATOR, bodies.moved("strat_1", from_="production", to="withdrawn"))
+    assert table.life.stage_of("strat_1") == "withdrawn"
+    assert table.steps("revoke") == []
+    assert len(table.docket.open) == len(table.session.owed)
+
+
 @pytest.fixture
 def judged(monkeypatch):
     """Let the bridge's conditions hold: they have tests of their own (R-B9, R-B10)."""
@@ -366,6 +384,16 @@ def test_r_b9_metrics_of_a_strategy_that_underperforms_make_the_evolver_owe_feed
     assert not table.broke(table.answer(owed))
     assert table.steps("feedback") == []
     assert table.docket.cases[table.last("PERFORMANCE_FEEDBACK").case_id].kind == "feedback"
+
+
+def test_r_f5_once_the_recall_is_open_no_feedback_is_owed(judged):
+    table = holding()
+    judged("is_underperforming", lambda: not bridge.is_recalling(table.docket.house, "strat_1"))
+    judged("is_losing", lambda: not table.life.strategies["strat_1"].is_flagged)
+    table.answer_all(at(16, 16), but=["PERFORMANCE_FEEDBACK", "RECALL_FLAG"])
+    assert (len(table.steps("feedback")), len(table.steps("recall"))) == (1, 1)
+    assert not table.broke(table.answer(table.owed(GUARDIAN, "RECALL_FLAG"), sharpe=-1.0))
+    assert (table.steps("feedback"), table.steps("recall")) == ([], [])
 
 
 def test_a_feedback_whose_condition_passed_is_owed_no_more(judged):
