@@ -2,8 +2,9 @@
 
 `console-token` holds one person a line, `USER TOKEN`. It is made at the first start with the owner, who is an
 admin, and a viewer. More lines let more people in; `[admins] console` says who of them is an admin (R-E5). The
-file outlives restarts, and with it every session. It is looked at all the time: deleting a line, or changing its token,
-ends that person's sessions at once, open pages and streams among them.
+file outlives restarts, and with it every session; only a token that we made before tokens had a beginning by which
+they are known, and redacted, gives way to a new one at the next start. The file is looked at all the time: deleting a
+line, or changing its token, ends that person's sessions at once, open pages and streams among them.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ LEAST: Final = 22
 
 COOKIE_DAYS: Final = 30
 
+_FRESH_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+_MADE_BEFORE: Final = re.compile(r"[A-Za-z0-9_-]{32}")
+"""What `_make` made before it began tokens with `OWN_TOKEN`: nobody can tell one from other text."""
+
 _LINE: Final = re.compile(rf"([A-Za-z0-9._@-]{{1,60}}) ([\x21-\x7e]{{{LEAST},200}})")
 _PURPOSE: Final = b"moot console cookie 1"
 
@@ -38,16 +44,25 @@ Fresh = Callable[[int], bytes]
 
 
 class Access:
-    """Knows the tokens and tells who somebody is."""
+    """Knows the tokens and tells who somebody is.
 
-    def __init__(self, tokens: dict[str, str], authority: Authority, path: Path | None = None) -> None:
+    Attributes:
+        generation: How often the file has changed.
+        remark: What the owner should hear of the file, in one line; "": nothing.
+    """
+
+    def __init__(
+        self, tokens: dict[str, str], authority: Authority, path: Path | None = None, remark: str = ""
+    ) -> None:
         """Take what `load` read.
 
         Args:
             tokens: Token by user id.
             authority: What a person on a platform is.
             path: The file, which is looked at again; None: there is none.
+            remark: What the owner should hear.
         """
+        self.remark = remark
         self._tokens = tokens
         self._path = path
         self._stamp = _stamp(path)
@@ -61,7 +76,8 @@ class Access:
         Args:
             path: The file.
             authority: What a person on a platform is.
-            fresh: Makes tokens; None: the file must be there.
+            fresh: Makes tokens, also in place of those that nobody could redact; None: the file is somebody's own
+                and must be there.
 
         Raises:
             CannotServe: It cannot be read or made, others may read it, or a line in it is none.
@@ -76,7 +92,15 @@ class Access:
             raise CannotServe(f"{path}: {why}: a line of it is USER TOKEN") from exc
         if mode & 0o077:
             raise CannotServe(f"{path}: others may read it: chmod 600 {path}")
-        return cls(_parsed(path, text), authority, path)
+        tokens = _parsed(path, text)
+        old = [user for user in (OWNER, VIEWER) if _MADE_BEFORE.fullmatch(tokens.get(user, ""))]
+        if fresh is None or not old:
+            return cls(tokens, authority, path)
+        renewed = _renew(path, text, {user: _token(fresh) for user in old})
+        if renewed is None:
+            return cls(tokens, authority, path)
+        why = "for nobody could know the old for what they were and redact them: use the new address"
+        return cls(renewed, authority, path, f"{path}: new tokens for {' and '.join(old)}, {why}")
 
     def refresh(self) -> None:
         """Read the file again if it has changed; `generation` counts how often it has.
@@ -139,15 +163,40 @@ def _cookie(user_id: str, token: str) -> str:
     return f"{user_id}:{digest}"
 
 
+def _token(fresh: Fresh) -> str:
+    return f"{OWN_TOKEN}{urlsafe_b64encode(fresh(24)).decode()}"
+
+
+def _renew(path: Path, text: str, tokens: dict[str, str]) -> dict[str, str] | None:
+    """Put new tokens into the file and leave all else there as it is; None where the disk refuses."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        found = _LINE.fullmatch(line.strip())
+        if found is not None and found[1] in tokens:
+            lines[place] = f"{found[1]} {tokens[found[1]]}"
+    renewed = "\n".join(lines) + "\n"
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        beside.unlink(missing_ok=True)
+        with os.fdopen(os.open(beside, _FRESH_FILE, 0o600), "w", encoding="utf-8") as file:
+            file.write(renewed)
+        beside.replace(path)
+    except OSError as exc:
+        # The page is worth more: the next start tries again.
+        structlog.get_logger("moot.console").warning("tokens not renewed", why=exc.strerror)
+        return None
+    return _parsed(path, renewed)
+
+
 def _make(path: Path, fresh: Fresh) -> None:
     """Make the file, whole or not at all: half of one would keep everybody out for good.
 
     Raises:
         CannotServe: The disk refuses.
     """
-    lines = [f"{user} {OWN_TOKEN}{urlsafe_b64encode(fresh(24)).decode()}" for user in (OWNER, VIEWER)]
+    lines = [f"{user} {_token(fresh)}" for user in (OWNER, VIEWER)]
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, _FRESH_FILE, 0o600)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write("\n".join(lines) + "\n")

@@ -15,7 +15,7 @@ from moot.channels.gateway.link import FindAddress
 from moot.config.settings import Settings
 from moot.console.errors import CannotServe
 from moot.console.options import ConsoleOptions
-from moot.console.server import Tell, serve
+from moot.console.server import Tell, print_line, serve
 from moot.console.watching import KNOCKING
 
 
@@ -28,9 +28,8 @@ def print_addresses(owner: str, viewer: str) -> None:
 
 
 def print_refusal(why: str) -> None:
-    """Print why there is no page; whoever started us passes it on to its terminal."""
-    sys.stdout.write(f"no page: {why}\n")
-    sys.stdout.flush()
+    """Print why there is no page."""
+    print_line(f"no page: {why}")
 
 
 async def keep(

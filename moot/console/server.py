@@ -8,6 +8,7 @@ import errno
 import ipaddress
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -49,6 +50,12 @@ Tell = Callable[[str, str], None]
 """Told the address with the owner's token and the one with the viewers', once people can come."""
 
 
+def print_line(line: str) -> None:
+    """Print a line; whoever started us passes it on to its terminal."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 async def serve(
     console: ConsoleOptions,
     directory: Path,
@@ -57,6 +64,7 @@ async def serve(
     find: FindAddress,
     *,
     tell: Tell | None = None,
+    remark: Callable[[str], None] = print_line,
 ) -> None:
     """Watch a society and serve it until cancelled (K25).
 
@@ -67,6 +75,7 @@ async def serve(
         requests: The way to the society, kept running by the caller; None: nobody can act.
         find: Where the society's socket is.
         tell: Told the addresses, once people can come.
+        remark: Told in a line what the owner should hear of the tokens.
 
     Raises:
         CannotServe: The port is in use, or it would be open to others without tokens of the owner's choice.
@@ -74,6 +83,8 @@ async def serve(
     watching = Watching(directory, settings, requests=None if console.is_read_only else requests, find=find)
     ask_for_files()
     access = open_access(console, directory, watching)
+    if access.remark:
+        remark(access.remark)
     bound = bind(console)
     try:
         port = bound.getsockname()[1]

@@ -621,6 +621,29 @@ def test_moot_up_says_why_there_is_no_page_and_lives(tmp_path: Path, words: list
             process.communicate()
 
 
+def test_moot_up_says_that_a_token_of_an_earlier_start_is_replaced(tmp_path: Path) -> None:
+    made_before = "a" * 32
+    (tmp_path / "console-token").write_text(f"owner {made_before}\n")
+    (tmp_path / "console-token").chmod(0o600)
+    command = [sys.executable, "-m", "moot", "up", "--data", str(tmp_path), "--port", "0"]
+    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "300"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env)
+    try:
+        assert process.stdout is not None
+        said: list[str] = []
+        for line in process.stdout:
+            said.append(line)
+            if line.startswith("open http"):
+                break
+        assert [line for line in said if "new tokens for owner" in line] == said[-2:-1]
+        assert made_before not in "".join(said) and "/?token=mtk_" in said[-1]
+        stop(process)
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
 async def test_a_console_that_waits_for_its_first_log_shows_it_when_it_comes(tmp_path: Path) -> None:
     async with served(tmp_path) as console, at(console) as session:
         assert (await get(session, "/api/standing"))["head"] == 0

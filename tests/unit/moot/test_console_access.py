@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import stat
+from base64 import urlsafe_b64encode
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
@@ -343,6 +345,52 @@ def test_a_port_in_use_is_one_clear_line() -> None:
     first.close()
     with pytest.raises(CannotServe, match="no address of this machine"):
         bind(ConsoleOptions(host="no.such.host.invalid", port=0))
+
+
+OLD = urlsafe_b64encode(bytes(24)).decode()
+"""What a start made before tokens began with `mtk_`."""
+
+
+def as_made(path: Path, text: str) -> Access:
+    path.write_text(text)
+    path.chmod(0o600)
+    return Access.load(path, authority, fresh=lambda n: bytes(range(n)))
+
+
+def test_r_a9_a_token_of_an_earlier_start_gives_way_to_one_that_is_redacted(tmp_path: Path) -> None:
+    path = tmp_path / NAME
+    ann = "a" * 32
+    access = as_made(path, f"# mine\nowner {OLD}\nviewer {VIEWER}:own\nann {ann}\n")
+    assert access.by_token(OLD) is None
+    assert access.by_token(ann) == Person("ann", Seat.ADMIN), "what somebody else was given stays"
+    new = access.token_of("owner")
+    assert redact(f"my token is {new}") == "my token is [redacted:console_token]"
+    assert path.read_text() == f"# mine\nowner {new}\nviewer {VIEWER}:own\nann {ann}\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [file.name for file in tmp_path.iterdir()] == [NAME]
+    assert "new tokens for owner," in access.remark and OLD not in access.remark and new not in access.remark
+    again = as_made(path, path.read_text())
+    assert (again.token_of("owner"), again.remark) == (new, ""), "once"
+
+
+def test_a_token_file_of_somebodys_own_is_never_rewritten(tmp_path: Path) -> None:
+    path = tmp_path / "tokens"
+    path.write_text(f"owner {OLD}\n")
+    path.chmod(0o600)
+    access = Access.load(path, authority)
+    assert access.by_token(OLD) is not None and not access.remark
+    assert path.read_text() == f"owner {OLD}\n"
+
+
+def test_where_the_disk_takes_no_new_token_the_old_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_self: Path, _target: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    access = as_made(tmp_path / NAME, f"owner {OLD}\n")
+    assert access.by_token(OLD) is not None and not access.remark
 
 
 def test_r_a9_a_token_that_is_made_is_redacted_wherever_it_is_said_bare(tmp_path: Path) -> None:
