@@ -148,6 +148,14 @@ def holder(directory: Path | str) -> int | None:
         os.close(fd)
 
 
+def fenced_out(directory: Path) -> LeaseHeld:
+    """Return what a host is told whose log has an epoch that is not its own."""
+    return LeaseHeld(
+        f"another process took over {directory}: this one is fenced out and ends; leave the file "
+        f"{LOCK_NAME} where it is, for it keeps a second society out"
+    )
+
+
 def _lock(fd: int) -> bool:
     for attempt in range(_TRIES):
         try:

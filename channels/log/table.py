@@ -12,7 +12,7 @@ import aiosqlite
 
 from moot.channels.errors import CorruptLog, LeaseHeld
 from moot.channels.log.file import insert_sql
-from moot.channels.log.lease import LOCK_NAME
+from moot.channels.log.lease import fenced_out
 from moot.channels.log.sequencer import Entry, Known
 
 
@@ -76,10 +76,7 @@ class LogTable:
         rows = await self._fetch("SELECT epoch FROM fence", ())
         if not rows or rows[0][0] == self._epoch:
             return None
-        return LeaseHeld(
-            f"another process took over {self.path.parent}: this one is fenced out and ends; leave the file "
-            f"{LOCK_NAME} where it is, for it keeps a second society out"
-        )
+        return fenced_out(self.path.parent)
 
     async def stranger(self, head: int) -> Exception:
         """Say who else wrote into the log after `head`."""

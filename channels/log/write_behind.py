@@ -13,7 +13,7 @@ from moot.channels.bus import Head
 from moot.channels.errors import ChannelError, StorageError
 from moot.channels.log.file import connect, disk_error, insert_sql, open_log
 from moot.channels.log.head import write_head
-from moot.channels.log.lease import Lease
+from moot.channels.log.lease import Lease, fenced_out
 from moot.channels.log.sequencer import Entry
 
 BATCH: Final = 512
@@ -56,6 +56,7 @@ class LogWriter:
 
         Raises:
             StorageError: An earlier one could not be written.
+            LeaseHeld: Another process took the log over.
         """
         if self._fault is not None:
             raise self._fault
@@ -66,6 +67,7 @@ class LogWriter:
 
         Raises:
             StorageError: Not everything could be written.
+            LeaseHeld: Another process took the log over.
         """
         self._queue.put(None)
         self._thread.join()
@@ -86,6 +88,9 @@ class LogWriter:
                     values = [value for entry in batch for value in entry.row]
                     values += (self._epoch, self._head.seq)
                     if db.execute(insert_sql(len(batch)), values).rowcount != len(batch):
+                        (epoch,) = db.execute("SELECT epoch FROM fence").fetchone()
+                        if epoch != self._epoch:
+                            raise fenced_out(self._path.parent)
                         raise StorageError(f"{self._path} was changed behind its host")
                     self._head = Head(batch[-1].envelope.seq, batch[-1].hash)
             write_head(self._path.parent, self._head)

@@ -85,6 +85,22 @@ def test_a_disk_that_does_not_take_it_stops_the_simulation_with_a_line(tmp_path)
     Lease.acquire(tmp_path).release()
 
 
+@pytest.mark.parametrize(
+    ("done", "fault"),
+    [
+        ("UPDATE fence SET epoch = epoch + 1", LeaseHeld),
+        ("INSERT INTO log VALUES (1, 'x', '', '', x'00')", StorageError),
+    ],
+)
+def test_what_another_process_did_meanwhile_is_told_for_what_it_is(tmp_path, done, fault):
+    writer = LogWriter(tmp_path / "log.sqlite")
+    with closing(sqlite3.connect(tmp_path / "log.sqlite")) as db, db:
+        db.execute(done)
+    publish(InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write), 1)
+    with pytest.raises(fault, match="fenced out" if fault is LeaseHeld else "changed behind its host"):
+        writer.close()
+
+
 def test_closing_twice_is_fine(tmp_path):
     writer = LogWriter(tmp_path / "log.sqlite")
     writer.close()
