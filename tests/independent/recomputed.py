@@ -8,19 +8,22 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.independent.desk import Desk
+from tests.independent.halvings import Halvings
 from tests.independent.research import Research
 from tests.independent.said import read
 
 
 def mismatches(lines: Iterable[str]) -> tuple[list[str], Counter[str]]:
-    """Return what a log publishes wrongly, a line each, and how many messages of each type were compared."""
+    """Return what a log publishes or halves wrongly, a line each, and how many messages of each type were compared."""
     desk = Desk()
     research = Research(desk.money)
+    halvings = Halvings(desk.money)
     found = []
     for said in read(lines):
         found += research.take(said)
+        found += halvings.take(said)
         found += desk.take(said)
-    return found, Counter(desk.compared) + research.compared
+    return found, Counter(desk.compared) + research.compared + halvings.compared
 
 
 if __name__ == "__main__":

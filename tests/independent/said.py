@@ -1,8 +1,9 @@
 """What `moot log --json` prints, read as plain data: nothing of Moot is imported here or by its siblings.
 
 The siblings recompute from it every figure that reports publish, by the words of the rulings, in exact decimals:
-`standings` (where strategies stand), `money` (the desk's books), `desk` (System B's reports), `debates` (how each
-ended), `research` (System A's reports). `recomputed` compares them with a whole log.
+`standings` (where strategies stand), `money` (the desk's books), `desk` (System B's reports), `halvings` (what a
+conservative action halves, and that nothing grows meanwhile), `debates` (how each ended), `research` (System A's
+reports). `recomputed` compares them with a whole log.
 """
 
 from __future__ import annotations

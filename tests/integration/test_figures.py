@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moot.simulation.scene import load_scene, run_scene
 from tests.independent.recomputed import mismatches
 from tests.independent.simulated import log_of
 
 DAYS = 8
+SCENES = Path(__file__).parents[1] / "acceptance" / "scenes"
 PUBLISHED = frozenset(
     {
         "DAILY_REPORT",
@@ -86,6 +89,101 @@ def test_a_figure_that_is_altered_is_found(
     wrong, _ = mismatches(altered)
 
     assert wrong and wrong[0].startswith(done)
+
+
+def _scene(name: str) -> list[str]:
+    return [env.line for env in run_scene(load_scene(SCENES / f"{name}.yaml")).envelopes]
+
+
+def _halvings(lines: list[str]) -> tuple[list[str], Counter[str]]:
+    """Recompute a scene; of a strategy that somebody brings in by hand no debate names the symbols."""
+    wrong, compared = mismatches(lines)
+    return [one for one in wrong if "drawdown" not in one], compared
+
+
+def _is_half(said: dict[str, Any]) -> bool:
+    return "/reduce-" in (said["obligation_id"] or "") and said["body"]["type"] == "SIGNAL"
+
+
+def _anew(said: dict[str, Any]) -> bool:
+    body = said["body"]
+    if body["type"] != "RULING" or body["reason"] != "already_reduced":
+        return False
+    body.update(outcome="reduce_exposure", reason="conservative")
+    return True
+
+
+def _more(said: dict[str, Any]) -> bool:
+    if not _is_half(said):
+        return False
+    said["body"]["quantity"] += 1
+    return True
+
+
+def _grows(said: dict[str, Any]) -> bool:
+    body = said["body"]
+    if body["type"] != "ORDER" or said["seq"] < 130:
+        return False
+    body["side"] = "SELL" if body["side"] == "BUY" else "BUY"
+    return True
+
+
+def _early(said: dict[str, Any]) -> bool:
+    body = said["body"]
+    if body["type"] != "MODE_CHANGED" or body["system"] != "B":
+        return False
+    body["mode"] = "normal"
+    return True
+
+
+@pytest.mark.parametrize(
+    ("alter", "why"),
+    [
+        (_anew, "halves anew"),
+        (_more, "half of them are"),
+        (_grows, "its signal"),
+        (_early, "a halving is in force"),
+    ],
+)
+def test_r_f1_a_halving_that_is_not_the_rules_is_found(
+    alter: Callable[[dict[str, Any]], bool], why: str
+) -> None:
+    lines = _scene("R-F1-a-second-expiry-halves-nothing-more")
+    wrong, compared = _halvings(lines)
+    assert wrong == []
+    assert compared["halvings"] == 1
+    assert compared["signals that halve"] == compared["orders while halved"] > 3
+
+    altered, done = [], False
+    for line in lines:
+        said = json.loads(line)
+        done = done or alter(said)
+        altered.append(json.dumps(said))
+    wrong, _ = _halvings(altered)
+
+    assert wrong and why in wrong[0]
+
+
+def test_r_f1_an_order_that_grows_a_position_in_a_halving_is_found() -> None:
+    lines = _scene("R-F1-no-order-grows-a-position-that-was-halved")
+    assert _halvings(lines)[0] == []
+    passed = [line for line in lines if json.loads(line)["body"].get("rule") != "R-F1"]
+    assert len(passed) < len(lines)
+
+    wrong, _ = _halvings(passed)
+
+    assert wrong and "while a halving is in force" in wrong[0]
+
+
+def test_r_f1_a_position_that_nobody_halves_is_found_at_the_close() -> None:
+    lines = _scene("R-F2-the-desks-halving-ends-with-its-session")
+    assert _halvings(lines)[0] == []
+    (trade,) = {said["case_id"] for said in map(json.loads, lines) if _is_half(said)}
+    without = [line for line in lines if json.loads(line)["case_id"] != trade]
+
+    wrong, _ = _halvings(without)
+
+    assert any("were to be halved, and no order did" in one for one in wrong)
 
 
 def test_the_recomputation_imports_nothing_of_the_society() -> None:
