@@ -264,6 +264,9 @@ async def _serve_guests(
 
         controls = ControlPump(path, control)
         exits.push_async_callback(controls.close)
+        if society.host.outage is not None:
+            # The two wait for what they have in hand, and that must not wait for a disk that stays full (K17).
+            exits.push_async_callback(society.host.outage.close)
     io = IoThread(clock)
     exits.push_async_callback(io.aclose)
     io_loop = await io.call(_running_loop, wall_timeout_s=5.0)

@@ -6,17 +6,17 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from moot import outage
 from moot.channels.errors import StorageError
-from moot.clock import RealClock
+from moot.clock import Clock, PacedClock, RealClock, real
 from moot.config.settings import load_settings
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.officers import ClockSet, SocietyStopped
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import Seat
 from moot.society import Plan, Society
@@ -24,10 +24,12 @@ from moot.stored import stored_envelopes
 from tests.doubles.checking import findings
 from tests.doubles.command_line import done
 from tests.doubles.small_disk import fill, mounted
-from tests.doubles.waiting import until
+from tests.doubles.waiting import until_though_time_stands
 from tests.integration.test_cli_commands import messages, up, wait_for
 
 pytestmark = pytest.mark.timeout(240)
+
+MONDAY = datetime(2026, 2, 23, 10, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -76,45 +78,59 @@ def a_note(text: str) -> Draft:
     )
 
 
-def lives(directory: Path, scene: Callable[[Society], Coroutine[Any, Any, None]]) -> list[Envelope]:
-    """Play a scene in a society in real time, and return its log."""
+def lives(
+    directory: Path, scene: Callable[[Society], Coroutine[Any, Any, None]], clock: Clock | None = None
+) -> list[Envelope]:
+    """Play a scene in a society, in real time unless a clock is given, and return its log."""
 
-    async def main(clock: RealClock) -> None:
-        plan = Plan(settings=load_settings(), seed=1, start=clock.now(), directory=directory, bus="sqlite")
+    async def main(clock: Clock) -> None:
+        settings = load_settings().owned({"cli": "ann"})
+        plan = Plan(settings=settings, seed=1, start=clock.now(), directory=directory, bus="sqlite")
         async with await Society.open(plan, clock) as society:
             await scene(society)
 
-    RealClock().run(main)
+    (clock or RealClock()).run(main)
     return list(stored_envelopes(directory))
 
 
-def test_k6_in_real_time_a_long_outage_ends_like_a_crash(
-    small_disk: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("silent_s", "is_said"), [(2.0, True), (20.0, False)])
+def test_k6_an_outage_in_real_time_is_held_time_which_the_log_says_when_it_is_long(
+    silent_s: float, is_said: bool, small_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outage, "LONG", timedelta(seconds=0.5))
+    monkeypatch.setattr(real, "_STALL_NS", int(silent_s * 1e9))
+    outage_s = 4.0
     told: list[str] = []
 
     async def scene(society: Society) -> None:
-        assert society.host.outage is not None
-        society.host.outage.tell = told.append
+        clock, outage = society.clock, society.host.outage
+        assert outage is not None
+        outage.tell = told.append
         ballast = fill(small_disk)
         posting = [asyncio.create_task(society.host.publish(a_note(f"note {n}"))) for n in range(3)]
-        await until(lambda: told)
-        await asyncio.sleep(1.0)
+        await until_though_time_stands(lambda: told)
+        stands_at = clock.now()
+        await asyncio.to_thread(time.sleep, outage_s)
+        assert clock.now() == stands_at
         assert not any(task.done() for task in posting)
         ballast.unlink()
         assert [(await task).status for task in posting] == ["accepted"] * 3
+        # Said or not, society time is the wall's again.
+        await until_though_time_stands(lambda: datetime.now(UTC) - clock.now() < timedelta(seconds=1))
+        assert clock.now() - stands_at > timedelta(seconds=outage_s)
+        assert clock.behind == timedelta(0)
 
     log = lives(small_disk, scene)
     types = [env.body.type for env in log]
-    second = types.index("SOCIETY_STARTED", 1)
-    assert types[second + 1] == "AUDIT"
+    assert (types.count("SOCIETY_STARTED"), types.count("AUDIT")) == (1, 1)
+    assert types.index("AUDIT") < types.index("NOTE")
     assert sorted(env.body.text for env in log if isinstance(env.body, Note)) == [
         "note 0",
         "note 1",
         "note 2",
     ]
-    assert min(env.seq for env in log if isinstance(env.body, Note)) > second + 1
+    held = [env.body.held for env in log if isinstance(env.body, ClockSet)]
+    assert bool(held) == is_said
+    assert sum(held, timedelta(0)) >= timedelta(seconds=outage_s) * is_said
     assert [line.partition(" (")[0] for line in told] == [
         "the log cannot be written",
         "the log can be written again: the society goes on",
@@ -122,15 +138,51 @@ def test_k6_in_real_time_a_long_outage_ends_like_a_crash(
     assert findings(log) == []
 
 
-def test_a_society_that_closes_waits_for_no_disk(small_disk: Path) -> None:
+@pytest.mark.parametrize("make", [RealClock, lambda: PacedClock(MONDAY, 600.0)])
+def test_a_society_that_closes_waits_for_no_disk(make: Callable[[], Clock], small_disk: Path) -> None:
     async def scene(society: Society) -> None:
-        assert society.host.outage is not None
+        outage = society.host.outage
+        assert outage is not None
         ballast = fill(small_disk)
         posting = asyncio.create_task(society.host.publish(a_note("lost")))
-        await until(lambda: society.host.outage is not None and society.host.outage.is_on)
-        await society.host.outage.close()
+        await until_though_time_stands(lambda: outage.is_on)
+        began_s = time.monotonic()
+        with pytest.raises(Exception, match="disk is full"):
+            await society.close()
+        assert time.monotonic() - began_s < 20.0
         with pytest.raises(StorageError):
             await posting
         ballast.unlink()
 
-    assert not [env for env in lives(small_disk, scene) if isinstance(env.body, Note)]
+    log = lives(small_disk, scene, make())
+    assert not [env for env in log if isinstance(env.body, Note | SocietyStopped)]
+
+
+@pytest.mark.parametrize("speed", [1, 6000])
+def test_a_society_that_is_stopped_while_the_disk_is_full_ends_in_one_line_and_goes_on_later(
+    speed: float, small_disk: Path
+) -> None:
+    with up(small_disk, "--speed", speed) as process:
+        wait_for(lambda: bool(messages(small_disk)))
+        # It finds what a person wrote, and no room for it.
+        process.send_signal(signal.SIGSTOP)
+        done("post", small_disk, "a-arena", "later")
+        ballast = fill(small_disk)
+        process.send_signal(signal.SIGCONT)
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "the log cannot be written" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=30)
+        assert process.returncode == 2, rest
+        assert "Traceback" not in rest
+        assert "disk is full" in [line for line in rest.splitlines() if line.startswith("moot up: ")][-1]
+    ballast.unlink()
+    with up(small_disk, "--speed", speed) as process:
+        wait_for(lambda: bool(messages(small_disk, "--type", "NOTE")), process)
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+        assert process.returncode == 0, rest
+    assert [m["body"]["text"] for m in messages(small_disk, "--type", "NOTE")] == ["later"]
+    assert "every rule holds" in done("verify", small_disk)
