@@ -111,7 +111,7 @@ class Folder:
             str(self.path.absolute()),
             *options,
         )
-        return Command(argv, env={"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONUTF8": "1"})
+        return Command(argv, env={"PYTHONPATH": str(Path(__file__).parents[3]), "PYTHONUTF8": "1"})
 
 
 Reach = Command | Address | Folder

@@ -96,13 +96,13 @@ def read(line: Line, *, is_clean: bool = False, follows: bytes = b"") -> Read:
 def seq_of(text: str) -> int:
     """Guess the seq of a line that may be no envelope; 0 when it names none."""
     found = _SEQ.findall(text)
-    return int(found[-1]) if found else 0
+    return int(found[0]) if found else 0
 
 
 def sent_at_of(text: str) -> datetime | None:
     """Guess the `sent_at` of a line that may be no envelope; None when it names none."""
     found = _SENT_AT.findall(text)
     try:
-        return parse_instant(found[-1]) if found else None
+        return parse_instant(found[0]) if found else None
     except ValueError:
         return None

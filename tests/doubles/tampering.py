@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple, get_args
 
+from pydantic_core import to_json
+
 from moot.logs.jsonlines import JsonLines
 from moot.protocols.kernel.envelope import GENESIS, link
 from moot.protocols.kernel.seats import Seat
@@ -56,8 +58,8 @@ class Alteration(NamedTuple):
 
 
 def line_of(value: dict[str, Any]) -> str:
-    """Write one line, its keys in the order in which they stand."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    """Write one line as the log does, its keys in the order in which they stand."""
+    return to_json(value).decode()
 
 
 def write(lines: Sequence[dict[str, Any]]) -> str:

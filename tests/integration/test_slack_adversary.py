@@ -167,7 +167,7 @@ def hears(server, *acts, more=0):
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        ("✅👍", ":white_check_mark::+1:"),
+        ("✅👍 yes", ":white_check_mark::+1: yes"),
         ("a &lt;b&gt; & <c>", "a &lt;b&gt; & <c>"),
         ("tell @bob in #admin see https://x.org/?a=1&b=2", "tell @bob in #admin see https://x.org/?a=1&b=2"),
         ("*bold* /halt `x`", "*bold* /halt `x`"),

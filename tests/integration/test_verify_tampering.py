@@ -110,7 +110,6 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "body.alpha_argument_score": JUDGED,
         "body.conditions": PROSE,
         "body.debate_quality": JUDGED,
-        "body.next_action": JUDGED,
         "body.reasoning": PROSE,
         "body.risk_argument_score": JUDGED,
         "sent_at": SOON,
@@ -128,6 +127,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "body.expected_traits.win_rate": JUDGED,
         "body.parent_strategy_id": JUDGED,
         "body.rationale": PROSE,
+        "body.regime": JUDGED,
         "body.signal_sources": PROSE,
         "body.statement": PROSE,
         "sent_at": SOON,
@@ -136,7 +136,6 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
     "NOTE": {
         "actor.platform": OWN,
         "actor.user_id": OWN,
-        "author": OWN,
         "body.about_case_id": OWN,
         "body.text": PROSE,
         "channel": OWN,
@@ -160,7 +159,6 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
         "body.statement": PROSE,
     },
     "REVISE_REQUEST": {
-        "body.deadline_min": JUDGED,
         "body.specific_issues": PROSE,
         "body.suggested_direction": PROSE,
         "sent_at": SOON,
@@ -211,7 +209,6 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
     "VERDICT": {
         "body.alpha_argument_score": JUDGED,
         "body.conditions": PROSE,
-        "body.next_action": JUDGED,
         "body.reasoning": PROSE,
         "body.risk_argument_score": JUDGED,
         "sent_at": SOON,

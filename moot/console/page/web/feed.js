@@ -74,14 +74,17 @@ export const Feed = {
       this.isEnd = w.end;
       await this.splice(() => { const all = this.items.concat(w.items); this.items = all.slice(-MOST); if (all.length > MOST) this.isStart = false; });
     },
-    // Changes the items and keeps what is being read where it is.
+    // Changes the items and keeps what is being read where it is: by the first message in sight that still has a line
+    // of its own, for one that repeats what now stands before it has none any more.
     async splice(change) {
-      const b = this.box, first = [...b.querySelectorAll(".msg")].find((e) => e.offsetTop + e.offsetHeight > b.scrollTop);
-      const id = first?.id, offset = first ? first.offsetTop - b.scrollTop : 0;
+      const b = this.box;
+      const inSight = [...b.querySelectorAll(".msg")].filter((e) => e.offsetTop + e.offsetHeight > b.scrollTop).map((e) => [e.id, e.offsetTop - b.scrollTop]);
       change();
       await this.$nextTick();
-      const same = id && document.getElementById(id);
-      if (same) b.scrollTop = same.offsetTop - offset;
+      for (const [id, offset] of inSight) {
+        const same = document.getElementById(id);
+        if (same) { b.scrollTop = same.offsetTop - offset; return; }
+      }
     },
     push(cards) {
       const last = this.items.length ? this.items[this.items.length - 1].s : 0;
