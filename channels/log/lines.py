@@ -69,4 +69,5 @@ def _seat(name: str) -> Seat:
 
 
 def _without_hash(line: str, digest: str) -> str:
-    return line.removesuffix(with_hash("}", digest)) + "}" if digest else line
+    end = with_hash("}", digest)
+    return line.removesuffix(end) + "}" if digest and line.endswith(end) else line

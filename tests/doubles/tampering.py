@@ -89,12 +89,12 @@ def rehashed(lines: Lines) -> Lines:
     previous = GENESIS
     done: Lines = []
     for line in stripped(lines):
-        body = line["body"]
+        body = line.get("body", {})
         named = body.get("seq") if body.get("type") == "ANCHOR" else None
         was_right = isinstance(named, int) and 0 < named <= len(done)
         if was_right and body["hash"] == lines[named - 1].get("hash"):
             body = {**body, "hash": done[named - 1]["hash"]}
-        mended = {**line, "body": body}
+        mended = {**line, "body": body} if "body" in line else line
         previous = link(previous, line_of(mended))
         done.append({**mended, "hash": previous.hex()})
     return done

@@ -133,10 +133,9 @@ def test_a_debate_that_ended_can_be_approved_later_on():
     assert society.bodies("VIOLATION") == [] and not society.docket.cases
 
 
-def test_an_id_of_any_form_makes_a_strategy_id():
+def test_a_strategy_is_named_after_its_debate_or_the_override_that_took_it_up_again():
     assert strategy_id("hyp_20260223_1006") == "strat_20260223_1006"
-    assert strategy_id("discord/12:Ü") == "strat_discord_12_"
-    assert len(strategy_id("x" * 500)) <= 200
+    assert strategy_id("ovr_20260223_1006_2") == "strat_ovr_20260223_1006_2"
 
 
 @pytest.mark.parametrize("rating", ["PASS", "REJECT"])

@@ -255,7 +255,7 @@ def test_a_narrow_table_says_which_columns_it_left_out(table: MoneyTable, tmp_pa
     place = log_of(table, tmp_path)
 
     assert done("strategies", place, COLUMNS="60").endswith(
-        "left out at this width: limit, deployed, from peak\n"
+        "left out at this width: limit, deployed, from peak, days\n"
     )
     assert "left out" not in done("strategies", place, COLUMNS="120")
 

@@ -148,6 +148,7 @@ def test_an_override_goes_where_the_case_is(debate: LiveSociety) -> None:
 
     message = last(debate.directory, "OVERRIDE")
     assert (message["channel"], message["case_id"]) == ("#a-arena", HYP)
+    assert message["body"].pop("override_id").startswith("ovr_")
     assert message["body"] == {
         "type": "OVERRIDE",
         "case_id": HYP,

@@ -63,4 +63,4 @@ def test_a_log_that_is_there_is_not_written_over(scene: Path, tmp_path: Path) ->
 
 def test_a_scene_that_is_nested_beyond_reason_is_one_line(tmp_path: Path) -> None:
     deep = write(tmp_path / "deep.yaml", "a: " + "[" * 100_000)
-    assert "is not YAML" in complaint(2, "scene", deep)
+    assert "nested too deeply" in complaint(2, "scene", deep)

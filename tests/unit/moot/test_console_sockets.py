@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
+import structlog
 from socketio.exceptions import ConnectionRefusedError
 
 from moot.console.model import Person
@@ -83,5 +84,10 @@ async def test_what_cannot_be_understood_is_one_short_line(
     def stumble(_sid: str, said: Any) -> None:
         raise KeyError("x" * 10_000)
 
-    await sockets._bound(stumble)("s-eve", {"client_id": "p-eve"})
+    before = structlog.get_config()
+    structlog.reset_defaults()
+    try:
+        await sockets._bound(stumble)("s-eve", {"client_id": "p-eve"})
+    finally:
+        structlog.configure(**before)
     assert "eve" in (told := capsys.readouterr().out) and len(told) < 600

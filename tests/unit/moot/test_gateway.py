@@ -63,7 +63,7 @@ def test_a_configuration_that_cannot_be_read_is_one_line(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["notes"], "notes can be no data directory: File exists"),
+        (["notes"], "notes can be no data directory: Not a directory"),
         (["notes/deeper"], "notes/deeper can be no data directory: Not a directory"),
         (["/proc/nowhere"], "/proc/nowhere can be no data directory: "),
         ([".", "--port", "99999"], "--port 99999: a port is a number from 0 to 65535"),

@@ -11,7 +11,7 @@ import pytest
 from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.verify import Report
 from tests.doubles.data_dir import a_debate
-from tests.doubles.tampering import Lines, judged, rehashed, stripped
+from tests.doubles.tampering import Lines, judged, line_of, rehashed, stripped
 
 LOG = a_debate().log
 LINES: Lines = [json.loads(env.line) for env in LOG]
@@ -88,8 +88,8 @@ def test_one_instant_may_hold_many_messages() -> None:
 
 
 def test_a_line_that_cannot_be_read_takes_its_place() -> None:
-    lines = [json.dumps(line) for line in rehashed(LINES)]
-    lines[4] = lines[4].replace('"seq": 5', '"seq": 5, "x": 1')
+    lines = [line_of(line) for line in rehashed(LINES)]
+    lines[4] = lines[4].replace('"seq":5,', '"seq":5,"x":1,', 1)
     report = judged("\n".join(lines))
     assert found(report)[0] == (5, "valid_body")
     assert not any(invariant in ("dense_seq", "hash") for _, invariant in found(report))

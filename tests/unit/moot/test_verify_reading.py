@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -30,14 +31,21 @@ def test_every_envelope_is_written_as_it_was_sealed() -> None:
 
 
 def test_layout_does_not_matter() -> None:
-    for line in LINES:
+    for line in stripped(LINES):
         shuffled = {key: line[key] for key in sorted(line, reverse=True)}
         assert reasons(json.dumps(shuffled, indent=1)) == []
         assert reasons(json.dumps(line, ensure_ascii=True)) == []
 
 
-def test_a_log_in_another_layout_verifies_with_its_hashes_and_without() -> None:
-    assert judged("".join(json.dumps(line) + "\n" for line in LINES)).ok
+@pytest.mark.parametrize("how", [{}, {"sort_keys": True, "separators": (",", ":"), "ensure_ascii": False}])
+def test_k15_a_file_that_was_laid_out_anew_is_refused_in_one_line(how: dict[str, Any]) -> None:
+    report = judged("".join(json.dumps(line, **how) + "\n" for line in LINES))
+    (finding,) = report.findings
+    assert (finding.invariant, finding.line) == ("readable", 1)
+    assert "laid this line out anew" in finding.why and not report.is_complete
+
+
+def test_a_log_in_another_layout_verifies_without_its_hashes() -> None:
     assert judged("".join(json.dumps(line, indent=None) + "\n" for line in stripped(LINES))).ok
 
 
@@ -129,7 +137,7 @@ def test_seq_and_instant_are_guessed_from_any_text() -> None:
     text = LOG[4].line
     assert seq_of(text) == 5
     assert sent_at_of(text) == LOG[4].sent_at
-    assert seq_of('{"body": {"seq": 3}, "seq" : 4, "x') == 4
+    assert seq_of('{"seq" : 4, "body": {"seq": 3}, "x') == 4
     assert seq_of("nothing") == 0
     assert sent_at_of("nothing") is None
     assert sent_at_of('"sent_at": "soon"') is None

@@ -219,7 +219,8 @@ def test_notes_pings_and_other_remarks_stand_in_no_record():
     table = ArenaTable()
     table.run()
     before = table.record()
-    table.say(Seat.ADMIN, Note(text="hurry"), channel="#r-arena", case_id=table.run_id)
+    note = Note(text="hurry", about_case_id=table.run_id)
+    table.say(Seat.ADMIN, note, channel="#r-arena", case_id=table.run_id)
     table.wait(minutes=21)
     assert "TIMEOUT_PING" in table.kinds()
     assert table.record() == before

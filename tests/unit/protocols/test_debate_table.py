@@ -230,6 +230,7 @@ def test_an_override_works_in_every_phase_unless_the_verdict_is_that_already(pha
 def test_a_note_in_a_debate_moves_nothing_and_breaks_nothing(phase):
     table, case_id = reach(phase)
     state = debate(table, case_id)
-    env = table.say(Seat.ADMIN, Note(text="well"), channel="#a-arena", case_id=case_id)
+    note = Note(text="well", about_case_id=case_id)
+    env = table.say(Seat.ADMIN, note, channel="#a-arena", case_id=case_id)
     assert debate(table, case_id) is state
     assert table.effects[env.seq - 1].violation is None

@@ -125,7 +125,7 @@ def test_what_an_admin_opens_after_a_stop_goes_on():
     stop(table, "system A")
     body = Override(case_id=case_id, verdict="APPROVE", why="this one all the same")
     env = table.say(ADMIN, body, channel="#a-verdict", case_id=case_id)
-    assert debate(table, env.id).phase == Phase.BACKTESTING
+    assert debate(table, env.body.override_id).phase == Phase.BACKTESTING
 
 
 def test_a_start_lifts_the_stop():
