@@ -22,6 +22,7 @@ from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message, Part
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
 from moot.protocols.kernel.seats import OFFICERS, Seat
+from moot.protocols.kernel.table import illegal
 
 ENDED: Final = "ended"
 """The phase of every case that has ended."""
@@ -293,13 +294,8 @@ class Machine:
             return self._moved(state, step.moves[kind], given)
         fact = self.facts.get((state.phase, kind))
         if fact is None:
-            raise self._illegal(state, env)
+            raise illegal(state, env, self.rule)
         return self._moved(state, fact, given)
-
-    def _illegal(self, state: CaseState, env: Envelope) -> Violation:
-        owed = " or ".join(" / ".join(o.expects) for o in state.owed if o.seat not in OFFICERS) or "nothing"
-        why = f"{env.body.type} from {env.author} is not a move in phase {state.phase}; owed is {owed}"
-        return Violation(self.rule, why)
 
     def _moved(self, state: CaseState, move: Move, given: RuleInput) -> CaseState:
         effect = move.effect(state, given)
