@@ -24,7 +24,8 @@ from moot.cli.log import Reader
 from moot.config.contracts import SCHEMA
 from moot.protocols.escalation.triggers import TRIGGERS
 from moot.protocols.kernel.catalogue import ANY, CHANNELS, READING
-from moot.protocols.kernel.machine import ENDED, Machine, rows
+from moot.protocols.kernel.machine import Machine, rows
+from moot.protocols.kernel.steps import ENDED
 from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.panel.contract_schema import schema_text
 from moot.protocols.research import architecture_table, cycle, daily, debate_table

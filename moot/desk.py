@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from moot.protocols.kernel.house import House
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.trading.book_figures import ENOUGH, dollars, exact, share, too_few
 from moot.protocols.trading.limits import PORTFOLIO
@@ -64,9 +64,9 @@ def market(day: TradingDay | None, now: datetime | None) -> Market:
     return Market(False, following if now < following else None)
 
 
-def holdings(house: House) -> list[Holding]:
+def holdings(context: RuleContext) -> list[Holding]:
     """Return every position, by strategy and symbol."""
-    book: Book = house.fold_named("book")
+    book: Book = context.fold_named("book")
     found = []
     for (strategy_id, symbol), position in sorted(book.positions.items()):
         mark = book.marks.get(symbol, 0)
@@ -85,17 +85,17 @@ def holdings(house: House) -> list[Holding]:
     return found
 
 
-def totals(house: House) -> dict[str, float]:
+def totals(context: RuleContext) -> dict[str, float]:
     """Return what all positions together are worth, and their unrealised P&L, in dollars."""
-    book: Book = house.fold_named("book")
+    book: Book = context.fold_named("book")
     worth = sum(p.quantity * book.marks.get(symbol, 0) for (_, symbol), p in book.positions.items())
     cost = sum(position.cost for position in book.positions.values())
     return {"value": dollars(worth), "unrealised_usd": dollars(worth - cost)}
 
 
-def money(house: House) -> dict[str, Any]:
+def money(context: RuleContext) -> dict[str, Any]:
     """Return the desk's money and risk at the last marks: dollars, and shares of the equity as fractions."""
-    book: Book = house.fold_named("book")
+    book: Book = context.fold_named("book")
     equity, measured = book.equity(), book.measures()
     return {
         "date": book.date or None,
@@ -117,15 +117,15 @@ def money(house: House) -> dict[str, Any]:
     }
 
 
-def strategies(house: House) -> list[dict[str, Any]]:
+def strategies(context: RuleContext) -> list[dict[str, Any]]:
     """Return where every strategy stands and how it fares: those in production first, then by id."""
-    life: Life = house.fold_named("life")
+    life: Life = context.fold_named("life")
     known = sorted(life.strategies.values(), key=lambda s: (STAGES.index(s.stage), s.strategy_id))
-    return [_strategy(house, standing) for standing in known]
+    return [_strategy(context, standing) for standing in known]
 
 
-def _strategy(house: House, known: Standing) -> dict[str, Any]:
-    book: Book = house.fold_named("book")
+def _strategy(context: RuleContext, known: Standing) -> dict[str, Any]:
+    book: Book = context.fold_named("book")
     metrics = book.paper_metrics(known.strategy_id)
     strategy, found = known.strategy, book.ratio(known.strategy_id)
     return {

@@ -78,7 +78,7 @@ class Door:
 
     async def _introduce(self, draft: Draft) -> None:
         """Have the log learn what a person is called, before it holds what they say."""
-        actor, people = draft.actor, self._host.docket.house.fold_named("people")
+        actor, people = draft.actor, self._host.docket.context.fold_named("people")
         name = display_name(draft.display_name, actor.user_id)
         if not name or people.name_of(actor.platform, actor.user_id) == name:
             return
@@ -114,9 +114,9 @@ class Door:
             free = [case_id for case_id in days if case_id not in docket.waiting]
             return draft._replace(body=changed(body, "session_id", free[-1])) if free else draft
         if isinstance(body, Resume | ResumeConfirmed) and not body.halt_id and draft.case_id is None:
-            halt_id = docket.house.fold_named("book").halt_id
-            if not halt_id and isinstance(body, Resume) and docket.house.conservative_a:
-                halt_id = docket.house.fold_named("modes").because
+            halt_id = docket.context.fold_named("book").halt_id
+            if not halt_id and isinstance(body, Resume) and docket.context.conservative_a:
+                halt_id = docket.context.fold_named("modes").because
             if not halt_id:
                 raise Violation("R-B5", "nothing is halted", field="halt_id")
             return draft._replace(case_id=halt_id, body=changed(body, "halt_id", halt_id))
@@ -156,7 +156,7 @@ class Door:
         if author is Seat.ADMIN and not is_admin:
             raise Forbidden("R-E5", f"{actor.name} is no admin of this society", field="author")
         if author not in PEOPLE:
-            holder = self._host.docket.house.holders.get(author)
+            holder = self._host.docket.context.holders.get(author)
             if holder is None:
                 raise Forbidden("K14", f"take the seat first: nobody holds {author}", field="author")
             if holder != actor:

@@ -105,7 +105,7 @@ class Feed:
             self._live.start()
             self._start_ticking(society)
 
-        self._people = society.host.docket.house.fold_named("people")
+        self._people = society.host.docket.context.fold_named("people")
 
         def show(env: Envelope, _fx: object) -> None:
             self._say(env)
@@ -165,13 +165,13 @@ def status(society: Society, width: int = 80) -> Text:
         key=lambda o: (o.due_at, o.id),
     )
     # What asks for a person comes first: a narrow terminal cuts the end.
-    waiting = docket.house.running.get("escalation", 0)
+    waiting = docket.context.running.get("escalation", 0)
     if waiting:
         noun = "escalation" if waiting == 1 else "escalations"
         parts.append((f"| {waiting} {noun} open ", "bold yellow"))
-    if docket.house.fold_named("book").halted:
+    if docket.context.fold_named("book").halted:
         parts.append(("| desk halted ", "bold red"))
-    if docket.house.conservative_a:
+    if docket.context.conservative_a:
         parts.append(("| conservative ", "yellow"))
     for obligation in owed[:SHOWN]:
         left = obligation.due_at - now

@@ -13,7 +13,7 @@ import structlog
 
 from moot.bots.bot import Bot
 from moot.bots.minds.mind import View
-from moot.bots.officers.office import Office
+from moot.bots.officers.duty_runner import DutyRunner
 from moot.bots.officers.referee import RefusalAudit
 from moot.channels.bus import Bus, Receipt
 from moot.channels.errors import BusClosed, Refused, StorageError
@@ -75,7 +75,7 @@ class Host:
         self.stop_asked = ""
         self.listeners: list[Listener] = []
         self.on_fault: Callable[[Exception], None] | None = None
-        self.office: Office | None = None
+        self.duty_runner: DutyRunner | None = None
         self.outage: Outage | None = None
         self._bots: dict[Seat, Bot] = {}
         self._transcripts: dict[str, list[Envelope]] = {}
@@ -197,7 +197,7 @@ class Host:
 
     def _wake(self, env: Envelope, fx: Effects) -> None:
         bots = self._bots
-        holders = self.docket.house.holders
+        holders = self.docket.context.holders
         for obligation in fx.closed:
             if (bot := bots.get(obligation.seat)) is not None:
                 bot.closed(obligation)
@@ -213,14 +213,14 @@ class Host:
         for state in fx.ended:
             if type(state) is EscalationState and state.effect == "restart_seat":
                 self.restart_bot(Seat(state.subject))
-        if self.office is not None and self._concerns_office(env, fx, self.office):
-            self.office.wake()
+        if self.duty_runner is not None and self._concerns_officers(env, fx, self.duty_runner):
+            self.duty_runner.wake()
 
-    def _concerns_office(self, env: Envelope, fx: Effects, office: Office) -> bool:
-        """Say whether the officers may owe something now, or earlier than the office plans to look."""
+    def _concerns_officers(self, env: Envelope, fx: Effects, duty_runner: DutyRunner) -> bool:
+        """Say whether the officers may owe something now, or earlier than the duty runner plans to look."""
         if self.docket.pending or fx.started or fx.ended or env.author in OFFICERS:
             return True
-        return bool(fx.opened) and office.wants_waking(min([o.due_at for o in fx.opened]))
+        return bool(fx.opened) and duty_runner.wants_waking(min([o.due_at for o in fx.opened]))
 
     def _hand_over(self, seat: Seat) -> None:
         """Start or end the bot's tasks when a person takes or releases its seat (K14)."""
@@ -229,7 +229,7 @@ class Host:
             return
         for obligation in self.docket.owed_by(seat):
             bot.closed(obligation)
-            if seat not in self.docket.house.holders:
+            if seat not in self.docket.context.holders:
                 bot.opened(obligation)
 
     # ------------------------------------------------------------ bots
@@ -264,7 +264,7 @@ class Host:
             if current is None:
                 return None
             state = self.docket.cases[current.case_id]
-        house = self.docket.house
+        context = self.docket.context
         said: Sequence[Envelope] = self._transcripts.get(current.case_id, ())
         if state.parent is not None or before:
             said = [*self._transcripts.get(state.parent or "", ()), *before, *said]
@@ -285,13 +285,13 @@ class Host:
             self._refusals.get(current.id, ""),
             tuple([e for e in said if e.channel in readable]),
             tuple([e for e in notes if e.channel in readable]) if notes else (),
-            case_type.brief(state, current, house) if case_type.brief is not None else {},
+            case_type.brief(state, current, context) if case_type.brief is not None else {},
             self.store.read() if sight.has_memory else NOTHING_REMEMBERED,
-            house.conservative_a,
+            context.conservative_a,
             elapsed if elapsed > NO_TIME else NO_TIME,
-            house.config,
+            context.config,
             self.contents(sight.content_ref) if sight.content_ref else "",
-            house.fold_named("people").called,
+            context.fold_named("people").called,
         )
 
     async def _ended_case(self, case_id: str) -> list[Envelope]:
@@ -323,7 +323,7 @@ class Host:
             case_id or None,
             obligation.id,
             docket.attempts.get(obligation.id, 0),
-            docket.house.tenures.get(seat, 0),
+            docket.context.tenures.get(seat, 0),
             cause,
             hops + 1,
         )
@@ -415,12 +415,12 @@ class Host:
 
     def state(self) -> dict[str, Any]:
         """Return a few figures for a status line."""
-        house = self.docket.house
+        context = self.docket.context
         return {
             "seq": self.docket.seq,
             "cases": len(self.docket.cases),
             "obligations": len(self.docket.open),
-            "escalations": house.running.get("escalation", 0),
+            "escalations": context.running.get("escalation", 0),
         }
 
 

@@ -63,7 +63,7 @@ class Patience:
 
     def _wanted(self) -> bool:
         docket = self._society.host.docket
-        holders = docket.house.holders
+        holders = docket.context.holders
         return bool(self._held & docket.cases.keys()) or any(o.seat in holders for o in docket.open.values())
 
     def _decide(self) -> None:

@@ -94,11 +94,11 @@ class Reception:
         lines += [
             f"{o.seat} owes {' or '.join(o.expects)} until {o.due_at:%H:%M} ({o.id})" for o in owed[:10]
         ]
-        if docket.house.conservative_a:
+        if docket.context.conservative_a:
             lines.append(
-                f"System A is conservative since {docket.house.fold_named('modes').because}: /resume ends it"
+                f"System A is conservative since {docket.context.fold_named('modes').because}: /resume ends it"
             )
-        if money(docket.house)["halted"]:
+        if money(docket.context)["halted"]:
             lines.append("trading is halted until an admin says /resume")
         return "\n".join(lines)
 
@@ -113,15 +113,15 @@ class Reception:
         return "\n".join(lines)
 
     def _positions(self) -> str:
-        house = self._host.docket.house
-        desk = money(house)
+        context = self._host.docket.context
+        desk = money(context)
         lines = [
             f"equity ${desk['equity']:,.2f}, day {desk['pnl_usd']:+,.2f} ({desk['pnl_pct']:+.2%}), "
             f"cash ${desk['cash']:,.2f}, exposure {desk['exposure']:.2%}"
         ]
         if desk["halted"]:
-            lines.append(f"the desk is halted: {house.fold_named('book').halt_id}")
-        held = holdings(house)
+            lines.append(f"the desk is halted: {context.fold_named('book').halt_id}")
+        held = holdings(context)
         lines += [
             f"{h.strategy_id}: {h.quantity:,} {h.symbol} at {h.mark:,.2f}, {h.unrealised_usd:+,.2f}"
             for h in held[:MOST_LINES]
@@ -129,7 +129,7 @@ class Reception:
         return "\n".join([*lines, *_rest(len(held)), *([] if held else ["the desk holds nothing"])])
 
     def _strategies(self) -> str:
-        known = strategies(self._host.docket.house)
+        known = strategies(self._host.docket.context)
         lines = []
         for one in known[:MOST_LINES]:
             sharpe = f", Sharpe {ratio}" if (ratio := ratio_text(one)) else ""

@@ -182,7 +182,7 @@ def _unlike(state: Any, seq: int, rules: Rules) -> str:
     docket, fresh = state.get("docket") if isinstance(state, dict) else None, Docket(rules)
     if type(docket) is not Docket or docket.seq != seq or docket.rules is not rules:
         return "it holds no docket of its seq"
-    if set(vars(docket)) != set(vars(fresh)) or set(vars(docket.house)) != set(vars(fresh.house)):
+    if set(vars(docket)) != set(vars(fresh)) or set(vars(docket.context)) != set(vars(fresh.context)):
         return "its docket has other parts"
-    is_same = [type(fold) for fold in docket.house.folds] == [type(fold) for fold in fresh.house.folds]
+    is_same = [type(fold) for fold in docket.context.folds] == [type(fold) for fold in fresh.context.folds]
     return "" if is_same else "its docket has other folds"

@@ -22,7 +22,7 @@ from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.officers import timekeeper
-from moot.bots.officers.office import Office
+from moot.bots.officers.duty_runner import DutyRunner
 from moot.bots.officers.referee import outage
 from moot.bots.tools.continuation import LABEL
 from moot.bots.tools.prices import load_universe
@@ -104,7 +104,7 @@ class Plan:
 
 
 class Society:
-    """A society at work: host, bots, office, stores; made by `open`, ended by `close` (K25)."""
+    """A society at work: host, bots, duty runner, stores; made by `open`, ended by `close` (K25)."""
 
     def __init__(self, plan: Plan, clock: Clock, bus: Bus, host: Host, exits: AsyncExitStack) -> None:
         """Take what `open` prepared."""
@@ -112,10 +112,10 @@ class Society:
         self.clock = clock
         self.bus = bus
         self.host = host
-        self.society_id = host.docket.house.society_id or plan.society_id or str(uuid.uuid4())
+        self.society_id = host.docket.context.society_id or plan.society_id or str(uuid.uuid4())
         self.minds: dict[Seat, Mind] = {}
         self._exits = exits
-        self._office: asyncio.Task[None] | None = None
+        self._duty_runner: asyncio.Task[None] | None = None
         self._faulted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._clock_sets = 0
         self._outages = 0
@@ -180,10 +180,10 @@ class Society:
         clock.on_behind = self._fell_behind
         if plan.bus == "sqlite" and clock.kind != "virtual":
             self.host.outage = Outage(self.bus, clock, audit=self._unstored)
-        office = Office(self.host, clock)
-        self.host.office = office
-        self._office = asyncio.create_task(office.run(), name="office")
-        self._office.add_done_callback(self._office_ended)
+        duty_runner = DutyRunner(self.host, clock)
+        self.host.duty_runner = duty_runner
+        self._duty_runner = asyncio.create_task(duty_runner.run(), name="duty runner")
+        self._duty_runner.add_done_callback(self._office_ended)
         tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed, market=market)
         self.host.contents = partial(text_of, evidence)
         notebook = await self._exits.enter_async_context(opened(source_of(plan.settings), clock))
@@ -191,7 +191,7 @@ class Society:
         self.minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))
-        office.wake()
+        duty_runner.wake()
 
     def _started(self, data: Mapping[str, Any]) -> Draft:
         plan, clock = self.plan, self.clock
@@ -349,7 +349,7 @@ class Society:
 
     async def _end_tasks(self) -> None:
         await self.host.close_bots()
-        tasks = [task for task in (self._office, self._saving, self._catching) if task is not None]
+        tasks = [task for task in (self._duty_runner, self._saving, self._catching) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -203,7 +203,7 @@ def _warm_up(options: UpOptions, settings: Settings, lease: Lease, feed: Feed) -
         until = end
         async with await Society.open(plan, clock, lease=lease) as society:
             await society.run_until(until)
-            while until < latest and not society.host.docket.house.running.get("escalation"):
+            while until < latest and not society.host.docket.context.running.get("escalation"):
                 until += SLOT
                 await society.run_until(until)
             await society.close("the warm-up is over")

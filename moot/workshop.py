@@ -12,7 +12,7 @@ from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.officers import timekeeper
-from moot.bots.officers.office import Office
+from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.log.inmemory import InMemoryBus
 from moot.clock import Clock
 from moot.host import Contents, Host
@@ -131,9 +131,9 @@ async def workshop(
             after_seq=0,
         )
     )
-    office = Office(host, clock)
-    host.office = office
-    task = asyncio.create_task(office.run(), name="office")
+    duty_runner = DutyRunner(host, clock)
+    host.duty_runner = duty_runner
+    task = asyncio.create_task(duty_runner.run(), name="duty runner")
     task.add_done_callback(ended)
     try:
         for seat, mind in sorted(minds.items()):

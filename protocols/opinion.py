@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import minutes
@@ -64,9 +64,9 @@ class Opinion:
         return {"panel_id": self.panel_id, "decision": self.decision, "why": self.why}
 
 
-def say_in(house: House, what: str) -> str:
+def say_in(context: RuleContext, what: str) -> str:
     """Return what panels have to say in a kind of decision, `promotions` or `architecture`, as the log has it (K4)."""
-    panel = house.config.get("panel") or {}
+    panel = context.config.get("panel") or {}
     said = panel.get(what)
     return said if said in (ADVISORY, BINDING) else OFF
 

@@ -23,7 +23,7 @@ from moot.protocols.kernel import anchors, officers, people, stop, tenure
 from moot.protocols.kernel import rights as kernel_rights
 from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import Matrix, Viewers
-from moot.protocols.kernel.house import Fold, House
+from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.naming import People
 from moot.protocols.kernel.rules import Minted, Rules
@@ -41,7 +41,7 @@ from moot.protocols.research.cycle import CYCLE
 from moot.protocols.research.daily import DAILY
 from moot.protocols.research.debate import DEBATE
 from moot.protocols.research.ledger import Ledger
-from moot.protocols.research.sequels import Sequels, check_record
+from moot.protocols.research.policies import Policies, check_record
 from moot.protocols.trading import life, trade
 from moot.protocols.trading import messages as trading_messages
 from moot.protocols.trading import rights as trading_rights
@@ -54,8 +54,8 @@ from moot.protocols.trading.desk_calendar import DeskCalendar
 from moot.protocols.trading.halt import HALT, check_resume
 from moot.protocols.trading.health import Health
 from moot.protocols.trading.life import Life
+from moot.protocols.trading.policies import DeskPolicies
 from moot.protocols.trading.promotion import PROMOTION
-from moot.protocols.trading.sequels import DeskSequels
 from moot.protocols.trading.session import SESSION
 from moot.protocols.trading.trade import TRADE
 
@@ -143,13 +143,13 @@ MINTED: Final[dict[str, Minted]] = {
 def _folds() -> Sequence[Fold]:
     return (
         Ledger(),
-        Sequels(),
+        Policies(),
         tenure.Tenures(),
         stop.Stops(),
         Life(),
         Book(),
         People(),
-        DeskSequels(),
+        DeskPolicies(),
         Modes(),
         Rounds(),
         Watch((*triggers.sources(), *trading_triggers.sources(), *panel_triggers.sources())),
@@ -160,9 +160,9 @@ def _folds() -> Sequence[Fold]:
     )
 
 
-def _resembles(expected: Message, given: Message, house: House) -> bool:
-    calendar: Calendar = house.fold_named("calendar")
-    return anchors.same(expected, given) or calendar.same(expected, given, house)
+def _resembles(expected: Message, given: Message, context: RuleContext) -> bool:
+    calendar: Calendar = context.fold_named("calendar")
+    return anchors.same(expected, given) or calendar.same(expected, given, context)
 
 
 def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable

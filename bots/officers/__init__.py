@@ -1,5 +1,5 @@
 """The seats that are code and hold the rest to the rules: referee and timekeeper.
 
-* `office`: posts what the tables make them owe, when it falls due.
+* `duty_runner`: posts what the tables make them owe, when it falls due.
 * `timekeeper`: the messages of the society's life and clock; `referee`: the audit of refusals.
 """

@@ -158,7 +158,7 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
 def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> None:
     from moot.protocols.kernel.seats import BOTS, Seat
 
-    holder = docket.house.holders.get(owed.seat)
+    holder = docket.context.holders.get(owed.seat)
     if owed.seat is Seat.ADMIN:
         raise Refused(f"this is an escalation: moot reply {named} {owed.case_id} OPTION")
     if owed.seat not in BOTS:
@@ -184,5 +184,5 @@ def _draft(docket: Docket, owed: Obligation, message: Message, user: str, attemp
         case_id=None if message.type in docket.rules.openers else owed.case_id,
         obligation_id=owed.id,
         attempt=attempt,
-        tenure=docket.house.tenures.get(owed.seat, 0),
+        tenure=docket.context.tenures.get(owed.seat, 0),
     )

@@ -73,8 +73,8 @@ def positions_json(found: Standing) -> dict[str, Any]:
     return {
         "at": None if found.now is None else rfc3339(found.now),
         **found.desk_json(),
-        "positions": [holding._asdict() for holding in holdings(found.docket.house)],
-        "totals": totals(found.docket.house),
+        "positions": [holding._asdict() for holding in holdings(found.docket.context)],
+        "totals": totals(found.docket.context),
     }
 
 
@@ -154,7 +154,7 @@ def strategies_json(found: Standing, moves: dict[str, dict[str, Any]]) -> list[d
     """Return every strategy with its last move as plain data."""
     from moot.desk import strategies as known
 
-    return [{**one, "moved": moves.get(one["strategy_id"])} for one in known(found.docket.house)]
+    return [{**one, "moved": moves.get(one["strategy_id"])} for one in known(found.docket.context)]
 
 
 def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> None:
@@ -282,9 +282,9 @@ def _to_lift(log: Log, named: Path, confirm: bool) -> tuple[str, bool]:
     from moot.cli.reading import fold
 
     docket: Docket = fold(log)
-    halt_id: str = docket.house.fold_named("book").halt_id
-    if not halt_id and not confirm and docket.house.conservative_a:
-        return docket.house.fold_named("modes").because, False
+    halt_id: str = docket.context.fold_named("book").halt_id
+    if not halt_id and not confirm and docket.context.conservative_a:
+        return docket.context.fold_named("modes").because, False
     if not halt_id:
         raise Refused(f"nothing is halted in {named} [R-B5]")
     is_asked = docket.cases[halt_id].phase == "resuming"

@@ -151,7 +151,7 @@ def known(log: Log) -> Sequence[str]:
 
 def _recur(one: Raised, docket: Docket) -> None:
     """Read from the watch how often its trigger came up again; it knows of the last escalation of each (R-E3)."""
-    watched = docket.house.fold_named("watch").watched[one.body.trigger_code, one.body.subject]
+    watched = docket.context.fold_named("watch").watched[one.body.trigger_code, one.body.subject]
     one.recurred, one.occurrences = watched.recurred, watched.occurrences
 
 

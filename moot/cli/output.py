@@ -109,7 +109,7 @@ def write_json(value: object) -> None:
 
 
 def table(*columns: str, right: Iterable[str] = (), fold: Iterable[str] = ()) -> Table:
-    """Return an empty table in the house style: no lines, dim heads.
+    """Return an empty table in the context style: no lines, dim heads.
 
     Args:
         columns: The heads.

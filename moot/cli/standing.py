@@ -86,7 +86,7 @@ class Standing:
         now = docket.at
         if pid is not None and clock == "real":
             now = datetime.fromtimestamp(utc_ns() / 1e9, UTC)
-        elif pid is not None and clock == "accelerated" and now is not None and not docket.house.paused:
+        elif pid is not None and clock == "accelerated" and now is not None and not docket.context.paused:
             now = _paced(log.path, docket, now)
         return cls(
             log=log,
@@ -111,7 +111,7 @@ class Standing:
 
     def obligation_json(self, o: Obligation) -> dict[str, Any]:
         """Return an obligation as plain data."""
-        holder = self.docket.house.holders.get(o.seat)
+        holder = self.docket.context.holders.get(o.seat)
         return {
             "id": o.id,
             "case_id": o.case_id,
@@ -149,20 +149,20 @@ class Standing:
 
     def status_json(self) -> dict[str, Any]:
         """Return how the society stands as plain data."""
-        house = self.docket.house
+        context = self.docket.context
         return {
             "log": str(self.log.path),
             "running": self.pid is not None,
             "pid": self.pid or None,
             "clock": self.clock,
-            "speed": house.speed,
-            "paused": house.paused,
+            "speed": context.speed,
+            "paused": context.paused,
             "warm_up": self.is_warm_up,
-            "seed": house.seed,
-            "rules_version": house.rules_version,
-            "conservative": house.conservative_a,
-            "stopped_systems": sorted(house.stopped),
-            "seats_taken": {seat.value: who.user_id for seat, who in sorted(house.holders.items())},
+            "seed": context.seed,
+            "rules_version": context.rules_version,
+            "conservative": context.conservative_a,
+            "stopped_systems": sorted(context.stopped),
+            "seats_taken": {seat.value: who.user_id for seat, who in sorted(context.holders.items())},
             "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
             "cases_ended": len(self.docket.ended),
             "queued": queued(self.log),
@@ -184,7 +184,7 @@ class Standing:
         hours = self.market()
         return {
             "market": {"is_open": hours.is_open, "until": _text(hours.until)},
-            **money(self.docket.house),
+            **money(self.docket.context),
             "halted": self.halt_json(),
         }
 
@@ -192,7 +192,7 @@ class Standing:
         """Return how panels ended, and the share that ended in [PANEL-SHRUNK]; None before the first."""
         from moot.protocols.panel.rounds import NAME, Rounds
 
-        rounds: Rounds = self.docket.house.fold_named(NAME)
+        rounds: Rounds = self.docket.context.fold_named(NAME)
         if not rounds.ended:
             return None
         return {
@@ -205,7 +205,7 @@ class Standing:
 
     def halt_json(self) -> dict[str, Any] | None:
         """Return the halt in force: since when, by whom and why, in which phase; None without one."""
-        halt_id = self.docket.house.fold_named("book").halt_id
+        halt_id = self.docket.context.fold_named("book").halt_id
         env = self.halt
         if not halt_id or env is None:
             return None
@@ -236,7 +236,7 @@ def _paced(path: Path, docket: Docket, last: datetime) -> datetime:
 
     wal = path.with_name(f"{path.name}-wal")
     written_ns = max((file.stat().st_mtime_ns for file in (path, wal) if file.exists()), default=utc_ns())
-    passed_s = max(0, utc_ns() - written_ns) / 1e9 * docket.house.speed
+    passed_s = max(0, utc_ns() - written_ns) / 1e9 * docket.context.speed
     latest = docket.next_instant() or last
     return max(last, min(latest, last + timedelta(seconds=min(passed_s, 86_400.0))))
 

@@ -49,15 +49,15 @@ def status(named: Source, as_json: AsJson = False) -> None:
     if as_json:
         write_json(found.status_json())
         return
-    target, docket, house = console(), found.docket, found.docket.house
+    target, docket, context = console(), found.docket, found.docket.context
     target.print(heading(str(named), _state(found)))
     rows = table("", "", fold=("",))
     rows.show_header = False
     rows.columns[0].style, rows.columns[0].no_wrap = "dim", True
     when = f"{clock_time(docket.at)} UTC" if docket.at else "never started"
-    rows.add_row("society time", f"{when}, seed {house.seed}, rules {house.rules_version or '?'}")
+    rows.add_row("society time", f"{when}, seed {context.seed}, rules {context.rules_version or '?'}")
     rows.add_row("messages", f"{docket.seq:,}, {plural(len(docket.ended), 'ended case')}")
-    counts = [plural(n, kind) for kind in KINDS if (n := house.running.get(kind))]
+    counts = [plural(n, kind) for kind in KINDS if (n := context.running.get(kind))]
     rows.add_row("open", ", ".join(counts) or "no cases")
     if found.day is not None:
         desk = found.desk_json()
@@ -67,17 +67,17 @@ def status(named: Source, as_json: AsJson = False) -> None:
         rows.add_row("", Text(halt_text(halted), "bold red"))
     if panels := found.panels_json():
         rows.add_row("panels", _panels(panels))
-    if house.holders:
+    if context.holders:
         rows.add_row(
-            "people", ", ".join(f"{who.user_id} as {seat}" for seat, who in sorted(house.holders.items()))
+            "people", ", ".join(f"{who.user_id} as {seat}" for seat, who in sorted(context.holders.items()))
         )
-    if house.conservative_a:
-        because = house.fold_named("modes").because
+    if context.conservative_a:
+        because = context.fold_named("modes").because
         rows.add_row(
             "mode",
             f"conservative because of {because}: what is below 0.75 is rejected; moot resume ends it",
         )
-    for system in sorted(house.stopped):
+    for system in sorted(context.stopped):
         rows.add_row("stopped", f"system {system}, by a person")
     if n := queued(found.log):
         rows.add_row("inbox", f"{plural(n, 'post')} waiting")
@@ -146,7 +146,7 @@ def print_obligations(target: Console, found: Standing) -> None:
         return
     rows = []
     for o in found.owed():
-        holder = found.docket.house.holders.get(o.seat)
+        holder = found.docket.context.holders.get(o.seat)
         who = Text.assemble(seat_text(o.seat), (f" ({holder.user_id})", "dim") if holder else "")
         cells = (who, " or ".join(o.expects), due_text(found, o), o.id)
         rows.append(Row(cells, "dim" if o.seat in OFFICERS else ""))
@@ -179,10 +179,10 @@ def _panels(panels: Mapping[str, Any]) -> Text:
 
 
 def _state(found: Standing) -> str:
-    house = found.docket.house
+    context = found.docket.context
     if found.log.directory is None:
         return "an exported log"
     if found.pid is None:
-        return "ended without saying so" if house.is_up else "stopped"
-    pace = "paused" if house.paused else "real time" if found.clock == "real" else f"×{house.speed:g}"
+        return "ended without saying so" if context.is_up else "stopped"
+    pace = "paused" if context.paused else "real time" if found.clock == "real" else f"×{context.speed:g}"
     return f"running, {pace}" + (f", process {found.pid}" if found.pid else "")

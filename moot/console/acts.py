@@ -114,7 +114,7 @@ def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | 
         return f"this is an escalation: answer {owed.case_id} instead"
     if owed.seat not in BOTS:
         return f"the {owed.seat} is an officer: nobody can answer for it"
-    holder = docket.house.holders.get(owed.seat)
+    holder = docket.context.holders.get(owed.seat)
     if holder is None:
         return f"nobody sits in the seat of the {owed.seat}: take it first"
     if holder != person.actor:
@@ -149,5 +149,5 @@ def answer_draft(docket: Docket, person: Person, owed: Obligation, body: dict[st
         case_id=None if message.type in docket.rules.openers else owed.case_id,
         obligation_id=owed.id,
         attempt=docket.attempts.get(owed.id, 0),
-        tenure=docket.house.tenures.get(owed.seat, 0),
+        tenure=docket.context.tenures.get(owed.seat, 0),
     )

@@ -68,7 +68,7 @@ class Story(NamedTuple):
 
 def obligation_view(docket: Docket, o: Obligation) -> ObligationView:
     """Return an open obligation."""
-    holder = docket.house.holders.get(o.seat)
+    holder = docket.context.holders.get(o.seat)
     return ObligationView(
         id=o.id,
         case_id=o.case_id,

@@ -201,7 +201,7 @@ class ReadModel(ABC):
     def names(self) -> Names:
         """Return what people are called, by their ids; nobody while the log is still being read."""
         try:
-            people: People = self.docket().house.fold_named("people")
+            people: People = self.docket().context.fold_named("people")
         except NotReady:
             return NAMELESS
         return people.called

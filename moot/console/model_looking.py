@@ -309,24 +309,24 @@ class Looking(ReadModel):
 
     async def standing(self) -> Standing:
         docket = self.docket()
-        house = docket.house
-        book = house.fold_named("book")
+        context = docket.context
+        book = context.fold_named("book")
         reads_desk = self._reads("#b-desk")
         return Standing(
             seq=docket.seq,
             is_halted=bool(book.halted),
             halt_id=book.halt_id or "",
-            is_conservative=house.conservative_a,
-            stopped=tuple(sorted(house.stopped)),
-            holders={seat: holder.user_id for seat, holder in house.holders.items()},
-            cases={kind: n for kind, n in house.running.items() if n},
+            is_conservative=context.conservative_a,
+            stopped=tuple(sorted(context.stopped)),
+            holders={seat: holder.user_id for seat, holder in context.holders.items()},
+            cases={kind: n for kind, n in context.running.items() if n},
             ended=len(docket.ended),
-            seed=house.seed,
-            rules_version=house.rules_version,
+            seed=context.seed,
+            rules_version=context.rules_version,
             is_warm_up=self.watching.is_warm_up and not self.is_past,
-            desk=money(house) if reads_desk else {},
-            positions=[h._asdict() for h in holdings(house)] if reads_desk else (),
-            strategies=strategies(house) if reads_desk else (),
+            desk=money(context) if reads_desk else {},
+            positions=[h._asdict() for h in holdings(context)] if reads_desk else (),
+            strategies=strategies(context) if reads_desk else (),
         )
 
     async def ended(self, kind: str | None = None, *, limit: int = WINDOW) -> tuple[Ended, ...]:

@@ -8,7 +8,7 @@ from typing import Final
 from moot.protocols.arena import run
 from moot.protocols.arena.states import State
 from moot.protocols.escalation import case as escalation
-from moot.protocols.kernel.machine import ENDED
+from moot.protocols.kernel.steps import ENDED
 from moot.protocols.panel import panel
 from moot.protocols.panel import state as panels
 from moot.protocols.research import architecture_panels, cycle, daily, debate

@@ -105,11 +105,11 @@ class Suggesting:
             )
             if view.obligation.may_see.has_memory:
                 view = view._replace(memory=(await caught_up(model, memory)).read())
-            house = model.docket().house
+            context = model.docket().context
             plan = Plan(
                 settings=self._watching.settings,
-                seed=house.seed,
-                start=house.started_at or view.now,
+                seed=context.seed,
+                start=context.started_at or view.now,
                 directory=self._watching.directory,
                 bus="sqlite",
             )
@@ -137,10 +137,10 @@ async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvide
     # From here on nothing is waited for: the rest is of one moment (K13).
     docket = model.docket()
     owed = _owed(docket, obligation_id)
-    state, house = docket.cases[owed.case_id], docket.house
+    state, context = docket.cases[owed.case_id], docket.context
     case_type = docket.rules.types[state.kind]
     readable = docket.rules.matrix.readable(seat)
-    now = model.now().at or house.at or owed.opened_at
+    now = model.now().at or context.at or owed.opened_at
     return View(
         obligation=owed,
         seat=seat,
@@ -149,13 +149,13 @@ async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvide
         refused=why,
         transcript=tuple(e for e in said if e.channel in readable and may_see(sight, e)),
         notes=tuple(e for e in notes if e.channel in readable and may_see(sight, e)),
-        brief=case_type.brief(state, owed, house) if case_type.brief is not None else {},
+        brief=case_type.brief(state, owed, context) if case_type.brief is not None else {},
         memory=EMPTY,
-        is_conservative=house.conservative_a,
+        is_conservative=context.conservative_a,
         elapsed=max(now - state.anchor_at, NO_TIME),
-        config=house.config,
+        config=context.config,
         content=content,
-        names=house.fold_named("people").called,
+        names=context.fold_named("people").called,
     )
 
 

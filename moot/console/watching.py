@@ -231,8 +231,8 @@ class Watching:
         finally:
             indexer.let_others_first(False)
         if folding.is_ready:
-            house = folding.docket.house
-            self._clock.speed, self._clock.is_paused = house.speed, house.paused
+            context = folding.docket.context
+            self._clock.speed, self._clock.is_paused = context.speed, context.paused
         self.hub.stir()
         await folding.catch_up_past()
         self._written()

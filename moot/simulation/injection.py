@@ -156,7 +156,7 @@ class Injector:
         case_id = getattr(body, body.case_field, None) if body.case_field else getattr(body, "case_id", None)
         if body.type == "NOTE" or (body.type in MINTED and body.type in self._host.rules.openers):
             case_id = None
-        holder = docket.house.holders.get(item.seat)
+        holder = docket.context.holders.get(item.seat)
         person = Actor("human", "scene", item.seat.value) if item.seat in PEOPLE else holder
         return Draft(
             channel=item.channel or CHANNEL_OF.get(body.type, "#a-arena"),
@@ -164,6 +164,6 @@ class Injector:
             body=body,
             actor=person or BOT,
             case_id=case_id or None,
-            tenure=docket.house.tenures.get(item.seat, 0),
+            tenure=docket.context.tenures.get(item.seat, 0),
             key=f"scene/{item.n}",
         )

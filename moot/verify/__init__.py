@@ -3,7 +3,7 @@
 * `verifier`: `verify`, one pass over the lines; it feeds the checks in turn.
 * `report`: what comes out; `tally`: its figures.
 * `reading`: from a line to an envelope, `exactness`: which says just the same; `ahead`: some lines at a time.
-* `aside`: a second process that looks at lines by themselves ahead of this one, where there is a second processor.
+* `prefetch`: a second process that looks at lines by themselves ahead of this one, where there is a second processor.
 * `secrecy`: no message holds a secret.
 * `chain`: hashes and the file `head`; `anchored`: hashes that were kept elsewhere.
 * `order`: seq, ids, time; `counting`: ids that the sequencer counts.

@@ -8,27 +8,27 @@ from datetime import datetime
 from typing import Final
 
 from moot.logs import Damaged, Line
-from moot.verify.aside import Aside
+from moot.verify.prefetch import Prefetch
 from moot.verify.reading import Read, read
 
 AT_ONCE: Final = 64
 """So many lines are read before the first of them is judged: that keeps the decoder warm, and the rules."""
 LEAD: Final = 16
-"""So many batches go aside before the first of them is read."""
+"""So many batches are asked for before the first of them is read."""
 
 
-def read_all(lines: Iterator[Line], aside: Aside | None = None) -> Iterator[Read]:
+def read_all(lines: Iterator[Line], prefetch: Prefetch | None = None) -> Iterator[Read]:
     """Read lines.
 
     Args:
         lines: The lines.
-        aside: Looks at them ahead; what it does not know when their turn comes is not waited for.
+        prefetch: Looks at them ahead; what it does not know when their turn comes is not waited for.
 
     Raises:
         Damaged: They cannot be read on; what came before was yielded.
     """
     batches = _batches(lines)
-    if aside is None:
+    if prefetch is None:
         for batch in batches:
             yield from [read(line) for line in batch]
         return
@@ -36,20 +36,20 @@ def read_all(lines: Iterator[Line], aside: Aside | None = None) -> Iterator[Read
     damage: Damaged | None = None
     try:
         for batch in batches:
-            waiting.append((batch, aside.ask(batch)))
+            waiting.append((batch, prefetch.ask(batch)))
             if len(waiting) > LEAD:
-                yield from _read(*waiting.popleft(), aside)
+                yield from _read(*waiting.popleft(), prefetch)
     except Damaged as exc:
         damage = exc
     while waiting:
-        yield from _read(*waiting.popleft(), aside)
+        yield from _read(*waiting.popleft(), prefetch)
     if damage is not None:
         raise damage
 
 
-def _read(batch: list[Line], number: int, aside: Aside) -> list[Read]:
+def _read(batch: list[Line], number: int, prefetch: Prefetch) -> list[Read]:
     """Read lines with what is known of them by now."""
-    is_clean, follows = aside.told(number)
+    is_clean, follows = prefetch.told(number)
     found = []
     for line in batch:
         one = read(line, is_clean=is_clean, follows=follows)
@@ -82,9 +82,9 @@ def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
 class Ahead:
     """Lines in their order, with a look at the next one."""
 
-    def __init__(self, lines: Iterator[Line], aside: Aside | None = None) -> None:
-        """Start before the first; `aside` as for `read_all`."""
-        self._lines = read_all(lines, aside)
+    def __init__(self, lines: Iterator[Line], prefetch: Prefetch | None = None) -> None:
+        """Start before the first; `prefetch` as for `read_all`."""
+        self._lines = read_all(lines, prefetch)
         self._next: list[Read] = []
         self._damage: Damaged | None = None
 

@@ -42,7 +42,7 @@ class Deadlines:
             settled_at: Since when the society is up; nobody is late before that plus `slack`.
             slack: How late the officers may be.
         """
-        if settled_at is None or not docket.house.is_up or ends_outage(env.body):
+        if settled_at is None or not docket.context.is_up or ends_outage(env.body):
             return
         before = env.sent_at - slack
         if docket.pending:
@@ -83,7 +83,7 @@ class Deadlines:
         What is known of the next alarm may be too early, never too late: an alarm is brought forward only by
         the end of a case that is no part of another, and by what the timekeeper says of the society.
         """
-        alarms = (fold.alarm(docket) for fold in docket.house.folds)
+        alarms = (fold.alarm(docket) for fold in docket.context.folds)
         self._alarm_at = min((alarm for alarm in alarms if alarm is not None), default=NEVER)
         return self._alarm_at < before
 
@@ -141,5 +141,5 @@ class Deadlines:
             yield ripe_duty(docket, obligation, is_void=is_void)
         if self._is_settling(before):
             return
-        for fold in docket.house.folds:
+        for fold in docket.context.folds:
             yield from fold.ring(latest, docket)

@@ -53,7 +53,7 @@ class Fills:
         if not isinstance(body, Execution):
             return
         state, owed = docket.cases.get(env.case_id or ""), docket.open.get(env.obligation_id or "")
-        filled = docket.house.fold_named("book").filled(body.client_order_id)
+        filled = docket.context.fold_named("book").filled(body.client_order_id)
         is_asked = isinstance(state, TradeState) and owed is not None
         phase = state.phase if isinstance(state, TradeState) else ""
         self._asked = phase, filled, owed.opened_at if is_asked and owed is not None else env.sent_at

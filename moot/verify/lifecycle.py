@@ -56,7 +56,7 @@ class Lifecycle:
         if kind is SocietyStarted:
             self._starts(env, docket)
             return
-        if not docket.house.is_up:
+        if not docket.context.is_up:
             why = "the society is stopped" if docket.seq else "SOCIETY_STARTED comes first"
             self._bad(env, "K6" if docket.seq else "K4", f"{body.type}: {why}")
         if env.author in PEOPLE and docket.seq:
@@ -85,7 +85,7 @@ class Lifecycle:
             self._paused_at = env.sent_at if body.paused else None
             self._pace(body.speed, env.seq)
         if isinstance(body, SocietyStarted | ConfigChanged):
-            self.matrix = Matrix(ROWS, _viewers(docket.house.config))
+            self.matrix = Matrix(ROWS, _viewers(docket.context.config))
 
     def _pace(self, speed: float, seq: int) -> None:
         """Set the slack: that of the faster of the old pace and the new, since lateness outlives a change."""
@@ -103,7 +103,7 @@ class Lifecycle:
 
     def _rights(self, env: Envelope, docket: Docket) -> None:
         """Check that people speak as what the configuration lists them, admin or viewer (R-E5)."""
-        admins = docket.house.config.get("admins")
+        admins = docket.context.config.get("admins")
         platform, user_id = env.actor.platform, env.actor.user_id
         if platform in PLAYED and self._kind == "virtual":
             return
@@ -124,8 +124,8 @@ class Lifecycle:
         body = env.body
         assert isinstance(body, SocietyStarted)
         self._check_id(env, f"started/{env.seq}")
-        if docket.seq and body.society_id != docket.house.society_id:
-            self._bad(env, "K4", f"society_id: {body.society_id}, this log is of {docket.house.society_id}")
+        if docket.seq and body.society_id != docket.context.society_id:
+            self._bad(env, "K4", f"society_id: {body.society_id}, this log is of {docket.context.society_id}")
         if body.rules_version != VERSION:
             self._bad(env, "K4", f"rules_version: this Moot knows {VERSION}, not {body.rules_version}")
         if not LEAST_SPEED <= body.speed <= MOST_SPEED or (body.clock == "real" and body.speed != 1):

@@ -18,7 +18,6 @@ from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.rulebook import rules
 from moot.verify.ahead import Ahead
 from moot.verify.anchored import Anchored
-from moot.verify.aside import Aside, processors
 from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
@@ -29,6 +28,7 @@ from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
 from moot.verify.panels import Panels
+from moot.verify.prefetch import Prefetch, processors
 from moot.verify.principles import LESSONS, Principles
 from moot.verify.reading import Read
 from moot.verify.report import MAX_FINDINGS, Findings, Report
@@ -67,10 +67,10 @@ def verify(
     Returns:
         What was found; `ok` when every invariant holds.
     """
-    with _rare_collections(), Aside() as aside:
-        helper = aside if processors() > 1 else None
+    with _rare_collections(), Prefetch() as prefetch:
+        helper = prefetch if processors() > 1 else None
         verifier = Verifier(
-            source, evidence=evidence, anchors=anchors, max_findings=max_findings, aside=helper
+            source, evidence=evidence, anchors=anchors, max_findings=max_findings, prefetch=helper
         )
         report = verifier.run(on_progress)
     return replace(report, ok=report.ok and not report.unproven) if strict else report
@@ -86,11 +86,11 @@ class Verifier:
         evidence: bool,
         max_findings: int,
         anchors: Sequence[Anchor] = (),
-        aside: Aside | None = None,
+        prefetch: Prefetch | None = None,
     ) -> None:
-        """Prepare the checks; `aside` as for `read_all`."""
+        """Prepare the checks; `prefetch` as for `read_all`."""
         self._source = source
-        self._lines = Ahead(source.lines(), aside)
+        self._lines = Ahead(source.lines(), prefetch)
         findings = self._findings = Findings(max_findings)
         self._docket = Docket(rules())
         self._order = Order(findings)

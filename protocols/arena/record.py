@@ -15,9 +15,9 @@ from moot.protocols.arena.states import TERMINAL, State
 from moot.protocols.arena.trail import Trail
 from moot.protocols.arena.verdict import Parsed
 from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Part
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.officers import Violation as ViolationMessage
@@ -128,25 +128,27 @@ def audit_record(messages: Iterable[Envelope]) -> AuditRecord:
     broken = {env.body.of_seq for env in said if isinstance(env.body, ViolationMessage)}
     recorder = Recorder()
     recorder.at = rfc3339(said[0].sent_at)
-    house = House(())
-    state = open_run(said[0], house, None, recorder)
+    context = RuleContext(())
+    state = open_run(said[0], context, None, recorder)
     for env in said[1:]:
         if env.seq in broken or state.outcome is not None:
             continue
         recorder.at = rfc3339(env.sent_at)
         if isinstance(env.body, Ruling):
-            state = _ruled(state, env, env.body, house, recorder)
+            state = _ruled(state, env, env.body, context, recorder)
         elif env.body.type in MOVES:
             with suppress(Violation):  # of a run under way the VIOLATION may not stand in the log yet
-                state = step(state, env, house, recorder)
+                state = step(state, env, context, recorder)
     return recorder.record
 
 
-def _ruled(state: RunState, env: Envelope, body: Ruling, house: House, recorder: Recorder) -> RunState:
+def _ruled(
+    state: RunState, env: Envelope, body: Ruling, context: RuleContext, recorder: Recorder
+) -> RunState:
     owed = next((one for one in state.owed if one.id == body.obligation_id), None)
     if owed is None and body.outcome != "stop":
         return state
-    return rule(state, Decision(body.outcome, body.reason, body.rule), env, house, owed, recorder)
+    return rule(state, Decision(body.outcome, body.reason, body.rule), env, context, owed, recorder)
 
 
 def _plain(value: Any) -> Any:

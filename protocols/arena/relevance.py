@@ -237,7 +237,7 @@ RULES: Final = (
         r"|\b(?:request|issue|process)\w{0,3} (?:a |the )?refund\b",
         _CUSTOMERS,
     ),
-    # Office work: "expense report", "timesheets", "run payroll", "purchase order 12".
+    # DutyRunner work: "expense report", "timesheets", "run payroll", "purchase order 12".
     _rule(
         _BILLING,
         "office",

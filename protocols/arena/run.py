@@ -29,9 +29,9 @@ from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
 from moot.protocols.arena.trail import NOWHERE, Trail
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.table import illegal
@@ -47,7 +47,9 @@ MISSED: Final[dict[str, Decision]] = {
 """What silence leads to: a notebook that does not answer has failed; a seat that does not ends the run."""
 
 
-def open_run(env: Envelope, house: House, parent: CaseState | None, trail: Trail = NOWHERE) -> RunState:
+def open_run(
+    env: Envelope, context: RuleContext, parent: CaseState | None, trail: Trail = NOWHERE
+) -> RunState:
     """Open a run: judge config, session, task and notebook, in the order of section 6.
 
     A prompt of which the filter for excluded content leaves nothing is as blank as an empty one (4.2, R-A9).
@@ -125,7 +127,7 @@ def _take(m: Move, config: ProtocolConfig, task: TaskContext, notebook: Any) -> 
     )
 
 
-def step(state: RunState, env: Envelope, house: House, trail: Trail = NOWHERE) -> RunState:
+def step(state: RunState, env: Envelope, context: RuleContext, trail: Trail = NOWHERE) -> RunState:
     """Apply a message of a seat, or the Orchestrator's last word.
 
     Raises:
@@ -166,7 +168,7 @@ def _fault(m: Move, body: RunFault) -> RunState:
     return m.fail(reasons.SAFETY, f"{said}, and what it wrote is discarded")
 
 
-def otherwise(state: RunState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: RunState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an output is missed."""
     return MISSED[obligation.expects[0]]
 
@@ -175,7 +177,7 @@ def rule(
     state: RunState,
     decision: Decision,
     env: Envelope,
-    house: House,
+    context: RuleContext,
     obligation: Obligation | None,
     trail: Trail = NOWHERE,
 ) -> RunState:
@@ -200,7 +202,7 @@ def standard_query(state: RunState) -> str:
     return f"{asked.get(State(state.phase), 'drift from')} {state.task_id}: {state.prompt[:300]}"
 
 
-def discharge(state: RunState, obligation: Obligation, house: House) -> Message:
+def discharge(state: RunState, obligation: Obligation, context: RuleContext) -> Message:
     """Make the Orchestrator's last word."""
     return RunTerminated(
         run_id=state.case_id,
@@ -210,7 +212,7 @@ def discharge(state: RunState, obligation: Obligation, house: House) -> Message:
     )
 
 
-def brief(state: RunState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: RunState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Tell the seat what it works on: prompt, round, session, evidence, and what is unresolved."""
     return {
         "subject": state.task_id,

@@ -16,9 +16,9 @@ from moot.protocols.escalation.messages import (
 )
 from moot.protocols.escalation.triggers import ANSWER_WITHIN, PAGES, REPAGE_EVERY
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Late, LocalProtocolError, Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.seats import Seat
@@ -61,7 +61,7 @@ def _owe(
     )
 
 
-def open_escalation(env: Envelope, house: House, parent: CaseState | None) -> EscalationState:
+def open_escalation(env: Envelope, context: RuleContext, parent: CaseState | None) -> EscalationState:
     """Open an escalation: the admin owes an answer within four hours, the referee its end."""
     body = env.body
     assert isinstance(body, Escalation)
@@ -86,7 +86,7 @@ def open_escalation(env: Envelope, house: House, parent: CaseState | None) -> Es
     )
 
 
-def step(state: EscalationState, env: Envelope, house: House) -> EscalationState:
+def step(state: EscalationState, env: Envelope, context: RuleContext) -> EscalationState:
     """Apply an admin's or the referee's message.
 
     Raises:
@@ -162,7 +162,7 @@ def _paged(state: EscalationState, env: Envelope) -> EscalationState:
     return evolve(state, pages=pages, owed=owed)
 
 
-def discharge(state: EscalationState, obligation: Obligation, house: House) -> Message:
+def discharge(state: EscalationState, obligation: Obligation, context: RuleContext) -> Message:
     """Make what the referee owes: a page, the end by answer, the end by time."""
     if obligation.step.startswith("page-"):
         return EscalationPaged(escalation_id=state.case_id, n=state.pages + 1)
@@ -177,13 +177,17 @@ def discharge(state: EscalationState, obligation: Obligation, house: House) -> M
     raise LocalProtocolError(f"nobody discharges {obligation.id}")
 
 
-def otherwise(state: EscalationState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: EscalationState, obligation: Obligation, context: RuleContext) -> Decision:
     """Escalations are ended by ESCALATION_RESOLVED, never by a RULING."""
     raise LocalProtocolError(f"{obligation.id} is not ruled on")
 
 
 def rule(
-    state: EscalationState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: EscalationState,
+    decision: Decision,
+    env: Envelope,
+    context: RuleContext,
+    obligation: Obligation | None,
 ) -> EscalationState:
     """Apply a human STOP, the only ruling an escalation knows."""
     return evolve(state, phase=ENDED, owed=(), outcome="withdrawn", effect="none")

@@ -9,10 +9,10 @@ from typing import Final
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.escalation.messages import EscalationAnswer, ModeChanged, Option
 from moot.protocols.escalation.triggers import options_of
+from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import Late
-from moot.protocols.kernel.house import Fold
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import Seat
 
@@ -71,14 +71,14 @@ class Modes(Fold):
 
     def _changed(self, body: ModeChanged, docket: Docket) -> None:
         if body.system == "A":
-            docket.house.conservative_a = body.mode == CONSERVATIVE
+            docket.context.conservative_a = body.mode == CONSERVATIVE
             self.because = body.because
         elif body.mode == NORMAL:
             self._until = None
 
     def _halved(self, env: Envelope, docket: Docket) -> list[Draft] | None:
         """Say that System B is conservative from a ruling on that halved its positions (R-F1)."""
-        until = docket.house.fold_named("book").reduced_until
+        until = docket.context.fold_named("book").reduced_until
         if until is None or until == self._known_until:
             return None
         before, self._until, self._known_until = self._until, until, until

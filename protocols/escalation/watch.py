@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 from moot.protocols.escalation.case import KIND, EscalationState
 from moot.protocols.escalation.messages import Escalation, EscalationAnswer, EscalationResolved
 from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
+from moot.protocols.kernel.context import Fold, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
-from moot.protocols.kernel.house import Fold, Turn
 from moot.protocols.kernel.seats import Seat
 
 REMEMBERED: Final = 1024

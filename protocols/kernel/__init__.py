@@ -5,9 +5,9 @@
 * `catalogue`: channels and who may read and write what in them, as data.
 * `obligation`, `case`, `table`: who owes which message, where, until when; the contract of a case type.
 * `docket`: all open cases as a fold over the log; `effects`: what one message changed; `deadlines`: when what
-  is open falls due; `gone`: what was closed lately.
+  is open falls due; `closed`: what was closed lately.
 * `duties`: what the officers owe because of the docket; `supervision`: whether they said it so.
-* `house`: what holds for the whole society, and the folds that rules may read; `tenure` and `stop` are two.
+* `context`: what holds for the whole society, and the folds that rules may read; `tenure` and `stop` are two.
 * `rules`: case types, rights and folds put together, and the gate that drafts pass.
 * `officers`: the messages of referee and timekeeper; `people`: the messages of admins and viewers.
 

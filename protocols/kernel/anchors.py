@@ -10,8 +10,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from moot.protocols.kernel.context import NOTHING, Fold
 from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
-from moot.protocols.kernel.house import NOTHING, Fold
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import Anchor
 from moot.protocols.kernel.seats import Seat

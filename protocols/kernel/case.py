@@ -87,10 +87,10 @@ class Ended(NamedTuple):
     seq: int
 
 
-House = Any
-"""The society's folds that rules may read, see `house.House`; typed loosely so the kernel knows no protocol."""
+RuleContext = Any
+"""The society's folds that rules may read, see `context.RuleContext`; typed loosely so the kernel knows no protocol."""
 
-Step = Callable[[Any, Envelope, House], Any]
+Step = Callable[[Any, Envelope, RuleContext], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +101,13 @@ class CaseType:
         kind: Its name.
         openers: Message types that open it.
         parent_of: Returns the parent case id that an opener names, or None.
-        open: (opener, house, parent state) -> first state; raises Violation.
-        step: (state, envelope, house) -> next state; raises Violation and changes nothing.
-        otherwise: (state, obligation, house) -> what the referee rules when it is missed (K5).
-        rule: (state, decision, ruling envelope, house, obligation or None) -> state after a RULING.
-        discharge: (state, obligation, house) -> body that an officer owes for its obligation.
-        brief: (state, obligation, house) -> figures the rules hold the answer to, shown to the mind.
-        child_ended: (state, child state, envelope, house) -> parent's next state.
+        open: (opener, context, parent state) -> first state; raises Violation.
+        step: (state, envelope, context) -> next state; raises Violation and changes nothing.
+        otherwise: (state, obligation, context) -> what the referee rules when it is missed (K5).
+        rule: (state, decision, ruling envelope, context, obligation or None) -> state after a RULING.
+        discharge: (state, obligation, context) -> body that an officer owes for its obligation.
+        brief: (state, obligation, context) -> figures the rules hold the answer to, shown to the mind.
+        child_ended: (state, child state, envelope, context) -> parent's next state.
         after_end: (ended, envelope) -> the violation of a message that comes after the end.
         system: "A", "B" or "".
         machine: The `machine.Machine` that all of this follows from, None while it is written by hand.
@@ -115,14 +115,14 @@ class CaseType:
 
     kind: str
     openers: tuple[str, ...]
-    open: Callable[[Envelope, House, Any], Any]
+    open: Callable[[Envelope, RuleContext, Any], Any]
     step: Step
-    otherwise: Callable[[Any, Obligation, House], Decision]
-    rule: Callable[[Any, Decision, Envelope, House, Obligation | None], Any]
-    discharge: Callable[[Any, Obligation, House], Message] | None = None
-    child_ended: Callable[[Any, Any, Envelope, House], Any] | None = None
+    otherwise: Callable[[Any, Obligation, RuleContext], Decision]
+    rule: Callable[[Any, Decision, Envelope, RuleContext, Obligation | None], Any]
+    discharge: Callable[[Any, Obligation, RuleContext], Message] | None = None
+    child_ended: Callable[[Any, Any, Envelope, RuleContext], Any] | None = None
     parent_of: Callable[[Message], str | None] | None = None
-    brief: Callable[[Any, Obligation, House], dict[str, Any]] | None = None
+    brief: Callable[[Any, Obligation, RuleContext], dict[str, Any]] | None = None
     after_end: Callable[[Ended, Envelope], Violation] | None = None
     system: str = ""
     machine: Any = None

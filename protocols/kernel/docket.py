@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from moot.protocols.kernel import duties
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, shifted
+from moot.protocols.kernel.closed import ClosedObligations
+from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.deadlines import Deadlines
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Consequential, Late, LocalProtocolError, OfficerFault, Violation
-from moot.protocols.kernel.gone import Gone
-from moot.protocols.kernel.house import Fold, House, Turn
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 from moot.protocols.kernel.supervision import fold_officer
@@ -56,8 +56,8 @@ class Docket:
         pending: Immediate duties of officers by envelope id, with the seq that caused them.
         arose: When each of them arose.
         deadlines: When what is open falls due.
-        gone: What was closed lately.
-        house: The society-wide folds that rules may read.
+        closed: What was closed lately.
+        context: The society-wide folds that rules may read.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -77,10 +77,10 @@ class Docket:
         self.pending: dict[str, tuple[int, Draft]] = {}
         self.arose: dict[str, datetime] = {}
         self.deadlines = Deadlines(self.open)
-        self.gone = Gone()
-        self.house = House(rules.new_folds())
-        self.house.cases = self.cases
-        self._hearers: tuple[dict[str, tuple[Fold, ...]], ...] = tuple({} for _ in range(2 * _HELD))
+        self.closed = ClosedObligations()
+        self.context = RuleContext(rules.new_folds())
+        self.context.cases = self.cases
+        self._subscribers: tuple[dict[str, tuple[Fold, ...]], ...] = tuple({} for _ in range(2 * _HELD))
 
     # ---------------------------------------------------------------- folding
 
@@ -100,9 +100,9 @@ class Docket:
         if env.seq != self.seq + 1:
             raise LocalProtocolError(f"seq {env.seq} after {self.seq}: the log must be dense")
         before = self.at
-        house = self.house
-        self.seq = house.seq = env.seq
-        self.at = house.at = env.sent_at
+        context = self.context
+        self.seq = context.seq = env.seq
+        self.at = context.at = env.sent_at
         fx = Effects()
         author = env.author
         try:
@@ -119,30 +119,30 @@ class Docket:
             turns |= _BROKE
         if author in PEOPLE:
             turns |= _PERSON
-        if house.awaited and fx.settled is not None and fx.settled.seat in house.awaited:
+        if context.awaited and fx.settled is not None and fx.settled.seat in context.awaited:
             turns |= _AWAITED
-        if house.stopped:
+        if context.stopped:
             turns |= _HELD
         fx.turns = turns
-        hearers = self._hearers[turns]
+        subscribers = self._subscribers[turns]
         kind = env.body.type
-        folds = hearers.get(kind)
+        folds = subscribers.get(kind)
         if folds is None:
-            folds = house.hearers(kind, turns)
-            if len(hearers) < MAX_KINDS:
-                hearers[kind] = folds
+            folds = context.subscribers(kind, turns)
+            if len(subscribers) < MAX_KINDS:
+                subscribers[kind] = folds
         for fold in folds:
-            sequels = fold.apply(env, fx, self)
-            if sequels:
-                for draft in sequels:
+            duties = fold.apply(env, fx, self)
+            if duties:
+                for draft in duties:
                     self.demand(draft)
         return fx
 
     def _seat(self, env: Envelope, fx: Effects) -> None:
         """Apply a message of a bot or a person."""
         author = env.author
-        house = self.house
-        if env.tenure != (house.tenures.get(author, 0) if house.tenures else 0) and author not in PEOPLE:
+        context = self.context
+        if env.tenure != (context.tenures.get(author, 0) if context.tenures else 0) and author not in PEOPLE:
             raise Violation(
                 "K14", f"{author} was taken or released since; this is an answer of an older tenure"
             )
@@ -159,7 +159,7 @@ class Docket:
         if kind in rules.caseless and (state is None or kind in rules.asides):
             check = rules.caseless[kind]
             if check is not None:
-                check(env, house)
+                check(env, context)
             if answers is not None:
                 raise Violation("K1", f"a {kind} answers nothing here", field="obligation_id")
             return
@@ -180,7 +180,7 @@ class Docket:
             raise Violation("K10", f"{case_id} waits for the referee's ruling")
         if type(body) is Opaque:
             return
-        new = rules.types[state.kind].step(state, env, house)
+        new = rules.types[state.kind].step(state, env, context)
         if answers is not None:
             _check_answer(env, owed, state.case_id)
         self.install(state, new, env, fx)
@@ -219,7 +219,7 @@ class Docket:
                 raise Violation("K9", f"there is no open case {parent_id} for it to belong to")
             if parent_id in self.waiting:
                 raise Violation("K10", f"{parent_id} waits for the referee's ruling")
-        state = opener.open(env, self.house, parent)
+        state = opener.open(env, self.context, parent)
         case_id = state.case_id
         if case_id in self.cases or case_id in self.ended:
             raise Violation("K9", f"case {case_id} exists already")
@@ -227,13 +227,13 @@ class Docket:
             raise Violation("K9", f"a case id has 1 to {MAX_CASE_ID} characters, not {len(case_id)}")
         new: CaseState | None = None
         if parent is not None:
-            new = types[parent.kind].step(parent, env, self.house)
+            new = types[parent.kind].step(parent, env, self.context)
         if env.obligation_id is not None and env.author not in OFFICERS:
             _check_answer(env, answers, parent_id)
         if parent is not None and new is not None:
             self.install(parent, new, env, fx)
         self.cases[case_id] = state
-        running = self.house.running
+        running = self.context.running
         running[state.kind] = running.get(state.kind, 0) + 1
         fx.started = (*fx.started, state)
         for obligation in state.owed:
@@ -278,7 +278,7 @@ class Docket:
         if self.open.pop(obligation_id, None) is None:
             return
         fx.closed = (*fx.closed, obligation)
-        self.gone.lately.append(obligation)
+        self.closed.lately.append(obligation)
         if self.attempts:
             self.attempts.pop(obligation_id, None)
         pinged = self.deadlines.pinged
@@ -294,14 +294,14 @@ class Docket:
         del self.cases[case_id]
         if self.waiting:
             self.waiting.pop(case_id, None)
-        self.house.running[state.kind] -= 1
+        self.context.running[state.kind] -= 1
         self.ended[case_id] = Ended(case_id, state.kind, state.outcome or "", state.opened_seq, env.seq)
         fx.ended = (*fx.ended, state)
         parent = self.cases.get(state.parent) if state.parent is not None else None
         if parent is not None:
             child_ended = self.rules.types[parent.kind].child_ended
             if child_ended is not None:
-                self.install(parent, child_ended(parent, state, env, self.house), env, fx)
+                self.install(parent, child_ended(parent, state, env, self.context), env, fx)
 
     def shift(self, gap: timedelta) -> None:
         """Move all open due times by an outage (K6)."""
@@ -343,7 +343,7 @@ class Docket:
         opener = self.rules.openers.get(env.body.type)
         if opener is not None and opener.parent_of is not None:
             case_id = opener.parent_of(env.body)
-        return self.gone.is_late(case_id, env.author, env.body.type, env.obligation_id)
+        return self.closed.is_late(case_id, env.author, env.body.type, env.obligation_id)
 
     def _late(self, env: Envelope) -> Late:
         return Late("K5", f"late: {env.author} was ruled silent before this {env.body.type} came")
@@ -379,7 +379,7 @@ class Docket:
         """Return the next instant at which something may fall due; None when nothing will."""
         if self.pending:
             return self.at
-        instants = [fold.alarm(self) for fold in self.house.ringing]
+        instants = [fold.alarm(self) for fold in self.context.ringing]
         instants.append(self.deadlines.next_instant())
         return min((instant for instant in instants if instant is not None), default=None)
 

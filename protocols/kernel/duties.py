@@ -34,7 +34,7 @@ def due(docket: Docket, now: datetime) -> Iterator[Draft]:
     yield from [draft for _, draft in docket.pending.values()]
     for obligation, is_void in docket.deadlines.ripe(now):
         yield ripe_duty(docket, obligation, is_void=is_void)
-    for fold in docket.house.ringing:
+    for fold in docket.context.ringing:
         yield from fold.ring(now, docket)
 
 
@@ -50,7 +50,7 @@ def overdue(docket: Docket, before: datetime) -> Iterator[str]:
     for obligation, is_void in docket.deadlines.ripe(latest):
         draft = ripe_duty(docket, obligation, is_void=is_void)
         yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
-    for fold in docket.house.ringing:
+    for fold in docket.context.ringing:
         for draft in fold.ring(latest, docket):
             yield f"{draft.author} owed a {draft.body.type} ({draft.identity()})"
 
@@ -75,7 +75,7 @@ def discharge_of(docket: Docket, obligation: Obligation) -> Draft:
     return Draft(
         channel=obligation.channel,
         author=obligation.seat,
-        body=discharge(state, obligation, docket.house),
+        body=discharge(state, obligation, docket.context),
         actor=OFFICER,
         case_id=obligation.case_id,
         obligation_id=obligation.id,
@@ -98,7 +98,7 @@ def ping_of(obligation: Obligation) -> Draft:
 def void_of(docket: Docket, obligation: Obligation) -> Draft:
     """Derive the RULING on an obligation that nobody met."""
     state = docket.cases[obligation.case_id]
-    outcome, reason, rule = docket.rules.types[state.kind].otherwise(state, obligation, docket.house)
+    outcome, reason, rule = docket.rules.types[state.kind].otherwise(state, obligation, docket.context)
     return Draft(
         channel=obligation.channel,
         author=Seat.REFEREE,

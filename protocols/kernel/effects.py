@@ -23,7 +23,7 @@ class Effects:
         started: First states of cases that this message opened.
         ended: Last states of cases that this message ended.
         superseded: An officer's message that came too late to matter.
-        turns: What it did besides being said, as the bits of `house.Turn`.
+        turns: What it did besides being said, as the bits of `context.Turn`.
     """
 
     # Defaults of the class: a fold changes few of them, and there are very many folds.

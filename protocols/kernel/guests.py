@@ -44,7 +44,7 @@ def check_guest(draft: Draft, docket: Docket) -> None:
             R-D12, it chooses an id that the sequencer counts.
     """
     _check_counted(draft, docket)
-    author, tenures = draft.author, docket.house.tenures
+    author, tenures = draft.author, docket.context.tenures
     tenure = 0 if author in PEOPLE else tenures.get(author, 0)
     if draft.tenure != tenure:
         why = (

@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.envelope import Actor, Envelope
 from moot.protocols.kernel.errors import OfficerFault
-from moot.protocols.kernel.house import Fold
 from moot.protocols.kernel.officers import PersonNamed
 from moot.protocols.kernel.redact import redact
 from moot.protocols.kernel.seats import Seat

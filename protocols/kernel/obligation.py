@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.seats import Seat
 
@@ -49,6 +49,7 @@ class Obligation(NamedTuple):
         may_see: What the seat's mind is shown for it.
         outage: How much of the time until `due_at` the society was down (K6).
         rule: The step of its case's machine that it came from, "" where there is no machine.
+        subject: What it is about, where a step is owed about several things at once: a reviewer, a strategy, a signal.
 
     Source: kernel.
     """
@@ -64,6 +65,7 @@ class Obligation(NamedTuple):
     may_see: Visibility = EVERYTHING
     outage: timedelta = NO_GRACE
     rule: str = ""
+    subject: Any = None
 
     @property
     def void_at(self) -> datetime:

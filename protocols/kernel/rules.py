@@ -10,17 +10,17 @@ from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import Matrix
+from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.discretion import without_secrets
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.guests import misplaced
-from moot.protocols.kernel.house import Fold, House
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import OFFICERS, Seat
 from moot.protocols.kernel.times import stamp
 
-Check = Callable[[Envelope, House], None]
+Check = Callable[[Envelope, RuleContext], None]
 
 
 class Minted(NamedTuple):
@@ -60,7 +60,7 @@ class Rules:
         matrix: The permission matrix.
         caseless: Types that need no open case, each with a check of its own or None.
         asides: Those among them that move no case even when they name an open one.
-        lifecycle: Types that move the house itself.
+        lifecycle: Types that move the context itself.
         unowed: Officers' types that no table asks for (AUDIT of a refusal).
         remarks: Officers' types that stand beside a case and do not move it.
         resembles: Compares a duty with what was posted where the two may rightly differ.
@@ -78,7 +78,7 @@ class Rules:
     minted: Mapping[str, Minted]
     new_folds: Callable[[], Sequence[Fold]]
     version: str
-    resembles: Callable[[Message, Message, House], bool]
+    resembles: Callable[[Message, Message, RuleContext], bool]
     asides: frozenset[str] = frozenset()
     openers: Mapping[str, CaseType] = field(init=False)
 
@@ -87,19 +87,19 @@ class Rules:
         table = {kind: case_type for case_type in self.types.values() for kind in case_type.openers}
         object.__setattr__(self, "openers", table)
 
-    def same(self, expected: Message, given: Message, house: House) -> bool:
+    def same(self, expected: Message, given: Message, context: RuleContext) -> bool:
         """Compare a duty with what was posted, ids that the sequencer counts and secrets that it redacts aside."""
-        if self._same(expected, given, house):
+        if self._same(expected, given, context):
             return True
         # Two texts that hold no secret may make one when an officer joins them.
         clean = without_secrets(expected)
-        return clean is not expected and self._same(clean, given, house)
+        return clean is not expected and self._same(clean, given, context)
 
-    def _same(self, expected: Message, given: Message, house: House) -> bool:
+    def _same(self, expected: Message, given: Message, context: RuleContext) -> bool:
         rule = self.minted.get(given.type)
         if rule is None or rule.each:
-            return expected == given or self.resembles(expected, given, house)
-        return _equal_but(expected, given, rule.path, rule.also) or self.resembles(expected, given, house)
+            return expected == given or self.resembles(expected, given, context)
+        return _equal_but(expected, given, rule.path, rule.also) or self.resembles(expected, given, context)
 
 
 def _equal_but(expected: Any, given: Any, path: tuple[str, ...], also: str = "") -> bool:

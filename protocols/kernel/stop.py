@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.duties import case_ruling_of
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import Fold, House, Turn
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import PEOPLE
 
@@ -20,7 +20,7 @@ SYSTEMS: Final = {"a": "A", "b": "B", "system a": "A", "system b": "B"}
 STOPPED: Final = Decision("stop", "human_stop", "K21")
 
 
-def check_stop(env: Envelope, house: House) -> None:
+def check_stop(env: Envelope, context: RuleContext) -> None:
     """Check the scope of a STOP.
 
     Raises:
@@ -29,7 +29,7 @@ def check_stop(env: Envelope, house: House) -> None:
     body = env.body
     assert isinstance(body, Stop)
     scope = body.scope
-    if scope != SOCIETY and scope.lower() not in SYSTEMS and scope not in house.cases:
+    if scope != SOCIETY and scope.lower() not in SYSTEMS and scope not in context.cases:
         raise Violation("K21", "the scope is society, system A, system B or an open case", field="scope")
 
 
@@ -46,20 +46,22 @@ class Stops(Fold):
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""
         body = env.body
-        house = docket.house
+        context = docket.context
         if type(body) is Stop:
             return self._stop(env, body.scope, docket) if fx.violation is None else None
         if fx.decision is not None and fx.decision.outcome == STOPPED.outcome:
             ended = {state.case_id for state in fx.ended}
             return [_ruling(env, s) for s in reversed(docket.cases.values()) if s.parent in ended]
-        if house.stopped and fx.started and env.author not in PEOPLE:
-            return [_ruling(env, s) for s in fx.started if docket.rules.types[s.kind].system in house.stopped]
+        if context.stopped and fx.started and env.author not in PEOPLE:
+            return [
+                _ruling(env, s) for s in fx.started if docket.rules.types[s.kind].system in context.stopped
+            ]
         return None
 
     def _stop(self, env: Envelope, scope: str, docket: Docket) -> list[Draft]:
         system = SYSTEMS.get(scope.lower())
         if system is not None:
-            docket.house.stopped.add(system)
+            docket.context.stopped.add(system)
             states = [s for s in docket.cases.values() if docket.rules.types[s.kind].system == system]
         else:
             states = [s for s in docket.cases.values() if scope in (s.case_id, s.parent)]

@@ -39,7 +39,7 @@ def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | 
     rules = docket.rules
     kind = body.type
     if kind in rules.lifecycle:
-        gap = docket.house.lifecycle(env, before)
+        gap = docket.context.lifecycle(env, before)
         if gap:
             docket.shift(gap)
         return
@@ -77,7 +77,7 @@ def _apply(docket: Docket, env: Envelope, fx: Effects) -> None:
         if state is None:
             fx.superseded = True
             return
-        docket.install(state, rules.types[state.kind].step(state, env, docket.house), env, fx)
+        docket.install(state, rules.types[state.kind].step(state, env, docket.context), env, fx)
 
 
 def _rule(docket: Docket, env: Envelope, body: Ruling, fx: Effects) -> None:
@@ -86,7 +86,7 @@ def _rule(docket: Docket, env: Envelope, body: Ruling, fx: Effects) -> None:
     if body.obligation_id is not None:
         obligation = docket.open[body.obligation_id]
         state = docket.cases.get(obligation.case_id)
-        docket.gone.void(obligation)
+        docket.closed.void(obligation)
         fx.voided = obligation
     else:
         state = docket.cases.get(body.case_id or "")
@@ -98,7 +98,7 @@ def _rule(docket: Docket, env: Envelope, body: Ruling, fx: Effects) -> None:
     docket.waiting.pop(state.case_id, None)
     fx.decision = Decision(body.outcome, body.reason, body.rule)
     rule = docket.rules.types[state.kind].rule
-    docket.install(state, rule(state, fx.decision, env, docket.house, obligation), env, fx)
+    docket.install(state, rule(state, fx.decision, env, docket.context, obligation), env, fx)
 
 
 def _expected(docket: Docket, env: Envelope) -> Draft | None:
@@ -127,7 +127,7 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
                 f"{body.type} before {obligation.due_at:%H:%M:%S}, when it is due", seq=env.seq
             )
         return discharge_of(docket, obligation)
-    for fold in docket.house.ringing:
+    for fold in docket.context.ringing:
         duty = fold.owed(env, docket)
         if duty is not None:
             return duty
@@ -148,13 +148,13 @@ def _was_owed(docket: Docket, env: Envelope) -> bool:
     """Tell a duty that something else overtook from one that never was."""
     body = env.body
     if type(body) is TimeoutPing:
-        gone = docket.gone.closed(body.obligation_id)
+        gone = docket.closed.find(body.obligation_id)
         return gone is not None and env.id == f"ping/{gone.id}" and env.sent_at >= gone.due_at
     if type(body) is Ruling and body.obligation_id is not None:
-        gone = docket.gone.closed(body.obligation_id)
+        gone = docket.closed.find(body.obligation_id)
         return gone is not None and env.id == f"ruling/{gone.id}" and env.sent_at >= gone.void_at
     if env.obligation_id is not None:
-        gone = docket.gone.closed(env.obligation_id)
+        gone = docket.closed.find(env.obligation_id)
         return (
             gone is not None
             and gone.seat is env.author
@@ -162,7 +162,7 @@ def _was_owed(docket: Docket, env: Envelope) -> bool:
             and body.type in gone.expects
             and env.sent_at >= gone.due_at
         )
-    return any(fold.was_owed(env, docket) for fold in docket.house.folds)
+    return any(fold.was_owed(env, docket) for fold in docket.context.folds)
 
 
 def _compare(docket: Docket, expected: Draft, env: Envelope) -> None:
@@ -178,7 +178,7 @@ def _compare(docket: Docket, expected: Draft, env: Envelope) -> None:
         raise OfficerFault(f"the {kind} belongs to case {expected.case_id}", seq=env.seq)
     if expected.identity() != env.id or expected.obligation_id != env.obligation_id:
         raise OfficerFault(f"the id of the {kind} is {expected.identity()}", seq=env.seq)
-    if docket.rules.same(expected.body, env.body, docket.house):
+    if docket.rules.same(expected.body, env.body, docket.context):
         return
     body, wanted = env.body, expected.body
     if type(body) is Ruling and type(wanted) is Ruling:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import Fold, House, Turn
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
 from moot.protocols.kernel.seats import BOTS, Seat
 
@@ -15,7 +15,7 @@ MISSES: Final = 2
 """This many missed deadlines in a row release a taken seat (K14)."""
 
 
-def check_taken(env: Envelope, house: House) -> None:
+def check_taken(env: Envelope, context: RuleContext) -> None:
     """Check a SEAT_TAKEN.
 
     Raises:
@@ -26,11 +26,11 @@ def check_taken(env: Envelope, house: House) -> None:
     seat = Seat(body.seat)
     if seat not in BOTS:
         raise Violation("K14", f"{seat} is no seat that a person can take", field="seat")
-    if seat in house.holders:
-        raise Violation("K14", f"{house.holders[seat].name} holds {seat} already", field="seat")
+    if seat in context.holders:
+        raise Violation("K14", f"{context.holders[seat].name} holds {seat} already", field="seat")
 
 
-def check_released(env: Envelope, house: House) -> None:
+def check_released(env: Envelope, context: RuleContext) -> None:
     """Check a SEAT_RELEASED.
 
     Raises:
@@ -38,7 +38,7 @@ def check_released(env: Envelope, house: House) -> None:
     """
     body = env.body
     assert isinstance(body, SeatReleased)
-    if Seat(body.seat) not in house.holders:
+    if Seat(body.seat) not in context.holders:
         raise Violation("K14", f"nobody holds {body.seat}", field="seat")
 
 
@@ -58,40 +58,40 @@ class Tenures(Fold):
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""
         body = env.body
-        house = docket.house
+        context = docket.context
         if type(body) is SeatTaken or type(body) is SeatReleased:
             if fx.violation is None and not fx.superseded:
                 self._change(env, body, docket)
-        elif fx.voided is not None and fx.voided.seat in house.holders:
-            return self._missed(fx.voided.seat, env, house)
-        elif house.holders:
+        elif fx.voided is not None and fx.voided.seat in context.holders:
+            return self._missed(fx.voided.seat, env, context)
+        elif context.holders:
             spoke = fx.settled.seat if fx.settled is not None else env.author if is_ruled(fx) else None
-            if spoke in house.holders:
+            if spoke in context.holders:
                 self._misses.pop(spoke, None)
         return None
 
     def _change(self, env: Envelope, body: SeatTaken | SeatReleased, docket: Docket) -> None:
-        house = docket.house
+        context = docket.context
         seat = Seat(body.seat)
-        house.tenures[seat] = env.seq
+        context.tenures[seat] = env.seq
         if type(body) is SeatTaken:
-            house.holders[seat] = Actor("human", env.actor.platform, body.user_id)
-            house.awaited.add(seat)
+            context.holders[seat] = Actor("human", env.actor.platform, body.user_id)
+            context.awaited.add(seat)
         else:
-            house.holders.pop(seat, None)
+            context.holders.pop(seat, None)
         self._misses.pop(seat, None)
         key = self._releasing.pop(seat, None)
         if key is not None and docket.revoke(key):
             self._overtaken = {key: env.seq}
 
-    def _missed(self, seat: Seat, env: Envelope, house: House) -> list[Draft] | None:
+    def _missed(self, seat: Seat, env: Envelope, context: RuleContext) -> list[Draft] | None:
         self._misses[seat] = self._misses.get(seat, 0) + 1
         if self._misses[seat] < MISSES or seat in self._releasing:
             return None
         key = self._releasing[seat] = f"released/{seat}/{env.seq}"
         body = SeatReleased(
             seat=seat.value,
-            user_id=house.holders[seat].user_id,
+            user_id=context.holders[seat].user_id,
             reason=f"{MISSES} missed deadlines in a row",
         )
         return [

@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.frozen import thaw
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.table import illegal
@@ -60,7 +60,7 @@ from moot.protocols.panel.synthesis import (
 KIND: Final = "panel"
 
 
-def open_panel(env: Envelope, house: House, parent: CaseState | None) -> PanelState:
+def open_panel(env: Envelope, context: RuleContext, parent: CaseState | None) -> PanelState:
     """Open a panel: check the contract, then let every reviewer commit, none waiting for another (spec 2, 6)."""
     body = env.body
     assert isinstance(body, PanelOpened)
@@ -90,7 +90,7 @@ def open_panel(env: Envelope, house: House, parent: CaseState | None) -> PanelSt
     return evolve(state, owed=tuple([commit(state, one, env) for one in reviewers]))
 
 
-def step(state: PanelState, env: Envelope, house: House) -> PanelState:
+def step(state: PanelState, env: Envelope, context: RuleContext) -> PanelState:
     """Apply an output of a reviewer or the synthesizer, or what the Orchestrator says of one.
 
     Raises:
@@ -111,13 +111,13 @@ def step(state: PanelState, env: Envelope, house: House) -> PanelState:
     return evolve(state, owed=(), outcome=state.phase)
 
 
-def otherwise(state: PanelState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: PanelState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an output is missed."""
     return Decision("void", "timeout", "6" if obligation.expects[0] != "SYNTHESIS" else "8")
 
 
 def rule(
-    state: PanelState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: PanelState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
 ) -> PanelState:
     """Apply a ruling: a silent reviewer is unusable, a silent synthesizer ends the panel; or a human STOP."""
     if state.phase in (DECIDED, ABORTED):
@@ -136,7 +136,7 @@ def rule(
     return when_all_done(state, env)
 
 
-def discharge(state: PanelState, obligation: Obligation, house: House) -> Message:
+def discharge(state: PanelState, obligation: Obligation, context: RuleContext) -> Message:
     """Make what the Orchestrator owes: a lint, the decision, or the abort."""
     if obligation.expects[0] == "LINT":
         role = obligation.step.split("-")[1]
@@ -171,7 +171,7 @@ def discharge(state: PanelState, obligation: Obligation, house: House) -> Messag
     )
 
 
-def brief(state: PanelState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: PanelState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Tell a reviewer the contract and the metadata, in Phase 2 its own commitment too; never the content (spec 2).
 
     `said` counts the outputs that the seat has given already of the kind that it owes.

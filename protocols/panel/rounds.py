@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from moot.protocols.kernel.context import Fold, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.house import Fold, Turn
 from moot.protocols.panel.audit import name_of
 from moot.protocols.panel.state import DECIDED, PanelState
 

@@ -23,7 +23,7 @@ class Shrinking(Source):
         """Judge the rate after each end of a panel; the fold of that name has counted it before."""
         if not any(isinstance(state, PanelState) for state in fx.ended):
             return ()
-        rounds: Rounds = docket.house.fold_named(NAME)
+        rounds: Rounds = docket.context.fold_named(NAME)
         holds = rounds.is_alarming
         context = f"{rounds.shrunk} of {rounds.ended} panels have shrunk ({rounds.rate:.1%})"
         return (Condition("panel_shrunk", "", holds, context, rounds.seqs if holds else ()),)

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.officers import Ruling
@@ -80,7 +80,7 @@ class ArchitectureState(CaseState):
     panels: Panels | None = None
 
 
-def open_architecture(env: Envelope, body: CycleTrigger, house: House) -> ArchitectureState:
+def open_architecture(env: Envelope, body: CycleTrigger, context: RuleContext) -> ArchitectureState:
     """Open the weekly cycle of a nominal instant."""
     case_id = body.cycle_id
     return ArchitectureState(
@@ -90,7 +90,7 @@ def open_architecture(env: Envelope, body: CycleTrigger, house: House) -> Archit
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         period=iso_week(body.nominal_at),
-        since=house.fold_named("calendar").since(KIND, body.nominal_at),
+        since=context.fold_named("calendar").since(KIND, body.nominal_at),
         until=body.nominal_at,
         owed=(
             DUTIES[PROPOSING].owed(case_id, env),
@@ -133,7 +133,9 @@ def _panelled(state: ArchitectureState, found: tuple[Panels, Owed], env: Envelop
     return _refine(evolve(state, panels=panels), env, approved=approved)
 
 
-def child_ended(state: ArchitectureState, child: CaseState, env: Envelope, house: House) -> ArchitectureState:
+def child_ended(
+    state: ArchitectureState, child: CaseState, env: Envelope, context: RuleContext
+) -> ArchitectureState:
     """Take in how a panel ended; the runs of the Arena change nothing here."""
     if state.phase != PANELLING or state.panels is None:
         return state
@@ -192,7 +194,7 @@ def _without(state: ArchitectureState, obligation_id: str, env: Envelope) -> Arc
     return evolve(state, owed=left) if left else _enter(state, NEXT[REFINING], env)
 
 
-def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureState:
+def step(state: ArchitectureState, env: Envelope, context: RuleContext) -> ArchitectureState:
     """Apply a message of a seat.
 
     Raises:
@@ -221,12 +223,12 @@ def step(state: ArchitectureState, env: Envelope, house: House) -> ArchitectureS
         return _enter(state, to, env, conceded=tuple(r.change_id for r in body.responses if r.concede))
     if isinstance(body, ArchitectureVerdict):
         improvements = _check_verdict(state, body)
-        approved = _for_the_arena(body, house)
-        say = say_in(house, "architecture")
+        approved = _for_the_arena(body, context)
+        say = say_in(context, "architecture")
         if approved and say != OFF:
             return _convene(evolve(state, improvements=improvements, approved=approved), say, env)
         return _enter(state, to, env, improvements=improvements, approved=approved)
-    check_figures(body, figures(state, house), "R-D17")
+    check_figures(body, figures(state, context), "R-D17")
     if isinstance(body, ThresholdsAdjusted):
         return _enter(state, to, env)
     if state.phase == REVIEWING:
@@ -272,25 +274,25 @@ def _check_verdict(state: ArchitectureState, body: ArchitectureVerdict) -> tuple
     return tuple(c.description for c in body.approved_changes)
 
 
-def _for_the_arena(body: ArchitectureVerdict, house: House) -> tuple[tuple[str, str, str], ...]:
+def _for_the_arena(body: ArchitectureVerdict, context: RuleContext) -> tuple[tuple[str, str, str], ...]:
     """List the approved changes, where the society's configuration says that the Arena's seats are filled."""
-    arena = house.config.get("arena") or {}
+    arena = context.config.get("arena") or {}
     if arena.get("enabled") is not True:
         return ()
     return tuple((c.change_id, c.description, c.implementation_notes) for c in body.approved_changes)
 
 
-def notebook(house: House) -> dict[str, Any] | None:
+def notebook(context: RuleContext) -> dict[str, Any] | None:
     """Name the notebook that the society configures, as a run takes it; None when it configures none."""
-    arena = house.config.get("arena") or {}
+    arena = context.config.get("arena") or {}
     if not any(arena.get(kind) for kind in ("notebook", "mcp", "mcp_url")):
         return None
     return {"notebook_id": "society", "profile": "auto", "tools": ["notebook_describe", "notebook_query"]}
 
 
-def figures(state: ArchitectureState, house: House) -> dict[str, Any]:
+def figures(state: ArchitectureState, context: RuleContext) -> dict[str, Any]:
     """Return the fields of this phase's message that the log fixes (R-D14, spec 2.2, 2.3)."""
-    ledger = house.fold_named("research")
+    ledger = context.fold_named("research")
     if state.phase == REVIEWING:
         return dict(ledger.threshold_review(state.since, state.until))
     if state.phase == ADJUSTING:
@@ -310,7 +312,7 @@ def figures(state: ArchitectureState, house: House) -> dict[str, Any]:
     return {}
 
 
-def brief(state: ArchitectureState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Tell the seat the period, the changes at hand and what the log counts."""
     return {
         "period": state.period,
@@ -318,12 +320,12 @@ def brief(state: ArchitectureState, obligation: Obligation, house: House) -> dic
         "conceded": state.conceded,
         "is_critiqued": state.is_critiqued,
         "improvements": state.improvements,
-        **_change(state, obligation, house),
-        **figures(state, house),
+        **_change(state, obligation, context),
+        **figures(state, context),
     }
 
 
-def _change(state: ArchitectureState, obligation: Obligation, house: House) -> dict[str, Any]:
+def _change(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Return the change that an obligation wants judged or refined, what a panel says of it, the notebook at hand."""
     panels = state.panels
     if state.phase == PANELLING and panels is not None:
@@ -336,10 +338,10 @@ def _change(state: ArchitectureState, obligation: Obligation, house: House) -> d
         return {}
     change = next(one for one in state.approved if _refining(state, one[0]) == obligation.id)
     said = {"panel": panels.plain(change[0])} if panels is not None else {}
-    return {"change": change, "notebook": notebook(house), **said}
+    return {"change": change, "notebook": notebook(context), **said}
 
 
-def otherwise(state: ArchitectureState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an obligation is missed."""
     if state.phase == PANELLING:
         return SILENT
@@ -347,7 +349,11 @@ def otherwise(state: ArchitectureState, obligation: Obligation, house: House) ->
 
 
 def rule(
-    state: ArchitectureState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: ArchitectureState,
+    decision: Decision,
+    env: Envelope,
+    context: RuleContext,
+    obligation: Obligation | None,
 ) -> ArchitectureState:
     """Apply a ruling: a missed duty, the budget, a panel that takes too long, or a human STOP."""
     if decision.outcome == "stop":
@@ -361,7 +367,7 @@ def rule(
     return _enter(state, MISSED[state.phase].to, env)
 
 
-def discharge(state: ArchitectureState, obligation: Obligation, house: House) -> Message:
+def discharge(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> Message:
     """Make the ruling that the budget asks for (R-D1), or the time of a panel."""
     if is_limit(obligation):
         return late(state.case_id)
@@ -378,7 +384,7 @@ def discharge(state: ArchitectureState, obligation: Obligation, house: House) ->
 ARCHITECTURE: Final = CaseType(
     kind=KIND,
     openers=(),
-    open=lambda env, house, parent: None,
+    open=lambda env, context, parent: None,
     step=step,
     otherwise=otherwise,
     rule=rule,

@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 
 from apscheduler.triggers.cron import CronTrigger
 
+from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import OfficerFault
-from moot.protocols.kernel.house import Fold, House, Turn
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, ends_outage
 from moot.protocols.kernel.people import Stop
@@ -172,16 +172,16 @@ class Calendar(Fold):
                 self._up_since = env.sent_at
         elif type(body) is SocietyStarted:
             self._up_since = env.sent_at
-            self._configure(env, docket.house)
+            self._configure(env, docket.context)
         elif type(body) is ConfigChanged:
-            self._configure(env, docket.house)
+            self._configure(env, docket.context)
         elif type(body) is Stop:
             self._stopped_seq = env.seq
 
-    def _configure(self, env: Envelope, house: House) -> None:
+    def _configure(self, env: Envelope, context: RuleContext) -> None:
         """Take the schedules of the effective configuration; those that are as before go on where they were."""
         try:
-            specs = dict(house.config.get("schedules", {}))
+            specs = dict(context.config.get("schedules", {}))
             schedules = {name: Schedule(specs[name]) for name in POLICIES if name in specs}
         except (ValueError, TypeError, AttributeError) as exc:
             raise OfficerFault(
@@ -216,7 +216,7 @@ class Calendar(Fold):
 
     def alarm(self, docket: Docket) -> datetime | None:
         """Return the next nominal instant that needs something said, None while all wait."""
-        busy = _busy(docket.house)
+        busy = _busy(docket.context)
         instants = []
         for name, nominal in self.next.items():
             if nominal is None or (busy and POLICIES[name].waits and (name, nominal) in self._deferred):
@@ -243,7 +243,7 @@ class Calendar(Fold):
         nominal = self.next.get(name)
         if nominal is None or nominal > now:
             return None
-        body = self._say(name, nominal, now, docket.house)
+        body = self._say(name, nominal, now, docket.context)
         if body is None:
             return None
         return Draft(
@@ -255,11 +255,11 @@ class Calendar(Fold):
         )
 
     def _say(
-        self, name: str, nominal: datetime, now: datetime, house: House, *, heeds_stop: bool = True
+        self, name: str, nominal: datetime, now: datetime, context: RuleContext, *, heeds_stop: bool = True
     ) -> Message | None:
         """Decide what to say about a slot whose time has come; None while it waits."""
         policy = POLICIES[name]
-        if heeds_stop and "A" in house.stopped:
+        if heeds_stop and "A" in context.stopped:
             return _skipped(policy, nominal, "stopped")
         was_down = self._up_since is not None and nominal < self._up_since
         later = self._schedules[name].first(nominal, after=True)
@@ -268,7 +268,7 @@ class Calendar(Fold):
             return _skipped(policy, nominal, "outage" if was_down else "a later one is due")
         if not policy.waits and (was_down or is_stale):
             return _skipped(policy, nominal, "outage" if was_down else "missed")
-        busy = _busy(house) or self._goes_first(name, now)
+        busy = _busy(context) or self._goes_first(name, now)
         if busy and not policy.waits:
             return _skipped(policy, nominal, _runs(busy))
         if busy:
@@ -279,7 +279,7 @@ class Calendar(Fold):
             trigger=policy.trigger,  # type: ignore[arg-type]
             mode=policy.mode,  # type: ignore[arg-type]
             nominal_at=nominal,
-            context=house.fold_named("research").context(),
+            context=context.fold_named("research").context(),
         )
 
     def _goes_first(self, name: str, now: datetime) -> str:
@@ -293,55 +293,57 @@ class Calendar(Fold):
         return (
             type(body) is CycleDeferred
             and env.id == _deferral(body.schedule, body.nominal_at)
-            and (self._ran(body.reason, docket.house) or self._is_just_now(self._stopped_seq, docket.house))
+            and (
+                self._ran(body.reason, docket.context) or self._is_just_now(self._stopped_seq, docket.context)
+            )
         )
 
-    def same(self, expected: Message, given: Message, house: House) -> bool:
+    def same(self, expected: Message, given: Message, context: RuleContext) -> bool:
         """Compare a duty with what was posted, allowing for what changed while it was under way.
 
         A cycle ended, a report moved the context, or a person stopped System A a moment ago. A cycle that
         opens all the same after a STOP is stopped at once (K21).
         """
-        if self._resembles(expected, given, house):
+        if self._resembles(expected, given, context):
             return True
-        if type(expected) is not CycleSkipped or not self._is_just_now(self._stopped_seq, house):
+        if type(expected) is not CycleSkipped or not self._is_just_now(self._stopped_seq, context):
             return False
-        assert house.at is not None
-        before = self._say(expected.schedule, expected.nominal_at, house.at, house, heeds_stop=False)
-        return before is not None and (before == given or self._resembles(before, given, house))
+        assert context.at is not None
+        before = self._say(expected.schedule, expected.nominal_at, context.at, context, heeds_stop=False)
+        return before is not None and (before == given or self._resembles(before, given, context))
 
-    def _resembles(self, expected: Message, given: Message, house: House) -> bool:
+    def _resembles(self, expected: Message, given: Message, context: RuleContext) -> bool:
         if type(given) is CycleTrigger and type(expected) is CycleTrigger:
             return (
                 (expected.trigger, expected.mode) == (given.trigger, given.mode)
                 and expected.nominal_at == given.nominal_at
-                and house.fold_named("research").was_context(given.context)
+                and context.fold_named("research").was_context(given.context)
             )
         if type(given) is CycleSkipped and isinstance(expected, CycleTrigger | CycleSkipped):
             slot = expected.mode if isinstance(expected, CycleTrigger) else expected.schedule
             is_slot = (slot, expected.nominal_at) == (given.schedule, given.nominal_at)
-            return is_slot and self._ran(given.reason, house)
+            return is_slot and self._ran(given.reason, context)
         if type(given) is CycleDeferred and type(expected) is CycleDeferred:
             is_slot = (expected.schedule, expected.nominal_at) == (given.schedule, given.nominal_at)
-            return is_slot and self._ran(given.reason, house)
+            return is_slot and self._ran(given.reason, context)
         return False
 
-    def _ran(self, reason: str, house: House) -> bool:
+    def _ran(self, reason: str, context: RuleContext) -> bool:
         """Say whether a reason names the cycle that runs, or the one that ended a moment ago."""
         if not reason:
             return False
         before = self._was_busy
-        is_fresh = before is not None and self._is_just_now(before[0], house)
-        return reason == _runs(_busy(house)) or (
+        is_fresh = before is not None and self._is_just_now(before[0], context)
+        return reason == _runs(_busy(context)) or (
             before is not None and is_fresh and reason == _runs(before[1])
         )
 
-    def _is_just_now(self, seq: int, house: House) -> bool:
-        return seq > 0 and house.seq - seq <= REMEMBERED
+    def _is_just_now(self, seq: int, context: RuleContext) -> bool:
+        return seq > 0 and context.seq - seq <= REMEMBERED
 
 
-def _busy(house: House) -> str:
-    return next((kind for kind in BUSY if house.running.get(kind)), "")
+def _busy(context: RuleContext) -> str:
+    return next((kind for kind in BUSY if context.running.get(kind)), "")
 
 
 def _runs(kind: str) -> str:

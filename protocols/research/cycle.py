@@ -7,22 +7,21 @@ from datetime import datetime
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
-from moot.protocols.kernel.machine import (
+from moot.protocols.kernel.machine import Machine, Start
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.steps import (
     ENDED,
     STOP,
     Effect,
     Exactly,
     Figures,
-    Machine,
     Missed,
     Move,
     RuleInput,
-    Start,
     Step,
 )
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import UTC, minutes
 from moot.protocols.research import architecture, daily
 from moot.protocols.research.debate import DebateState
@@ -56,19 +55,19 @@ FIRST: Final = CycleState(case_id="", kind=KIND, phase=HYPOTHESISING, anchor_at=
 """What every micro-cycle starts from."""
 
 
-def _day(house: House, *, approved: bool = False, rejected: bool = False) -> tuple[int, int, int]:
+def _day(context: RuleContext, *, approved: bool = False, rejected: bool = False) -> tuple[int, int, int]:
     """Count the day with the cycle that is about to report; the ledger takes it in after this."""
-    so_far = house.fold_named("research").day_so_far(house.at)
+    so_far = context.fold_named("research").day_so_far(context.at)
     return (so_far.cycles + 1, so_far.approved + approved, so_far.rejected + rejected)
 
 
 def open_cycle(given: RuleInput) -> CaseState:
     """Open the case that a CYCLE_TRIGGER's mode names."""
-    env, body = given.env, given.body
+    env, body = given.message, given.body
     if body.mode == "architecture":
-        return architecture.open_architecture(env, body, given.house)
+        return architecture.open_architecture(env, body, given.context)
     if body.mode == "daily":
-        return daily.open_daily(env, body, given.house)
+        return daily.open_daily(env, body, given.context)
     return evolve(FIRST, case_id=body.cycle_id, opened_seq=env.seq, anchor_at=env.sent_at)
 
 
@@ -84,7 +83,7 @@ def _once(state: CycleState, _given: RuleInput) -> Effect:
 
 def _no_hypothesis(_state: CycleState, given: RuleInput) -> Effect:
     """A missing HYPOTHESIS closes the cycle as `timeout` (R-D10)."""
-    return Effect({"result": "timeout", "day": _day(given.house)})
+    return Effect({"result": "timeout", "day": _day(given.context)})
 
 
 def _debated(_state: CycleState, given: RuleInput) -> Effect:
@@ -92,7 +91,7 @@ def _debated(_state: CycleState, given: RuleInput) -> Effect:
     child: DebateState = given.child
     result = child.verdict or "REJECT"
     counts = child.outcome != "stopped"
-    day = _day(given.house, approved=counts and result == "APPROVE", rejected=counts and result == "REJECT")
+    day = _day(given.context, approved=counts and result == "APPROVE", rejected=counts and result == "REJECT")
     return Effect(
         {
             "result": result,
@@ -113,7 +112,7 @@ def _stopped(_state: CycleState, _given: RuleInput) -> Effect:
     return Effect(outcome="stopped")
 
 
-def report_figures(state: CycleState, _house: House) -> Figures:
+def report_figures(state: CycleState, _given: RuleInput) -> Figures:
     """Return what the log fixes of MICRO_CYCLE_REPORT."""
     counts = zip(("cycles_completed", "strategies_approved", "strategies_rejected"), state.day, strict=True)
     return {
@@ -125,9 +124,9 @@ def report_figures(state: CycleState, _house: House) -> Figures:
     }
 
 
-def _reevaluated(_state: CycleState, house: House) -> dict[str, Any]:
+def _reevaluated(_state: CycleState, given: RuleInput) -> dict[str, Any]:
     """Tell the Explorer what is to be re-evaluated (R-F11)."""
-    return {"reevaluate": list(house.fold_named("research").reevaluate)}
+    return {"reevaluate": list(given.context.fold_named("research").reevaluate)}
 
 
 MACHINE: Final = Machine(

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, Missed, check_figures, illegal
@@ -41,7 +41,7 @@ class DailyState(CaseState):
     until: datetime
 
 
-def open_daily(env: Envelope, body: CycleTrigger, house: House) -> DailyState:
+def open_daily(env: Envelope, body: CycleTrigger, context: RuleContext) -> DailyState:
     """Open the daily cycle of a nominal instant."""
     return DailyState(
         case_id=body.cycle_id,
@@ -49,35 +49,35 @@ def open_daily(env: Envelope, body: CycleTrigger, house: House) -> DailyState:
         phase=SYNTHESISING,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
-        since=house.fold_named("calendar").since(KIND, body.nominal_at),
+        since=context.fold_named("calendar").since(KIND, body.nominal_at),
         until=body.nominal_at,
         owed=(DUTIES[SYNTHESISING].owed(body.cycle_id, env),),
     )
 
 
-def step(state: DailyState, env: Envelope, house: House) -> DailyState:
+def step(state: DailyState, env: Envelope, context: RuleContext) -> DailyState:
     """Apply a message of the Evolver.
 
     Raises:
         Violation: The phase does not allow it, a principle lacks its failures, or a figure differs.
     """
     body = env.body
-    ledger = house.fold_named("research")
+    ledger = context.fold_named("research")
     if state.phase == SYNTHESISING and isinstance(body, PrincipleSynthesis):
         if (body.window.from_, body.window.to) != (state.since, state.until):
             raise Violation("K16", "the window is (previous nominal, this nominal]", field="window")
         ledger.check_synthesis(body, state.since, state.until)
         return evolve(state, phase=REPORTING, owed=(DUTIES[REPORTING].owed(state.case_id, env),))
     if state.phase == REPORTING and isinstance(body, DailyReport):
-        check_figures(body, figures(state, house), "R-D17")
-        check_figures(body.trading_feedback, traded(state, house), "R-F6")
+        check_figures(body, figures(state, context), "R-D17")
+        check_figures(body.trading_feedback, traded(state, context), "R-F6")
         return evolve(state, phase=ENDED, owed=(), outcome="reported")
     raise illegal(state, env, "2.1")
 
 
-def figures(state: DailyState, house: House) -> dict[str, Any]:
+def figures(state: DailyState, context: RuleContext) -> dict[str, Any]:
     """Return the fields of DAILY_REPORT that the log fixes."""
-    ledger = house.fold_named("research")
+    ledger = context.fold_named("research")
     counts = ledger.counts(state.since, state.until)
     return {
         "date": f"{state.until:%Y-%m-%d}",
@@ -89,33 +89,33 @@ def figures(state: DailyState, house: House) -> dict[str, Any]:
     }
 
 
-def traded(state: DailyState, house: House) -> dict[str, Any]:
+def traded(state: DailyState, context: RuleContext) -> dict[str, Any]:
     """Return the fields of DAILY_REPORT's `trading_feedback` that the log fixes: the desk's own day (R-F6)."""
     return {
-        "production_strategies": len(house.fold_named("research").in_production),
-        "daily_pnl_pct": house.fold_named("book").day_pnl_pct(state.since, state.until),
+        "production_strategies": len(context.fold_named("research").in_production),
+        "daily_pnl_pct": context.fold_named("book").day_pnl_pct(state.since, state.until),
     }
 
 
-def brief(state: DailyState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: DailyState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Tell the Evolver the window, its failures and what the log counts."""
-    ledger = house.fold_named("research")
+    ledger = context.fold_named("research")
     if state.phase == SYNTHESISING:
         return {
             "window": (state.since, state.until),
             "records": ledger.records(state.since, state.until),
             "principles": dict(ledger.principles),
         }
-    return {**figures(state, house), "trading_feedback": traded(state, house)}
+    return {**figures(state, context), "trading_feedback": traded(state, context)}
 
 
-def otherwise(state: DailyState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: DailyState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an obligation is missed."""
     return MISSED[state.phase].decision
 
 
 def rule(
-    state: DailyState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: DailyState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
 ) -> DailyState:
     """Apply a ruling: a missed duty or a human STOP."""
     if decision.outcome == "stop" or state.phase == REPORTING:
@@ -127,7 +127,7 @@ def rule(
 DAILY: Final = CaseType(
     kind=KIND,
     openers=(),
-    open=lambda env, house, parent: None,
+    open=lambda env, context, parent: None,
     step=step,
     otherwise=otherwise,
     rule=rule,

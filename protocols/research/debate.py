@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, changed, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.officers import Ruling
@@ -108,15 +108,15 @@ FIRST: Final = DebateState(
 """What every debate starts from."""
 
 
-def open_debate(env: Envelope, house: House, parent: CaseState | None) -> DebateState:
+def open_debate(env: Envelope, context: RuleContext, parent: CaseState | None) -> DebateState:
     """Open a debate with a HYPOTHESIS, or a linked one with an OVERRIDE of an ended case (K23)."""
     body = env.body
     if type(body) is Override:
-        return _linked(env, body, house)
+        return _linked(env, body, context)
     assert isinstance(body, Hypothesis)
     if parent is None:
         raise Violation("K9", "a hypothesis belongs to an open cycle", field="cycle_id")
-    if body.lineage_id in house.fold_named("research").retired:
+    if body.lineage_id in context.fold_named("research").retired:
         raise Violation("R-D11", f"lineage {body.lineage_id} was retired by the admin", field="lineage_id")
     case_id = body.hypothesis_id
     budget = Obligation(
@@ -142,10 +142,10 @@ def open_debate(env: Envelope, house: House, parent: CaseState | None) -> Debate
     )
 
 
-def _linked(env: Envelope, body: Override, house: House) -> DebateState:
+def _linked(env: Envelope, body: Override, context: RuleContext) -> DebateState:
     if env.case_id != body.case_id:
         raise Violation("K9", f"the envelope names {env.case_id}", field="case_id")
-    known = house.fold_named("research").strategies.get(body.case_id)
+    known = context.fold_named("research").strategies.get(body.case_id)
     if known is None:
         raise Violation("K23", f"{body.case_id} is no debate that ever was", field="case_id")
     if known.verdict == body.verdict:
@@ -196,7 +196,7 @@ def _renamed(obligation: Obligation, step: str) -> Obligation:
     return obligation._replace(id=f"{obligation.case_id}/{step}/{obligation.seat.value}")
 
 
-def _assess(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _assess(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     body = env.body
     assert isinstance(body, RiskAssessment)
     rounds = state.rounds + 1
@@ -212,47 +212,47 @@ def _assessed(body: RiskAssessment) -> dict[str, Any]:
     return {"assessed": True, "rating": body.risk_rating, "flawed": bool(body.fatal_flaws)}
 
 
-def _rebut(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _rebut(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     return _enter(state, to, env)
 
 
-def _concede(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _concede(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     return _enter_judging(state, env, "concede")
 
 
-def _extend(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _extend(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     assert isinstance(env.body, ExtendDebate)
     check_extension(state, env.body, env.sent_at - state.anchor_at)
     return _enter(state, to, env, extended=True, ended_by="")
 
 
-def _judge(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _judge(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     body = env.body
     assert isinstance(body, Verdict) or isinstance(body, FinalVerdict)  # noqa: SIM101  # a union costs more
-    phase = judge(state, body, env.sent_at - state.anchor_at, conservative=house.conservative_a)
+    phase = judge(state, body, env.sent_at - state.anchor_at, conservative=context.conservative_a)
     changes: dict[str, Any] = {"confidence": body.confidence, "quality": body.debate_quality}
     if phase == Phase.REQUESTING:
         return _enter(state, phase, env, revised=True, **changes)
     return _enter(state, phase, env, verdict=body.verdict, **changes)
 
 
-def _request(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _request(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     assert isinstance(env.body, ReviseRequest)
     check_request(env.body)
     return _enter(state, to, env)
 
 
-def _revise(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _revise(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     assert isinstance(env.body, RevisedHypothesis)
     return _enter(state, to, env, strategy=env.body.strategy, assessed=False, flawed=False)
 
 
-def _reassess(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _reassess(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     assert isinstance(env.body, RiskAssessment)
     return _enter(state, to, env, **_assessed(env.body))
 
 
-def _backtest(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _backtest(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     body = env.body
     assert isinstance(body, BacktestResult)
     check_backtest(body)
@@ -260,7 +260,7 @@ def _backtest(state: DebateState, env: Envelope, house: House, to: str) -> Debat
     return _enter(state, phase, env, passed=body.passed, sharpe=body.metrics.sharpe)
 
 
-def _move(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _move(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     body = env.body
     assert isinstance(body, StrategyMoved)
     if body.to != "candidates":
@@ -272,7 +272,7 @@ def _move(state: DebateState, env: Envelope, house: House, to: str) -> DebateSta
     return _enter(state, to, env)
 
 
-def _record(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _record(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     body = env.body
     assert isinstance(body, CausalRecord)
     kind = "success" if state.passed else "failure"
@@ -285,7 +285,7 @@ def _record(state: DebateState, env: Envelope, house: House, to: str) -> DebateS
     return _enter(state, to, env, outcome="approved" if state.passed else "backtest_failed")
 
 
-def _reflect(state: DebateState, env: Envelope, house: House, to: str) -> DebateState:
+def _reflect(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
     body = env.body
     assert isinstance(body, Reflection)
     if body.record.kind != "failure":
@@ -310,7 +310,7 @@ def _check_subject(state: DebateState, record: CausalEntry) -> None:
         raise Violation("R-D13", f"its archetype is {strategy.archetype}", field="record.archetype")
 
 
-GUARDS: Final[dict[str, Callable[[DebateState, Envelope, House, str], DebateState]]] = {
+GUARDS: Final[dict[str, Callable[[DebateState, Envelope, RuleContext, str], DebateState]]] = {
     "assess": _assess,
     "rebut": _rebut,
     "concede": _concede,
@@ -326,7 +326,7 @@ GUARDS: Final[dict[str, Callable[[DebateState, Envelope, House, str], DebateStat
 }
 
 
-def step(state: DebateState, env: Envelope, house: House) -> DebateState:
+def step(state: DebateState, env: Envelope, context: RuleContext) -> DebateState:
     """Apply a message of a seat or an admin.
 
     Raises:
@@ -338,7 +338,7 @@ def step(state: DebateState, env: Envelope, house: House) -> DebateState:
         return _off_table(state, env)
     if move.round is not None and body.round != move.round:  # type: ignore[attr-defined]
         raise Violation("1.4", f"this is round {move.round}", field="round")
-    return GUARDS[move.guard](state, env, house, move.to)
+    return GUARDS[move.guard](state, env, context, move.to)
 
 
 def _off_table(state: DebateState, env: Envelope) -> DebateState:
@@ -373,13 +373,13 @@ def _override(state: DebateState, env: Envelope, body: Override) -> DebateState:
     )
 
 
-def otherwise(state: DebateState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: DebateState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an obligation of this debate is missed (R-D10)."""
     return MISSED[state.phase].decision
 
 
 def rule(
-    state: DebateState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: DebateState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
 ) -> DebateState:
     """Apply a ruling: a missed duty, the consequence of a violation, the budget, or a human STOP."""
     if decision.outcome == "stop":
@@ -397,7 +397,7 @@ def rule(
     return _enter(state, to, env)
 
 
-def discharge(state: DebateState, obligation: Obligation, house: House) -> Message:
+def discharge(state: DebateState, obligation: Obligation, context: RuleContext) -> Message:
     """Make the ruling that the cycle's budget asks for (R-D1)."""
     return Ruling(
         obligation_id=None,

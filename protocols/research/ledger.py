@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from moot.protocols.kernel.context import Fold, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import Fold, Turn
 from moot.protocols.kernel.seats import SYSTEM_A
 from moot.protocols.research import learning, strictness
 from moot.protocols.research.debate import DebateState
@@ -181,7 +181,7 @@ class Ledger(Fold):
             Debated(at, of, state.lineage_id, first, final, state.passed, state.quality, overrode)
         )
         today = self._day(at, docket)
-        if of is None or docket.house.fold_named("calendar").day_end(of) != self._day_ends:
+        if of is None or docket.context.fold_named("calendar").day_end(of) != self._day_ends:
             today[1 if final == "APPROVE" else 2] += 1
             if state.revised:
                 today[3] += 1
@@ -272,7 +272,7 @@ class Ledger(Fold):
     def _day(self, at: datetime, docket: Docket) -> list[int]:
         """Return the counts of the day that `at` belongs to, in the order of `Counts`."""
         if self._day_ends is None or at > self._day_ends:
-            calendar = docket.house.fold_named("calendar")
+            calendar = docket.context.fold_named("calendar")
             self._day_ends = calendar.day_end(at)
             self._today = [0, 0, 0, 0]
             self._forget(min(at - KEPT, calendar.oldest(at)))

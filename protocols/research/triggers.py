@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from moot.protocols.escalation.watch import Condition, Source
+from moot.protocols.kernel.context import Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.house import Turn
 from moot.protocols.kernel.officers import ClockSet, SocietyStarted
 from moot.protocols.kernel.seats import SYSTEM_A, Seat
 from moot.protocols.kernel.tenure import is_ruled
@@ -59,7 +59,7 @@ class ConsecutiveTimeouts(Source):
         n, seqs = self._rows.get(seat, (0, ()))
         n, seqs = n + 1, (*seqs, env.seq)[-TIMEOUTS:]
         self._rows[seat] = (n, seqs)
-        docket.house.awaited.add(seat)
+        docket.context.awaited.add(seat)
         if n < TIMEOUTS:
             return NOTHING
         context = f"{n} deadlines in a row passed without a word from {seat}"
@@ -115,13 +115,13 @@ class NoApprove(Source):
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Move the start of the wait at the society's start, by outages, and as each backtest passes (R-D15)."""
-        house, body = docket.house, env.body
+        context, body = docket.context, env.body
         if type(body) is SocietyStarted or type(body) is ClockSet:
             if self._since is None:
-                self._since, self._seq = house.started_at, env.seq
+                self._since, self._seq = context.started_at, env.seq
             else:
-                self._since += house.outage - self._outage
-            self._outage = house.outage
+                self._since += context.outage - self._outage
+            self._outage = context.outage
             return NOTHING
         if type(body) is BacktestResult and body.passed and fx.violation is None and self._since is not None:
             was_due = env.sent_at >= self._since + WITHOUT_APPROVE

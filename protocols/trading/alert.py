@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, illegal
@@ -108,7 +108,7 @@ class AlertState(CaseState):
         return ALLOWED[self.level if self.level in ALLOWED else self.trend]
 
 
-def open_alert(env: Envelope, house: House, parent: CaseState | None) -> CaseState:
+def open_alert(env: Envelope, context: RuleContext, parent: CaseState | None) -> CaseState:
     """Open an alert; one of level HALT opens a halt instead, an INFO ends at once.
 
     Raises:
@@ -119,7 +119,7 @@ def open_alert(env: Envelope, house: House, parent: CaseState | None) -> CaseSta
     if (body.level == "HALT") != (body.action_required == "halt_trading"):
         raise Violation("R-B5", "level HALT, and no other, requires halt_trading", field="action_required")
     if body.level == "HALT":
-        return open_halt(env, house, parent)
+        return open_halt(env, context, parent)
     phase = FIRST[body.level]
     case_id = body.alert_id
     return AlertState(
@@ -139,7 +139,7 @@ def open_alert(env: Envelope, house: House, parent: CaseState | None) -> CaseSta
     )
 
 
-def step(state: AlertState, env: Envelope, house: House) -> AlertState:
+def step(state: AlertState, env: Envelope, context: RuleContext) -> AlertState:
     """Apply a step of the deliberation.
 
     Raises:
@@ -159,7 +159,7 @@ def step(state: AlertState, env: Envelope, house: House) -> AlertState:
         if _waits(state, body, env):
             assert body.until is not None
             return evolve(_from(state, DISCUSSING, body.until, state.round + 1), trend="", is_feasible=None)
-        return _end(state, body.action, house)
+        return _end(state, body.action, context)
     changes: dict[str, Any] = {}
     if isinstance(body, RiskDiscussion):
         changes["proposed"] = body.proposed_action
@@ -168,7 +168,7 @@ def step(state: AlertState, env: Envelope, house: House) -> AlertState:
     elif isinstance(body, Feasibility):
         changes["is_feasible"] = body.feasible
         if not body.feasible and state.trend in WORSENING:
-            return _end(evolve(state, **changes), INFEASIBLE, house)
+            return _end(evolve(state, **changes), INFEASIBLE, context)
     return evolve(_from(state, row.to, env.sent_at, state.round), **changes)
 
 
@@ -210,28 +210,28 @@ def latest_review(at: datetime) -> datetime:
     return next_session(day_in_new_york(at)).closes_at
 
 
-def otherwise(state: AlertState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: AlertState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when a step is missed."""
     return MISSED
 
 
 def rule(
-    state: AlertState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: AlertState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
 ) -> AlertState:
     """Apply a ruling: exposure is reduced, or a human STOP."""
-    return _end(state, STOPPED if decision.outcome == "stop" else REDUCE, house)
+    return _end(state, STOPPED if decision.outcome == "stop" else REDUCE, context)
 
 
-def _end(state: AlertState, outcome: str, house: House) -> AlertState:
+def _end(state: AlertState, outcome: str, context: RuleContext) -> AlertState:
     """End it; the session that opened last takes one that stands alone as its own, and owes what follows (R-B4).
 
     SIGNALs and alerts answer only what is owed in the session that they name, so an alert cannot owe them itself.
     """
-    parent = state.parent or latest_session(house)
+    parent = state.parent or latest_session(context)
     return evolve(state, phase=ENDED, owed=(), outcome=outcome, parent=parent)
 
 
-def brief(state: AlertState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: AlertState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Tell the seat what the alert is about, and between what the rules let it choose."""
     return {
         "subject": state.metric,
@@ -243,7 +243,7 @@ def brief(state: AlertState, obligation: Obligation, house: House) -> dict[str, 
         **({"trend": state.trend} if state.trend else {}),
         **({"actions": state.allowed, "is_feasible": state.is_feasible} if state.phase == DECIDING else {}),
         **({"review": state.round} if state.round > 1 else {}),
-        "desk": desk_brief(house),
+        "desk": desk_brief(context),
     }
 
 

@@ -52,7 +52,7 @@ class Book(Entries):
     def curves(self) -> dict[str, Curve]:
         """Return the curves of the strategies that are traded or hold something."""
         shown = {owner for owner, _ in self.positions}
-        if self._house is not None:
+        if self._context is not None:
             shown.update(self._life().traded())
         return {strategy_id: self.curve(strategy_id) for strategy_id in sorted(shown)}
 

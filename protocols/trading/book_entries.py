@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.house import Fold, House, Turn
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import Ruling, SocietyStarted
 from moot.protocols.research.messages import StrategyMoved
@@ -133,7 +133,7 @@ class Entries(Fold):
         self.late: dict[tuple[str, str], int] = {}
         self.in_flight: set[str] = set()
         self.level = limits.NORMAL
-        self._house: House | None = None
+        self._context: RuleContext | None = None
         self._accounts: dict[str, Account] = {}
         self._signals: dict[str, str] = {}
         self._orders: dict[str, Placed] = {}
@@ -150,7 +150,7 @@ class Entries(Fold):
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in one envelope."""
-        self._house = docket.house
+        self._context = docket.context
         body = env.body
         for ended in fx.ended:
             if ended.outcome == DEPLOYED:
@@ -327,20 +327,20 @@ class Entries(Fold):
 
     def _standing(self, strategy_id: str) -> Standing | None:
         """Return where a strategy stands in its life, None when the log does not know it."""
-        return self._life().strategies.get(strategy_id) if self._house is not None else None
+        return self._life().strategies.get(strategy_id) if self._context is not None else None
 
     def _life(self) -> Life:
-        assert self._house is not None
-        life: Life = self._house.fold_named("life")
+        assert self._context is not None
+        life: Life = self._context.fold_named("life")
         return life
 
     def _is_traded(self, strategy_id: str) -> bool:
-        return self._house is not None and bool(self._life().is_traded(strategy_id))
+        return self._context is not None and bool(self._life().is_traded(strategy_id))
 
     def _strategies(self) -> list[str]:
         """Return every strategy that has an account or is traded, by name."""
         known = set(self._accounts)
-        if self._house is not None:
+        if self._context is not None:
             known.update(self._life().traded())
         return sorted(known)
 

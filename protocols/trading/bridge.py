@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import SYSTEM_A, Seat
 from moot.protocols.kernel.table import Duty, check_figures
@@ -109,43 +109,43 @@ class BridgeState(CaseState):
 # ---------------------------------------------------------------- when it is due
 
 
-def is_underperforming(house: House, strategy_id: str) -> bool:
+def is_underperforming(context: RuleContext, strategy_id: str) -> bool:
     """Say whether a strategy's realised Sharpe ratio is worth a feedback now (R-B9).
 
     It stands in production for at least five sessions, the ratio since its promotion is below half of its
     backtest's, there was no feedback on it within a week, and no recall of it is open (R-F5).
     """
-    known = _life(house).strategies.get(strategy_id)
+    known = _life(context).strategies.get(strategy_id)
     if known is None or known.stage != PRODUCTION or known.sessions_in_production < SESSIONS:
         return False
-    actual, expected = _ratio(house, known).sharpe, known.backtest.get("sharpe")
+    actual, expected = _ratio(context, known).sharpe, known.backtest.get("sharpe")
     if actual is None or expected is None or actual >= SHARE * expected:
         return False
-    return not (_is_too_early(known, house.at) or is_recalling(house, strategy_id))
+    return not (_is_too_early(known, context.at) or is_recalling(context, strategy_id))
 
 
-def is_losing(house: House, strategy_id: str) -> bool:
+def is_losing(context: RuleContext, strategy_id: str) -> bool:
     """Say whether a strategy is to be recalled now (R-B10).
 
     It stands in production for at least five sessions, its realised Sharpe ratio is below 0, and no recall of it
     was flagged before.
     """
-    known = _life(house).strategies.get(strategy_id)
+    known = _life(context).strategies.get(strategy_id)
     if known is None or known.stage != PRODUCTION or known.sessions_in_production < SESSIONS:
         return False
-    actual = _ratio(house, known).sharpe
+    actual = _ratio(context, known).sharpe
     return actual is not None and actual < 0 and not known.is_flagged
 
 
-def is_recalling(house: House, strategy_id: str) -> bool:
+def is_recalling(context: RuleContext, strategy_id: str) -> bool:
     """Say whether a recall of a strategy is open (R-F5)."""
-    return any(s.kind == RECALL_KIND and s.strategy_id == strategy_id for s in _open(house))
+    return any(s.kind == RECALL_KIND and s.strategy_id == strategy_id for s in _open(context))
 
 
-def feedback_figures(house: House, strategy_id: str) -> dict[str, Any]:
+def feedback_figures(context: RuleContext, strategy_id: str) -> dict[str, Any]:
     """Return the field of PERFORMANCE_FEEDBACK that the log fixes, with the figures that it knows (R-B9, R-F6)."""
-    known = _life(house).strategies[strategy_id]
-    actual, expected = _ratio(house, known), known.backtest.get("sharpe")
+    known = _life(context).strategies[strategy_id]
+    actual, expected = _ratio(context, known), known.backtest.get("sharpe")
     return {
         "expected_vs_actual": {
             **({"expected_sharpe": expected} if expected is not None else {}),
@@ -155,28 +155,28 @@ def feedback_figures(house: House, strategy_id: str) -> dict[str, Any]:
     }
 
 
-def recall_figures(house: House, strategy_id: str) -> dict[str, Any]:
+def recall_figures(context: RuleContext, strategy_id: str) -> dict[str, Any]:
     """Return the fields of RECALL_FLAG that the log fixes, as far as it knows them (R-B10, R-F6)."""
-    actual = _ratio(house, _life(house).strategies[strategy_id])
+    actual = _ratio(context, _life(context).strategies[strategy_id])
     return {**({"sharpe": actual.sharpe} if actual.sharpe is not None else {}), "n": actual.n}
 
 
-def _open(house: House) -> list[BridgeState]:
-    return [state for state in house.cases.values() if isinstance(state, BridgeState)]
+def _open(context: RuleContext) -> list[BridgeState]:
+    return [state for state in context.cases.values() if isinstance(state, BridgeState)]
 
 
-def _life(house: House) -> Life:
-    life: Life = house.fold_named("life")
+def _life(context: RuleContext) -> Life:
+    life: Life = context.fold_named("life")
     return life
 
 
-def _book(house: House) -> Book:
-    book: Book = house.fold_named("book")
+def _book(context: RuleContext) -> Book:
+    book: Book = context.fold_named("book")
     return book
 
 
-def _ratio(house: House, known: Standing) -> Ratio:
-    return _book(house).ratio(known.strategy_id, "promotion")
+def _ratio(context: RuleContext, known: Standing) -> Ratio:
+    return _book(context).ratio(known.strategy_id, "promotion")
 
 
 def _is_too_early(known: Standing, now: datetime | None) -> bool:
@@ -186,7 +186,7 @@ def _is_too_early(known: Standing, now: datetime | None) -> bool:
 # ---------------------------------------------------------------- opening
 
 
-def open_feedback(env: Envelope, house: House, parent: CaseState | None) -> BridgeState:
+def open_feedback(env: Envelope, context: RuleContext, parent: CaseState | None) -> BridgeState:
     """Open a feedback, in a session or alone: the Operator owes its response.
 
     Raises:
@@ -195,24 +195,24 @@ def open_feedback(env: Envelope, house: House, parent: CaseState | None) -> Brid
     """
     body = env.body
     assert isinstance(body, PerformanceFeedback)
-    known = standing_of(house, body.strategy_id, PRODUCTION, "6.1")
+    known = standing_of(context, body.strategy_id, PRODUCTION, "6.1")
     if _is_too_early(known, env.sent_at):
         raise Violation("R-B9", f"the last feedback on {body.strategy_id} is less than a week old")
-    check_alone(house, FEEDBACK_KIND, body.strategy_id)
-    if is_recalling(house, body.strategy_id):
+    check_alone(context, FEEDBACK_KIND, body.strategy_id)
+    if is_recalling(context, body.strategy_id):
         raise Violation("R-F5", f"a recall of {body.strategy_id} is open", field="strategy_id")
-    figures = feedback_figures(house, body.strategy_id)["expected_vs_actual"]
+    figures = feedback_figures(context, body.strategy_id)["expected_vs_actual"]
     check_known(body.expected_vs_actual, figures, "expected_vs_actual", "R-B9")
     if "actual_sharpe" in body.expected_vs_actual and "n" not in body.expected_vs_actual:
         why = "a ratio is published with the number of sessions that it rests on"
         raise Violation("R-F6", why, field="expected_vs_actual.n")
-    if not is_underperforming(house, body.strategy_id):
+    if not is_underperforming(context, body.strategy_id):
         raise Violation("R-B9", f"{body.strategy_id} does what it promised, or it is too early to tell")
-    live = _book(house).live_figures(body.strategy_id)
+    live = _book(context).live_figures(body.strategy_id)
     return _opened(env, parent, FEEDBACK_KIND, body.feedback_id, RESPONSE, body.strategy_id, figures, live)
 
 
-def open_recall(env: Envelope, house: House, parent: CaseState | None) -> BridgeState:
+def open_recall(env: Envelope, context: RuleContext, parent: CaseState | None) -> BridgeState:
     """Open a recall, in a session or alone: the Operator owes its request.
 
     Raises:
@@ -221,14 +221,14 @@ def open_recall(env: Envelope, house: House, parent: CaseState | None) -> Bridge
     """
     body = env.body
     assert isinstance(body, RecallFlag)
-    known = standing_of(house, body.strategy_id, PRODUCTION, "6.2")
+    known = standing_of(context, body.strategy_id, PRODUCTION, "6.2")
     if known.is_flagged:
         raise Violation("R-B10", f"{body.strategy_id} is flagged already", field="strategy_id")
-    check_alone(house, RECALL_KIND, body.strategy_id)
-    check_figures(body, recall_figures(house, body.strategy_id), "R-B10")
-    if not is_losing(house, body.strategy_id):
+    check_alone(context, RECALL_KIND, body.strategy_id)
+    check_figures(body, recall_figures(context, body.strategy_id), "R-B10")
+    if not is_losing(context, body.strategy_id):
         raise Violation("R-B10", f"{body.strategy_id} does not lose, or it is too early to tell")
-    figures, live = {"sharpe": body.sharpe, "n": body.n}, _book(house).live_figures(body.strategy_id)
+    figures, live = {"sharpe": body.sharpe, "n": body.n}, _book(context).live_figures(body.strategy_id)
     return _opened(env, parent, RECALL_KIND, body.recall_id, REQUEST, body.strategy_id, figures, live)
 
 
@@ -259,7 +259,7 @@ def _opened(
 # ---------------------------------------------------------------- moving
 
 
-def step(state: BridgeState, env: Envelope, house: House) -> BridgeState:
+def step(state: BridgeState, env: Envelope, context: RuleContext) -> BridgeState:
     """Apply a message of a seat, in a feedback or a recall.
 
     Raises:
@@ -269,16 +269,16 @@ def step(state: BridgeState, env: Envelope, house: House) -> BridgeState:
     body = env.body
     check_owed(state, env, "6.1" if state.kind == FEEDBACK_KIND else "6.2")
     if isinstance(body, FeedbackResponse):
-        return _responded(state, body, env, house)
+        return _responded(state, body, env, context)
     if isinstance(body, RecallRequest):
         _check_subject(state, body.strategy_id, "strategy_id")
         return _follow(state, env, (REFLECTION, MOVE), answer=body, result="recalled")
     if isinstance(body, CausalRecord | Reflection):
-        _check_subject(state, body.record.hypothesis_id, "record.hypothesis_id", _subject(state, house))
+        _check_subject(state, body.record.hypothesis_id, "record.hypothesis_id", _subject(state, context))
         _check_live(state, body.record.metrics)
         return _settle(state, env, still_owed(state, env))
     if isinstance(body, StrategyMoved):
-        check_move(env, house, strategy_id=state.strategy_id, from_=PRODUCTION, to=WITHDRAWN)
+        check_move(env, context, strategy_id=state.strategy_id, from_=PRODUCTION, to=WITHDRAWN)
         notice = NOTICE.owed(state.case_id, env)
         return evolve(state, owed=(*still_owed(state, env), notice))
     assert isinstance(body, DeployNotice)
@@ -298,13 +298,15 @@ def _check_live(state: BridgeState, metrics: Mapping[str, float]) -> None:
             raise Violation("R-F5", "the log does not know this figure", field=f"record.metrics.{name}")
 
 
-def may_dispute(state: BridgeState, house: House) -> bool:
+def may_dispute(state: BridgeState, context: RuleContext) -> bool:
     """Say whether the Operator may disagree: not once it asked for the recall of the same strategy (R-F5)."""
-    known = _life(house).strategies.get(state.strategy_id)
+    known = _life(context).strategies.get(state.strategy_id)
     return known is None or not known.is_recall_requested
 
 
-def _responded(state: BridgeState, body: FeedbackResponse, env: Envelope, house: House) -> BridgeState:
+def _responded(
+    state: BridgeState, body: FeedbackResponse, env: Envelope, context: RuleContext
+) -> BridgeState:
     followed = RESPONSES.get((body.stance, body.action))
     if followed is None:
         raise Violation(
@@ -312,7 +314,7 @@ def _responded(state: BridgeState, body: FeedbackResponse, env: Envelope, house:
             f"who says {body.stance} does not {body.action}: adjust or withdraw, or disagree",
             field="action",
         )
-    if body.stance == "disagree" and not may_dispute(state, house):
+    if body.stance == "disagree" and not may_dispute(state, context):
         why = f"the recall of {state.strategy_id} was requested for the same figures"
         raise Violation("R-F5", why, field="stance")
     if body.stance == "disagree" and not body.counter_evidence:
@@ -332,9 +334,9 @@ def _settle(state: BridgeState, env: Envelope, owed: tuple[Obligation, ...]) -> 
     return evolve(state, phase=ENDED, owed=(), outcome="unmoved" if state.is_missed else state.result)
 
 
-def _subject(state: BridgeState, house: House) -> str:
+def _subject(state: BridgeState, context: RuleContext) -> str:
     """Return what System A's memory calls the strategy: the debate that approved it, else its own id."""
-    known = _life(house).strategies.get(state.strategy_id)
+    known = _life(context).strategies.get(state.strategy_id)
     return (known.hypothesis_id if known is not None else "") or state.strategy_id
 
 
@@ -350,9 +352,9 @@ def notice_figures(state: BridgeState) -> dict[str, Any]:
     return {"action": "WITHDRAW", "strategy_id": state.strategy_id, "from_": PRODUCTION, "to": WITHDRAWN}
 
 
-def brief(state: BridgeState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: BridgeState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Show what the opener said and what was answered; to System A nothing of the desk (R-B11)."""
-    known = _life(house).strategies.get(state.strategy_id)
+    known = _life(context).strategies.get(state.strategy_id)
     figures: dict[str, Any] = {
         "figures": dict(state.figures),
         "answer": state.answer.model_dump(mode="json") if state.answer is not None else None,
@@ -362,27 +364,27 @@ def brief(state: BridgeState, obligation: Obligation, house: House) -> dict[str,
         return {
             **figures,
             "subject": state.strategy_id,
-            "hypothesis_id": _subject(state, house),
+            "hypothesis_id": _subject(state, context),
             "strategy": spec.model_dump(mode="json") if spec is not None else None,
             "backtest": dict(known.backtest) if known is not None else {},
             "live": dict(state.live),
         }
     if obligation.step == RESPONSE.step:
-        figures["may_dispute"] = may_dispute(state, house)
+        figures["may_dispute"] = may_dispute(state, context)
     if obligation.step == MOVE.step:
         figures |= {"strategy_id": state.strategy_id, "from_": PRODUCTION, "to": WITHDRAWN}
     elif obligation.step == NOTICE.step:
         figures |= notice_figures(state)
-    return {**figures, **shown(state.strategy_id, house)}
+    return {**figures, **shown(state.strategy_id, context)}
 
 
-def otherwise(state: BridgeState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: BridgeState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an obligation is missed: it is void, by the rule that asked for it."""
     return Decision("void", "timeout", RULES[obligation.step])
 
 
 def rule(
-    state: BridgeState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: BridgeState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
 ) -> BridgeState:
     """Apply a ruling: a missed duty, or a human STOP."""
     if decision.outcome == "stop" or obligation is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from moot.protocols.kernel.house import House
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.message import Message
 from moot.protocols.trading.book_figures import Curve, exact, measure, units
 from moot.protocols.trading.limits import PORTFOLIO, Reach, halving, position_limit, surely_held
@@ -20,13 +20,13 @@ def session_of(body: Message) -> str | None:
     return getattr(body, "session_id", "") or None
 
 
-def latest_session(house: House) -> str | None:
+def latest_session(context: RuleContext) -> str | None:
     """Return the session that opened last, None when none is open."""
-    sessions = [state for state in house.cases.values() if state.kind == "session"]
+    sessions = [state for state in context.cases.values() if state.kind == "session"]
     return max(sessions, key=lambda state: state.opened_seq).case_id if sessions else None
 
 
-def desk_brief(house: House) -> dict[str, Any]:
+def desk_brief(context: RuleContext) -> dict[str, Any]:
     """Return the desk as plain data: money in dollars with all decimals, shares as fractions.
 
     Returns:
@@ -38,8 +38,8 @@ def desk_brief(house: House) -> dict[str, Any]:
         {`position`, `exposure`, `trades`}; `curves` {strategy: {`allocation`, `cash`, `peak`}}, what drawdowns are
         computed from; `strategies` {id: …}, all but those that were withdrawn and hold nothing.
     """
-    book: Book = house.fold_named("book")
-    life: Life = house.fold_named("life")
+    book: Book = context.fold_named("book")
+    life: Life = context.fold_named("life")
     positions, curves, reaches = book.holdings(), book.curves(), book.reaches()
     figures = measure(book.cash, book.opening, positions, book.marks, curves)
     return {

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, Missed, check_figures
@@ -204,7 +204,7 @@ class DeploymentState(CaseState):
         )
 
 
-def open_deployment(env: Envelope, house: House, parent: CaseState | None) -> DeploymentState:
+def open_deployment(env: Envelope, context: RuleContext, parent: CaseState | None) -> DeploymentState:
     """Open a deployment: Guardian and Trader owe their reviews.
 
     Raises:
@@ -212,11 +212,11 @@ def open_deployment(env: Envelope, house: House, parent: CaseState | None) -> De
     """
     body = env.body
     assert isinstance(body, DeployProposal)
-    known = standing_of(house, body.strategy_id, STAGING, "4.1")
+    known = standing_of(context, body.strategy_id, STAGING, "4.1")
     if known.is_deployed:
         raise Violation("R-B12", f"{body.strategy_id} is traded on paper already", field="strategy_id")
-    check_alone(house, KIND, body.strategy_id)
-    check_rested(house, body.strategy_id)
+    check_alone(context, KIND, body.strategy_id)
+    check_rested(context, body.strategy_id)
     check_known(body.backtest_metrics, known.backtest, "backtest_metrics", "R-D20")
     state = DeploymentState(
         case_id=body.deployment_id,
@@ -231,13 +231,13 @@ def open_deployment(env: Envelope, house: House, parent: CaseState | None) -> De
     return _enter(state, REVIEWING, env)
 
 
-def check_rested(house: House, strategy_id: str) -> None:
+def check_rested(context: RuleContext, strategy_id: str) -> None:
     """Check that a strategy is not proposed again too soon after it was rejected (R-F7).
 
     Raises:
         Violation: Fewer than five sessions passed, and it has no new backtest.
     """
-    sessions = house.fold_named("life").resting.get(strategy_id)
+    sessions = context.fold_named("life").resting.get(strategy_id)
     if sessions is not None:
         left = "one session" if sessions == RESTS - 1 else f"{RESTS - sessions} sessions"
         why = f"{strategy_id} was rejected: {left} more, or a new backtest, come first"
@@ -259,7 +259,7 @@ def _reviewed(state: DeploymentState, env: Envelope, obligation: Obligation | No
     return evolve(state, owed=owed) if owed else _enter(state, DECIDING, env)
 
 
-def step(state: DeploymentState, env: Envelope, house: House) -> DeploymentState:
+def step(state: DeploymentState, env: Envelope, context: RuleContext) -> DeploymentState:
     """Apply a message of a seat.
 
     Raises:
@@ -288,7 +288,7 @@ def step(state: DeploymentState, env: Envelope, house: House) -> DeploymentState
     if isinstance(body, DeployNotice):
         check_figures(body, notice_figures(state), "R-B12")
     else:
-        check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=CANDIDATES, feedback="R-B1")
+        check_move(env, context, strategy_id=state.strategy_id, from_=STAGING, to=CANDIDATES, feedback="R-B1")
     return _enter(state, ENDED, env)
 
 
@@ -315,7 +315,7 @@ def notice_figures(state: DeploymentState) -> dict[str, Any]:
     return {"action": "STAGE", "strategy_id": state.strategy_id, "to": STAGING}
 
 
-def brief(state: DeploymentState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: DeploymentState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Show the proposal, the reviews and what the table makes of them."""
     figures: dict[str, Any] = {
         "proposal": state.proposal.model_dump(mode="json"),
@@ -329,16 +329,20 @@ def brief(state: DeploymentState, obligation: Obligation, house: House) -> dict[
     elif state.phase == RETURNING:
         figures |= {"strategy_id": state.strategy_id, "from_": STAGING, "to": CANDIDATES}
         figures["feedback"] = state.feedback
-    return {**figures, **shown(state.strategy_id, house)}
+    return {**figures, **shown(state.strategy_id, context)}
 
 
-def otherwise(state: DeploymentState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: DeploymentState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an obligation is missed (R-B1, R-B2)."""
     return MISSED[state.phase].decision
 
 
 def rule(
-    state: DeploymentState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: DeploymentState,
+    decision: Decision,
+    env: Envelope,
+    context: RuleContext,
+    obligation: Obligation | None,
 ) -> DeploymentState:
     """Apply a ruling: a missed duty, the end of its escalation, or a human STOP."""
     if decision.outcome == "stop":

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
-from moot.protocols.kernel.house import Fold, House
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import rfc3339
@@ -22,9 +22,9 @@ REMEMBERED: Final = 1024
 """For so many seqs a day may be under way that a STOP or a change of the configuration has overtaken."""
 
 
-def is_enabled(house: House) -> bool:
+def is_enabled(context: RuleContext) -> bool:
     """Say whether the society has a desk, by its logged configuration; it has none when that does not say so."""
-    desk = house.config.get("desk")
+    desk = context.config.get("desk")
     return bool(desk and desk.get("enabled"))
 
 
@@ -70,7 +70,7 @@ class DeskCalendar(Fold):
         elif isinstance(body, Stop):
             if fx.violation is None:
                 self._held_seq = env.seq
-        elif not is_enabled(docket.house):
+        elif not is_enabled(docket.context):
             if self.next is not None:
                 self._held_seq = env.seq
             self.next = None
@@ -86,11 +86,11 @@ class DeskCalendar(Fold):
 
     def alarm(self, docket: Docket) -> datetime | None:
         """Return the nominal instant of the next day to open; None while none is."""
-        return None if SYSTEM in docket.house.stopped else self.next
+        return None if SYSTEM in docket.context.stopped else self.next
 
     def ring(self, now: datetime, docket: Docket) -> Iterator[Draft]:
         """Return the Timekeeper's TRADING_DAY of the desk day that holds `now`, if it is still to be said."""
-        if self.next is not None and self.next <= now and SYSTEM not in docket.house.stopped:
+        if self.next is not None and self.next <= now and SYSTEM not in docket.context.stopped:
             yield self._duty(now)
 
     def _duty(self, now: datetime) -> Draft:
@@ -111,7 +111,7 @@ class DeskCalendar(Fold):
         session = hours.desk_day_at(body.nominal_at)
         is_its_day = env.id == _key(session.begins_at) and body == trading_day(session)
         is_new = self.opened is None or self.opened < body.nominal_at
-        was_held = self._held_seq > 0 and docket.house.seq - self._held_seq <= REMEMBERED
+        was_held = self._held_seq > 0 and docket.context.seq - self._held_seq <= REMEMBERED
         return is_its_day and is_new and (was_held or body.ends_at <= env.sent_at)
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, illegal
@@ -52,7 +52,7 @@ class HaltState(CaseState):
     is_unconfirmed: bool = False
 
 
-def open_halt(env: Envelope, house: House, parent: CaseState | None) -> HaltState:
+def open_halt(env: Envelope, context: RuleContext, parent: CaseState | None) -> HaltState:
     """Open a halt with a HALT, or with a RISK_ALERT of level HALT.
 
     Raises:
@@ -61,10 +61,10 @@ def open_halt(env: Envelope, house: House, parent: CaseState | None) -> HaltStat
     """
     body = env.body
     assert isinstance(body, Halt | RiskAlert)
-    book = house.fold_named("book")
+    book = context.fold_named("book")
     if book.halted:
         raise Violation("R-B5", f"the desk is halted already, by {book.halt_id}")
-    if env.author is Seat.OPERATOR and not _is_owed(house, env.author, body.type):
+    if env.author is Seat.OPERATOR and not _is_owed(context, env.author, body.type):
         raise Violation("R-B13", "the Operator halts the desk only while the Guardian is silent")
     return HaltState(
         case_id=body.halt_id if isinstance(body, Halt) else body.alert_id,
@@ -77,22 +77,22 @@ def open_halt(env: Envelope, house: House, parent: CaseState | None) -> HaltStat
     )
 
 
-def check_resume(env: Envelope, house: House) -> None:
+def check_resume(env: Envelope, context: RuleContext) -> None:
     """Check a RESUME that names no open halt: an admin ends System A's conservative mode by what led to it (R-F2).
 
     Raises:
         Violation: It led to no mode that is in force, or it is no admin that ends it.
     """
-    is_meant = house.conservative_a and env.case_id == house.fold_named("modes").because
+    is_meant = context.conservative_a and env.case_id == context.fold_named("modes").because
     if not is_meant or env.author is not Seat.ADMIN:
         raise Violation("K9", f"there is no open case {env.case_id}", field="case_id")
 
 
-def _is_owed(house: House, seat: Seat, kind: str) -> bool:
-    return any(o.seat is seat and kind in o.expects for state in house.cases.values() for o in state.owed)
+def _is_owed(context: RuleContext, seat: Seat, kind: str) -> bool:
+    return any(o.seat is seat and kind in o.expects for state in context.cases.values() for o in state.owed)
 
 
-def step(state: HaltState, env: Envelope, house: House) -> HaltState:
+def step(state: HaltState, env: Envelope, context: RuleContext) -> HaltState:
     """Apply a RESUME or its confirmation.
 
     Raises:
@@ -102,7 +102,7 @@ def step(state: HaltState, env: Envelope, house: House) -> HaltState:
     if (state.phase, kind) == (HALTED, "RESUME"):
         return _owe(state, env, RESUMING, Seat.GUARDIAN, "RESUME_CONFIRMED", "#b-risk")
     if (state.phase, kind) == (RESUMING, "RESUME_CONFIRMED"):
-        if env.author is Seat.ADMIN and not _is_silent(state, env, house):
+        if env.author is Seat.ADMIN and not _is_silent(state, env, context):
             raise Violation(
                 "R-B13", f"the Guardian is not silent: it has until {state.owed[0].due_at:%H:%M} UTC"
             )
@@ -112,17 +112,17 @@ def step(state: HaltState, env: Envelope, house: House) -> HaltState:
     raise illegal(state, env, "R-B5")
 
 
-def _is_silent(state: HaltState, env: Envelope, house: House) -> bool:
+def _is_silent(state: HaltState, env: Envelope, context: RuleContext) -> bool:
     """Say whether the Guardian is silent: late with this confirmation, or silent since it missed one, or its checks.
 
     Any message of the Guardian in effect ends its silence (R-B13).
     """
     if any(env.sent_at >= o.due_at for o in state.owed):
         return True
-    checks = max((getattr(case, "silent", 0) for case in house.cases.values()), default=0)
+    checks = max((getattr(case, "silent", 0) for case in context.cases.values()), default=0)
     if not state.is_unconfirmed and checks < SILENT_TICKS:
         return False
-    silences: int = house.fold_named("health").silences(Seat.GUARDIAN)
+    silences: int = context.fold_named("health").silences(Seat.GUARDIAN)
     return silences >= (1 if state.is_unconfirmed else SILENT_TICKS)
 
 
@@ -132,13 +132,13 @@ def _owe(state: HaltState, env: Envelope, phase: str, seat: Seat, expects: str, 
     return evolve(state, phase=phase, steps=n, owed=(duty.owed(state.case_id, env),))
 
 
-def otherwise(state: HaltState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: HaltState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when RESUME or its confirmation is missed."""
     return MISSED[state.phase]
 
 
 def rule(
-    state: HaltState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: HaltState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
 ) -> HaltState:
     """Apply a ruling: the Operator owes RESUME; any other, a human STOP included, leaves the desk halted."""
     if decision == RESUME:
@@ -149,9 +149,9 @@ def rule(
     return evolve(state, phase=HALTED, owed=(), is_unconfirmed=state.is_unconfirmed or is_missed)
 
 
-def brief(state: HaltState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: HaltState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Tell the seat which halt is to be lifted."""
-    return {"subject": state.case_id, "phase": state.phase, "by": state.by.value, "desk": desk_brief(house)}
+    return {"subject": state.case_id, "phase": state.phase, "by": state.by.value, "desk": desk_brief(context)}
 
 
 HALT: Final = CaseType(

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.context import Fold, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
-from moot.protocols.kernel.house import Fold, Turn
 from moot.protocols.kernel.officers import ends_outage
 from moot.protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
 from moot.protocols.kernel.times import hours, minutes, rfc3339
@@ -108,7 +108,7 @@ class Health(Fold):
         for ended in fx.ended:
             if ended.kind == CYCLE:
                 return self._cycle_ended(env, ended)
-            if ended.kind == SESSION and not docket.house.running.get(SESSION):
+            if ended.kind == SESSION and not docket.context.running.get(SESSION):
                 self._next = NEVER
         return []
 
@@ -173,7 +173,7 @@ class Health(Fold):
         while after <= env.sent_at:
             nominal, after = after, following(self._day, after)
         self._next = after
-        if not is_enabled(docket.house):
+        if not is_enabled(docket.context):
             return []
         worst = max(map(self.silences, SYSTEM_B))
         is_well = worst == 0 and self._is_consistent

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import Fold, House, Turn
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
 from moot.protocols.research.debate import DebateState
@@ -206,7 +206,7 @@ class Life(Fold):
         if isinstance(state, DebateState):
             debate, said = state.case_id, state.strategy
         elif said is None and known.strategy is None:
-            found = docket.house.fold_named("research").strategies.get(debate)
+            found = docket.context.fold_named("research").strategies.get(debate)
             said = found.strategy if found is not None else None
         metrics = self._backtests.pop(debate, None)
         known = replace(
@@ -342,13 +342,13 @@ def may_move(seat: Seat, stands: str | None, to: str) -> bool:
     return seat is Seat.ADMIN or seat in (SYSTEM_B if stands in HELD_BY_B else WRITERS[to])
 
 
-def standing_of(house: House, strategy_id: str, stage: str, rule: str) -> Standing:
+def standing_of(context: RuleContext, strategy_id: str, stage: str, rule: str) -> Standing:
     """Return what is known of a strategy that must stand in a certain store.
 
     Raises:
         Violation: It does not stand there.
     """
-    life: Life = house.fold_named("life")
+    life: Life = context.fold_named("life")
     known = life.strategies.get(strategy_id)
     if known is None:
         raise Violation(rule, f"the log knows no strategy {strategy_id}", field="strategy_id")
@@ -359,7 +359,7 @@ def standing_of(house: House, strategy_id: str, stage: str, rule: str) -> Standi
 
 def check_move(
     env: Envelope,
-    house: House,
+    context: RuleContext,
     *,
     strategy_id: str | None = None,
     from_: str | None = None,
@@ -370,7 +370,7 @@ def check_move(
 
     Args:
         env: The message.
-        house: The society's folds.
+        context: The society's folds.
         strategy_id: The strategy that is to be moved, None for any.
         from_: Where it must come from, None for anywhere.
         to: Where it must go, or the stores among which its author chooses; None for anywhere.
@@ -389,7 +389,7 @@ def check_move(
         raise Violation("R-D20", f"a {body.type} moves no strategy")
     if strategy_id is not None and body.strategy_id != strategy_id:
         raise Violation("R-D20", f"{strategy_id} is to be moved", field="strategy_id")
-    life: Life = house.fold_named("life")
+    life: Life = context.fold_named("life")
     known = life.strategies.get(body.strategy_id)
     stands = known.stage if known is not None else body.from_
     if body.from_ != stands or (from_ is not None and stands != from_):
@@ -409,7 +409,7 @@ def check_move(
     return body
 
 
-def check_moved(env: Envelope, house: House) -> None:
+def check_moved(env: Envelope, context: RuleContext) -> None:
     """Check a STRATEGY_MOVED that no open case asked for; it stands by itself.
 
     A person moves what it likes, within the rights of its seat; a bot brings back what a debate approved, or
@@ -421,25 +421,25 @@ def check_moved(env: Envelope, house: House) -> None:
     """
     if env.case_id is not None:
         raise Violation("K23", f"{env.case_id} is not open; leave the case out to move it all the same")
-    body = check_move(env, house)
+    body = check_move(env, context)
     if env.actor.kind == "human":
         return
     if env.author in SYSTEM_A:
-        _check_approved(body, house)
+        _check_approved(body, context)
     elif body.to in HELD_BY_B:
-        known = house.fold_named("life").strategies.get(body.strategy_id)
+        known = context.fold_named("life").strategies.get(body.strategy_id)
         if known is None or known.stage != PRODUCTION:
             rule = "R-B3" if body.to == PRODUCTION else "4.1"
             raise Violation(rule, f"a bot takes nothing up to {body.to} outside its case", field="to")
 
 
-def _check_approved(body: StrategyMoved, house: House) -> None:
+def _check_approved(body: StrategyMoved, context: RuleContext) -> None:
     """Check that a strategy comes from a debate that ended with an APPROVE and a passed backtest.
 
     Raises:
         Violation: It does not (R-D15), or it is another strategy than that debate's (R-D20).
     """
-    debate = house.fold_named("research").strategies.get(body.hypothesis_id)
+    debate = context.fold_named("research").strategies.get(body.hypothesis_id)
     if debate is None:
         said = body.hypothesis_id or "an unnamed debate"
         raise Violation("R-D20", f"{said} is no debate that has ended", field="hypothesis_id")

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, get_args
 
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.times import minutes
 from moot.protocols.trading import limits
 from moot.protocols.trading.hours import day_in_new_york, session_on
@@ -140,10 +140,10 @@ REASONS: Final[Mapping[NoOrderReason, Reason]] = {
 assert tuple(REASONS) == get_args(NoOrderReason)
 
 
-def facts_of(wish: Wish, house: House) -> Facts:
+def facts_of(wish: Wish, context: RuleContext) -> Facts:
     """Return what the log says for and against an order; a strategy that is not traded has no room (R-B12)."""
-    book: Book = house.fold_named("book")
-    life = house.fold_named("life")
+    book: Book = context.fold_named("book")
+    life = context.fold_named("life")
     reach = book.reach(wish.strategy_id, wish.symbol)
     takes_off = max(-reach.high if wish.sign > 0 else reach.low, 0)
     return Facts(
@@ -183,13 +183,13 @@ def most(facts: Facts, at: datetime) -> int:
     return min(facts.quantity, facts.takes_off if is_barred or facts.is_shrinking else facts.room)
 
 
-def check_reason(reason: NoOrderReason, wish: Wish, house: House, at: datetime) -> None:
+def check_reason(reason: NoOrderReason, wish: Wish, context: RuleContext, at: datetime) -> None:
     """Check a NO_ORDER.
 
     Raises:
         Violation: R-F4, its reason is not true; what stands against an order, if anything, is named.
     """
-    facts = facts_of(wish, house)
+    facts = facts_of(wish, context)
     if stands(reason, facts, at):
         return
     other = reason_for(facts, at)
@@ -197,13 +197,13 @@ def check_reason(reason: NoOrderReason, wish: Wish, house: House, at: datetime) 
     raise Violation("R-F4", why, field="reason")
 
 
-def check_growth(wish: Wish, house: House, at: datetime) -> None:
+def check_growth(wish: Wish, context: RuleContext, at: datetime) -> None:
     """Check an order against the reasons that bar what opens or grows a position; what shrinks one is always allowed.
 
     Raises:
         Violation: R-F1 or R-F17, one of them stands.
     """
-    facts = facts_of(wish, house)
+    facts = facts_of(wish, context)
     if wish.quantity <= facts.takes_off:
         return
     for row in REASONS.values():

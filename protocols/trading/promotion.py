@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
@@ -179,13 +179,13 @@ class PromotionState(CaseState):
         return row_of(*said)
 
 
-def proposal_figures(known: Standing, house: House) -> dict[str, Any]:
+def proposal_figures(known: Standing, context: RuleContext) -> dict[str, Any]:
     """Return the fields of PROMOTION_PROPOSAL that the log fixes (R-B3)."""
-    metrics = house.fold_named("book").paper_metrics(known.strategy_id)
+    metrics = context.fold_named("book").paper_metrics(known.strategy_id)
     return {"paper_trading_metrics": metrics, "days": known.days}
 
 
-def open_promotion(env: Envelope, house: House, parent: CaseState | None) -> PromotionState:
+def open_promotion(env: Envelope, context: RuleContext, parent: CaseState | None) -> PromotionState:
     """Open a promotion: Guardian and Trader owe their reviews.
 
     Raises:
@@ -193,14 +193,14 @@ def open_promotion(env: Envelope, house: House, parent: CaseState | None) -> Pro
     """
     body = env.body
     assert isinstance(body, PromotionProposal)
-    known = standing_of(house, body.strategy_id, STAGING, "4.3")
+    known = standing_of(context, body.strategy_id, STAGING, "4.3")
     if not known.is_deployed:
         raise Violation("R-B12", f"{body.strategy_id} is not traded on paper", field="strategy_id")
     if known.days < known.days_needed:
         why = f"{body.strategy_id} was traded on paper for {known.days} sessions of {known.days_needed}"
         raise Violation("R-B3", why, field="days")
-    check_alone(house, KIND, body.strategy_id)
-    check_figures(body, proposal_figures(known, house), "R-B3")
+    check_alone(context, KIND, body.strategy_id)
+    check_figures(body, proposal_figures(known, context), "R-B3")
     state = PromotionState(
         case_id=body.promotion_id,
         kind=KIND,
@@ -230,13 +230,13 @@ def _decide(state: PromotionState, decision: str, env: Envelope) -> PromotionSta
 
 
 def _reviewed(
-    state: PromotionState, env: Envelope, house: House, obligation: Obligation | None = None
+    state: PromotionState, env: Envelope, context: RuleContext, obligation: Obligation | None = None
 ) -> PromotionState:
     """Go on with the other review; when both are in or missed, to the panel or to the decision."""
     owed = still_owed(state, env, obligation)
     if owed:
         return evolve(state, owed=owed)
-    say = say_in(house, "promotions")
+    say = say_in(context, "promotions")
     if say == OFF or decided(state) != PROMOTE:
         return _enter(state, DECIDING, env)
     return _enter(evolve(state, say=say), CONVENING, env)
@@ -246,7 +246,7 @@ def _judged(state: PromotionState, opinion: Opinion, env: Envelope) -> Promotion
     return _enter(evolve(state, opinion=opinion), DECIDING, env)
 
 
-def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
+def step(state: PromotionState, env: Envelope, context: RuleContext) -> PromotionState:
     """Apply a message of a seat.
 
     Raises:
@@ -258,7 +258,7 @@ def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
         check_form(env, body, "4.3")
         is_guardian = env.author is Seat.GUARDIAN
         state = evolve(state, guardian=body) if is_guardian else evolve(state, trader=body)
-        return _reviewed(state, env, house)
+        return _reviewed(state, env, context)
     if body.type == OPENER:
         check_contract(env, CONTRACTS)
         owed = (wait(state.case_id, env, OPS),)
@@ -271,18 +271,20 @@ def step(state: PromotionState, env: Envelope, house: House) -> PromotionState:
         return _end(state, OUTCOME[state.decision])
     feedback = "R-B3" if state.decision == REJECT else ""
     to = TO[state.decision][0]
-    check_move(env, house, strategy_id=state.strategy_id, from_=STAGING, to=to, feedback=feedback)
+    check_move(env, context, strategy_id=state.strategy_id, from_=STAGING, to=to, feedback=feedback)
     return _enter(state, NOTIFYING, env)
 
 
-def child_ended(state: PromotionState, child: CaseState, env: Envelope, house: House) -> PromotionState:
+def child_ended(
+    state: PromotionState, child: CaseState, env: Envelope, context: RuleContext
+) -> PromotionState:
     """Take in how the panel ended that the decision waits for; one that comes too late changes nothing."""
     if state.phase != AWAITING or child.case_id != state.panel_id:
         return state
     return _judged(state, opinion_of(child), env)
 
 
-def discharge(state: PromotionState, obligation: Obligation, house: House) -> Message:
+def discharge(state: PromotionState, obligation: Obligation, context: RuleContext) -> Message:
     """Make the ruling that ends the wait for a panel."""
     return Ruling(
         obligation_id=None, case_id=state.case_id, outcome="void", reason=LATE, rule="R-B2", of_seq=None
@@ -317,7 +319,7 @@ def notice_figures(state: PromotionState) -> dict[str, Any]:
     return {"action": action, "strategy_id": state.strategy_id, "from_": STAGING, "to": to}
 
 
-def brief(state: PromotionState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: PromotionState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Show the proposal, the criteria, the reviews and what the table makes of them."""
     figures: dict[str, Any] = {
         "proposal": state.proposal.model_dump(mode="json"),
@@ -334,10 +336,10 @@ def brief(state: PromotionState, obligation: Obligation, house: House) -> dict[s
         figures |= {"strategy_id": state.strategy_id, "from_": STAGING, "to": TO[state.decision][0]}
     elif state.phase == NOTIFYING:
         figures |= notice_figures(state)
-    return {**figures, **shown(state.strategy_id, house)}
+    return {**figures, **shown(state.strategy_id, context)}
 
 
-def otherwise(state: PromotionState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: PromotionState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when an obligation is missed (R-B2, R-B3).
 
     A missed decision extends where a promotion is to be decided; where a rejection is, it rejects.
@@ -355,13 +357,17 @@ def _silent_decision(state: PromotionState) -> str:
 
 
 def rule(
-    state: PromotionState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: PromotionState,
+    decision: Decision,
+    env: Envelope,
+    context: RuleContext,
+    obligation: Obligation | None,
 ) -> PromotionState:
     """Apply a ruling: a missed duty, a panel that takes too long, or a human STOP."""
     if decision.outcome == "stop":
         return _end(state, "stopped")
     if state.phase == REVIEWING:
-        return _reviewed(state, env, house, obligation)
+        return _reviewed(state, env, context, obligation)
     if state.phase == CONVENING:
         return _judged(state, Opinion(why="no panel was opened"), env)
     if state.phase == AWAITING:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
@@ -23,13 +23,13 @@ def duty(seat: Seat, expects: str, channel: str, step: str) -> Duty:
     return Duty(seat, (expects,), channel, minutes(10), minutes(10), step)
 
 
-def check_alone(house: House, kind: str, strategy_id: str) -> None:
+def check_alone(context: RuleContext, kind: str, strategy_id: str) -> None:
     """Check that no other case of this kind is about a strategy.
 
     Raises:
         Violation: One is open.
     """
-    for state in house.cases.values():
+    for state in context.cases.values():
         if state.kind == kind and getattr(state, "strategy_id", "") == strategy_id:
             raise Violation("K9", f"{state.case_id} is about {strategy_id} already", field="strategy_id")
 
@@ -74,9 +74,9 @@ def check_owed(state: CaseState, env: Envelope, rule: str) -> None:
         raise illegal(state, env, rule)
 
 
-def shown(strategy_id: str, house: House) -> dict[str, Any]:
+def shown(strategy_id: str, context: RuleContext) -> dict[str, Any]:
     """Return what every brief of System B shows: what it is about, and the desk."""
-    return {"subject": strategy_id, "desk": desk_brief(house)}
+    return {"subject": strategy_id, "desk": desk_brief(context)}
 
 
 def plain(review: Message | None) -> dict[str, Any] | None:

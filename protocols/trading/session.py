@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import SYSTEM_A
@@ -84,12 +84,12 @@ UNOWED: Final = frozenset(
 """Openers that may come into a session unasked: they open a case of their own and leave it as it is."""
 
 
-def _book(house: House) -> Book:
-    book: Book = house.fold_named("book")
+def _book(context: RuleContext) -> Book:
+    book: Book = context.fold_named("book")
     return book
 
 
-def open_session(env: Envelope, house: House, parent: CaseState | None) -> SessionState:
+def open_session(env: Envelope, context: RuleContext, parent: CaseState | None) -> SessionState:
     """Open a session: every track owes its first tick, as far as it lies ahead.
 
     Raises:
@@ -127,7 +127,7 @@ def _on(state: SessionState) -> SessionState:
 # ---------------------------------------------------------------- messages
 
 
-def step(state: SessionState, env: Envelope, house: House) -> SessionState:
+def step(state: SessionState, env: Envelope, context: RuleContext) -> SessionState:
     """Apply a message of a seat: the answer to something owed, or the opener of a case of its own.
 
     Raises:
@@ -140,10 +140,10 @@ def step(state: SessionState, env: Envelope, house: House) -> SessionState:
         raise Violation("R-D18", f"it is owed from {rfc3339(owed.opened_at)} on")
     kind = kind_of_id(state, owed.id)
     subject = state.subjects.get(owed.id)
-    _check(kind, subject, state, owed, env, house)
-    after = _settled(pruned(state, house, owed), owed, env)
+    _check(kind, subject, state, owed, env, context)
+    after = _settled(pruned(state, context, owed), owed, env)
     follows = ANSWERED.get(kind)
-    return _on(follows(after, subject, env.body, house) if follows is not None else after)
+    return _on(follows(after, subject, env.body, context) if follows is not None else after)
 
 
 def _answered(state: SessionState, env: Envelope) -> Obligation | None:
@@ -197,7 +197,12 @@ def _settled(state: SessionState, owed: Obligation, env: Envelope) -> SessionSta
 
 
 def _check(
-    kind: str, subject: Subject | None, state: SessionState, owed: Obligation, env: Envelope, house: House
+    kind: str,
+    subject: Subject | None,
+    state: SessionState,
+    owed: Obligation,
+    env: Envelope,
+    context: RuleContext,
 ) -> None:
     """Hold a message against what the log fixes of it.
 
@@ -206,36 +211,36 @@ def _check(
     """
     body = env.body
     if subject is None:
-        check_figures(body, _fixed(kind, state, owed, house, body), TRACKS[kind].rule)
+        check_figures(body, _fixed(kind, state, owed, context, body), TRACKS[kind].rule)
         if isinstance(body, CheckNewStrategies):
-            _check_found(body, house)
+            _check_found(body, context)
     elif isinstance(body, StrategyMoved):
         to: Any = (STAGING, WITHDRAWN) if kind == MOVE else CANDIDATES
-        check_move(env, house, strategy_id=subject.name, to=to)
+        check_move(env, context, strategy_id=subject.name, to=to)
     else:
-        fixed = figures(kind, subject, state, house)
+        fixed = figures(kind, subject, state, context)
         if subject.may_halt and isinstance(body, RiskAlert) and body.level == "HALT":
             del fixed["level"]
         check_figures(body, fixed, FOLLOWS[kind].missed.rule)
 
 
-def _check_found(body: CheckNewStrategies, house: House) -> None:
+def _check_found(body: CheckNewStrategies, context: RuleContext) -> None:
     """Check that a poll names only candidates that were not considered yet, each once.
 
     Raises:
         Violation: It does not (spec 4.1).
     """
-    new = house.fold_named("life").to_consider()
+    new = context.fold_named("life").to_consider()
     for n, strategy_id in enumerate(body.found):
         if strategy_id not in new or strategy_id in body.found[:n]:
             raise Violation("4.1", f"{strategy_id} is no new candidate", field=f"found[{n}]")
 
 
 def _fixed(
-    track: str, state: SessionState, owed: Obligation, house: House, body: Message | None = None
+    track: str, state: SessionState, owed: Obligation, context: RuleContext, body: Message | None = None
 ) -> dict[str, Any]:
     """Return the fields of a tick that the log fixes; those that hang on its prices only when there is a body."""
-    book = _book(house)
+    book = _book(context)
     if track in ("risk", "desk", "poll"):
         measures = book.measures(body.marks) if isinstance(body, RiskCheck) else {}
         return {"nominal_at": owed.opened_at, **measures}
@@ -256,41 +261,47 @@ def _fixed(
 
 # ---------------------------------------------------------------- what follows
 
-Follows = Callable[[SessionState, Any, Any, House], SessionState]
-"""(state after the answer, subject, body, house) -> state with what follows."""
+Follows = Callable[[SessionState, Any, Any, RuleContext], SessionState]
+"""(state after the answer, subject, body, context) -> state with what follows."""
 
 
-def _checked(state: SessionState, subject: Subject | None, body: RiskCheck, house: House) -> SessionState:
-    return check_levels(evolve(state, silent=0), limits.breaches(body), house)
+def _checked(
+    state: SessionState, subject: Subject | None, body: RiskCheck, context: RuleContext
+) -> SessionState:
+    return check_levels(evolve(state, silent=0), limits.breaches(body), context)
 
 
-def _round(state: SessionState, subject: Subject | None, body: DeskCheck, house: House) -> SessionState:
-    return revoke(state, house, [fault.strategy_id for fault in body.faults])
+def _round(
+    state: SessionState, subject: Subject | None, body: DeskCheck, context: RuleContext
+) -> SessionState:
+    return revoke(state, context, [fault.strategy_id for fault in body.faults])
 
 
 def _polled(
-    state: SessionState, subject: Subject | None, body: CheckNewStrategies, house: House
+    state: SessionState, subject: Subject | None, body: CheckNewStrategies, context: RuleContext
 ) -> SessionState:
-    return consider(state, house, body.found)
+    return consider(state, context, body.found)
 
 
-def _closed(state: SessionState, subject: Subject | None, body: object, house: House) -> SessionState:
-    return measure(state, house)
+def _closed(state: SessionState, subject: Subject | None, body: object, context: RuleContext) -> SessionState:
+    return measure(state, context)
 
 
-def _reported(state: SessionState, subject: Subject | None, body: object, house: House) -> SessionState:
-    return follow(state, PROMOTION, now(house), *map(Subject, to_promote(house)))
+def _reported(
+    state: SessionState, subject: Subject | None, body: object, context: RuleContext
+) -> SessionState:
+    return follow(state, PROMOTION, now(context), *map(Subject, to_promote(context)))
 
 
-def _moved(state: SessionState, subject: Subject, body: StrategyMoved, house: House) -> SessionState:
-    return propose(state, house, body.strategy_id) if body.to == STAGING else state
+def _moved(state: SessionState, subject: Subject, body: StrategyMoved, context: RuleContext) -> SessionState:
+    return propose(state, context, body.strategy_id) if body.to == STAGING else state
 
 
-def _measured(state: SessionState, subject: Subject, body: object, house: House) -> SessionState:
-    return judge(state, house, subject.name)
+def _measured(state: SessionState, subject: Subject, body: object, context: RuleContext) -> SessionState:
+    return judge(state, context, subject.name)
 
 
-def _alert(state: SessionState, subject: Subject, body: RiskAlert, house: House) -> SessionState:
+def _alert(state: SessionState, subject: Subject, body: RiskAlert, context: RuleContext) -> SessionState:
     return _raised(state, body)
 
 
@@ -307,16 +318,16 @@ ANSWERED: Final[Mapping[str, Follows]] = {
 """What an answer leads to, by what it answers."""
 
 
-def _silent(state: SessionState, subject: Subject | None, body: object, house: House) -> SessionState:
+def _silent(state: SessionState, subject: Subject | None, body: object, context: RuleContext) -> SessionState:
     silent = state.silent + 1
     state = evolve(state, silent=silent)
-    return halt(state, house, "silence") if silent >= SILENT_TICKS else state
+    return halt(state, context, "silence") if silent >= SILENT_TICKS else state
 
 
-def _unalerted(state: SessionState, subject: Subject, body: object, house: House) -> SessionState:
+def _unalerted(state: SessionState, subject: Subject, body: object, context: RuleContext) -> SessionState:
     """Reduce at once what nobody raised an alert about; where the desk should have been halted, the Operator does."""
-    state = reduce(state, house, subject.affected)
-    return halt(state, house, "alert") if subject.level == "HALT" else state
+    state = reduce(state, context, subject.affected)
+    return halt(state, context, "alert") if subject.level == "HALT" else state
 
 
 MISSED: Final[Mapping[str, Follows]] = {
@@ -331,7 +342,7 @@ MISSED: Final[Mapping[str, Follows]] = {
 # ---------------------------------------------------------------- rulings and children
 
 
-def otherwise(state: SessionState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: SessionState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when something is missed: a tick is skipped, an alert reduces the exposure."""
     kind = kind_of_id(state, obligation.id)
     track = TRACKS.get(kind)
@@ -339,7 +350,11 @@ def otherwise(state: SessionState, obligation: Obligation, house: House) -> Deci
 
 
 def rule(
-    state: SessionState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: SessionState,
+    decision: Decision,
+    env: Envelope,
+    context: RuleContext,
+    obligation: Obligation | None,
 ) -> SessionState:
     """Apply a ruling: silence, a conservative action (R-B8), a desk to be halted (R-B5), a late fill (K11), a STOP.
 
@@ -347,20 +362,20 @@ def rule(
     """
     if decision.outcome == "stop":
         return evolve(state, phase=ENDED, owed=(), outcome=STOPPED)
-    before = pruned(state, house, obligation)
+    before = pruned(state, context, obligation)
     if obligation is None:
         if decision.reason == "late_fill":
-            return _on(flatten(before, house))
+            return _on(flatten(before, context))
         if decision == limits.HALVE:
-            return _on(reduce(before, house))
-        return _on(halt(before, house, "admin") if decision.reason == "halt_desk" else before)
+            return _on(reduce(before, context))
+        return _on(halt(before, context, "admin") if decision.reason == "halt_desk" else before)
     after = _settled(before, obligation, env)
     follows = MISSED.get(kind_of_id(state, obligation.id))
     subject = state.subjects.get(obligation.id)
-    return _on(follows(after, subject, None, house) if follows is not None else after)
+    return _on(follows(after, subject, None, context) if follows is not None else after)
 
 
-def child_ended(state: SessionState, child: CaseState, env: Envelope, house: House) -> SessionState:
+def child_ended(state: SessionState, child: CaseState, env: Envelope, context: RuleContext) -> SessionState:
     """Take in how an alert ended: positions are reduced, one that accelerates is raised again as CRITICAL (R-B4).
 
     So is one that grows while exposure cannot be reduced, or the desk is halted (R-F16).
@@ -371,33 +386,33 @@ def child_ended(state: SessionState, child: CaseState, env: Envelope, house: Hou
     if child.outcome == STOPPED:
         return _on(state)
     if child.outcome == REDUCE_EXPOSURE:
-        state = reduce(state, house, child.affected)
+        state = reduce(state, context, child.affected)
     is_stuck = child.outcome == INFEASIBLE
     if is_stuck or (child.trend == "accelerating" and child.level == "WARNING"):
         worse = Subject(child.metric, "", "CRITICAL", child.value, child.threshold, child.affected, is_stuck)
-        if not is_raised(state, worse, house):
-            state = follow(state, ALERT, now(house), worse)
+        if not is_raised(state, worse, context):
+            state = follow(state, ALERT, now(context), worse)
     return _on(state)
 
 
 # ---------------------------------------------------------------- what minds are shown
 
 
-def brief(state: SessionState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: SessionState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Show what the log fixes of a message, what it is about, the session, and the desk; System A not the desk."""
     kind = kind_of_id(state, obligation.id)
     subject = state.subjects.get(obligation.id)
     said: dict[str, Any] = {"subject": "", "nominal_at": obligation.opened_at, "session": _hours(state)}
     if subject is None:
-        said |= _fixed(kind, state, obligation, house)
+        said |= _fixed(kind, state, obligation, context)
         if kind == "poll":
-            said["found"] = house.fold_named("life").to_consider()
+            said["found"] = context.fold_named("life").to_consider()
         elif kind == "summary":
             said["period"] = f"{state.opens_at:%H:%M} to {obligation.opened_at:%H:%M} UTC"
     else:
-        said |= figures(kind, subject, state, house) | shown(kind, subject, house)
+        said |= figures(kind, subject, state, context) | shown(kind, subject, context)
         said["subject"] = subject.name
-    return said if obligation.seat in SYSTEM_A else said | {"desk": desk_brief(house)}
+    return said if obligation.seat in SYSTEM_A else said | {"desk": desk_brief(context)}
 
 
 def _hours(state: SessionState) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseState, Decision, evolve
-from moot.protocols.kernel.house import House
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
@@ -144,20 +144,20 @@ class SessionState(CaseState):
     covered: tuple[tuple[str, Subject], ...] = ()
 
 
-def _book(house: House) -> Book:
-    book: Book = house.fold_named("book")
+def _book(context: RuleContext) -> Book:
+    book: Book = context.fold_named("book")
     return book
 
 
-def _life(house: House) -> Life:
-    life: Life = house.fold_named("life")
+def _life(context: RuleContext) -> Life:
+    life: Life = context.fold_named("life")
     return life
 
 
-def now(house: House) -> datetime:
+def now(context: RuleContext) -> datetime:
     """Return the instant of the message that is being folded."""
-    assert house.at is not None
-    return house.at
+    assert context.at is not None
+    return context.at
 
 
 # ---------------------------------------------------------------- opening and closing
@@ -213,12 +213,12 @@ def of_kind(state: SessionState, kind: str) -> tuple[str, ...]:
     return tuple(key for key in state.subjects if kind_of_id(state, key) == kind)
 
 
-def pruned(state: SessionState, house: House, but: Obligation | None = None) -> SessionState:
+def pruned(state: SessionState, context: RuleContext, but: Obligation | None = None) -> SessionState:
     """Close what has become moot: what it asks for was done otherwise, or can no longer be done.
 
     Args:
         state: The session.
-        house: The society's folds.
+        context: The society's folds.
         but: The obligation that is being answered or ruled on.
     """
     if not state.subjects and not state.covered:
@@ -227,78 +227,80 @@ def pruned(state: SessionState, house: House, but: Obligation | None = None) -> 
     gone = [
         key
         for key, subject in state.subjects.items()
-        if key != kept and not _applies(kind_of_id(state, key), subject, house)
+        if key != kept and not _applies(kind_of_id(state, key), subject, context)
     ]
     changes = [(kind, state.subjects[key]) for key in gone if (kind := kind_of_id(state, key)) in CHANGES]
-    return _changing(without(state, *gone), house, changes)
+    return _changing(without(state, *gone), context, changes)
 
 
-def _changing(state: SessionState, house: House, changes: Iterable[tuple[str, Subject]]) -> SessionState:
+def _changing(
+    state: SessionState, context: RuleContext, changes: Iterable[tuple[str, Subject]]
+) -> SessionState:
     """Make the Trader owe changes of positions; what orders under way may do waits for what becomes of them."""
-    book = _book(house)
+    book = _book(context)
     wanted = [
         (kind, subject)
         for kind, subject in dict.fromkeys((*state.covered, *changes))
         if (subject.name, subject.symbol) in (book.positions if kind == REDUCE else book.late)
     ]
-    covered = tuple(found for found in wanted if not change(*found, house))
+    covered = tuple(found for found in wanted if not change(*found, context))
     if covered != state.covered:
         state = evolve(state, covered=covered)
     for kind, subject in wanted:
         if (kind, subject) not in covered:
-            state = follow(state, kind, trading_at(now(house)), subject)
+            state = follow(state, kind, trading_at(now(context)), subject)
     return state
 
 
-def change(kind: str, subject: Subject, house: House) -> int:
+def change(kind: str, subject: Subject, context: RuleContext) -> int:
     """Return the signed change of a position that a reduction owes, or what undoes late fills; 0 for none (R-B8, K11).
 
     It leaves alone what orders under way may close; once the exchange is closed there are none that still can.
     """
-    book, key = _book(house), (subject.name, subject.symbol)
-    is_open = trading_at(now(house)) == now(house)
+    book, key = _book(context), (subject.name, subject.symbol)
+    is_open = trading_at(now(context)) == now(context)
     if kind == REDUCE:
         return book.halving(*key) if is_open else halving(book.quantity(*key))
     return book.flattening(*key) if is_open else -book.late.get(key, 0)
 
 
-def _applies(kind: str, subject: Subject, house: House) -> bool:
+def _applies(kind: str, subject: Subject, context: RuleContext) -> bool:
     name = subject.name
     if kind in CHANGES:
-        return change(kind, subject, house) != 0
+        return change(kind, subject, context) != 0
     if kind == HALT:
-        return not _book(house).halted
+        return not _book(context).halted
     if kind == MOVE:
-        return _life(house).stage_of(name) == CANDIDATES
+        return _life(context).stage_of(name) == CANDIDATES
     if kind == REVOKE:
-        return _life(house).is_traded(name)
+        return _life(context).is_traded(name)
     if kind == DEPLOY:
-        return name in to_deploy(house)
+        return name in to_deploy(context)
     if kind == PROMOTE:
-        return name in to_promote(house)
+        return name in to_promote(context)
     if kind == FEEDBACK:
-        return bridge.is_underperforming(house, name)
+        return bridge.is_underperforming(context, name)
     if kind == RECALL:
-        return bridge.is_losing(house, name)
+        return bridge.is_losing(context, name)
     return True
 
 
 # ---------------------------------------------------------------- risk
 
 
-def check_levels(state: SessionState, breaches: Iterable[Breach], house: House) -> SessionState:
+def check_levels(state: SessionState, breaches: Iterable[Breach], context: RuleContext) -> SessionState:
     """Make the Guardian owe an alert for each risk whose level rose since the last check (spec 4.2, R-B7)."""
     levels: dict[str, str] = {}
     risen = []
     for breach in breaches:
-        subject = _alerted(breach, house)
+        subject = _alerted(breach, context)
         levels[subject.key] = breach.level
         has_risen = rank(breach.level) > rank(state.levels.get(subject.key, ""))
-        if has_risen and not is_raised(state, subject, house):
+        if has_risen and not is_raised(state, subject, context):
             risen.append(subject)
     if levels != state.levels:
         state = evolve(state, levels=levels)
-    return follow(state, ALERT, now(house), *risen) if risen else state
+    return follow(state, ALERT, now(context), *risen) if risen else state
 
 
 def rank(level: str) -> int:
@@ -306,28 +308,28 @@ def rank(level: str) -> int:
     return LEVELS.index(level) if level in LEVELS else 0
 
 
-def is_raised(state: SessionState, subject: Subject, house: House) -> bool:
+def is_raised(state: SessionState, subject: Subject, context: RuleContext) -> bool:
     """Say whether an alert of a risk is owed or open already, on its level or a worse one."""
-    if subject.level == "HALT" and _book(house).halted:
+    if subject.level == "HALT" and _book(context).halted:
         return True
     owed = [known for key, known in state.subjects.items() if kind_of_id(state, key) == ALERT]
-    alerts = [alert for key in state.alerts if isinstance(alert := house.cases.get(key), AlertState)]
+    alerts = [alert for key in state.alerts if isinstance(alert := context.cases.get(key), AlertState)]
     known = [(s.key, s.level) for s in owed] + [(risk_key(a.metric, *a.affected), a.level) for a in alerts]
     return any(key == subject.key and rank(level) >= rank(subject.level) for key, level in known)
 
 
-def _alerted(breach: Breach, house: House) -> Subject:
+def _alerted(breach: Breach, context: RuleContext) -> Subject:
     affected: tuple[str, ...] = ()
     if breach.metric == "drawdown":
         affected = (breach.subject,)
     elif breach.metric == "largest_position":
         affected = tuple(
-            sorted({owner for owner, symbol in _book(house).positions if symbol == breach.subject})
+            sorted({owner for owner, symbol in _book(context).positions if symbol == breach.subject})
         )
     return Subject(breach.metric, "", breach.level, breach.value, breach.threshold, affected)
 
 
-def reduce(state: SessionState, house: House, affected: Iterable[str] = ()) -> SessionState:
+def reduce(state: SessionState, context: RuleContext, affected: Iterable[str] = ()) -> SessionState:
     """Make the Trader owe a SIGNAL that halves each position of some strategies, of all when none is named (R-B8).
 
     Nothing is owed of a position while orders under way close it: nothing of it would remain to be halved.
@@ -335,98 +337,100 @@ def reduce(state: SessionState, house: House, affected: Iterable[str] = ()) -> S
     wanted = set(affected)
     subjects = [
         Subject(owner, symbol)
-        for owner, symbol in sorted(_book(house).positions)
+        for owner, symbol in sorted(_book(context).positions)
         if not wanted or owner in wanted
     ]
-    return _changing(state, house, [(REDUCE, subject) for subject in subjects])
+    return _changing(state, context, [(REDUCE, subject) for subject in subjects])
 
 
-def flatten(state: SessionState, house: House) -> SessionState:
+def flatten(state: SessionState, context: RuleContext) -> SessionState:
     """Make the Trader owe a SIGNAL that undoes what fills opened after a halt, when their trade was over (K11)."""
-    return _changing(state, house, [(FLATTEN, Subject(*key)) for key in sorted(_book(house).late)])
+    return _changing(state, context, [(FLATTEN, Subject(*key)) for key in sorted(_book(context).late)])
 
 
-def halt(state: SessionState, house: House, why: str) -> SessionState:
+def halt(state: SessionState, context: RuleContext, why: str) -> SessionState:
     """Make the Operator owe a HALT, unless the desk is halted or one is owed (R-B5, R-B13)."""
-    if _book(house).halted or of_kind(state, HALT):
+    if _book(context).halted or of_kind(state, HALT):
         return state
-    return follow(state, HALT, now(house), Subject(why))
+    return follow(state, HALT, now(context), Subject(why))
 
 
 # ---------------------------------------------------------------- strategies
 
 
-def consider(state: SessionState, house: House, found: Iterable[str]) -> SessionState:
+def consider(state: SessionState, context: RuleContext, found: Iterable[str]) -> SessionState:
     """Make the Operator owe what a poll shows: candidates are moved, what is staged is proposed (spec 4.1)."""
-    state = follow(state, MOVE, now(house), *map(Subject, found))
-    return propose(state, house, *to_deploy(house))
+    state = follow(state, MOVE, now(context), *map(Subject, found))
+    return propose(state, context, *to_deploy(context))
 
 
-def propose(state: SessionState, house: House, *strategies: str) -> SessionState:
+def propose(state: SessionState, context: RuleContext, *strategies: str) -> SessionState:
     """Make the Operator owe a DEPLOY_PROPOSAL of each strategy, once a session."""
     new = [name for name in strategies if name not in state.proposed]
     if not new:
         return state
     state = evolve(state, proposed=state.proposed.union(new))
-    return follow(state, DEPLOY, now(house), *map(Subject, new))
+    return follow(state, DEPLOY, now(context), *map(Subject, new))
 
 
-def to_deploy(house: House) -> tuple[str, ...]:
+def to_deploy(context: RuleContext) -> tuple[str, ...]:
     """Return what is staged, not traded, in no deployment under way and not rejected lately (spec 4.1, R-F7)."""
-    life = _life(house)
+    life = _life(context)
     return tuple(
         name
         for name, known in life.strategies.items()
         if known.stage == STAGING
         and not known.is_deployed
         and name not in life.resting
-        and not _is_open(house, DEPLOYMENT, name)
+        and not _is_open(context, DEPLOYMENT, name)
     )
 
 
-def to_promote(house: House) -> tuple[str, ...]:
+def to_promote(context: RuleContext) -> tuple[str, ...]:
     """Return the strategies that have their days on paper and are in no promotion that is under way (R-B3)."""
-    return tuple(name for name in _life(house).to_promote() if not _is_open(house, promotion.KIND, name))
+    return tuple(name for name in _life(context).to_promote() if not _is_open(context, promotion.KIND, name))
 
 
-def _is_open(house: House, kind: str, strategy_id: str) -> bool:
-    return any(s.kind == kind and getattr(s, "strategy_id", "") == strategy_id for s in house.cases.values())
+def _is_open(context: RuleContext, kind: str, strategy_id: str) -> bool:
+    return any(
+        s.kind == kind and getattr(s, "strategy_id", "") == strategy_id for s in context.cases.values()
+    )
 
 
-def revoke(state: SessionState, house: House, faulty: Iterable[str]) -> SessionState:
+def revoke(state: SessionState, context: RuleContext, faulty: Iterable[str]) -> SessionState:
     """Make the Operator owe the withdrawal of strategies whose third fault in a row this round shows (facts 10)."""
-    standings = _life(house).strategies
+    standings = _life(context).strategies
     named = dict.fromkeys(faulty)
     subjects = [
         Subject(name)
         for name in named
         if (known := standings.get(name)) is not None and known.is_traded and known.faults + 1 >= FAULTS
     ]
-    return follow(state, REVOKE, now(house), *subjects) if subjects else state
+    return follow(state, REVOKE, now(context), *subjects) if subjects else state
 
 
-def measure(state: SessionState, house: House) -> SessionState:
+def measure(state: SessionState, context: RuleContext) -> SessionState:
     """Make the Guardian owe the metrics of every strategy in its stores that has a position or a trade (R-D20)."""
-    book, life = _book(house), _life(house)
+    book, life = _book(context), _life(context)
     holders = {owner for owner, _ in book.positions}
     subjects = [
         Subject(name)
         for name, known in sorted(life.strategies.items())
         if known.stage in HELD_BY_B and (name in holders or book.paper_metrics(name)["trades"])
     ]
-    at = max(now(house), state.closes_at + METRICS_AFTER)
+    at = max(now(context), state.closes_at + METRICS_AFTER)
     return follow(state, METRICS, at, *subjects) if subjects else state
 
 
-def judge(state: SessionState, house: House, strategy_id: str) -> SessionState:
+def judge(state: SessionState, context: RuleContext, strategy_id: str) -> SessionState:
     """Make feedback or a recall owed when a strategy's metrics call for it (R-B9, R-B10).
 
     Once the recall is open no feedback is owed any more (R-F5).
     """
-    if bridge.is_underperforming(house, strategy_id):
-        state = follow(state, FEEDBACK, now(house), Subject(strategy_id))
-    if bridge.is_losing(house, strategy_id):
-        state = follow(state, RECALL, now(house), Subject(strategy_id))
+    if bridge.is_underperforming(context, strategy_id):
+        state = follow(state, FEEDBACK, now(context), Subject(strategy_id))
+    if bridge.is_losing(context, strategy_id):
+        state = follow(state, RECALL, now(context), Subject(strategy_id))
     return state
 
 
@@ -443,18 +447,18 @@ def is_about(subject: Subject, body: Message) -> bool:
     return isinstance(body, Halt) or getattr(body, "strategy_id", "") == subject.name
 
 
-def _level(subject: Subject, house: House) -> str:
+def _level(subject: Subject, context: RuleContext) -> str:
     """Return the level of an alert; a desk that was halted meanwhile cannot be halted again, so it is CRITICAL."""
-    return "CRITICAL" if subject.level == "HALT" and _book(house).halted else subject.level
+    return "CRITICAL" if subject.level == "HALT" and _book(context).halted else subject.level
 
 
-def figures(kind: str, subject: Subject, state: SessionState, house: House) -> dict[str, Any]:
+def figures(kind: str, subject: Subject, state: SessionState, context: RuleContext) -> dict[str, Any]:
     """Return the fields of a message of this kind that the log fixes."""
     name = subject.name
     if kind == ALERT:
         return {
             "metric": name,
-            "level": _level(subject, house),
+            "level": _level(subject, context),
             "current_value": subject.value,
             "threshold": subject.threshold,
             "affected_strategies": subject.affected,
@@ -462,20 +466,20 @@ def figures(kind: str, subject: Subject, state: SessionState, house: House) -> d
     if kind == HALT:
         return {}
     if kind in CHANGES:
-        delta = change(kind, subject, house)
+        delta = change(kind, subject, context)
         action = "BUY" if delta > 0 else "SELL"
         return {"strategy_id": name, "symbol": subject.symbol, "action": action, "quantity": abs(delta)}
     if kind == METRICS:
-        return {"date": state.date, "strategy_id": name, "realised": _book(house).realised(name)}
+        return {"date": state.date, "strategy_id": name, "realised": _book(context).realised(name)}
     return {"strategy_id": name}
 
 
-def shown(kind: str, subject: Subject, house: House) -> dict[str, Any]:
+def shown(kind: str, subject: Subject, context: RuleContext) -> dict[str, Any]:
     """Return what a mind is shown besides: what the case that it opens will hold it to, where it may go."""
-    life, name = _life(house), subject.name
+    life, name = _life(context), subject.name
     known = life.strategies.get(name)
     if kind == ALERT:
-        return {"action_required": ACTIONS[_level(subject, house)]}
+        return {"action_required": ACTIONS[_level(subject, context)]}
     if kind == MOVE:
         return {"from_": CANDIDATES, "to": (STAGING, WITHDRAWN)}
     if known is None:
@@ -485,13 +489,13 @@ def shown(kind: str, subject: Subject, house: House) -> dict[str, Any]:
     if kind == DEPLOY:
         return {"backtest_metrics": dict(known.backtest)}
     if kind == PROMOTE:
-        return promotion.proposal_figures(known, house)
+        return promotion.proposal_figures(known, context)
     if kind == RECALL:
-        return bridge.recall_figures(house, name)
+        return bridge.recall_figures(context, name)
     if kind == FEEDBACK:
         spec = known.strategy
         return {
-            **bridge.feedback_figures(house, name),
+            **bridge.feedback_figures(context, name),
             "hypothesis_id": known.hypothesis_id,
             "strategy": spec.model_dump(mode="json") if spec is not None else None,
             "backtest": dict(known.backtest),

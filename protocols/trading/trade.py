@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, illegal
@@ -113,8 +113,8 @@ def _signed(side: Side, quantity: int) -> int:
     return quantity if side == "BUY" else -quantity
 
 
-def _book(house: House) -> Book:
-    book: Book = house.fold_named("book")
+def _book(context: RuleContext) -> Book:
+    book: Book = context.fold_named("book")
     return book
 
 
@@ -135,7 +135,7 @@ def _check_price(price: float | None, field: str) -> None:
 # ---------------------------------------------------------------- the signal
 
 
-def open_trade(env: Envelope, house: House, parent: CaseState | None) -> TradeState:
+def open_trade(env: Envelope, context: RuleContext, parent: CaseState | None) -> TradeState:
     """Open a trade: the Trader owes its ORDER.
 
     Raises:
@@ -148,7 +148,7 @@ def open_trade(env: Envelope, house: House, parent: CaseState | None) -> TradeSt
     if body.action == "HOLD":
         raise Violation("K11", "HOLD is not said: what is not to be traded needs no signal", field="action")
     _check_size(body)
-    _check_growth(house, body.strategy_id, body.symbol, _signed(body.action, body.quantity))
+    _check_growth(context, body.strategy_id, body.symbol, _signed(body.action, body.quantity))
     state = TradeState(
         case_id=body.signal_id,
         kind=KIND,
@@ -164,7 +164,7 @@ def open_trade(env: Envelope, house: House, parent: CaseState | None) -> TradeSt
         limit_price=body.limit_price,
         confidence=body.confidence,
     )
-    reach, delta = _book(house).reach(body.strategy_id, body.symbol), _signed(body.action, body.quantity)
+    reach, delta = _book(context).reach(body.strategy_id, body.symbol), _signed(body.action, body.quantity)
     return evolve(state, is_shrinking=not may_grow(reach, delta), owed=_owed(state, env, ORDERS, "order", 5))
 
 
@@ -181,13 +181,13 @@ def _check_size(body: Signal | Order) -> None:
     _check_price(body.limit_price, "limit_price")
 
 
-def _check_growth(house: House, strategy_id: str, symbol: str, delta: int) -> None:
+def _check_growth(context: RuleContext, strategy_id: str, symbol: str, delta: int) -> None:
     """Check whether a position may be opened or grow at all; orders under way may become what they ask for.
 
     Raises:
         Violation: The desk is halted (R-B5), or the strategy does not trade this (R-B12).
     """
-    book = _book(house)
+    book = _book(context)
     reach = book.reach(strategy_id, symbol)
     if not may_grow(reach, delta):
         return
@@ -197,7 +197,7 @@ def _check_growth(house: House, strategy_id: str, symbol: str, delta: int) -> No
             held += f", {reach.low} to {reach.high} by the orders under way"
         why = f"the desk is halted: {strategy_id} holds {held}, and {delta:+d} opens or grows that"
         raise Violation("R-B5", why, field="quantity")
-    life = house.fold_named("life")
+    life = context.fold_named("life")
     if not life.is_traded(strategy_id):
         raise Violation("R-B12", f"{strategy_id} is not traded", field="strategy_id")
     strategy = life.strategies[strategy_id].strategy
@@ -208,7 +208,7 @@ def _check_growth(house: House, strategy_id: str, symbol: str, delta: int) -> No
 # ---------------------------------------------------------------- orders and executions
 
 
-def step(state: TradeState, env: Envelope, house: House) -> TradeState:
+def step(state: TradeState, env: Envelope, context: RuleContext) -> TradeState:
     """Apply an ORDER, a NO_ORDER or an EXECUTION.
 
     A violation of an EXECUTION leaves the trade as it is, but the book has its fill: what the next EXECUTION says is
@@ -221,12 +221,12 @@ def step(state: TradeState, env: Envelope, house: House) -> TradeState:
     """
     body = env.body
     if isinstance(body, NoOrder) and state.order is None:
-        check_reason(body.reason, _wish(state), house, env.sent_at)
+        check_reason(body.reason, _wish(state), context, env.sent_at)
         return _not_ordered(state, body)
     if isinstance(body, Order) and state.order is None:
-        return _order(state, env, body, house)
+        return _order(state, env, body, context)
     if isinstance(body, Execution) and state.order is not None:
-        return _execution(state, env, body, state.order, house)
+        return _execution(state, env, body, state.order, context)
     raise illegal(state, env, "K11")
 
 
@@ -253,18 +253,18 @@ def _not_ordered(state: TradeState, body: NoOrder) -> TradeState:
     return evolve(state, phase=ENDED, owed=(), outcome=outcome)
 
 
-def _order(state: TradeState, env: Envelope, body: Order, house: House) -> TradeState:
+def _order(state: TradeState, env: Envelope, body: Order, context: RuleContext) -> TradeState:
     _same(body.client_order_id, state.client_order_id, "client_order_id")
     _same(body.symbol, state.symbol, "symbol")
     _same(body.side, state.side, "side")
     _check_size(body)
     if body.quantity > state.quantity:
         raise Violation("K11", f"at most {state.quantity} are wanted", field="quantity")
-    if state.is_flattening and body.quantity != (left := _to_flatten(state, _book(house))):
+    if state.is_flattening and body.quantity != (left := _to_flatten(state, _book(context))):
         raise Violation("R-B5", f"{left} are to be flattened", field="quantity")
-    _check_growth(house, state.strategy_id, state.symbol, _signed(body.side, body.quantity))
-    check_growth(_wish(state, body), house, env.sent_at)
-    check_order(_book(house), house.fold_named("life"), body, state)
+    _check_growth(context, state.strategy_id, state.symbol, _signed(body.side, body.quantity))
+    check_growth(_wish(state, body), context, env.sent_at)
+    check_order(_book(context), context.fold_named("life"), body, state)
     return evolve(
         state,
         phase=EXECUTING,
@@ -286,7 +286,7 @@ def _executions(state: TradeState, env: Envelope, within: int) -> tuple[Obligati
     return _owed(state, env, ("EXECUTION",), f"execution-{state.executions + 1}", within)
 
 
-def check_execution(env: Envelope, house: House) -> None:
+def check_execution(env: Envelope, context: RuleContext) -> None:
     """Check an EXECUTION that no open case asked for: it came late, and is booked all the same (K11).
 
     Raises:
@@ -295,8 +295,8 @@ def check_execution(env: Envelope, house: House) -> None:
     """
     body = env.body
     assert isinstance(body, Execution)
-    _check_fact(body, house)
-    book = _book(house)
+    _check_fact(body, context)
+    book = _book(context)
     placed = book.placed(body.client_order_id)
     if placed is None:
         why = f"no ORDER {body.client_order_id} stands in the log"
@@ -318,13 +318,13 @@ def _check_flag(body: Execution, *, is_late: bool) -> None:
         raise Violation("K11", why, field="fill_after_halt")
 
 
-def _check_fact(body: Execution, house: House) -> None:
+def _check_fact(body: Execution, context: RuleContext) -> None:
     """Check an EXECUTION by itself.
 
     Raises:
         Violation: K11, it is told twice, or its numbers make no fill.
     """
-    if _book(house).is_booked(body.execution_id):
+    if _book(context).is_booked(body.execution_id):
         raise Violation("K11", f"{body.execution_id} is booked already", field="execution_id")
     if body.qty_filled:
         _check_price(body.avg_price, "avg_price")
@@ -336,12 +336,14 @@ def _check_fact(body: Execution, house: House) -> None:
         raise Violation("K11", "partial needs a fill", field="qty_filled")
 
 
-def _execution(state: TradeState, env: Envelope, body: Execution, order: Order, house: House) -> TradeState:
-    book = _book(house)
+def _execution(
+    state: TradeState, env: Envelope, body: Execution, order: Order, context: RuleContext
+) -> TradeState:
+    book = _book(context)
     _same(body.client_order_id, order.client_order_id, "client_order_id")
     _same(body.symbol, order.symbol, "symbol")
     _same(body.action, order.side, "action")
-    _check_fact(body, house)
+    _check_fact(body, context)
     filled = book.filled(order.client_order_id) + body.qty_filled
     _check_filled(body, filled, order.quantity)
     is_late = _is_late(state, book)
@@ -431,13 +433,13 @@ def on_halt(state: CaseState) -> Decision | None:
     return None
 
 
-def otherwise(state: TradeState, obligation: Obligation, house: House) -> Decision:
+def otherwise(state: TradeState, obligation: Obligation, context: RuleContext) -> Decision:
     """Say what the referee rules when the Trader is silent."""
     return MISSED[state.phase][0]
 
 
 def rule(
-    state: TradeState, decision: Decision, env: Envelope, house: House, obligation: Obligation | None
+    state: TradeState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
 ) -> TradeState:
     """Apply a ruling: a silence, a halt, or a human STOP.
 
@@ -453,7 +455,7 @@ def rule(
             return evolve(state, phase=ENDED, owed=(), outcome=HALTED)
         owed = _executions(state, env, 5)
         return evolve(state, phase=CANCELLING, owed=owed, executions=state.executions + 1)
-    book, order = _book(house), state.order
+    book, order = _book(context), state.order
     if order is not None and _is_late(state, book):
         after_halt = state.after_halt + book.filled(order.client_order_id) - state.filled
         held = book.quantity(state.strategy_id, state.symbol)
@@ -463,7 +465,7 @@ def rule(
     return evolve(state, phase=ENDED, owed=(), outcome=outcome)
 
 
-def brief(state: TradeState, obligation: Obligation, house: House) -> dict[str, Any]:
+def brief(state: TradeState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
     """Tell the Trader what is to be ordered, or which order waits for the broker's answer.
 
     Of one that is to be given: `facts` for and against it, and what they come to at the log's last instant: `most`
@@ -471,16 +473,16 @@ def brief(state: TradeState, obligation: Obligation, house: House) -> dict[str, 
     shares that are booked, `remaining` ones, `is_after_halt`: what fills now must say `fill_after_halt`, and phase
     `cancelling`: the order is to be cancelled.
     """
-    book, order = _book(house), state.order
+    book, order = _book(context), state.order
     shown = {
         "subject": state.strategy_id,
         "phase": state.phase,
         "client_order_id": state.client_order_id,
         "symbol": state.symbol,
-        "desk": desk_brief(house),
+        "desk": desk_brief(context),
     }
     if order is None:
-        facts, at = facts_of(_wish(state), house), house.at or state.anchor_at
+        facts, at = facts_of(_wish(state), context), context.at or state.anchor_at
         return shown | {
             "side": state.side,
             "quantity": _to_flatten(state, book) if state.is_flattening else state.quantity,

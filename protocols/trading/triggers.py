@@ -8,9 +8,9 @@ from typing import Final
 
 from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER
 from moot.protocols.escalation.watch import Condition, Source
+from moot.protocols.kernel.context import Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.house import Turn
 from moot.protocols.kernel.seats import SYSTEM_B
 from moot.protocols.research.triggers import ConsecutiveTimeouts
 from moot.protocols.trading.alert import INFEASIBLE, AlertState
@@ -63,7 +63,7 @@ class Halts(Source):
     def _blocked(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Ask anew one limit after a silence that leaves the desk halted; a RESUME takes that back (R-F14)."""
         case_id = env.case_id or ""
-        if case_id not in self._in_force or docket.house.fold_named("watch").is_open(HALT_KIND, case_id):
+        if case_id not in self._in_force or docket.context.fold_named("watch").is_open(HALT_KIND, case_id):
             return NOTHING
         since, condition = self._in_force[case_id]
         if env.body.type == "RESUME" and fx.violation is None and case_id in self._stuck:

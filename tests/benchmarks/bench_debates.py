@@ -6,7 +6,7 @@ MICRO_CYCLE_REPORT. A full debate is eight, it ends by the first criterion (two 
 RISK_ASSESSMENT, REBUTTAL, RISK_ASSESSMENT, VERDICT (REJECT), REFLECTION, MICRO_CYCLE_REPORT.
 
 The minds have their bodies ready, validated beforehand, and put the ids and figures of the case into a copy. All else
-is as in a society: the office posts the trigger, bots are woken and shown views, drafts are admitted, told from
+is as in a society: the duty runner posts the trigger, bots are woken and shown views, drafts are admitted, told from
 duplicates, numbered, written, chained, folded into docket, ledger and memory.
 """
 
@@ -25,7 +25,7 @@ from time import perf_counter
 from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.officers import timekeeper
-from moot.bots.officers.office import Office
+from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.bus import Bus
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import SqliteBus
@@ -106,7 +106,7 @@ async def run(
     bus: Bus = await made if asyncio.iscoroutine(made) else made  # type: ignore[assignment]
     host = Host(rules=rules, gate=gate, bus=bus, store=InMemoryStore(), clock=StillClock())
     host.attach()
-    calendar = host.docket.house.fold_named("calendar")
+    calendar = host.docket.context.fold_named("calendar")
     assert isinstance(calendar, Crowded)
     calendar.at_once = at_once  # type: ignore[attr-defined]
     done = asyncio.get_running_loop().create_future()
@@ -121,8 +121,8 @@ async def run(
                     done.set_result(None)
 
     host.listeners.append(count)
-    office = Office(host, StillClock())
-    host.office = office
+    duty_runner = DutyRunner(host, StillClock())
+    host.duty_runner = duty_runner
     mind = ReadyMind(messages)
     for seat in sorted(SYSTEM_A):
         host.seat_bot(Bot(seat, mind, host, StillClock()))
@@ -143,7 +143,7 @@ async def run(
             after_seq=0,
         )
     )
-    task = asyncio.create_task(office.run())
+    task = asyncio.create_task(duty_runner.run())
     waiting = asyncio.wait([done, task], return_when=asyncio.FIRST_COMPLETED)
     await waiting
     if task.done():

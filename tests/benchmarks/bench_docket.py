@@ -56,7 +56,7 @@ class Crowded(Calendar):
             yield self._trigger(n)
 
     def _free(self, docket: Docket) -> int:
-        return min(self.left, self.at_once - docket.house.running.get("cycle", 0))
+        return min(self.left, self.at_once - docket.context.running.get("cycle", 0))
 
     def _trigger(self, n: int) -> Draft:
         return Draft(
@@ -80,7 +80,7 @@ def _report(owed: Obligation, docket: Docket) -> Message:
     state = docket.cases[owed.case_id]
     brief = docket.rules.types["cycle"].brief
     assert brief is not None
-    return bodies.report(brief(state, owed, docket.house), owed.case_id)
+    return bodies.report(brief(state, owed, docket.context), owed.case_id)
 
 
 ANSWERS: dict[str, Callable[[Obligation, Docket], Message]] = {

@@ -89,7 +89,7 @@ class Stage(ArenaTable):
             refused="",
             transcript=tuple(env for env in self.log if env.case_id == self.run_id),
             notes=(),
-            brief=self.rules.types["run"].brief(self.state, owed, self.docket.house),  # type: ignore[misc]
+            brief=self.rules.types["run"].brief(self.state, owed, self.docket.context),  # type: ignore[misc]
             memory=self.store.read(),
         )
 

@@ -155,7 +155,7 @@ class Chance:
             return
         body = self.answers.to(owed, self.docket)
         cause, hops = self.causes[owed.id]
-        holder = self.docket.house.holders.get(owed.seat)
+        holder = self.docket.context.holders.get(owed.seat)
         by_person = owed.seat in PEOPLE or holder is not None
         draft = Draft(
             channel=CHANNEL_OF.get(body.type, owed.channel),
@@ -165,7 +165,7 @@ class Chance:
             case_id=None if body.type == "HYPOTHESIS" else owed.case_id,
             obligation_id=owed.id,
             attempt=attempt,
-            tenure=self.docket.house.tenures.get(owed.seat, 0),
+            tenure=self.docket.context.tenures.get(owed.seat, 0),
             in_reply_to=None if holder is not None else cause,
             hops=0 if holder is not None else hops + 1,
         )

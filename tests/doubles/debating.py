@@ -94,7 +94,7 @@ def report(table: Table) -> Envelope:
     owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
     brief = table.docket.rules.types["cycle"].brief
     assert brief is not None
-    figures = brief(table.docket.cases[owed.case_id], owed, table.docket.house)
+    figures = brief(table.docket.cases[owed.case_id], owed, table.docket.context)
     return table.say(EVOLVER, bodies.report(figures, owed.case_id))
 
 

@@ -71,7 +71,7 @@ class MindedDesk(DeskTable):
             "notes": (),
             "brief": self.brief(owed),
             "memory": InMemoryStore().read(),
-            "config": self.docket.house.config,
+            "config": self.docket.context.config,
         }
         return View(**{**fields, **over})
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
+from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import GENESIS, Envelope
-from moot.protocols.kernel.house import Fold
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import SocietyStarted
@@ -87,13 +87,13 @@ class DeskTable(Table):
     @property
     def book(self) -> Book:
         """Return the fold of money."""
-        found: Book = self.docket.house.fold_named("book")
+        found: Book = self.docket.context.fold_named("book")
         return found
 
     @property
     def life(self) -> Life:
         """Return the fold of strategies."""
-        found: Life = self.docket.house.fold_named("life")
+        found: Life = self.docket.context.fold_named("life")
         return found
 
     @property
@@ -109,7 +109,7 @@ class DeskTable(Table):
         """Return what the mind is shown for an obligation."""
         case_type = self.rules.types[self.docket.cases[owed.case_id].kind]
         assert case_type.brief is not None
-        return case_type.brief(self.docket.cases[owed.case_id], owed, self.docket.house)
+        return case_type.brief(self.docket.cases[owed.case_id], owed, self.docket.context)
 
     def broke(self, env: Envelope) -> str:
         """Return the rule that a message broke, "" for none."""

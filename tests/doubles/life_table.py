@@ -27,7 +27,7 @@ class Told(CaseState):
     rulings: tuple[Decision, ...] = ()
 
 
-def _open(env: Envelope, house: Any, parent: CaseState | None) -> Told:
+def _open(env: Envelope, context: Any, parent: CaseState | None) -> Told:
     return Told(
         case_id=env.body.session_id,  # type: ignore[attr-defined]
         kind="session",
@@ -37,12 +37,12 @@ def _open(env: Envelope, house: Any, parent: CaseState | None) -> Told:
     )
 
 
-def _step(state: Told, env: Envelope, house: Any) -> Told:
+def _step(state: Told, env: Envelope, context: Any) -> Told:
     """Take every message; WEEKLY_TRADING_REPORT ends it."""
     return evolve(state, outcome="closed") if env.body.type == "WEEKLY_TRADING_REPORT" else state
 
 
-def _rule(state: Told, decision: Decision, env: Envelope, house: Any, obligation: Any) -> Told:
+def _rule(state: Told, decision: Decision, env: Envelope, context: Any, obligation: Any) -> Told:
     outcome = "stopped" if decision.outcome == "stop" else None
     return evolve(state, rulings=(*state.rulings, decision), outcome=outcome)
 
@@ -52,7 +52,7 @@ SESSION = CaseType(
     openers=("TRADING_DAY",),
     open=_open,
     step=_step,
-    otherwise=lambda state, obligation, house: Decision("skip", "timeout", "4"),
+    otherwise=lambda state, obligation, context: Decision("skip", "timeout", "4"),
     rule=_rule,
     system="B",
 )
@@ -86,7 +86,7 @@ class LifeTable(Table):
     @property
     def life(self) -> Life:
         """Return the fold of strategies."""
-        found: Life = self.docket.house.fold_named("life")
+        found: Life = self.docket.context.fold_named("life")
         return found
 
     def standing(self, strategy_id: str = "strat_1") -> Standing:

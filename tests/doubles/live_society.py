@@ -100,9 +100,9 @@ class LiveSociety:
             return dict(found)
 
         bus.on_append = on_append
-        office = asyncio.create_task(officers())
+        duty_runner = asyncio.create_task(officers())
         async with bus, InboxPump(path, bus, decode_body), ControlPump(path, handle):
             self._ready.set()
             await self._stop.wait()
-        office.cancel()
-        await asyncio.gather(office, return_exceptions=True)
+        duty_runner.cancel()
+        await asyncio.gather(duty_runner, return_exceptions=True)

@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
-from moot.protocols.kernel.house import Fold
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Gate
@@ -24,7 +24,7 @@ from moot.protocols.trading.book import Book
 from moot.protocols.trading.bridge import RECALL
 from moot.protocols.trading.halt import HALT
 from moot.protocols.trading.health import Health
-from moot.protocols.trading.sequels import DeskSequels
+from moot.protocols.trading.policies import DeskPolicies
 from moot.protocols.trading.trade import TRADE, TradeState, check_execution
 from tests.doubles import bodies
 from tests.doubles.copying import replace
@@ -56,8 +56,8 @@ def _owe_halt(state: Hall, env: Envelope) -> Hall:
     return evolve(state, owed=(owed,))
 
 
-def _step(state: Hall, env: Envelope, house: Any) -> Hall:
-    body, book = env.body, house.fold_named("book")
+def _step(state: Hall, env: Envelope, context: Any) -> Hall:
+    body, book = env.body, context.fold_named("book")
     if isinstance(body, t.RiskCheck):
         check_figures(body, book.measures(body.marks), "R-B7")
     elif isinstance(body, t.MarketClose):
@@ -72,7 +72,7 @@ def _step(state: Hall, env: Envelope, house: Any) -> Hall:
 SESSION = CaseType(
     kind="session",
     openers=("TRADING_DAY",),
-    open=lambda env, house, parent: Hall(
+    open=lambda env, context, parent: Hall(
         case_id=env.body.session_id,  # type: ignore[attr-defined]
         kind="session",
         phase="open",
@@ -80,11 +80,11 @@ SESSION = CaseType(
         anchor_at=env.sent_at,
     ),
     step=_step,
-    otherwise=lambda state, obligation, house: Decision("void", "timeout", "R-B5"),
-    rule=lambda state, decision, env, house, obligation: evolve(
+    otherwise=lambda state, obligation, context: Decision("void", "timeout", "R-B5"),
+    rule=lambda state, decision, env, context, obligation: evolve(
         state, owed=(), outcome="stopped" if decision.outcome == "stop" else None
     ),
-    child_ended=lambda state, child, env, house: evolve(state, children=(*state.children, child)),
+    child_ended=lambda state, child, env, context: evolve(state, children=(*state.children, child)),
     system="B",
 )
 
@@ -108,7 +108,7 @@ class MoneyTable(Table):
         base = rules()
 
         def folds() -> Sequence[Fold]:
-            ours: list[Fold] = [life.Life(), Book(), DeskSequels(), Hearing()]
+            ours: list[Fold] = [life.Life(), Book(), DeskPolicies(), Hearing()]
             names = {fold.name for fold in ours} | {"desk_calendar"}
             return [*(f for f in base.new_folds() if f.name not in names), *ours]
 
@@ -144,7 +144,7 @@ class MoneyTable(Table):
     @property
     def book(self) -> Book:
         """Return the book."""
-        found: Book = self.docket.house.fold_named("book")
+        found: Book = self.docket.context.fold_named("book")
         return found
 
     @property

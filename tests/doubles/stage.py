@@ -11,7 +11,7 @@ from typing import Any
 from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind
 from moot.bots.officers import timekeeper
-from moot.bots.officers.office import Office
+from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.log.inmemory import InMemoryBus
 from moot.clock import VirtualClock
 from moot.host import Host
@@ -30,7 +30,7 @@ class Stage:
     clock: VirtualClock
     bus: InMemoryBus
     host: Host
-    office: Office
+    duty_runner: DutyRunner
     bots: dict[Seat, Bot] = field(default_factory=dict)
 
     @property
@@ -85,10 +85,10 @@ def play(
                 after_seq=0,
             )
         )
-        office = Office(host, clock)
-        host.office = office
-        task = asyncio.create_task(office.run())
-        stage = Stage(clock, bus, host, office)
+        duty_runner = DutyRunner(host, clock)
+        host.duty_runner = duty_runner
+        task = asyncio.create_task(duty_runner.run())
+        stage = Stage(clock, bus, host, duty_runner)
         for seat, mind in minds.items():
             stage.bots[seat] = Bot(seat, mind, host, clock)
             host.seat_bot(stage.bots[seat])

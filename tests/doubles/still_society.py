@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.bots.officers import timekeeper
-from moot.bots.officers.office import Office
+from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.gateway.bridge import BusBridge
 from moot.channels.gateway.guest import Host as GuestHost
 from moot.channels.gateway.server import GatewayServer
@@ -55,7 +55,7 @@ async def still_society(directory: Path, settings: Settings) -> AsyncIterator[li
             clock="virtual", durability="none", warm_up=False, after_seq=0,
         )
     )  # fmt: skip
-    host.office = Office(host, host.clock)
+    host.duty_runner = DutyRunner(host, host.clock)
     door, reception = Door(host, settings.owned({"console": "owner", "cli": "owner"})), Reception(host)
     bridge = BusBridge(bus, asyncio.get_running_loop())
 
@@ -67,7 +67,7 @@ async def still_society(directory: Path, settings: Settings) -> AsyncIterator[li
     )
     tasks = [
         asyncio.create_task(work)
-        for work in (host.office.run(), bridge.run(), GatewayServer(guests, data_dir=directory).serve())
+        for work in (host.duty_runner.run(), bridge.run(), GatewayServer(guests, data_dir=directory).serve())
     ]
     try:
         yield log

@@ -134,7 +134,7 @@ class Table:
             case_id=case_id or (owed.case_id if owed and body.type not in OPENERS else None),
             obligation_id=owed.id if owed else None,
             attempt=self.docket.attempts.get(owed.id, 0) if owed else 0,
-            tenure=self.docket.house.tenures.get(seat, 0),
+            tenure=self.docket.context.tenures.get(seat, 0),
             key=key or ("" if owed else f"k{self.keys}"),
         )
         env = self.publish(draft)

@@ -48,7 +48,7 @@ class Society(Table):
         self.notes: list[Envelope] = []
         self.applied = 0
         super().__init__(start, schedules, config)
-        self.docket.house.conservative_a = conservative
+        self.docket.context.conservative_a = conservative
         self.settle()
 
     @classmethod
@@ -75,11 +75,11 @@ class Society(Table):
             "refused": refused[-1] if attempt and refused else "",
             "transcript": tuple(shown),
             "notes": tuple(self.notes),
-            "brief": brief(state, obligation, self.docket.house) if brief is not None else {},
+            "brief": brief(state, obligation, self.docket.context) if brief is not None else {},
             "memory": self.store.read(),
-            "is_conservative": self.docket.house.conservative_a,
+            "is_conservative": self.docket.context.conservative_a,
             "elapsed": self.now - state.anchor_at,
-            "config": self.docket.house.config,
+            "config": self.docket.context.config,
         }
         return View(**{**fields, **over})
 

@@ -53,7 +53,7 @@ def live(until: timedelta, panel: dict[str, Any], silent: tuple[Seat, ...] = ())
             life.log.extend([env async for env in society.bus.read()])
             for body in life.bodies("PANEL_OPENED"):
                 life.works[body.panel_id] = society.host.contents(body.content_ref)
-            known = society.host.docket.house.fold_named("life").strategies
+            known = society.host.docket.context.fold_named("life").strategies
             life.stages.update({name: standing.stage for name, standing in known.items()})
 
     VirtualClock(START).run(main)

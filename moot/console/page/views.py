@@ -135,7 +135,7 @@ async def halt_of(model: ReadModel) -> dict[str, Any] | None:
         ConsoleError: The log has not been read yet, or cannot be.
     """
     docket = model.docket()
-    book: Book = docket.house.fold_named("book")
+    book: Book = docket.context.fold_named("book")
     state = docket.cases.get(book.halt_id) if book.halted else None
     if state is None:
         return None

@@ -102,7 +102,7 @@ async def _take(act: Act) -> Draft:
 
 
 async def _release(act: Act) -> Draft | None:
-    holders = act.society.host.docket.house.holders
+    holders = act.society.host.docket.context.holders
     seat = act.dice.pick(sorted(holders)) if holders else act.dice.pick(sorted(BOTS))
     return act.draft("#admin", SeatReleased(seat=seat.value, user_id=act.who.user_id, reason=""))
 
@@ -110,11 +110,11 @@ async def _release(act: Act) -> Draft | None:
 async def _answer(act: Act) -> Draft | None:
     """Answer what a seat owes that a person holds: as its mind would, now and then with something wrong."""
     host, dice = act.society.host, act.dice
-    held = [o for o in host.docket.open.values() if o.seat in host.docket.house.holders]
+    held = [o for o in host.docket.open.values() if o.seat in host.docket.context.holders]
     if not held:
         return await _take(act)
     owed = dice.pick(held)
-    holder = host.docket.house.holders[owed.seat]
+    holder = host.docket.context.holders[owed.seat]
     view = await host.view(owed.seat, owed)
     mind = act.society.minds.get(owed.seat)
     if view is None or mind is None:
@@ -183,11 +183,11 @@ async def _task(act: Act) -> Draft:
 
 async def _echo(act: Act) -> Draft:
     """Say again what stands in the log, as somebody else, with what surrounds it half right."""
-    dice, house = act.dice, act.society.host.docket.house
+    dice, context = act.dice, act.society.host.docket.context
     said = await act.recent()
-    seat = dice.pick((said.author, Seat.ADMIN, Seat.VIEWER, *sorted(house.holders)))
-    actor = house.holders.get(seat, act.who) if dice.chance(0.8) else act.who
-    tenure = house.tenures.get(seat, 0) if seat not in PEOPLE or dice.chance(0.1) else 0
+    seat = dice.pick((said.author, Seat.ADMIN, Seat.VIEWER, *sorted(context.holders)))
+    actor = context.holders.get(seat, act.who) if dice.chance(0.8) else act.who
+    tenure = context.tenures.get(seat, 0) if seat not in PEOPLE or dice.chance(0.1) else 0
     answers = said.obligation_id if dice.chance(0.4) else None
     channel = said.channel if dice.chance(0.8) else CHANNEL_OF.get(said.body.type, "#a-arena")
     return Draft(

@@ -30,7 +30,7 @@ def opened() -> Envelope:
     """Return a real ESCALATION: a silent critic's."""
 
     async def script(stage: Stage) -> None:
-        while not stage.host.docket.house.running.get("escalation"):
+        while not stage.host.docket.context.running.get("escalation"):
             await stage.wait(minutes=10)
 
     minds: dict[Seat, Mind] = {Seat.EXPLORER: CannedMind(), Seat.EVOLVER: CannedMind()}

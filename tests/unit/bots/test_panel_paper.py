@@ -8,7 +8,7 @@ from moot.bots.minds.simulated.panel_measures import MEASURES
 from moot.bots.minds.simulated.panel_paper import read_paper
 from tests.doubles.panel_papers import paper
 
-BODY = "We measured the rooms of the house on many nights with the same loggers, and wrote down what each one said.\n"
+BODY = "We measured the rooms of the context on many nights with the same loggers, and wrote down what each one said.\n"
 KINDS = ("abstract", "methods", "results", "limitations", "conclusion")
 
 

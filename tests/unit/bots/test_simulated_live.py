@@ -66,7 +66,7 @@ def memory_of(table: Table) -> InMemoryStore:
 def asked(table: Table, obligation: Obligation, brief: dict[str, Any]) -> Turn:
     view = View(
         obligation, obligation.seat, table.now, 0, "", tuple(table.log), (), brief, memory_of(table).read(),
-        config=table.docket.house.config,
+        config=table.docket.context.config,
     )  # fmt: skip
     return Turn(view, TOOLS)
 
@@ -77,7 +77,7 @@ def answer(table: Table, kind: str, seat: Seat) -> Any:
     state = table.docket.cases[obligation.case_id]
     brief = table.rules.types[state.kind].brief
     assert brief is not None
-    reply = run(MIND.answer(asked(table, obligation, brief(state, obligation, table.docket.house)).view))
+    reply = run(MIND.answer(asked(table, obligation, brief(state, obligation, table.docket.context)).view))
     assert reply is not None
     env = table.say(seat, reply.body, owed=obligation)
     assert table.effects[env.seq - 1].violation is None, table.effects[env.seq - 1].violation
@@ -111,7 +111,7 @@ def feed_back(table: LifeTable) -> t.PerformanceFeedback:
         f"{session}/feedback-1/evolver", session, EVOLVER, ("PERFORMANCE_FEEDBACK",), "#bridge", table.now,
         table.now + timedelta(hours=2), timedelta(hours=1),
     )  # fmt: skip
-    brief = {"subject": "strat_1", **bridge.feedback_figures(table.docket.house, "strat_1")}
+    brief = {"subject": "strat_1", **bridge.feedback_figures(table.docket.context, "strat_1")}
     reply = run(MIND.answer(asked(table, obligation, brief).view))
     assert reply is not None and isinstance(reply.body, t.PerformanceFeedback)
     assert reply.body.session_id == session
@@ -119,7 +119,7 @@ def feed_back(table: LifeTable) -> t.PerformanceFeedback:
 
 
 def recall(table: LifeTable) -> None:
-    figures = bridge.recall_figures(table.docket.house, "strat_1")
+    figures = bridge.recall_figures(table.docket.context, "strat_1")
     table.tell(GUARDIAN, t.RecallFlag(strategy_id="strat_1", **{"sharpe": -1.0, "n": 5, **figures}))
 
 
@@ -191,7 +191,7 @@ def test_r_d13_three_recalls_make_a_principle_that_the_ledger_takes() -> None:
             update={"record_id": "", "hypothesis_id": f"hyp_{n}", "lineage_id": f"hyp_{n}"}
         )
         table.tell(EVOLVER, m.Reflection(record=again))
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     since, until = table.now - timedelta(hours=24), table.now
     records = ledger.records(since, until)
     assert [one.failure_code for one in records] == ["recalled"] * 3

@@ -53,7 +53,7 @@ def view_of(table: Table, obligation: Obligation, brief: dict[str, Any]) -> View
     shown = tuple(table.log)
     return View(
         obligation, obligation.seat, table.now, 0, "", shown, (), brief, InMemoryStore().read(),
-        config=table.docket.house.config,
+        config=table.docket.context.config,
     )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def answer(table: Table, kind: str, seat: Seat = OPERATOR, seed: int = 1) -> Any
     brief = table.rules.types[state.kind].brief
     assert brief is not None
     reply = run(
-        mind_of(seed).answer(view_of(table, obligation, brief(state, obligation, table.docket.house)))
+        mind_of(seed).answer(view_of(table, obligation, brief(state, obligation, table.docket.context)))
     )
     assert reply is not None
     env = table.say(seat, reply.body, owed=obligation)
@@ -78,7 +78,7 @@ def owes(table: Table, kind: str, brief: dict[str, Any], seat: Seat = OPERATOR, 
         f"session_1/x/{seat}", "session_1", seat, (kind,), "#b-ops", table.now, table.now + timedelta(minutes=10),
         timedelta(minutes=5),
     )  # fmt: skip
-    given = {"desk": desk_brief(table.docket.house), **brief}
+    given = {"desk": desk_brief(table.docket.context), **brief}
     reply = run(mind_of(seed).answer(view_of(table, obligation, given)))
     assert reply is not None
     return reply.body
@@ -198,7 +198,7 @@ def test_r_b3_the_operator_proposes_decides_and_moves_a_promotion(says: str) -> 
     answer(table, "DEPLOY_NOTICE")
     table.trade_days(5)
     session = table.open_day()
-    figures = promotion.proposal_figures(table.standing(), table.docket.house)
+    figures = promotion.proposal_figures(table.standing(), table.docket.context)
     body = owes(table, "PROMOTION_PROPOSAL", {"subject": "strat_1", **figures})
     assert (body.days, body.session_id) == (5, "session_1")
     table.tell(OPERATOR, body.model_copy(update={"session_id": session}))
@@ -236,7 +236,7 @@ def test_market_close_says_what_the_book_makes_of_the_closing_prices() -> None:
     table.trade("SELL", 37, 99.01, symbol="BBB")
     closes = {"AAA": 102.123, "BBB": 98.7654}
     figures = table.book.close_figures(closes)
-    assert close_figures(desk_brief(table.docket.house), closes) == {
+    assert close_figures(desk_brief(table.docket.context), closes) == {
         name: value for name, value in figures.items() if name != "date"
     }
 
@@ -340,7 +340,7 @@ def act(table: LifeTable, obligation: Obligation) -> str:
     state = table.docket.cases[obligation.case_id]
     brief = table.rules.types[state.kind].brief
     assert brief is not None
-    view = view_of(table, obligation, brief(state, obligation, table.docket.house))
+    view = view_of(table, obligation, brief(state, obligation, table.docket.context))
     reply = run(mind_of().answer(view))
     assert reply is not None
     body = reply.body
@@ -439,7 +439,7 @@ def test_r_b5_the_operator_asks_to_resume_and_says_how_the_desk_stands() -> None
     table.halt()
     body = owes(table, "RESUME", {"subject": "halt"})
     assert body.reason and "admin" not in body.reason
-    falling = dict(desk_brief(table.docket.house), cash=900_000.0)
+    falling = dict(desk_brief(table.docket.context), cash=900_000.0)
     assert "admin" in owes(table, "RESUME", {"subject": "halt", "desk": falling}).reason
 
 
@@ -448,7 +448,7 @@ def test_r_b5_the_operator_asks_to_resume_and_says_how_the_desk_stands() -> None
 
 def respond(sessions: int, live: float, promised: float = 0.9, drawdown: float = -0.02) -> t.FeedbackResponse:
     table = staged()
-    desk = desk_brief(table.docket.house)
+    desk = desk_brief(table.docket.context)
     desk["strategies"]["strat_1"]["drawdown"] = drawdown
     figures = {"expected_sharpe": promised, "actual_sharpe": live, "n": sessions}
     body = owes(table, "FEEDBACK_RESPONSE", {"subject": "strat_1", "desk": desk, "figures": figures})

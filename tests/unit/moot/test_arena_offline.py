@@ -291,6 +291,6 @@ def test_a_fault_of_the_office_is_raised_and_hangs_nothing(monkeypatch):
         await asyncio.sleep(timedelta(minutes=1).total_seconds())
         raise RuntimeError("the office burns")
 
-    monkeypatch.setattr(workshop.Office, "run", fails)
+    monkeypatch.setattr(workshop.DutyRunner, "run", fails)
     with pytest.raises(RuntimeError, match="the office burns"):
         run_offline(RunOptions(task=TASK, config=OFF, script=GOOD))

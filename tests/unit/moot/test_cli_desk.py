@@ -19,9 +19,9 @@ from moot.config.settings import load_settings
 from moot.desk import Market, market
 from moot.door import Door
 from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
-from moot.protocols.kernel.house import Fold
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed, TradingDay
 from moot.reception import Reception
@@ -448,7 +448,7 @@ def test_a_halt_and_a_resume_without_ids_mean_what_is_open() -> None:
         await stage.wait(minutes=11)
         await door.publish(admins_draft(ResumeConfirmed(checks=()), "#b-risk", "c1"))
         await stage.wait(minutes=1)
-        assert not stage.host.docket.house.fold_named("book").halted
+        assert not stage.host.docket.context.fold_named("book").halted
 
     log = play({}, run)
     halted, resumed, confirmed = (

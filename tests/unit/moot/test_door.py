@@ -176,7 +176,7 @@ def test_k14_a_seat_is_spoken_for_by_who_holds_it() -> None:
         await door.publish(Draft(channel="#admin", author=Seat.ADMIN, body=taken, actor=ANN, key="take"))
         await stage.wait(minutes=6)
         owed = stage.host.docket.owed_by(Seat.CRITIC)[0]
-        tenure = stage.host.docket.house.tenures[Seat.CRITIC]
+        tenure = stage.host.docket.context.tenures[Seat.CRITIC]
 
         def answer(actor: Actor) -> Draft:
             return Draft(
@@ -232,7 +232,7 @@ def test_k14_a_person_in_the_reviewers_seat_only_writes_the_review() -> None:
                 actor=ANN,
                 case_id=owed.case_id,
                 obligation_id=owed.id,
-                tenure=stage.host.docket.house.tenures[seat],
+                tenure=stage.host.docket.context.tenures[seat],
             )
 
         for verdict in ("REVISE", "APPROVED"):

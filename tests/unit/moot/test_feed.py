@@ -68,7 +68,7 @@ def test_the_status_line_says_time_cycle_who_owes_what_until_when_and_escalation
         due = society.host.docket.owed_by(Seat.EXPLORER)[0].due_at
         await clock.sleep_until(due + timedelta(seconds=62))
         said.append(status(society, 200).plain)
-        while not society.host.docket.house.running.get("escalation"):
+        while not society.host.docket.context.running.get("escalation"):
             await clock.sleep(timedelta(minutes=10))
         said.append(status(society, 200).plain)
         await clock.sleep(timedelta(hours=5))

@@ -430,7 +430,7 @@ def test_k14_two_missed_deadlines_in_a_row_release_a_taken_seat() -> None:
     async def script(stage: Stage) -> None:
         await stage.post(person(SeatTaken(seat="critic", user_id="ann", reason="mine")))
         await until(stage, lambda: "SEAT_RELEASED" in kinds(stage.log), hours=12)
-        assert Seat.CRITIC not in stage.host.docket.house.holders
+        assert Seat.CRITIC not in stage.host.docket.context.holders
         await stage.wait(hours=3)
 
     log = play(trio(CannedMind()), script, schedules={"micro": {"cron": "0 */2 * * *"}})

@@ -92,9 +92,9 @@ def test_k7_k8_every_change_of_pace_is_a_message_of_the_timekeeper_and_time_does
     async def script(society: Society, patience: Patience) -> None:
         await reached(lambda: owes(society))
         await take(society)
-        await reached(lambda: society.host.docket.house.speed == 1.0)
+        await reached(lambda: society.host.docket.context.speed == 1.0)
         await release(society)
-        await reached(lambda: society.host.docket.house.speed == FULL)
+        await reached(lambda: society.host.docket.context.speed == FULL)
 
     sets = [env for env in live(script) if env.body.type == "CLOCK_SET"]
     assert len(sets) == 2
@@ -132,8 +132,8 @@ def test_k8_a_wall_time_of_zero_waits_for_nobody() -> None:
 
 def test_k8_an_escalation_held_open_on_a_page_is_waited_for_until_the_page_closes() -> None:
     async def script(society: Society, patience: Patience) -> None:
-        house = society.host.docket.house
-        await reached(lambda: house.running.get("escalation"))
+        context = society.host.docket.context
+        await reached(lambda: context.running.get("escalation"))
         case = next(s.case_id for s in society.host.docket.cases.values() if s.kind == "escalation")
         assert society.clock.speed == FULL, "an open escalation alone holds nothing up"
         patience.hold_open(case, True)

@@ -14,8 +14,8 @@ from structlog.testing import capture_logs
 from moot import snapshot, society
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.docket import Docket
-from moot.protocols.kernel.house import House
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Rules
 from moot.protocols.rulebook import rules
@@ -23,7 +23,7 @@ from moot.society import Plan, Society
 from moot.stored import hash_at, last_sent_at, stored_envelopes
 from tests.doubles.table import START
 
-CLASSES = {"docket": Docket, "house": House, "obligation": Obligation, "rules": Rules}
+CLASSES = {"docket": Docket, "context": RuleContext, "obligation": Obligation, "rules": Rules}
 
 
 @pytest.fixture(autouse=True)

@@ -22,8 +22,8 @@ from moot.protocols.trading import (
     desk_calendar,
     life,
     limits,
+    policies,
     promotion,
-    sequels,
     session,
     session_tracks,
     trade,
@@ -195,7 +195,7 @@ def test_r_b1_a_line_of_the_table_that_says_something_else_is_found(monkeypatch:
 
 
 def test_r_b1_an_admins_silence_is_no_consent(monkeypatch: Patch) -> None:
-    monkeypatch.setitem(sequels.OF_DEPLOYMENT, "conservative_b", Decision("DEPLOY", "admin", "R-B1"))
+    monkeypatch.setitem(policies.OF_DEPLOYMENT, "conservative_b", Decision("DEPLOY", "admin", "R-B1"))
     log = scene("4.1-disagreement-and-the-admin-is-silent")
     (found,) = second(log)
     assert found[1:] == ("desk", "R-B1")
@@ -325,8 +325,8 @@ def test_r_b9_a_second_feedback_in_a_week_is_found(monkeypatch: Patch) -> None:
 def test_a_feedback_or_a_recall_that_nothing_calls_for_is_found(
     tmp_path: Path, monkeypatch: Patch, body: str, rule: str
 ) -> None:
-    monkeypatch.setattr(bridge, "is_underperforming", lambda house, strategy_id: True)
-    monkeypatch.setattr(bridge, "is_losing", lambda house, strategy_id: True)
+    monkeypatch.setattr(bridge, "is_underperforming", lambda context, strategy_id: True)
+    monkeypatch.setattr(bridge, "is_losing", lambda context, strategy_id: True)
     seat, channel = ("evolver", "#bridge") if rule == "R-B9" else ("guardian", "#b-risk")
     more = f'  - {{after: 2h, seat: {seat}, channel: "{channel}", body: {body}}}'
     log = day(tmp_path, hours=3, more=more)
@@ -457,7 +457,7 @@ def test_r_b7_a_dropped_alert_is_found(tmp_path: Path, monkeypatch: Patch) -> No
     log = day(tmp_path, hours=2, minds=TAIL)
     assert seq_of(log, "RISK_ALERT")
     assert second(log) == []
-    monkeypatch.setattr(session, "check_levels", lambda state, breaches, house: state)
+    monkeypatch.setattr(session, "check_levels", lambda state, breaches, context: state)
     log = day(tmp_path, hours=2, minds=TAIL)
     assert second(log) == [(seq_of(log, "RISK_CHECK"), "desk", "R-B7")]
 

@@ -134,7 +134,7 @@ def _conservative() -> Table:
     slots = [(START + timedelta(hours=2 * n)).isoformat() for n in range(7)]
     table = Table(schedules={"micro": {"at": slots}})
     table.until(START + timedelta(hours=12) - timedelta(seconds=1))
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
     table.wait(seconds=2)
     return table
 

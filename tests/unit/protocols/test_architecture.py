@@ -107,10 +107,10 @@ def test_every_message_in_every_phase_moves_as_the_table_says_or_is_refused(phas
             obligation_id=None,
         )
         if body.type in DUTIES[phase].expects and other == phase:
-            assert step(state, env, table.docket.house).phase == NEXT[phase]
+            assert step(state, env, table.docket.context).phase == NEXT[phase]
         else:
             with pytest.raises(Violation):
-                step(state, env, table.docket.house)
+                step(state, env, table.docket.context)
         assert state == before
 
 
@@ -122,7 +122,7 @@ def test_silence_is_pinged_and_leads_where_its_row_says(phase):
     table.until(table.now + duty.within + duty.grace - TICK)
     assert table.log[-1].body.type == "TIMEOUT_PING"
     table.until(table.now + TICK)
-    assert table.docket.gone.closed(owed.id) is not None
+    assert table.docket.closed.find(owed.id) is not None
     assert ruling(table) == MISSED[phase].decision
     if MISSED[phase].to == ENDED:
         assert case_id in table.docket.ended
@@ -310,7 +310,7 @@ def test_the_review_and_the_adjustment_are_what_the_log_gives():
     assert beside(table, answer(table, rejects=5)).field == "rejects"
     assert beside(table, answer(table, recommendation="lower")).field == "recommendation"
     answer(table)
-    before = table.docket.house.fold_named("research").thresholds
+    before = table.docket.context.fold_named("research").thresholds
     assert beside(table, answer(table, after={**before, "tail_risk": 0.1})).field == "after"
     answer(table)
     assert weekly(table).phase == arch.REFLECTING
@@ -484,11 +484,11 @@ def test_a_stop_of_the_week_stops_its_runs():
 def test_the_seat_is_told_the_change_and_the_notebook_at_hand():
     table = refining()
     state, brief = weekly(table), table.docket.rules.types["architecture"].brief
-    told = [brief(state, owed, table.docket.house) for owed in state.owed]
+    told = [brief(state, owed, table.docket.context) for owed in state.owed]
     assert [one["change"] for one in told] == [("arch_001", "d", "n"), ("arch_002", "d", "n")]
     assert told[0]["notebook"] is None
-    table.docket.house.config = {"arena": {"enabled": True, "mcp": "my-notebook --stdio"}}
-    notebook = brief(state, state.owed[0], table.docket.house)["notebook"]
+    table.docket.context.config = {"arena": {"enabled": True, "mcp": "my-notebook --stdio"}}
+    notebook = brief(state, state.owed[0], table.docket.context)["notebook"]
     assert (
         NotebookContext.model_validate(task(table, "arch_001", notebook=notebook).notebook).notebook_id
         == "society"

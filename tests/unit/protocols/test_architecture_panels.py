@@ -73,7 +73,7 @@ def owed_of(table: Table) -> list[str]:
 def shown(table: Table, change_id: str) -> dict[str, Any]:
     state = weekly(table)
     obligation = next(o for o in state.owed if change_id in o.id)
-    found: dict[str, Any] = brief(state, obligation, table.docket.house)
+    found: dict[str, Any] = brief(state, obligation, table.docket.context)
     return found
 
 

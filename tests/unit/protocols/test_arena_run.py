@@ -291,7 +291,7 @@ def test_t02_the_planner_gets_prior_critiques_and_evidence():
         "prior_critiques": [record["rounds"][0]["reviewer_output_ref"]],
         "evidence_refs": ["n#1", "n#2"],
     }
-    brief = table.rules.types["run"].brief(table.state, table.state.owed[0], table.docket.house)
+    brief = table.rules.types["run"].brief(table.state, table.state.owed[0], table.docket.context)
     assert [issue.id for issue in brief["unresolved"]] == ["r1-1"]
 
 

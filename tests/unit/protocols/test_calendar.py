@@ -427,7 +427,7 @@ def test_k5_a_deferral_under_way_when_the_cycle_ends_is_superseded():
 def report_without_officers(table):
     owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
     brief = table.docket.rules.types["cycle"].brief
-    figures = brief(table.docket.cases[owed.case_id], owed, table.docket.house)
+    figures = brief(table.docket.cases[owed.case_id], owed, table.docket.context)
     table.post(EVOLVER, bodies.report(figures, owed.case_id))
 
 
@@ -476,7 +476,7 @@ def test_k5_a_daily_report_that_moves_the_context_under_a_trigger_is_no_fault():
     (under_way,) = due_now(table)
     owed = table.owed(EVOLVER, "DAILY_REPORT")
     table.post(EVOLVER, Answers(2, faults=0).to(owed, table.docket), owed=owed)
-    assert under_way.body.context != table.docket.house.fold_named("research").context()
+    assert under_way.body.context != table.docket.context.fold_named("research").context()
     table.publish(under_way)
     assert table.log[-1].body.context == under_way.body.context
     assert "cycle_20260223_2210" in table.docket.cases

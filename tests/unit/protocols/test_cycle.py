@@ -119,7 +119,7 @@ def test_a_report_that_differs_from_the_log_is_refused_and_owed_again(field, wro
     table, _ = reach(Phase.REFLECTING)
     reflect(table)
     owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
-    brief = table.docket.rules.types["cycle"].brief(cycle(table), owed, table.docket.house)
+    brief = table.docket.rules.types["cycle"].brief(cycle(table), owed, table.docket.context)
     env = table.say(EVOLVER, bodies.report({**brief, field: wrong}, owed.case_id))
     assert beside(table, env).field == field
     assert table.docket.attempts == {owed.id: 1}

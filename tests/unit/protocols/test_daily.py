@@ -75,7 +75,7 @@ def test_three_similar_failures_make_one_principle(failures, principles):
     assert len(body.principles) == principles
     env = table.say(EVOLVER, body, owed=owed)
     assert table.effects[env.seq - 1].violation is None
-    known = table.docket.house.fold_named("research").principles
+    known = table.docket.context.fold_named("research").principles
     assert list(known) == ["prin_001"][:principles]
     for principle in known.values():
         assert principle.evidence_count == failures
@@ -108,7 +108,7 @@ def test_a_principle_whose_figures_the_failures_do_not_give_is_refused(over, fie
     wrong = body.model_copy(update={"principles": (body.principles[0].model_copy(update=over),)})
     env = table.say(EVOLVER, wrong, owed=owed)
     assert beside(table, env).field == f"principles[0].{field}"
-    assert not table.docket.house.fold_named("research").principles
+    assert not table.docket.context.fold_named("research").principles
 
 
 def test_a_pattern_without_a_principle_is_refused():
@@ -172,7 +172,7 @@ def test_a_pattern_that_comes_back_updates_its_principle_and_no_other():
     assert beside(table, env).field == "principles[0].principle_id"
     env = table.say(EVOLVER, body, owed=owed)
     assert table.effects[env.seq - 1].violation is None
-    known = table.docket.house.fold_named("research").principles
+    known = table.docket.context.fold_named("research").principles
     assert list(known) == ["prin_001"]
     assert known["prin_001"].source_reflections == body.principles[0].source_reflections
 
@@ -193,13 +193,13 @@ def test_a_new_principle_may_not_take_the_id_of_another():
     stolen = body.principles[0].model_copy(update={"principle_id": "prin_001"})
     env = table.say(EVOLVER, body.model_copy(update={"principles": (stolen,)}), owed=owed)
     assert beside(table, env).field == "principles[0].principle_id"
-    assert table.docket.house.fold_named("research").principles["prin_001"].failure_code == "low_sharpe"
+    assert table.docket.context.fold_named("research").principles["prin_001"].failure_code == "low_sharpe"
 
 
 def test_k16_a_failure_at_the_nominal_instant_counts_today_and_one_a_tick_later_tomorrow():
     for late, expected in ((timedelta(0), 1), (TICK, 0)):
         table = Table(AT - timedelta(hours=1), schedules={"micro": {"at": EVERY_TWO_MINUTES[:0]}})
-        ledger = table.docket.house.fold_named("research")
+        ledger = table.docket.context.fold_named("research")
         for _ in range(3):
             entry = bodies.entry("failure", at=AT)
             table.now = AT + late
@@ -299,4 +299,4 @@ def test_reflections_of_timeouts_are_no_evidence():
     table = after_failures(0)
     for _ in range(3):
         table.say(EVOLVER, m.Reflection(record=bodies.entry("timeout")), channel="#a-report")
-    assert not table.docket.house.fold_named("research").records(DAY, AT)
+    assert not table.docket.context.fold_named("research").records(DAY, AT)

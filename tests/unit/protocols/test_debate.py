@@ -243,7 +243,7 @@ def test_a_second_revise_is_refused_and_rules_reject_whatever_its_form(form, pha
 
 def test_a_second_revise_by_a_final_verdict_is_the_cap_even_in_conservative_mode():
     table, case_id = reach(Phase.FINAL_JUDGING)
-    table.docket.house.conservative_a = True
+    table.docket.context.conservative_a = True
     judge_finally(table, "REVISE", 0.3)
     rejected(table, case_id, "revise_cap", "R-D9")
 
@@ -679,7 +679,7 @@ def test_a_silent_evolver_or_a_missing_revision_is_a_reject(phase):
 @pytest.mark.parametrize("verdict", ["APPROVE", "REVISE"])
 def test_conservative_mode_rejects_what_is_below_075(confidence, stands, verdict):
     table, case_id = reach(Phase.JUDGING)
-    table.docket.house.conservative_a = True
+    table.docket.context.conservative_a = True
     judge(table, verdict, confidence)
     if stands:
         assert debate(table, case_id).phase in (Phase.BACKTESTING, Phase.REQUESTING)
@@ -689,7 +689,7 @@ def test_conservative_mode_rejects_what_is_below_075(confidence, stands, verdict
 
 def test_conservative_mode_outranks_low_confidence():
     table, case_id = reach(Phase.JUDGING)
-    table.docket.house.conservative_a = True
+    table.docket.context.conservative_a = True
     judge(table, "APPROVE", 0.5)
     rejected(table, case_id, "conservative", "R-B8")
 

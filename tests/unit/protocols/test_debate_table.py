@@ -84,9 +84,9 @@ def test_every_message_in_every_phase_moves_as_the_table_says_or_is_refused_and_
     env = said(table, case_id, BODIES[kind](move), AUTHOR.get(kind, EVOLVER))
     if move is None:
         with pytest.raises(Violation):
-            step(state, env, table.docket.house)
+            step(state, env, table.docket.context)
     else:
-        new = step(state, env, table.docket.house)
+        new = step(state, env, table.docket.context)
         assert new.phase != phase
         assert new.phase == move.to or not move.to
         assert (new.outcome is None) == (new.phase != Phase.ENDED)
@@ -101,10 +101,10 @@ def test_only_the_seat_that_owes_moves_a_debate(phase, kind, author):
     state = debate(table, case_id)
     env = said(table, case_id, BODIES[kind](MOVES[phase, kind]), author)
     if author is DUTIES[phase].seat:
-        assert step(state, env, table.docket.house).phase != phase
+        assert step(state, env, table.docket.context).phase != phase
     else:
         with pytest.raises(Violation):
-            step(state, env, table.docket.house)
+            step(state, env, table.docket.context)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_message_of_another_round_is_refused_and_names_its_field(phase, kind):
             move = SimpleNamespace(round=wrong)
             env = said(table, case_id, BODIES[kind](move), DUTIES[phase].seat)
             with pytest.raises(Violation) as caught:
-                step(debate(table, case_id), env, table.docket.house)
+                step(debate(table, case_id), env, table.docket.context)
             assert caught.value.field == "round"
 
 
@@ -141,7 +141,7 @@ def test_the_cycles_budget_runs_over_the_phases_without_a_verdict_in_effect(phas
     budget = [o for o in debate(table, case_id).owed if o.seat is Seat.REFEREE]
     assert len(budget) == (phase in BUDGETED)
     for obligation in budget:
-        assert obligation.due_at == table.docket.house.started_at + timedelta(minutes=150)
+        assert obligation.due_at == table.docket.context.started_at + timedelta(minutes=150)
 
 
 def test_every_open_phase_has_one_duty_one_row_for_silence_and_an_exit():
@@ -217,9 +217,9 @@ def test_an_override_works_in_every_phase_unless_the_verdict_is_that_already(pha
     env = said(table, case_id, Override(case_id=case_id, verdict=verdict, why="I say so"), Seat.ADMIN)
     if phase not in BUDGETED and state.verdict == verdict:
         with pytest.raises(Violation):
-            step(state, env, table.docket.house)
+            step(state, env, table.docket.context)
         return
-    new = step(state, env, table.docket.house)
+    new = step(state, env, table.docket.context)
     assert new.phase == (Phase.BACKTESTING if verdict == "APPROVE" else Phase.REFLECTING)
     assert (new.verdict, new.reason) == (verdict, "override")
     known = {o.id for e in table.effects for o in e.opened}

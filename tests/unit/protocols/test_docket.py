@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.closed import KEPT
+from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import MAX_CASE_ID, MAX_HOPS, Docket
 from moot.protocols.kernel.duties import MAX_WHY, violation_of
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, seal
 from moot.protocols.kernel.errors import LocalProtocolError, OfficerFault, Violation
 from moot.protocols.kernel.frozen import thaw
-from moot.protocols.kernel.gone import KEPT
-from moot.protocols.kernel.house import Fold
 from moot.protocols.kernel.obligation import EVERYTHING, Visibility
 from moot.protocols.kernel.officers import Audit, ClockSet, Ruling, SocietyStarted, TimeoutPing
 from moot.protocols.kernel.people import Note, Override, SeatTaken
@@ -55,11 +55,11 @@ def same(one, other):
     """Say whether two dockets stand at the same place in every respect that rules may read."""
     names = ("seq", "at", "cases", "ended", "open", "attempts", "waiting", "pending", "arose")
     facts = ("started_at", "outage", "running", "tenures", "holders", "conservative_a", "stopped", "is_up")
-    ledgers = [d.house.fold_named("research") for d in (one, other)]
+    ledgers = [d.context.fold_named("research") for d in (one, other)]
     figures = ("thresholds", "principles", "strategies", "retired", "parents", "last_verdict", "direction")
     return (
         all(getattr(one, n) == getattr(other, n) for n in names)
-        and all(getattr(one.house, n) == getattr(other.house, n) for n in facts)
+        and all(getattr(one.context, n) == getattr(other.context, n) for n in facts)
         and all(getattr(ledgers[0], n) == getattr(ledgers[1], n) for n in figures)
         and one.deadlines.pinged == other.deadlines.pinged
         and one.next_instant() == other.next_instant()
@@ -102,7 +102,7 @@ def test_k18_a_pickled_docket_goes_on_as_if_nothing_had_been(long_log):
     for env in log[1500:]:
         half.fold(env)
     assert same(half, docket)
-    assert half.house.cases is half.cases
+    assert half.context.cases is half.cases
 
 
 def test_k18_an_ended_case_shrinks_to_a_line(long_log):
@@ -120,7 +120,7 @@ def test_k18_nothing_is_kept_of_obligations_that_are_closed_but_the_last(long_lo
     assert set(docket.open) <= owed
     assert docket.attempts.keys() <= owed
     assert docket.deadlines.pinged <= owed
-    assert len(docket.gone.lately) <= KEPT
+    assert len(docket.closed.lately) <= KEPT
     assert docket.waiting == {}
 
 
@@ -152,11 +152,11 @@ def test_k4_an_unknown_type_folds_as_nothing_whoever_says_it():
 
 def test_k4_the_start_explains_the_society():
     table = Table()
-    house = table.docket.house
-    assert thaw(house.config) == {"schedules": table.schedules, "admins": {"test": ["ann"]}}
-    assert (house.rules_version, house.seed, house.is_up) == ("1", 1, True)
+    context = table.docket.context
+    assert thaw(context.config) == {"schedules": table.schedules, "admins": {"test": ["ann"]}}
+    assert (context.rules_version, context.seed, context.is_up) == ("1", 1, True)
     table.stop()
-    assert not house.is_up
+    assert not context.is_up
 
 
 # ---------------------------------------------------------------- K5, K9, K10
@@ -276,7 +276,7 @@ def test_k10_a_violation_stands_beside_its_message_before_the_ruling():
 def test_k10_a_very_long_reason_is_cut():
     table, _ = opened()
     body = bodies.hypothesis(cycle_of(table)).model_copy(update={"lineage_id": "x" * 200})
-    table.docket.house.fold_named("research").retired.add("x" * 200)
+    table.docket.context.fold_named("research").retired.add("x" * 200)
     env = table.say(EXPLORER, body, channel="#a-arena")
     assert beside(table, env).why
     thresholds = {f"{n:03d}" + "y" * 190: 0.5 for n in range(500)}
@@ -303,7 +303,7 @@ def test_k6_an_outage_shifts_what_is_open_whether_it_was_said_or_not(crash):
         assert (new.due_at, new.opened_at, new.within) == (old.due_at + gap, old.opened_at, old.within)
         assert table.docket.open[old.id] is new
     assert table.docket.next_instant() == after.owed[0].due_at
-    assert table.docket.house.outage == gap
+    assert table.docket.context.outage == gap
 
 
 def test_k6_an_outage_is_nobodys_silence_to_the_microsecond():
@@ -359,7 +359,7 @@ def test_k6_an_outage_begins_with_the_stop_whatever_is_said_after_it():
     table.post(ADMIN, Note(text="anybody there?"), channel="#admin")
     table.now += timedelta(hours=1)
     table.start()
-    assert table.docket.house.outage == timedelta(hours=2)
+    assert table.docket.context.outage == timedelta(hours=2)
 
 
 def test_k6_a_waiting_case_keeps_waiting_over_an_outage():
@@ -391,7 +391,7 @@ def test_k7_time_changes_are_messages():
     table = Table()
     body = ClockSet(society_at=START, speed=120, paused=True, reason="slow down")
     table.post(Seat.TIMEKEEPER, body, channel="#admin", key="clock/1")
-    assert (table.docket.house.speed, table.docket.house.paused) == (120.0, True)
+    assert (table.docket.context.speed, table.docket.context.paused) == (120.0, True)
 
 
 def test_k12_an_obligation_says_what_its_mind_may_see():
@@ -599,7 +599,7 @@ def test_a_log_of_unknown_types_does_not_grow_the_docket():
             body=body,
         )
         table.docket.fold(env)
-    assert all(len(hearers) <= 256 for hearers in table.docket._hearers)
+    assert all(len(subscribers) <= 256 for subscribers in table.docket._subscribers)
 
 
 def test_owed_by_lists_the_oldest_first():
@@ -615,14 +615,14 @@ def test_a_silent_society_ends_every_case_by_itself():
     assert not table.docket.cases
     assert not table.docket.open
     assert table.docket.next_instant() == START + timedelta(hours=24)
-    assert [s for s in table.docket.house.running.values() if s] == []
+    assert [s for s in table.docket.context.running.values() if s] == []
 
 
 def test_a_start_in_the_middle_of_a_log_is_no_second_beginning():
     table, _ = opened()
-    started = table.docket.house.started_at
+    started = table.docket.context.started_at
     table.down(minutes=1)
-    assert table.docket.house.started_at == started
+    assert table.docket.context.started_at == started
     assert isinstance(table.last("SOCIETY_STARTED").body, SocietyStarted)
     assess(table, confidence=0.9)
     judge(table, "REJECT")

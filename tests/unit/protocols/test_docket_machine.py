@@ -208,15 +208,15 @@ class Society(RuleBasedStateMachine):
             for o in docket.open.values()
             if o.seat not in PEOPLE
         ]
-        instants += [at for fold in docket.house.folds if (at := fold.alarm(docket)) is not None]
+        instants += [at for fold in docket.context.folds if (at := fold.alarm(docket)) is not None]
         assert docket.next_instant() == min(instants, default=None)
         assert docket.next_instant() is None or docket.next_instant() > self.table.now
 
     @invariant()
-    def the_house_counts_right(self) -> None:
+    def the_context_counts_right(self) -> None:
         running = Counter(s.kind for s in self.docket.cases.values())
-        assert {k: n for k, n in self.docket.house.running.items() if n} == dict(running)
-        assert self.docket.house.cases is self.docket.cases
+        assert {k: n for k, n in self.docket.context.running.items() if n} == dict(running)
+        assert self.docket.context.cases is self.docket.cases
         assert running["cycle"] + running["architecture"] <= 1
 
     @invariant()
@@ -283,7 +283,7 @@ class Society(RuleBasedStateMachine):
             docket.fold(env)
         for name in ("cases", "ended", "open", "attempts", "waiting", "pending", "seq", "at"):
             assert getattr(docket, name) == getattr(self.docket, name), name
-        ledgers = [d.house.fold_named("research") for d in (docket, self.docket)]
+        ledgers = [d.context.fold_named("research") for d in (docket, self.docket)]
         for name in (
             "thresholds",
             "principles",
@@ -295,7 +295,7 @@ class Society(RuleBasedStateMachine):
         ):
             assert getattr(ledgers[0], name) == getattr(ledgers[1], name), name
         for name in ("running", "tenures", "holders", "conservative_a", "stopped", "outage"):
-            assert getattr(docket.house, name) == getattr(self.docket.house, name), name
+            assert getattr(docket.context, name) == getattr(self.docket.context, name), name
         assert docket.next_instant() == self.docket.next_instant()
 
 

@@ -486,10 +486,10 @@ def test_silence_expires_at_exactly_four_hours_with_the_conservative_action():
     table, env = attention()
     table.until(env.sent_at + 4 * HOUR - TICK)
     assert not resolutions(table)
-    assert not table.docket.house.conservative_a
+    assert not table.docket.context.conservative_a
     table.until(env.sent_at + 4 * HOUR)
     assert resolutions(table) == [("expired", "conservative", "referee")]
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
     assert table.docket.ended[env.case_id].outcome == "expired"
 
 
@@ -504,7 +504,7 @@ def test_k5_an_answer_at_four_hours_counts_until_the_end_stands():
     table.officers()
     assert [r[0] for r in resolutions(table)] == ["expired", "answered"]
     assert table.docket.ended[env.case_id].outcome == "answered"
-    assert not table.docket.house.conservative_a
+    assert not table.docket.context.conservative_a
 
 
 def test_r_e4_a_late_answer_is_marked_late_and_does_not_change_the_outcome():
@@ -551,7 +551,7 @@ def test_a_stop_ends_an_escalation_without_effect():
     table, env = urgent()
     table.say(ADMIN, Stop(scope=env.case_id, why="noise"), channel="#admin")
     assert table.docket.ended[env.case_id].outcome == "withdrawn"
-    assert not table.docket.house.conservative_a
+    assert not table.docket.context.conservative_a
     table.wait(hours=5)
     assert env.case_id not in {e.case_id for e in table.log if e.body.type == "ESCALATION_RESOLVED"}
 
@@ -562,7 +562,7 @@ def test_a_stop_ends_an_escalation_without_effect():
 def expired():
     table, env = attention()
     table.until(env.sent_at + 4 * HOUR)
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
     return table
 
 
@@ -579,14 +579,14 @@ def test_r_f2_the_referee_says_when_the_mode_begins_and_it_holds():
     assert modes(table) == [("A", "conservative", escalations(table)[0].case_id, "#a-arena")]
     assert table.last("MODE_CHANGED").in_reply_to == table.last("ESCALATION_RESOLVED").id
     table.wait(hours=3)
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
 
 
 def test_r_f2_a_late_answer_that_decides_ends_the_mode():
     table = expired()
     said = answer(table, 3)
     assert isinstance(table.effects[said.seq - 1].violation, Late)
-    assert not table.docket.house.conservative_a
+    assert not table.docket.context.conservative_a
     assert modes(table)[-1] == ("A", "normal", said.case_id, "#a-arena")
     assert table.last("MODE_CHANGED").in_reply_to == said.id
 
@@ -595,7 +595,7 @@ def test_r_f2_a_late_answer_that_decides_ends_the_mode():
 def test_r_f2_a_late_answer_that_decides_nothing_else_ends_nothing(how):
     table = expired()
     answer(table, **how)
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
     assert len(modes(table)) == 1
 
 
@@ -610,17 +610,17 @@ def test_r_f2_a_late_answer_that_decides_nothing_else_ends_nothing(how):
 def test_r_f2_what_decides_nothing_ends_nothing(body):
     table = expired()
     table.say(ADMIN, body, channel="#admin")
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
 
 
 def test_r_f2_an_override_ends_the_mode_and_one_that_is_refused_does_not():
     table = Table(schedules={"micro": {"at": [START.isoformat()]}})
     case_id = hypothesise(table)
     table.until(START + 29 * HOUR)
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
     override = {"channel": "#a-verdict", "case_id": case_id}
     table.say(ADMIN, Override(case_id=case_id, verdict="REJECT", why="again"), **override)
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
     said = table.say(ADMIN, Override(case_id=case_id, verdict="APPROVE", why="I like it"), **override)
     assert modes(table)[-1][1:3] == ("normal", case_id)
     assert table.last("MODE_CHANGED").in_reply_to == said.id
@@ -635,9 +635,9 @@ def test_r_f2_a_resume_names_what_led_to_the_mode():
     case_id = escalations(table)[0].case_id
     assert beside(table, resume(table, "halt_20260223_1000")).rule == "K9"
     assert beside(table, resume(table, case_id, Seat.OPERATOR)).rule == "K9"
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
     resume(table, case_id)
-    assert not table.docket.house.conservative_a
+    assert not table.docket.context.conservative_a
     assert beside(table, resume(table, case_id)).rule == "K9", "it is over"
 
 
@@ -664,7 +664,7 @@ def halved(modes_fold, seq, until):
     )
     env = SimpleNamespace(id=f"ruling/{seq}", seq=seq, body=body, case_id="session_1", author=REFEREE)
     book = SimpleNamespace(reduced_until=until)
-    docket = SimpleNamespace(house=SimpleNamespace(fold_named=lambda name: book, conservative_a=False))
+    docket = SimpleNamespace(context=SimpleNamespace(fold_named=lambda name: book, conservative_a=False))
     fx = SimpleNamespace(ended=(), decision=("reduce_exposure", "conservative", "R-B8"), violation=None)
     return modes_fold.apply(env, fx, docket), docket
 
@@ -696,13 +696,13 @@ def test_r_f2_k5_an_end_that_was_due_when_positions_were_halved_anew_is_supersed
 def test_r_b8_a_viewer_is_no_admin():
     table = expired()
     table.say(Seat.VIEWER, Note(text="hello"), channel="#a-arena")
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
 
 
 def test_r_b8_choosing_the_first_option_turns_it_on():
     table, _ = urgent()
     answer(table, 1)
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
 
 
 def test_retiring_a_lineage_rejects_its_open_debate_and_refuses_its_hypotheses():
@@ -727,7 +727,7 @@ def test_diversify_points_the_next_cycle_elsewhere():
     table, _ = attention()
     assert options_of("no_approve")[1].effect == "diversify"
     answer(table, 2)
-    context = table.docket.house.fold_named("research").context()
+    context = table.docket.context.fold_named("research").context()
     assert context.priority_direction.startswith("diversify")
 
 
@@ -735,7 +735,7 @@ def test_diversify_points_the_next_cycle_elsewhere():
 
 
 def watched(table, code="timeouts", subject="explorer"):
-    return table.docket.house.fold_named("watch").watched[code, subject]
+    return table.docket.context.fold_named("watch").watched[code, subject]
 
 
 def test_r_e3_the_same_trigger_while_it_is_open_is_an_occurrence():
@@ -799,7 +799,7 @@ def test_r_e2_an_escalation_whose_condition_ended_is_withdrawn():
     speak(table)
     assert resolutions(table) == [("withdrawn", "none", "referee")]
     assert table.docket.ended[env.case_id].outcome == "withdrawn"
-    assert not table.docket.house.conservative_a
+    assert not table.docket.context.conservative_a
     silent_hypotheses(3, table)
     assert len(escalations(table)) == 2
 
@@ -868,7 +868,7 @@ def test_k5_an_answer_overtakes_a_withdrawal_that_is_under_way():
     assert table.effects[-1].superseded
     table.officers()
     assert table.docket.ended[env.case_id].outcome == "answered"
-    assert table.docket.house.conservative_a
+    assert table.docket.context.conservative_a
 
 
 def test_k5_a_withdrawal_of_what_a_person_has_stopped_is_superseded():

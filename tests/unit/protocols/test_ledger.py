@@ -32,7 +32,7 @@ from tests.doubles.table import START, Table
 
 NOON = datetime(2026, 2, 23, 12, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
-DOCKET = SimpleNamespace(house=SimpleNamespace(fold_named={"calendar": Calendar()}.get))
+DOCKET = SimpleNamespace(context=SimpleNamespace(fold_named={"calendar": Calendar()}.get))
 """One without schedules."""
 
 
@@ -103,7 +103,7 @@ def test_r_d17_the_day_ends_at_the_next_daily_instant_whenever_that_is():
     assess(table, confidence=0.9)
     judge(table, "REJECT")
     reflect(table)
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     for at, rejected in ((NOON.replace(hour=18), 1), (NOON.replace(hour=18) + TICK, 0)):
         assert ledger.day_so_far(at).rejected == rejected
 
@@ -121,7 +121,7 @@ def test_k16_what_a_window_to_come_reaches_back_to_is_not_forgotten():
         reflect(table)
         report(table)
     assert at[1] - at[0] > KEPT
-    assert table.docket.house.fold_named("research").counts(*at) == Counts(2, 0, 2, 0)
+    assert table.docket.context.fold_named("research").counts(*at) == Counts(2, 0, 2, 0)
 
 
 def test_r_d14_a_review_leaves_out_what_ended_where_its_window_begins():
@@ -174,7 +174,7 @@ def test_the_best_strategy_is_the_one_that_passed_with_the_highest_sharpe():
     table, _ = reach(Phase.BACKTESTING)
     backtest(table)
     move(table, strategy_id="strat_7")
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     assert ledger.top_strategy(START - TICK, START) == {"id": "strat_7", "sharpe": 0.9}
     assert ledger.best_sharpe(START - TICK, START) == 0.9
     assert ledger.top_strategy(START, START + timedelta(days=1)) is None
@@ -185,7 +185,7 @@ def test_the_context_of_the_next_cycle_carries_verdict_and_parents():
     move(table, strategy_id="strat_7")
     record(table)
     report(table)
-    context = table.docket.house.fold_named("research").context()
+    context = table.docket.context.fold_named("research").context()
     assert (context.last_verdict, context.available_parents) == ("APPROVE", ("strat_7",))
 
 
@@ -196,20 +196,20 @@ def test_what_system_b_sends_back_is_no_parent():
     table.say(Seat.ADMIN, bodies.moved("strat_7", from_="candidates", to="staging"), channel="#bridge")
     table.say(Seat.OPERATOR, bodies.moved("strat_7", **back), channel="#bridge")
     assert not [env for env in table.log if env.body.type == "VIOLATION"]
-    assert table.docket.house.fold_named("research").context().available_parents == ("strat_7",)
+    assert table.docket.context.fold_named("research").context().available_parents == ("strat_7",)
 
 
 def test_a_record_keeps_the_instant_of_its_message_whatever_it_says():
     table, _ = reach(Phase.REFLECTING)
     reflect(table, at=datetime(2020, 1, 1, tzinfo=UTC))
-    (found,) = table.docket.house.fold_named("research").records(START - TICK, START)
+    (found,) = table.docket.context.fold_named("research").records(START - TICK, START)
     assert found.at == START
 
 
 def test_records_and_moves_that_broke_a_rule_are_not_counted():
     table, _ = reach(Phase.RECORDING)
     record(table, "failure")
-    assert not table.docket.house.fold_named("research").records(START - TICK, START)
+    assert not table.docket.context.fold_named("research").records(START - TICK, START)
 
 
 def test_principles_thresholds_and_directions_are_taken_from_messages_in_effect():
@@ -234,7 +234,7 @@ def test_k18_what_no_window_reaches_is_forgotten():
 def test_k18_an_ended_debate_leaves_its_strategy_for_a_linked_case_and_no_more():
     table, case_id = opened()
     assess(table, confidence=0.9)
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     assert case_id not in ledger.strategies
     judge(table, "REJECT")
     reflect(table)
@@ -246,7 +246,9 @@ def test_a_revised_strategy_is_the_one_that_is_kept():
     table, case_id = reach(Phase.FINAL_JUDGING)
     judge_finally(table, "REJECT")
     reflect(table)
-    assert table.docket.house.fold_named("research").strategies[case_id].strategy == bodies.revised().strategy
+    assert (
+        table.docket.context.fold_named("research").strategies[case_id].strategy == bodies.revised().strategy
+    )
 
 
 def test_a_linked_case_that_passes_makes_the_earlier_reject_a_wrong_one():
@@ -258,7 +260,7 @@ def test_a_linked_case_that_passes_makes_the_earlier_reject_a_wrong_one():
     backtest(table)
     move(table)
     record(table)
-    review = table.docket.house.fold_named("research").threshold_review(START - TICK, table.now)
+    review = table.docket.context.fold_named("research").threshold_review(START - TICK, table.now)
     assert (review["rejects"], review["wrongly_rejected"], review["approvals"]) == (1, 1, 0)
 
 
@@ -272,14 +274,14 @@ def taken_up(hours):
     table.say(ADMIN, body, channel="#a-verdict", case_id=case_id)
     backtest(table, passed=False)
     record(table, "failure")
-    return table, table.docket.house.fold_named("research"), ended_at
+    return table, table.docket.context.fold_named("research"), ended_at
 
 
 @pytest.mark.parametrize(("hours", "is_new"), [(1, False), (24, True)])
 def test_r_f13_what_is_taken_up_again_is_no_new_debate_of_its_old_day(hours, is_new):
     table, ledger, _ = taken_up(hours)
     assert ledger.day_so_far(table.now)[1:3] == ((1, 0) if is_new else (0, 1))
-    day = table.docket.house.fold_named("calendar").day_end(table.now)
+    day = table.docket.context.fold_named("calendar").day_end(table.now)
     assert ledger.counts(day - timedelta(days=1), day)[1:3] == ((1, 0) if is_new else (0, 1))
 
 
@@ -297,7 +299,7 @@ def test_a_cycle_without_a_hypothesis_counts_as_a_cycle_and_no_debate():
     table = Table()
     table.wait(minutes=40)
     report(table)
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     assert ledger.counts(START, table.now) == Counts(1, 0, 0, 0)
 
 
@@ -306,7 +308,7 @@ def test_a_silent_evolver_counts_as_a_reject():
     hypothesise(table)
     assess(table, confidence=0.9)
     table.wait(minutes=31)
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     assert ledger.counts(START, table.now) == Counts(1, 0, 1, 0)
     assert ledger.context().last_verdict == "REJECT"
 
@@ -315,12 +317,12 @@ def offered(table):
     """Return what the Explorer's brief offers for re-evaluation."""
     owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
     state = table.docket.cases[owed.case_id]
-    return table.docket.rules.types[state.kind].brief(state, owed, table.docket.house)["reevaluate"]
+    return table.docket.rules.types[state.kind].brief(state, owed, table.docket.context)["reevaluate"]
 
 
 def test_r_f11_the_explorer_is_offered_what_was_recalled_until_a_hypothesis_names_it():
     table = Table(schedules={"micro": {"cron": "0 */2 * * *"}})
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     ledger.reevaluate = {"strat_1": 0, "strat_2": 3}
     assert offered(table) == ["strat_1", "strat_2"]
     hypothesise(table, parent_strategy_id="strat_1")
@@ -329,7 +331,7 @@ def test_r_f11_the_explorer_is_offered_what_was_recalled_until_a_hypothesis_name
 
 def test_r_f11_for_ten_cycles():
     table = Table(schedules={"micro": {"cron": "0 */2 * * *"}})
-    table.docket.house.fold_named("research").reevaluate = {"strat_1": 0}
+    table.docket.context.fold_named("research").reevaluate = {"strat_1": 0}
     for n in range(10):
         table.until(START + timedelta(hours=2 * n))
         assert offered(table) == ["strat_1"], n

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
-from moot.protocols.kernel.machine import ENDED, Effect, Exactly, Machine, Move, OneOf, check, rows
+from moot.protocols.kernel.machine import Machine, rows
 from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.steps import ENDED, Effect, Exactly, Move, OneOf, check
 from moot.protocols.research.cycle import MACHINE as CYCLE
 from moot.protocols.research.messages import CycleTrigger, Hypothesis
 from moot.protocols.rulebook import CASE_TYPES
@@ -76,7 +77,7 @@ def test_a_move_leads_where_its_row_says_and_nowhere_else() -> None:
         author=CYCLE.steps["hypothesis"].seat, body=Hypothesis.model_construct(type="HYPOTHESIS")
     )
     with pytest.raises(LocalProtocolError, match="a move leads to reporting, its row says"):
-        machine.case_type().step(state, hypothesis, table.docket.house)
+        machine.case_type().step(state, hypothesis, table.docket.context)
 
 
 def test_what_the_table_lacks_is_illegal_and_changes_nothing() -> None:
@@ -85,7 +86,7 @@ def test_what_the_table_lacks_is_illegal_and_changes_nothing() -> None:
     trigger = table.last("CYCLE_TRIGGER")
     assert isinstance(trigger.body, CycleTrigger)
     with pytest.raises(Violation, match="is not a move in phase hypothesising; owed is HYPOTHESIS"):
-        CYCLE.case_type().step(state, trigger, table.docket.house)
+        CYCLE.case_type().step(state, trigger, table.docket.context)
     assert table.docket.cases[state.case_id] is state
 
 

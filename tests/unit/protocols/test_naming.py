@@ -73,7 +73,7 @@ def named(table, name, key, user_id=ANN):
 
 
 def people(table):
-    return table.docket.house.fold_named("people")
+    return table.docket.context.fold_named("people")
 
 
 def test_k9_the_log_has_a_name_once_and_again_when_it_is_another():

@@ -27,7 +27,7 @@ def shrink(table):
 
 
 def rounds(table):
-    return table.docket.house.fold_named(NAME)
+    return table.docket.context.fold_named(NAME)
 
 
 def escalations(table, code):
@@ -127,7 +127,7 @@ def test_silence_leaves_such_rounds_undecided_and_changes_nothing():
     table = played(shrunk=3)
     table.wait(hours=5)
     assert [(body.how, body.effect) for body in resolved(table)] == [("expired", "none")]
-    assert not table.docket.house.conservative_a
+    assert not table.docket.context.conservative_a
 
 
 # ---------------------------------------------------------------- R-P2: no condition fired, and that aborts

@@ -327,22 +327,22 @@ def test_an_admin_answers_an_escalation_by_obligation_or_by_key():
 
 def test_the_same_duty_is_the_same_whatever_id_the_sequencer_gave_it():
     book = rules()
-    house = Table().docket.house
+    context = Table().docket.context
     plain = m.Reflection(record=bodies.entry())
-    assert book.same(plain, Counter(MINTED).mint(plain, START), house)
+    assert book.same(plain, Counter(MINTED).mint(plain, START), context)
     other = m.Reflection(record=bodies.entry(summary="something else"))
-    assert not book.same(plain, Counter(MINTED).mint(other, START), house)
-    assert not book.same(plain, m.CausalRecord(record=bodies.entry()), house)
+    assert not book.same(plain, Counter(MINTED).mint(other, START), context)
+    assert not book.same(plain, m.CausalRecord(record=bodies.entry()), context)
 
 
 def test_r_a9_a_duty_whose_text_the_sequencer_redacted_is_the_same_duty():
     book = rules()
-    house = Table().docket.house
+    context = Table().docket.context
     joined = m.Reflection(record=bodies.entry(summary="what the critic calls a token: momentum"))
     logged = without_secrets(Counter(MINTED).mint(joined, START))
     assert logged.record.summary == "what the critic calls a token: [redacted:password]"
-    assert book.same(joined, logged, house)
-    assert not book.same(m.Reflection(record=bodies.entry(summary="a token: momentum")), logged, house)
+    assert book.same(joined, logged, context)
+    assert not book.same(m.Reflection(record=bodies.entry(summary="a token: momentum")), logged, context)
 
 
 def test_stamps_are_in_utc_whatever_the_zone():

@@ -94,7 +94,7 @@ def test_k21_a_stop_of_another_system_or_of_the_society_ends_no_case():
         table, case_id = opened()
         stop(table, scope)
         assert debate(table, case_id).phase == Phase.ASSESSING_1
-        assert "A" not in table.docket.house.stopped
+        assert "A" not in table.docket.context.stopped
 
 
 @pytest.mark.parametrize("scope", ["", "everything", "system C", "hyp_20200101_0000", "Society", "system  A"])
@@ -114,7 +114,7 @@ def test_an_ended_case_is_no_scope():
 def test_a_stopped_debate_is_no_reject_in_the_books():
     table, case_id = opened()
     stop(table, case_id)
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     assert ledger.counts(START - timedelta(days=1), table.now).rejected == 0
     assert "REFLECTION" not in table.kinds()
 

@@ -43,17 +43,17 @@ def release(table, seat=EXPLORER, user="ann", say=None):
 def test_k14_taking_and_releasing_a_seat_gives_a_fencing_token():
     table = Table()
     env = take(table)
-    house = table.docket.house
-    assert (house.tenures, house.holders) == ({EXPLORER: env.seq}, {EXPLORER: person("ann")})
+    context = table.docket.context
+    assert (context.tenures, context.holders) == ({EXPLORER: env.seq}, {EXPLORER: person("ann")})
     env = release(table)
-    assert (house.tenures, house.holders) == ({EXPLORER: env.seq}, {})
+    assert (context.tenures, context.holders) == ({EXPLORER: env.seq}, {})
 
 
 @pytest.mark.parametrize("seat", sorted(set(Seat) - BOTS))
 def test_only_a_bots_seat_may_be_taken(seat):
     table = Table()
     assert beside(table, take(table, seat)).field == "seat"
-    assert not table.docket.house.holders
+    assert not table.docket.context.holders
 
 
 def test_a_held_seat_is_not_taken_again_and_an_empty_one_not_released():
@@ -61,7 +61,7 @@ def test_a_held_seat_is_not_taken_again_and_an_empty_one_not_released():
     assert beside(table, release(table)).field == "seat"
     take(table)
     assert beside(table, take(table, user="bob")).field == "seat"
-    assert table.docket.house.holders == {EXPLORER: person("ann")}
+    assert table.docket.context.holders == {EXPLORER: person("ann")}
 
 
 def silent(table, cycles):
@@ -77,12 +77,12 @@ def test_k14_two_missed_deadlines_in_a_row_release_the_seat():
     table = Table(schedules=MICRO)
     take(table)
     silent(table, MISSES - 1)
-    assert table.docket.house.holders == {EXPLORER: person("ann")}
+    assert table.docket.context.holders == {EXPLORER: person("ann")}
     silent(table, 1)
     env = table.last("SEAT_RELEASED")
     assert (env.author, env.channel, env.body.user_id) == (REFEREE, "#admin", "ann")
-    assert table.docket.house.holders == {}
-    assert table.docket.house.tenures == {EXPLORER: env.seq}
+    assert table.docket.context.holders == {}
+    assert table.docket.context.tenures == {EXPLORER: env.seq}
 
 
 def test_an_answer_between_them_starts_the_count_anew():
@@ -95,9 +95,9 @@ def test_an_answer_between_them_starts_the_count_anew():
     table.wait(minutes=30)
     report(table)
     silent(table, 1)
-    assert table.docket.house.holders == {EXPLORER: person("ann")}
+    assert table.docket.context.holders == {EXPLORER: person("ann")}
     silent(table, 1)
-    assert table.docket.house.holders == {}
+    assert table.docket.context.holders == {}
 
 
 def test_an_answer_that_was_ruled_on_is_no_missed_deadline():
@@ -116,7 +116,7 @@ def test_an_answer_that_was_ruled_on_is_no_missed_deadline():
         "cycle_20260223_1000/report/evolver",
         "cycle_20260223_1200/report/evolver",
     ]
-    assert table.docket.house.holders == {EVOLVER: person("ann")}
+    assert table.docket.context.holders == {EVOLVER: person("ann")}
 
 
 def test_who_leaves_and_comes_back_starts_without_misses():
@@ -126,7 +126,7 @@ def test_who_leaves_and_comes_back_starts_without_misses():
     release(table)
     take(table)
     silent(table, 1)
-    assert table.docket.house.holders == {EXPLORER: person("ann")}
+    assert table.docket.context.holders == {EXPLORER: person("ann")}
 
 
 def test_a_bots_silence_releases_nothing():
@@ -134,7 +134,7 @@ def test_a_bots_silence_releases_nothing():
     take(table, CRITIC)
     silent(table, 3)
     assert "SEAT_RELEASED" not in table.kinds()
-    assert table.docket.house.holders == {CRITIC: person("ann")}
+    assert table.docket.context.holders == {CRITIC: person("ann")}
 
 
 def about_to_be_released():
@@ -161,12 +161,12 @@ def test_k5_a_release_under_way_does_not_evict_who_comes_next():
     env = take(table, user="bob")
     table.publish(under_way)
     assert table.effects[-1].superseded
-    assert table.docket.house.holders == {EXPLORER: person("bob")}
-    assert table.docket.house.tenures == {EXPLORER: env.seq}
+    assert table.docket.context.holders == {EXPLORER: person("bob")}
+    assert table.docket.context.tenures == {EXPLORER: env.seq}
 
 
 def test_k14_a_seat_may_be_taken_again_after_its_release():
     table, _ = about_to_be_released()
     table.officers()
     take(table)
-    assert table.docket.house.holders == {EXPLORER: person("ann")}
+    assert table.docket.context.holders == {EXPLORER: person("ann")}

@@ -275,12 +275,12 @@ def test_the_brief_names_the_actions_that_may_be_decided():
     alert = table.alert()
     brief = table.rules.types["alert"].brief
     state = table.docket.cases[alert.case_id]
-    shown = brief(state, state.owed[0], table.docket.house)
+    shown = brief(state, state.owed[0], table.docket.context)
     assert (shown["subject"], shown["level"], shown["value"]) == ("daily_pnl", "WARNING", -0.031)
     assert "actions" not in shown and "desk" in shown
     deliberate(table, alert, "accelerating")
     state = table.docket.cases[alert.case_id]
-    shown = brief(state, state.owed[0], table.docket.house)
+    shown = brief(state, state.owed[0], table.docket.context)
     assert (shown["actions"], shown["proposed"], shown["trend"]) == (
         ("reduce_exposure",),
         "hold",

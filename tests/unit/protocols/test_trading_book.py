@@ -164,7 +164,7 @@ def test_the_capital_comes_from_the_first_start_only():
 def test_the_capital_is_a_million_when_the_configuration_says_nothing():
     book = Book()
     table = MoneyTable()
-    docket = SimpleNamespace(house=table.docket.house)
+    docket = SimpleNamespace(context=table.docket.context)
     book.apply(
         SimpleNamespace(body=table.started.model_copy(update={"config": {}})), table.effects[0], docket
     )
@@ -355,7 +355,7 @@ def test_r_b10_a_flag_is_named_in_the_next_daily_report_and_in_no_later_one():
         table.day(AAA=100.0 - n * n, BBB=50.0 - n * n)
     daily(table)
     for strategy_id in ("strat_1", "strat_2"):
-        figures = recall_figures(table.docket.house, strategy_id)
+        figures = recall_figures(table.docket.context, strategy_id)
         body = t.RecallFlag(strategy_id=strategy_id, **figures)
         env = table.tell(GUARDIAN, body)
         assert table.broke(env) == ("", None), table.effects[env.seq - 1].violation
@@ -529,7 +529,7 @@ def test_sessions_since_promotion_leave_out_those_before_it():
     table.wait(hours=1)
     table.day()
     table.day()
-    known = table.docket.house.fold_named("life").strategies
+    known = table.docket.context.fold_named("life").strategies
     assert len(table.book.sessions("strat_1", "promotion")) == 2
     known["strat_1"] = replace(known["strat_1"], stage="staging")
     table.tell(ADMIN, bodies.moved("strat_1", from_="staging", to="production"))
@@ -540,7 +540,7 @@ def test_sessions_since_promotion_leave_out_those_before_it():
 def test_r_f5_of_the_session_of_a_promotion_only_what_came_after_it_is_live():
     table = MoneyTable()
     table.put("strat_2", to="staging")
-    known = table.docket.house.fold_named("life").strategies
+    known = table.docket.context.fold_named("life").strategies
     known["strat_2"] = replace(known["strat_2"], is_deployed=True, deployed_at=table.now)
     table.trade("BUY", 100, 100.0, strategy_id="strat_2")
     table.day(AAA=100.0)
@@ -587,7 +587,7 @@ def test_minds_compute_the_books_measures_from_the_brief_alone():
     table.trade("SELL", 77, 100.0, strategy_id="strat_2", symbol="BBB")
     table.check(AAA=120.0)
     marks = {"AAA": 93.0001, "BBB": 104.4, "CCC": -1.0}
-    assert measured(desk_brief(table.docket.house), marks) == table.book.measures(marks)
+    assert measured(desk_brief(table.docket.context), marks) == table.book.measures(marks)
 
 
 def test_the_brief_and_the_book_tell_the_same_of_every_strategy():
@@ -597,7 +597,7 @@ def test_the_brief_and_the_book_tell_the_same_of_every_strategy():
     table.trade("BUY", 333, 101.1234, fee=1.11)
     table.trade("SELL", 77, 100.0, strategy_id="strat_2", symbol="BBB")
     table.check(AAA=80.0, BBB=120.0)
-    desk = desk_brief(table.docket.house)
+    desk = desk_brief(table.docket.context)
     told = {name: known["drawdown"] for name, known in desk["strategies"].items()}
     assert told == {name: table.book.drawdown(name) for name in ("strat_1", "strat_2", "strat_3")}
     assert told["strat_1"] < told["strat_2"] < told["strat_3"] == 0.0
@@ -614,7 +614,7 @@ def test_the_brief_tells_how_a_strategy_fared_that_is_traded_no_longer_or_holds_
     table.trade("SELL", 77, 90.0, strategy_id="strat_2", symbol="BBB")
     table.withdraw("strat_1")
     table.tell(OPERATOR, bodies.moved("strat_2", from_="production", to="staging"))
-    desk = desk_brief(table.docket.house)
+    desk = desk_brief(table.docket.context)
     told = {name: known["drawdown"] for name, known in desk["strategies"].items()}
     assert told == {name: table.book.drawdown(name) for name in ("strat_1", "strat_2", "strat_3")}
     assert told["strat_2"] < told["strat_1"] < told["strat_3"] == 0.0
@@ -627,7 +627,7 @@ def test_the_brief_shows_the_desk_in_dollars():
     table.trade("BUY", 101, 100.5)
     table.put("strat_2", to="staging")
     table.put("strat_3", to="withdrawn")
-    desk = desk_brief(table.docket.house)
+    desk = desk_brief(table.docket.context)
     assert desk["cash"] == 1_000_000 - 10_150.5
     assert (desk["positions"], desk["reductions"]) == ({"strat_1": {"AAA": 101}}, {"strat_1": {"AAA": -51}})
     assert desk["limits"] == {"exposure": 0.80, "position": 0.05, "trades": 50}

@@ -63,7 +63,7 @@ def feedback(table: LifeTable, **over) -> t.PerformanceFeedback:
 
 def flag(table: LifeTable, **over) -> t.RecallFlag:
     fields = {"strategy_id": "strat_1", "sharpe": -1.0, "n": 0, **over}
-    return t.RecallFlag(**{**fields, **bridge.recall_figures(table.docket.house, "strat_1"), **over})
+    return t.RecallFlag(**{**fields, **bridge.recall_figures(table.docket.context, "strat_1"), **over})
 
 
 def asked() -> LifeTable:
@@ -94,23 +94,23 @@ def ended(table: LifeTable, kind: str) -> str:
 
 def test_r_b9_half_of_the_backtests_sharpe_after_five_sessions_is_worth_a_feedback():
     table = produced(FALLING[:4])
-    assert not bridge.is_underperforming(table.docket.house, "strat_1")
+    assert not bridge.is_underperforming(table.docket.context, "strat_1")
     table = produced(FALLING)
-    assert bridge.is_underperforming(table.docket.house, "strat_1")
-    assert not bridge.is_underperforming(produced(RISING).docket.house, "strat_1")
+    assert bridge.is_underperforming(table.docket.context, "strat_1")
+    assert not bridge.is_underperforming(produced(RISING).docket.context, "strat_1")
     table = produced(FLAT)
-    figures = bridge.feedback_figures(table.docket.house, "strat_1")["expected_vs_actual"]
+    figures = bridge.feedback_figures(table.docket.context, "strat_1")["expected_vs_actual"]
     assert 0 < figures["actual_sharpe"] < figures["expected_sharpe"] / 2
-    assert bridge.is_underperforming(table.docket.house, "strat_1")
+    assert bridge.is_underperforming(table.docket.context, "strat_1")
 
 
 def test_r_b10_five_sessions_with_a_negative_sharpe_are_worth_a_recall():
-    assert not bridge.is_losing(produced(FALLING[:4]).docket.house, "strat_1")
+    assert not bridge.is_losing(produced(FALLING[:4]).docket.context, "strat_1")
     table = produced(FALLING)
-    assert bridge.is_losing(table.docket.house, "strat_1")
-    assert not bridge.is_losing(produced(RISING).docket.house, "strat_1")
+    assert bridge.is_losing(table.docket.context, "strat_1")
+    assert not bridge.is_losing(produced(RISING).docket.context, "strat_1")
     table.tell(GUARDIAN, flag(table))
-    assert not bridge.is_losing(table.docket.house, "strat_1")
+    assert not bridge.is_losing(table.docket.context, "strat_1")
 
 
 def test_r_b9_in_a_session_the_evolver_speaks_only_when_its_condition_holds():
@@ -118,12 +118,12 @@ def test_r_b9_in_a_session_the_evolver_speaks_only_when_its_condition_holds():
     session = table.open_day()
     assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session))) == "R-B9"
     table.close_day(closes={"sp500": 90.0})
-    figures = bridge.feedback_figures(table.docket.house, "strat_1")
+    figures = bridge.feedback_figures(table.docket.context, "strat_1")
     assert set(figures["expected_vs_actual"]) == {"expected_sharpe", "actual_sharpe", "n"}
     wrong = {"expected_vs_actual": {**figures["expected_vs_actual"], "actual_sharpe": 9.0}}
     assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session, **wrong))) == "R-B9"
     assert table.broke(table.tell(EVOLVER, feedback(table, session_id=session, **figures))) == ""
-    assert not bridge.is_underperforming(table.docket.house, "strat_1")
+    assert not bridge.is_underperforming(table.docket.context, "strat_1")
 
 
 def test_r_b10_in_a_session_the_guardian_flags_only_what_loses_and_with_the_logs_figures():
@@ -157,15 +157,15 @@ def test_r_b9_r_b10_without_a_session_what_the_log_shows_is_said():
 
 
 def test_r_b9_exactly_half_of_the_backtests_sharpe_is_no_feedback():
-    actual = bridge.recall_figures(produced(RISING).docket.house, "strat_1")["sharpe"]
-    assert not bridge.is_underperforming(produced(RISING, promised=2 * actual).docket.house, "strat_1")
-    assert bridge.is_underperforming(produced(RISING, promised=2 * actual + 1e-5).docket.house, "strat_1")
+    actual = bridge.recall_figures(produced(RISING).docket.context, "strat_1")["sharpe"]
+    assert not bridge.is_underperforming(produced(RISING, promised=2 * actual).docket.context, "strat_1")
+    assert bridge.is_underperforming(produced(RISING, promised=2 * actual + 1e-5).docket.context, "strat_1")
 
 
 def test_r_b10_a_sharpe_of_exactly_0_is_no_recall():
     table = produced(EVEN)
-    assert bridge.recall_figures(table.docket.house, "strat_1") == {"sharpe": 0.0, "n": 5}
-    assert not bridge.is_losing(table.docket.house, "strat_1")
+    assert bridge.recall_figures(table.docket.context, "strat_1") == {"sharpe": 0.0, "n": 5}
+    assert not bridge.is_losing(table.docket.context, "strat_1")
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
 
 
@@ -183,27 +183,27 @@ def test_r_b9_r_b10_what_was_earned_on_paper_before_the_promotion_does_not_count
     live(table, paper, is_first=True)
     table.move("staging", "production")
     live(table, tuple(paper[-1] + close - 100.0 for close in closes))
-    house = table.docket.house
-    book = house.fold_named("book")
+    context = table.docket.context
+    book = context.fold_named("book")
     assert (book.ratio("strat_1").sharpe < 0) is not is_bad
-    figures = bridge.recall_figures(house, "strat_1")
+    figures = bridge.recall_figures(context, "strat_1")
     assert figures == {"sharpe": book.ratio("strat_1", "promotion").sharpe, "n": 5}
     assert (figures["sharpe"] < 0) is is_bad
-    assert bridge.is_losing(house, "strat_1") is is_bad
-    assert bridge.is_underperforming(house, "strat_1") is is_bad
+    assert bridge.is_losing(context, "strat_1") is is_bad
+    assert bridge.is_underperforming(context, "strat_1") is is_bad
 
 
 def test_r_b10_only_the_last_30_sessions_count():
     table = produced((100.0, 60.0, 60.0, *(60.0 + n + n % 2 for n in range(28))))
-    house = table.docket.house
+    context = table.docket.context
     assert table.standing().sessions_in_production == 31
-    assert bridge.is_losing(house, "strat_1"), "the crash is the first of the last 30"
+    assert bridge.is_losing(context, "strat_1"), "the crash is the first of the last 30"
     live(table, (90.0,))
-    assert not bridge.is_losing(house, "strat_1")
+    assert not bridge.is_losing(context, "strat_1")
     assert table.broke(table.tell(GUARDIAN, flag(table))) == "R-B10"
-    figures = bridge.recall_figures(house, "strat_1")
+    figures = bridge.recall_figures(context, "strat_1")
     assert figures["n"] == 30
-    assert figures["sharpe"] > 0 > sharpe([s.pnl for s in house.fold_named("book").sessions("strat_1")])
+    assert figures["sharpe"] > 0 > sharpe([s.pnl for s in context.fold_named("book").sessions("strat_1")])
 
 
 def test_6_1_only_what_is_in_production_is_fed_back_and_recalled():
@@ -279,7 +279,7 @@ def test_6_1_counter_evidence_goes_into_the_evolvers_record():
     obligation = table.owed(EVOLVER, "CAUSAL_RECORD")
     assert (obligation.within.total_seconds(), obligation.channel) == (24 * 3600, "#a-report")
     state = table.docket.cases[obligation.case_id]
-    shown = table.rules.types["feedback"].brief(state, obligation, table.docket.house)
+    shown = table.rules.types["feedback"].brief(state, obligation, table.docket.context)
     assert shown["answer"]["counter_evidence"] == ["three sessions say little"]
     assert shown["hypothesis_id"] == table.standing().hypothesis_id
     other = m.CausalRecord(record=bodies.entry("observation", hypothesis_id="hyp_20200101_0000"))
@@ -290,9 +290,9 @@ def test_6_1_counter_evidence_goes_into_the_evolvers_record():
 
 def test_r_f5_no_feedback_opens_while_a_recall_of_the_strategy_is_open():
     table = produced(FALLING)
-    assert bridge.is_underperforming(table.docket.house, "strat_1")
+    assert bridge.is_underperforming(table.docket.context, "strat_1")
     table.tell(GUARDIAN, flag(table))
-    assert not bridge.is_underperforming(table.docket.house, "strat_1")
+    assert not bridge.is_underperforming(table.docket.context, "strat_1")
     assert table.broke(table.tell(EVOLVER, feedback(table))) == "R-F5"
     table.wait(hours=25)
     assert ended(table, "recall") == "unanswered"
@@ -305,9 +305,9 @@ def test_r_f5_who_requested_a_recall_does_not_dispute_the_same_figures():
     shown = table.rules.types["feedback"].brief
     owed = table.owed(OPERATOR, "FEEDBACK_RESPONSE")
     state = table.docket.cases[owed.case_id]
-    assert shown(state, owed, table.docket.house)["may_dispute"] is True
+    assert shown(state, owed, table.docket.context)["may_dispute"] is True
     table.say(OPERATOR, t.RecallRequest(strategy_id="strat_1", reason="it loses"))
-    assert shown(state, owed, table.docket.house)["may_dispute"] is False
+    assert shown(state, owed, table.docket.context)["may_dispute"] is False
     dispute = response("disagree", "none", "it does well")
     assert table.broke(table.say(OPERATOR, dispute)) == "R-F5"
     table.say(OPERATOR, bodies.moved(from_="production", to="withdrawn"))
@@ -317,8 +317,8 @@ def test_r_f5_who_requested_a_recall_does_not_dispute_the_same_figures():
 
 def test_r_f5_a_lesson_quotes_what_the_strategy_did_from_its_promotion_to_the_opener():
     table = asked()
-    house = table.docket.house
-    live_then = house.fold_named("book").live_figures("strat_1")
+    context = table.docket.context
+    live_then = context.fold_named("book").live_figures("strat_1")
     live(table, (50.0,))
     table.say(OPERATOR, response("agree", "adjust"))
     for name, value in {**live_then, "live_days": 5}.items():
@@ -330,7 +330,7 @@ def test_r_f5_a_lesson_quotes_what_the_strategy_did_from_its_promotion_to_the_op
 
 def test_r_f6_a_ratio_in_a_feedback_comes_with_its_number_of_sessions():
     table = produced(FALLING)
-    said = bridge.feedback_figures(table.docket.house, "strat_1")["expected_vs_actual"]
+    said = bridge.feedback_figures(table.docket.context, "strat_1")["expected_vs_actual"]
     alone = {"actual_sharpe": said["actual_sharpe"]}
     assert table.broke(table.tell(EVOLVER, feedback(table, expected_vs_actual=alone))) == "R-F6"
     assert table.broke(table.tell(EVOLVER, feedback(table, expected_vs_actual=said))) == ""
@@ -341,10 +341,10 @@ def test_r_b11_system_a_is_shown_nothing_of_the_desk():
     operators = table.owed(OPERATOR, "FEEDBACK_RESPONSE")
     brief = table.rules.types["feedback"].brief
     state = table.docket.cases[operators.case_id]
-    assert "desk" in brief(state, operators, table.docket.house)
+    assert "desk" in brief(state, operators, table.docket.context)
     table.say(OPERATOR, response("agree", "adjust"))
     evolvers = table.owed(EVOLVER, "CAUSAL_RECORD")
-    assert "desk" not in brief(table.docket.cases[evolvers.case_id], evolvers, table.docket.house)
+    assert "desk" not in brief(table.docket.cases[evolvers.case_id], evolvers, table.docket.context)
 
 
 def test_r_b9_a_feedback_without_a_response_ends_unanswered():
@@ -388,7 +388,7 @@ def test_6_2_a_recall_withdraws_and_system_a_reflects():
 
 def test_r_f11_what_is_recalled_is_to_be_evaluated_anew_also_when_it_is_withdrawn():
     table = produced(FALLING)
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     assert "strat_1" in ledger.parents
     table.tell(GUARDIAN, flag(table))
     table.say(OPERATOR, t.RecallRequest(strategy_id="strat_2", reason="of another"))
@@ -404,7 +404,7 @@ def test_r_f11_what_is_recalled_is_to_be_evaluated_anew_also_when_it_is_withdraw
 
 def test_r_f11_what_is_only_withdrawn_is_in_no_list():
     table = produced(FALLING)
-    ledger = table.docket.house.fold_named("research")
+    ledger = table.docket.context.fold_named("research")
     ledger.parents.extend(("strat_0", "strat_1"))
     assert ledger.parents.count("strat_1") == 2
     before = ledger.context()
@@ -420,7 +420,7 @@ def test_r_b10_a_recall_that_nobody_asked_for_may_be_flagged_again():
     table.wait(hours=25)
     assert table.last("RULING").body.rule == "R-B10"
     assert ended(table, "recall") == "unanswered"
-    assert bridge.is_losing(table.docket.house, "strat_1")
+    assert bridge.is_losing(table.docket.context, "strat_1")
     assert table.broke(table.tell(GUARDIAN, flag(table))) == ""
 
 

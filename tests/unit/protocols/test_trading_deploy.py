@@ -287,10 +287,10 @@ def test_r_f7_five_sessions_pass_before_it_is_proposed_again(is_returned):
     table.move("candidates", "staging")
     proposal = t.DeployProposal(strategy_id="strat_1", backtest_metrics={}, risk_profile={})
     for _ in range(5):
-        assert to_deploy(table.docket.house) == ()
+        assert to_deploy(table.docket.context) == ()
         assert table.broke(table.tell(OPERATOR, proposal)) == "R-F7"
         table.trade_days(1)
-    assert to_deploy(table.docket.house) == ("strat_1",)
+    assert to_deploy(table.docket.context) == ("strat_1",)
     assert table.broke(table.tell(OPERATOR, proposal)) == ""
 
 
@@ -311,7 +311,7 @@ def test_r_f7_a_new_backtest_lets_it_be_proposed_at_once():
     backtest(table)
     table.say(Seat.EVOLVER, bodies.moved("strat_1", from_="withdrawn"))
     table.move("candidates", "staging")
-    assert to_deploy(table.docket.house) == ("strat_1",)
+    assert to_deploy(table.docket.context) == ("strat_1",)
 
 
 def test_a_human_stop_ends_a_deployment_and_withdraws_its_escalation():
@@ -326,7 +326,7 @@ def test_the_brief_shows_the_table_the_reviews_and_the_desk():
     table = reviewed(guardian("elevated", 0.03), trader())
     obligation = table.owed(OPERATOR, "DEPLOY_DECISION")
     state = table.docket.cases[obligation.case_id]
-    shown = table.rules.types["deployment"].brief(state, obligation, table.docket.house)
+    shown = table.rules.types["deployment"].brief(state, obligation, table.docket.context)
     assert (shown["subject"], shown["decision"], shown["row"]) == ("strat_1", "DEPLOY_MODIFIED", 5)
     assert shown["parameters"] == {"position_limit": 0.03, "order_type": None}
     assert shown["guardian"]["risk_assessment"] == "elevated"

@@ -121,12 +121,12 @@ def test_k5_a_day_that_a_stop_overtook_is_superseded_and_opens_nothing():
     table.now = at(9, 15, TUESDAY)
     said = officer_says(table, trading_day(hours.session_on(TUESDAY)), at(9, 15, TUESDAY))
     assert table.effects[said.seq - 1].superseded
-    assert not table.docket.house.running["session"]
+    assert not table.docket.context.running["session"]
     table.down(hours=1)
     assert days(table) == ["2026-02-23", "2026-02-24"]
     table.until(at(9, 15, WEDNESDAY))
     assert days(table)[-1] == "2026-02-25"
-    assert table.docket.house.running["session"] == 1
+    assert table.docket.context.running["session"] == 1
 
 
 def test_k5_a_day_that_nothing_asks_for_is_a_fault():

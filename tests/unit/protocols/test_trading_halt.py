@@ -144,7 +144,7 @@ def test_r_b13_a_guardian_that_owes_no_checks_and_misses_reviews_is_not_silent()
         body = t.DeployProposal(strategy_id=strategy_id, backtest_metrics={}, risk_profile={})
         assert table.broke(table.tell(OPERATOR, body)) == ""
     table.answer_all(at(16, 40), silent=[GUARDIAN])
-    assert table.docket.house.fold_named("health").silences(GUARDIAN) == SILENT_TICKS
+    assert table.docket.context.fold_named("health").silences(GUARDIAN) == SILENT_TICKS
     table.tell(Seat.ADMIN, t.Halt(reason="news", by="admin"))
     assert admins(table, t.Resume(reason="no news")) == ""
     assert admins(table, t.ResumeConfirmed(checks=())) == "R-B13"
@@ -229,5 +229,5 @@ def test_the_brief_shows_whose_halt_it_is():
     table.halt()
     resume(table)
     state = halt_of(table)
-    shown = table.rules.types["halt"].brief(state, state.owed[0], table.docket.house)
+    shown = table.rules.types["halt"].brief(state, state.owed[0], table.docket.context)
     assert (shown["subject"], shown["by"], shown["desk"]["halted"]) == (state.case_id, "guardian", True)

@@ -100,7 +100,7 @@ def test_facts_11_system_b_is_critical_from_3_silences_in_a_row_on(missed, statu
     table = DeskTable()
     table.answer_all(at(9, 55) - minutes(5) * missed)
     table.answer_all(at(10, 0), silent=[GUARDIAN])
-    assert table.docket.house.fold_named("health").silences(GUARDIAN) == missed
+    assert table.docket.context.fold_named("health").silences(GUARDIAN) == missed
     said = checks(table, "B")[-1]
     assert (said.id, said.body.status) == (f"health/B/{rfc3339(at(10, 0))}", status)
 

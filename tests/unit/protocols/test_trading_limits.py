@@ -208,7 +208,7 @@ def test_an_order_that_nobody_answered_is_under_way_until_the_next_day():
 
 def test_r_b1_a_strategys_own_limit_is_tighter():
     table = MoneyTable()
-    known = table.docket.house.fold_named("life").strategies
+    known = table.docket.context.fold_named("life").strategies
     agreed = known["strat_1"].parameters.model_copy(update={"position_limit": 0.02})
     known["strat_1"] = type(known["strat_1"])(**{**vars(known["strat_1"]), "parameters": agreed})
     assert attempt(table, quantity=201) == TOO_MUCH

@@ -237,7 +237,7 @@ def test_r_b7_an_order_of_the_most_is_taken_and_one_share_more_is_not(held, want
         table.trade("BUY", 500 if n < 15 else 100, strategy_id="strat_2", symbol=f"C{n}")
     signal = table.signal(side, wanted, order_type=order_type)
     state = table.state(signal)
-    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.house)
+    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.context)
     if shown["no_order"]:
         assert shown["most"] == 0
         assert table.broke(table.order(signal, quantity=1)) != FINE

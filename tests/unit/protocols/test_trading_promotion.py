@@ -36,7 +36,7 @@ def decision(what: str, row: int, extensions: int = 0) -> t.PromotionDecision:
 
 
 def proposal(table: LifeTable, **over) -> t.PromotionProposal:
-    metrics = table.docket.house.fold_named("book").paper_metrics("strat_1")
+    metrics = table.docket.context.fold_named("book").paper_metrics("strat_1")
     fields = {
         "strategy_id": "strat_1",
         "paper_trading_metrics": metrics,
@@ -214,7 +214,7 @@ def test_the_brief_shows_the_criteria_and_the_table():
     table = reviewed("approve", "approve")
     obligation = table.owed(OPERATOR, "PROMOTION_DECISION")
     state = table.docket.cases[obligation.case_id]
-    shown = table.rules.types["promotion"].brief(state, obligation, table.docket.house)
+    shown = table.rules.types["promotion"].brief(state, obligation, table.docket.context)
     assert shown["criteria"] == {"sharpe_above": 0.3, "drawdown_above": -0.2}
     assert (shown["decision"], shown["row"], shown["extensions"]) == ("PROMOTE", 2, 0)
     assert shown["subject"] == "strat_1" and "positions" in shown["desk"]

@@ -91,7 +91,7 @@ class PanelledTable(LifeTable):
         obligation = next(o for o in self.docket.owed_by(OPERATOR) if o.case_id in self.promotions)
         brief = self.rules.types["promotion"].brief
         assert brief is not None
-        return brief(self.docket.cases[obligation.case_id], obligation, self.docket.house)
+        return brief(self.docket.cases[obligation.case_id], obligation, self.docket.context)
 
 
 def asked(say: str = "binding", extensions: int = 0) -> PanelledTable:
@@ -106,7 +106,7 @@ def asked(say: str = "binding", extensions: int = 0) -> PanelledTable:
 @pytest.mark.parametrize("config", [{}, {"panel": {}}, {"panel": {"promotions": "off"}}])
 def test_without_a_word_in_the_configuration_nobody_opens_a_panel(config):
     table = PanelledTable("off")
-    table.docket.house.config = config
+    table.docket.context.config = config
     table.review()
     assert table.obligations() == {("operator", "PROMOTION_DECISION")}
     assert "panel" not in table.shown
@@ -204,7 +204,7 @@ def test_r_b3_a_third_extension_by_the_panel_is_a_rejection():
 
 def test_k4_what_the_panel_has_to_say_is_settled_when_it_is_asked():
     table = asked()
-    table.docket.house.config = {"panel": {"promotions": "off"}}
+    table.docket.context.config = {"panel": {"promotions": "off"}}
     table.judge(REJECT)
     assert table.decide("PROMOTE") == "R-B3"
 

@@ -192,7 +192,7 @@ def test_r_d18_a_missed_tick_is_skipped_and_the_next_one_is_owed():
 def test_a_session_of_silent_seats_ends_all_the_same_and_none_piles_up():
     table = DeskTable()
     table.until(at(9, 14, date(2026, 3, 4)))
-    assert table.docket.house.running["session"] == 0
+    assert table.docket.context.running["session"] == 0
     assert {e.outcome for e in table.docket.ended.values() if e.kind == "session"} == {"closed"}
 
 
@@ -204,7 +204,7 @@ def test_k6_an_outage_lets_late_ticks_be_answered_and_every_session_ends(back, s
     before = len(table.log)
     assert "RULING" not in [e.body.type for e in table.log[before - 3 :]]
     table.answer_all(table.now + timedelta(days=2), silent=silent)
-    assert table.docket.house.running["session"] <= 1
+    assert table.docket.context.running["session"] <= 1
     assert table.docket.ended["session_20260223"].outcome == "closed"
     assert broken(table) == []
 
@@ -366,7 +366,7 @@ def judged(monkeypatch):
     """Let the bridge's conditions hold: they have tests of their own (R-B9, R-B10)."""
 
     def set_(name, holds):
-        monkeypatch.setattr(f"moot.protocols.trading.bridge.{name}", lambda house, strategy_id: holds())
+        monkeypatch.setattr(f"moot.protocols.trading.bridge.{name}", lambda context, strategy_id: holds())
 
     return set_
 
@@ -388,7 +388,7 @@ def test_r_b9_metrics_of_a_strategy_that_underperforms_make_the_evolver_owe_feed
 
 def test_r_f5_once_the_recall_is_open_no_feedback_is_owed(judged):
     table = holding()
-    judged("is_underperforming", lambda: not bridge.is_recalling(table.docket.house, "strat_1"))
+    judged("is_underperforming", lambda: not bridge.is_recalling(table.docket.context, "strat_1"))
     judged("is_losing", lambda: not table.life.strategies["strat_1"].is_flagged)
     table.answer_all(at(16, 16), but=["PERFORMANCE_FEEDBACK", "RECALL_FLAG"])
     assert (len(table.steps("feedback")), len(table.steps("recall"))) == (1, 1)
@@ -606,7 +606,7 @@ def test_r_b5_an_alert_of_level_halt_on_a_halted_desk_is_raised_as_critical():
 def conservative(table):
     """Let the Referee rule what an unanswered escalation leads to (R-B8)."""
     from moot.protocols.kernel.duties import case_ruling_of
-    from moot.protocols.trading.sequels import HALVE
+    from moot.protocols.trading.policies import HALVE
 
     table.docket.demand(case_ruling_of(table.log[-1], HALVE, table.session.case_id, "#b-ops"))
     table.officers()
@@ -635,7 +635,7 @@ def test_r_b8_every_position_is_halved_at_the_next_open_when_the_exchange_is_clo
 
 def test_r_b5_an_admin_who_wants_a_halt_makes_the_operator_owe_it():
     from moot.protocols.kernel.duties import case_ruling_of
-    from moot.protocols.trading.sequels import HALT_DESK
+    from moot.protocols.trading.policies import HALT_DESK
 
     table = DeskTable()
     table.docket.demand(case_ruling_of(table.log[-1], HALT_DESK, table.session.case_id, "#b-ops"))

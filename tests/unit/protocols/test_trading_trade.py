@@ -86,7 +86,7 @@ def test_the_brief_says_what_remains_of_the_order():
     signal = ordered(table)
     table.execute(signal, 40)
     state = table.state(signal)
-    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.house)
+    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.context)
     assert (shown["subject"], shown["filled"], shown["remaining"]) == ("strat_1", 40, 60)
     assert (shown["client_order_id"], shown["action"], shown["quantity"]) == (
         f"{signal.case_id}-1",
@@ -226,7 +226,7 @@ def test_k11_the_answer_after_a_wrong_one_counts_on_top_of_what_is_booked():
     signal = ordered(table)
     table.execute(signal, 100, 10.00001)
     state = table.state(signal)
-    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.house)
+    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.context)
     assert (shown["filled"], shown["remaining"]) == (100, 0)
     assert table.broke(table.execute(signal, 1)) == ("K11", "qty_filled")
     assert table.broke(table.execute(signal, 0, status="filled")) == FINE
@@ -259,12 +259,12 @@ def test_the_brief_says_what_is_to_be_ordered_and_that_a_fill_would_come_after_t
     brief = table.rules.types["trade"].brief
     signal = table.signal("SELL", 70)
     state = table.state(signal)
-    shown = brief(state, state.owed[0], table.docket.house)
+    shown = brief(state, state.owed[0], table.docket.context)
     body = t.Order(**{name: value for name, value in shown.items() if name in t.Order.model_fields})
     assert table.broke(table.tell(TRADER, body, signal.case_id)) == FINE
     table.halt()
     state = table.state(signal)
-    shown = brief(state, state.owed[0], table.docket.house)
+    shown = brief(state, state.owed[0], table.docket.context)
     assert (shown["phase"], shown["is_after_halt"], shown["remaining"]) == ("cancelling", True, 70)
 
 
@@ -340,7 +340,7 @@ def test_k11_what_is_flattened_is_no_more_than_what_orders_under_way_leave():
     table.halt()
     table.execute(signal, 100, fill_after_halt=True)
     state = table.state(signal)
-    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.house)
+    shown = table.rules.types["trade"].brief(state, state.owed[0], table.docket.context)
     assert (state.quantity, shown["quantity"]) == (100, 60)
     assert table.broke(table.order(signal, quantity=100)) == ("R-B5", "quantity")
     assert table.broke(table.order(signal, quantity=60)) == FINE

@@ -133,7 +133,7 @@ def test_r_f14_a_question_that_a_resume_overtakes_is_no_fault():
     table.publish(asked)
     assert table.effects[-1].superseded
     table.say(GUARDIAN, t.ResumeConfirmed(checks=("calm",)))
-    assert not table.docket.house.fold_named("book").halted
+    assert not table.docket.context.fold_named("book").halted
 
 
 def test_r_f14_while_the_admin_is_being_asked_nothing_is_asked_twice():
@@ -189,7 +189,7 @@ def test_k19_a_loss_that_goes_on_escalates_once_and_one_that_is_recovered_is_wit
         risk_check(table, pnl)
         table.wait(minutes=5)
     assert len(escalations(table, "daily_loss")) == 1
-    assert table.docket.house.fold_named("watch").watched["daily_loss", ""].occurrences == []
+    assert table.docket.context.fold_named("watch").watched["daily_loss", ""].occurrences == []
     risk_check(table, -0.04)
     assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
     risk_check(table, -0.05)

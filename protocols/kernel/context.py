@@ -23,7 +23,7 @@ class Turn(IntFlag):
     """What a message may do besides being said; folds name the turns that they take in whatever the type.
 
     * ENDED: it ends a case. RULED: it puts a ruling into effect. BROKE: it breaks a rule.
-    * PERSON: a person says it. AWAITED: it is the answer of a seat in `House.awaited`.
+    * PERSON: a person says it. AWAITED: it is the answer of a seat in `RuleContext.awaited`.
     * HELD: it is said while a STOP holds a system.
     """
 
@@ -71,7 +71,7 @@ class Fold:
         return False
 
 
-class House:
+class RuleContext:
     """The society-wide state that rules may read.
 
     Attributes:
@@ -121,6 +121,12 @@ class House:
         self.ringing = tuple(fold for fold in folds if type(fold).ring is not Fold.ring)
         self._by_name = {fold.name: fold for fold in folds}
 
+    @property
+    def now(self) -> datetime:
+        """Return the instant of the message that is, or was last, folded."""
+        assert self.at is not None
+        return self.at
+
     def fold_named(self, name: str) -> Any:
         """Return the fold with this name.
 
@@ -129,7 +135,7 @@ class House:
         """
         return self._by_name[name]
 
-    def hearers(self, kind: str, turns: int) -> tuple[Fold, ...]:
+    def subscribers(self, kind: str, turns: int) -> tuple[Fold, ...]:
         """Return the folds that take in a message of this type that does this, in their order."""
         return tuple(f for f in self.folds if f.types is None or kind in f.types or f.turns & turns)
 

@@ -15,8 +15,8 @@ import pytest
 
 from moot.logs import Line
 from moot.logs.jsonlines import JsonLines
-from moot.verify import Report, ahead, aside
-from moot.verify.aside import DOUBTFUL, Aside, Look, Looker
+from moot.verify import Report, ahead, prefetch
+from moot.verify.prefetch import DOUBTFUL, Look, Looker, Prefetch
 from moot.verify.verifier import Verifier
 from tests.doubles.data_dir import a_debate
 from tests.doubles.tampering import Lines, alterations, rehashed, stripped, write
@@ -31,7 +31,7 @@ def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ahead, "AT_ONCE", SOME)
 
 
-class Prompt(Aside):
+class Prompt(Prefetch):
     """Has looked at every batch at once, here and not in another process."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Prompt(Aside):
         return self._looks.pop(number)
 
 
-class Patient(Aside):
+class Patient(Prefetch):
     """Waits for the other process."""
 
     def __init__(self) -> None:
@@ -67,10 +67,10 @@ class Patient(Aside):
         return look
 
 
-def judged(lines: Lines | str, helper: Aside | None) -> Report:
+def judged(lines: Lines | str, helper: Prefetch | None) -> Report:
     text = lines if isinstance(lines, str) else write(lines)
     source = JsonLines("tampered", "file", io.BytesIO(text.encode()))  # type: ignore[arg-type]
-    return Verifier(source, evidence=False, max_findings=20, aside=helper).run(None)
+    return Verifier(source, evidence=False, max_findings=20, prefetch=helper).run(None)
 
 
 def assert_same(lines: Lines | str) -> Report:
@@ -195,7 +195,7 @@ def test_a_process_of_its_own_answers_and_is_gone_afterwards() -> None:
 
 @pytest.mark.parametrize("what", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
 def test_nothing_waits_for_a_process_that_does_not_answer(what: signal.Signals) -> None:
-    with Aside(after=0) as helper:
+    with Prefetch(after=0) as helper:
         helper.ask(the_lines(LINES[:SOME]))
         assert helper._child is not None
         helper._child.send_signal(what)
@@ -207,22 +207,22 @@ def test_a_machine_without_room_for_another_process_verifies_alone(monkeypatch: 
     def full() -> subprocess.Popen[bytes]:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(aside, "_start", full)
-    with Aside(after=0) as helper:
+    monkeypatch.setattr(prefetch, "_start", full)
+    with Prefetch(after=0) as helper:
         assert judged(LINES, helper).ok
         assert helper._child is None
 
 
 def test_a_short_log_starts_no_process() -> None:
-    with Aside() as helper:
+    with Prefetch() as helper:
         assert judged(LINES, helper).ok
         assert helper._child is None
 
 
 def test_the_process_ends_with_its_parent_whatever_ends_that() -> None:
     code = (
-        "import os, signal, sys; from moot.verify.aside import Aside; from moot.logs import Line;"
-        "helper = Aside(after=0); helper.ask([Line(1, '{}', '')]); print(helper._child.pid, flush=True);"
+        "import os, signal, sys; from moot.verify.prefetch import Prefetch; from moot.logs import Line;"
+        "helper = Prefetch(after=0); helper.ask([Line(1, '{}', '')]); print(helper._child.pid, flush=True);"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=False)
@@ -234,15 +234,15 @@ def test_the_process_ends_with_its_parent_whatever_ends_that() -> None:
 
 
 def test_answers_that_come_too_late_are_forgotten_and_few_are_on_their_way() -> None:
-    with Aside(after=0) as helper:
-        asked = [helper.ask(the_lines(LINES[:SOME])) for _ in range(2 * aside.MOST_UNANSWERED)]
-        assert asked[aside.MOST_UNANSWERED :] == [0] * aside.MOST_UNANSWERED
-        assert [helper.told(number) for number in asked[: aside.MOST_UNANSWERED]] == [
+    with Prefetch(after=0) as helper:
+        asked = [helper.ask(the_lines(LINES[:SOME])) for _ in range(2 * prefetch.MOST_UNANSWERED)]
+        assert asked[prefetch.MOST_UNANSWERED :] == [0] * prefetch.MOST_UNANSWERED
+        assert [helper.told(number) for number in asked[: prefetch.MOST_UNANSWERED]] == [
             DOUBTFUL
-        ] * aside.MOST_UNANSWERED
+        ] * prefetch.MOST_UNANSWERED
         end = time.monotonic() + 20
-        while helper._answered < aside.MOST_UNANSWERED and time.monotonic() < end:
+        while helper._answered < prefetch.MOST_UNANSWERED and time.monotonic() < end:
             assert helper.told(0) == DOUBTFUL
             time.sleep(0.001)
-        assert helper._answered == aside.MOST_UNANSWERED and not helper._answers
-        assert helper.ask(the_lines(LINES)) == aside.MOST_UNANSWERED + 1
+        assert helper._answered == prefetch.MOST_UNANSWERED and not helper._answers
+        assert helper.ask(the_lines(LINES)) == prefetch.MOST_UNANSWERED + 1

@@ -1,4 +1,4 @@
-"""The office: posts the officers' duties as the docket derives them, when they fall due (K9)."""
+"""Post the officers' duties as the docket derives them, when they fall due (K9)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from moot.protocols.kernel.errors import OfficerFault
 AGAIN_AFTER_S: Final = 1.0
 """Society seconds from a duty that the disk did not take to the next look."""
 
-_log = structlog.get_logger("moot.office")
+_log = structlog.get_logger("moot.duty_runner")
 
 
 class Duties(Protocol):
-    """Where the office learns what is due."""
+    """Where the duty runner learns what is due."""
 
     def due(self, now: datetime) -> Sequence[Draft]:
         """Return the duties of this instant, most urgent first."""
@@ -37,15 +37,15 @@ class Duties(Protocol):
         ...
 
 
-class Office:
+class DutyRunner:
     """Referee and timekeeper at work.
 
     Their messages have derived ids, so posting one twice is harmless, and what they say is derived, so any
-    other office would say the same.
+    other runner would say the same.
     """
 
     def __init__(self, duties: Duties, clock: Clock) -> None:
-        """Open the office."""
+        """Start with nothing posted."""
         self._duties = duties
         self._clock = clock
         self._woken = asyncio.Event()
@@ -121,7 +121,7 @@ class Office:
         if self._woken.is_set():
             return
         if self._until is not None and self._until > now:
-            self._sleeper = asyncio.create_task(self._sleep(self._until), name="office timer")
+            self._sleeper = asyncio.create_task(self._sleep(self._until), name="duty runner timer")
         await self._woken.wait()
         if self._sleeper is not None:
             self._sleeper.cancel()

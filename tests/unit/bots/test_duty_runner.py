@@ -1,4 +1,4 @@
-"""The office: duties at their instant, once, whoever posts them, whatever the disk does (K5, K9)."""
+"""The duty runner: duties at their instant, once, whoever posts them, whatever the disk does (K5, K9)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.bots.officers.office import Office
+from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.bus import Receipt
 from moot.channels.errors import BusClosed, StorageError
 from moot.clock import VirtualClock
@@ -51,10 +51,10 @@ def test_duties_are_posted_at_the_very_instant_at_which_they_fall_due() -> None:
 def test_k9_two_offices_on_one_host_leave_one_message_for_each_duty() -> None:
     def run(offices: int) -> list[Envelope]:
         async def script(stage: Stage) -> None:
-            others = [Office(stage.host, stage.clock) for _ in range(offices - 1)]
-            tasks = [asyncio.create_task(office.run()) for office in others]
-            for office in others:
-                stage.host.listeners.append(lambda _env, _fx, office=office: office.wake())
+            others = [DutyRunner(stage.host, stage.clock) for _ in range(offices - 1)]
+            tasks = [asyncio.create_task(duty_runner.run()) for duty_runner in others]
+            for duty_runner in others:
+                stage.host.listeners.append(lambda _env, _fx, duty_runner=duty_runner: duty_runner.wake())
             await stage.wait(hours=9)
             for task in tasks:
                 assert not task.done() or task.result() is None
@@ -156,12 +156,14 @@ class Desk:
         return Receipt(1, draft.key, outcome)  # type: ignore[arg-type]
 
 
-def work(desk: Desk, script: Callable[[VirtualClock, Office, asyncio.Task[None]], Awaitable[None]]) -> None:
+def work(
+    desk: Desk, script: Callable[[VirtualClock, DutyRunner, asyncio.Task[None]], Awaitable[None]]
+) -> None:
     async def main(clock: VirtualClock) -> None:
-        office = Office(desk, clock)
-        task = asyncio.create_task(office.run())
+        duty_runner = DutyRunner(desk, clock)
+        task = asyncio.create_task(duty_runner.run())
         try:
-            await script(clock, office, task)
+            await script(clock, duty_runner, task)
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -172,7 +174,7 @@ def work(desk: Desk, script: Callable[[VirtualClock, Office, asyncio.Task[None]]
 def test_k5_a_duty_that_is_due_although_it_stands_in_the_log_is_a_fault() -> None:
     desk = Desk(["duplicate"] * 100, lambda _now: ["same"])
 
-    async def script(clock: VirtualClock, _office: Office, task: asyncio.Task[None]) -> None:
+    async def script(clock: VirtualClock, _duty_runner: DutyRunner, task: asyncio.Task[None]) -> None:
         await clock.sleep(timedelta(minutes=1))
         with pytest.raises(OfficerFault, match="referee owes NOTE same, which stands in the log"):
             task.result()
@@ -184,7 +186,7 @@ def test_k5_a_duty_that_is_due_although_it_stands_in_the_log_is_a_fault() -> Non
 def test_a_duplicate_that_another_office_posted_first_is_no_fault() -> None:
     desk = Desk(["duplicate"] * 3, lambda _now: ["same"] if len(desk.tried) < 3 else [])
 
-    async def script(clock: VirtualClock, _office: Office, task: asyncio.Task[None]) -> None:
+    async def script(clock: VirtualClock, _duty_runner: DutyRunner, task: asyncio.Task[None]) -> None:
         await clock.sleep(timedelta(minutes=1))
         assert not task.done()
 
@@ -197,7 +199,7 @@ def test_a_batch_of_duties_waits_once_for_the_disk_and_goes_on(names: list[str])
     desk = Desk([StorageError("full")] * len(names), lambda _now: names if len(desk.tried) < twice else [])
     at: list[datetime] = []
 
-    async def script(clock: VirtualClock, _office: Office, task: asyncio.Task[None]) -> None:
+    async def script(clock: VirtualClock, _duty_runner: DutyRunner, task: asyncio.Task[None]) -> None:
         while len(desk.tried) < twice:
             await clock.sleep(timedelta(milliseconds=100))
         at.append(clock.now())
@@ -212,7 +214,7 @@ def test_a_batch_of_duties_waits_once_for_the_disk_and_goes_on(names: list[str])
 def test_an_office_closes_with_its_bus() -> None:
     desk = Desk([BusClosed("closed")], lambda _now: ["a"])
 
-    async def script(clock: VirtualClock, _office: Office, task: asyncio.Task[None]) -> None:
+    async def script(clock: VirtualClock, _duty_runner: DutyRunner, task: asyncio.Task[None]) -> None:
         await clock.sleep(timedelta(seconds=1))
         assert task.done() and task.result() is None
 
@@ -241,7 +243,7 @@ def test_an_instant_that_passes_while_the_office_looks_is_not_slept_through() ->
     desk.next = instant
 
     async def main(clock: VirtualClock) -> None:
-        task = asyncio.create_task(Office(desk, Running(clock)).run())
+        task = asyncio.create_task(DutyRunner(desk, Running(clock)).run())
         await clock.sleep(timedelta(minutes=1))
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -254,10 +256,10 @@ def test_an_office_wants_waking_for_what_falls_due_before_its_next_look() -> Non
     desk = Desk([], lambda _now: [])
     desk.next = START + timedelta(hours=1)
 
-    async def script(clock: VirtualClock, office: Office, _task: Any) -> None:
-        assert office.wants_waking(START + timedelta(days=1)), "it has not looked yet"
+    async def script(clock: VirtualClock, duty_runner: DutyRunner, _task: Any) -> None:
+        assert duty_runner.wants_waking(START + timedelta(days=1)), "it has not looked yet"
         await clock.sleep(timedelta(minutes=1))
-        assert office.wants_waking(START + timedelta(minutes=59))
-        assert not office.wants_waking(START + timedelta(minutes=61))
+        assert duty_runner.wants_waking(START + timedelta(minutes=59))
+        assert not duty_runner.wants_waking(START + timedelta(minutes=61))
 
     work(desk, script)

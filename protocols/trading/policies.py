@@ -7,14 +7,14 @@ from typing import Final
 
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.duties import case_ruling_of
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
-from moot.protocols.kernel.house import Fold
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import SYSTEM_B, Seat
 from moot.protocols.research.messages import StrategyMoved
-from moot.protocols.research.sequels import audit_of
+from moot.protocols.research.policies import audit_of
 from moot.protocols.trading.deploy import (
     ADMIN,
     ADMIN_MODIFIED,
@@ -53,14 +53,14 @@ OF_DEPLOYMENT: Final[Mapping[str, Decision]] = {
 """Effects that deploy; whatever else an admin says, or leaves unsaid, is no consent."""
 
 
-class DeskSequels(Fold):
+class DeskPolicies(Fold):
     """Name the referee's rulings on System B's cases, and its audits of silence.
 
     Attributes:
         waiting: Rulings on the session that wait for the next one to open.
     """
 
-    name = "desk_sequels"
+    name = "desk_policies"
     types = STANDINGS.union(
         {"ESCALATION_RESOLVED", "HALT", "RISK_ALERT", "TRADING_DAY", "RULING", "EXECUTION"}
     )
@@ -78,7 +78,7 @@ class DeskSequels(Fold):
             duties.append(audit_of(env, voided, fx.decision))
         if fx.superseded and isinstance(env.body, Ruling):
             self._overtaken(env.body)
-        if docket.house.fold_named("book").late_seq == env.seq:
+        if docket.context.fold_named("book").late_seq == env.seq:
             self._wait(FLATTEN)
         if env.body.type in STANDINGS and fx.violation is None:
             _overtake(env, fx, docket)
@@ -118,7 +118,7 @@ class DeskSequels(Fold):
 
     def _is_reduced(self, env: Envelope, docket: Docket) -> bool:
         """Say whether a conservative halving is in force, or is to be ruled on the next session (R-F1)."""
-        is_in_force: bool = docket.house.fold_named("book").is_reduced(env.sent_at)
+        is_in_force: bool = docket.context.fold_named("book").is_reduced(env.sent_at)
         return is_in_force or HALVE in self.waiting
 
     def _is_repeated(self, ended: EscalationState) -> bool:
@@ -158,14 +158,14 @@ def _overtake(env: Envelope, fx: Effects, docket: Docket) -> None:
     sessions = [state for state in docket.cases.values() if isinstance(state, SessionState)]
     for state in sessions:
         if state.case_id not in docket.waiting:
-            left = pruned(state, docket.house)
+            left = pruned(state, docket.context)
             if left.owed or left.alerts:
                 docket.install(state, left, env, fx)
 
 
 def _returned(env: Envelope, ended: DeploymentState, docket: Docket) -> Iterator[Draft]:
     """Return a rejected strategy in the Operator's place, which was silent, and tell System A why (R-F7)."""
-    life = docket.house.fold_named("life")
+    life = docket.context.fold_named("life")
     if ended.outcome != REJECTED or life.stage_of(ended.strategy_id) != STAGING:
         return
     body = StrategyMoved(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel.case import Decision
+from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.house import Fold, House, Turn
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Audit, Ruling
@@ -16,7 +16,7 @@ from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import CausalEntry, Reflection
 
 
-def check_record(env: Envelope, house: House) -> None:
+def check_record(env: Envelope, context: RuleContext) -> None:
     """Check a REFLECTION or CAUSAL_RECORD that no open case asked for: it may stand by itself.
 
     Raises:
@@ -26,10 +26,10 @@ def check_record(env: Envelope, house: House) -> None:
         raise Violation("K23", f"{env.case_id} is not open; leave the case out to record it all the same")
 
 
-class Sequels(Fold):
+class Policies(Fold):
     """Name the referee's duties after a ruling, and after an escalation's end."""
 
-    name = "sequels"
+    name = "policies"
     types = frozenset({"ESCALATION_RESOLVED"})
     turns = Turn.RULED
 
@@ -82,11 +82,11 @@ class Sequels(Fold):
 
     def _resolved(self, env: Envelope, ended: EscalationState, docket: Docket) -> list[Draft] | None:
         """Put the effect of an escalation's end into force."""
-        house = docket.house
+        context = docket.context
         if ended.effect == "diversify":
-            house.fold_named("research").diversify()
+            context.fold_named("research").diversify()
         elif ended.effect == "retire_lineage":
-            house.fold_named("research").retired.add(ended.subject)
+            context.fold_named("research").retired.add(ended.subject)
             return [
                 _duty(
                     env,

@@ -84,7 +84,7 @@ def _fits(found: Read, previous: bytes, stated: bytes) -> bool:
     return link(previous, found.text) == stated
 
 
-class Aside:
+class Prefetch:
     """The process, seen from the one that folds, which never waits for it; it ends with it, `kill -9` included."""
 
     def __init__(self, *, after: int = AFTER) -> None:
@@ -164,7 +164,7 @@ class Aside:
 
 def _start() -> subprocess.Popen[bytes]:
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "moot.verify.aside"],
+        [sys.executable, "-P", "-m", "moot.verify.prefetch"],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

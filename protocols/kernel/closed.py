@@ -12,7 +12,7 @@ KEPT: Final = 10_000
 """So many closed obligations, and so many voided ones, are remembered."""
 
 
-class Gone:
+class ClosedObligations:
     """The last obligations that were closed, and the last ones that a RULING voided.
 
     An officer may post what was due a moment ago, before it reads the message that overtook it: such a
@@ -34,7 +34,7 @@ class Gone:
         if len(self._voided) > KEPT:
             del self._voided[next(iter(self._voided))]
 
-    def closed(self, obligation_id: str) -> Obligation | None:
+    def find(self, obligation_id: str) -> Obligation | None:
         """Return an obligation that was closed, None when there was none, or long ago."""
         return next((o for o in reversed(self.lately) if o.id == obligation_id), None)
 

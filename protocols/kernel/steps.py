@@ -1,0 +1,283 @@
+"""Steps: what a duty of a case is, and what a rule is given and returns; a `machine.Machine` is a table of them.
+
+A protocol adds guards and effects: small pure functions, each named after its rule. They never ask for a message's type
+or the phase; that is the table's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.context import RuleContext
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.message import Message, Part
+from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from moot.protocols.kernel.seats import Seat
+
+ENDED: Final = "ended"
+"""The phase of every case that has ended."""
+
+STOP: Final = "stop"
+"""The ruling that a human STOP leads to, see `Machine.rulings`."""
+
+
+class RuleInput(NamedTuple):
+    """What a rule is given besides the state.
+
+    Attributes:
+        context: What holds for the whole society.
+        env: The message, or the ruling, that is being folded; None where a rule is only asked, as for a brief.
+        due: The obligation that it settles or voids, or that is asked about; None for neither.
+        parent: At the start, the case in which this one opens, if any.
+        child: The last state of the case in this one that has just ended, if that is what happens.
+    """
+
+    context: RuleContext
+    env: Envelope | None = None
+    due: Obligation | None = None
+    parent: CaseState | None = None
+    child: Any = None
+
+    @property
+    def body(self) -> Any:
+        """Return the body of the message, None where there is no message."""
+        return self.env.body if self.env is not None else None
+
+    @property
+    def message(self) -> Envelope:
+        """Return the message, where there is one."""
+        assert self.env is not None
+        return self.env
+
+    @property
+    def at(self) -> datetime:
+        """Return the instant of the message that is, or was last, folded."""
+        return self.env.sent_at if self.env is not None else self.context.now
+
+    @property
+    def subject(self) -> Any:
+        """Return what the obligation is about, None where it is about nothing."""
+        return self.due.subject if self.due is not None else None
+
+
+class Owe(NamedTuple):
+    """A duty that an effect opens.
+
+    Attributes:
+        step: Its name in the machine.
+        subject: What it is about.
+        at: From when on; None: from now on.
+    """
+
+    step: str
+    subject: Any = None
+    at: datetime | None = None
+
+
+class Effect(NamedTuple):
+    """What a move does.
+
+    Attributes:
+        changes: New values of the state's fields.
+        to: The phase that it leads to; "" where the move knows only one.
+        outcome: How the case ends; with the phase `ended` only.
+        owe: What is owed from now on; None: what entering the phase opens, where the phase changes. What else was owed
+            in a phase that does not change stays owed.
+        drop: (obligation) -> whether it is closed unsettled, in a phase that does not change; None: none is.
+        via: The phases that are passed through on the way, see `Move.via`.
+    """
+
+    changes: Mapping[str, Any] = {}
+    to: str = ""
+    outcome: str | None = None
+    owe: tuple[Owe, ...] | None = None
+    drop: Callable[[Obligation], bool] | None = None
+    via: tuple[str, ...] = ()
+
+
+Rule = Callable[[Any, RuleInput], Effect]
+"""A guard and what follows: (state, input) -> effect; raises Violation and changes nothing."""
+
+
+class Move(NamedTuple):
+    """A legal move.
+
+    Attributes:
+        to: Every phase that it can lead to; none for a move that is always refused.
+        effect: Its rule.
+        via: Phases that it may pass through on the way, in which nobody owes.
+    """
+
+    to: tuple[str, ...]
+    effect: Rule
+    via: tuple[str, ...] = ()
+
+
+class Missed(NamedTuple):
+    """What silence leads to: the referee's ruling, and the move that it makes.
+
+    Attributes:
+        rule: The spec section or ruling that says so.
+        outcome: What is ruled, or (state) -> what.
+        move: What the ruling does.
+        reason: Why, as a code.
+    """
+
+    rule: str
+    outcome: str | Callable[[Any], str]
+    move: Move
+    reason: str = "timeout"
+
+    def decision(self, state: CaseState) -> Decision:
+        """Return the ruling."""
+        outcome = self.outcome if isinstance(self.outcome, str) else self.outcome(state)
+        return Decision(outcome, self.reason, self.rule)
+
+
+class Exactly(NamedTuple):
+    """A field has this value and no other."""
+
+    value: Any
+
+    def why_not(self, given: Any) -> str:
+        """Say what is wrong with a field's value, "" when nothing is."""
+        if given == self.value or (isinstance(given, Part) and given.model_dump() == self.value):
+            return ""
+        plain = given.model_dump() if isinstance(given, Part) else given
+        return f"the log says {self.value}, the message {plain}"
+
+
+class OneOf(NamedTuple):
+    """A field has one of these values; what they follow from is said for people.
+
+    Attributes:
+        values: They.
+        because: What leads to them.
+    """
+
+    values: tuple[Any, ...]
+    because: str
+
+    def why_not(self, given: Any) -> str:
+        """Say what is wrong with a field's value, "" when nothing is."""
+        return "" if given in self.values else f"{self.because} leads to {' or '.join(map(str, self.values))}"
+
+
+Figures = Mapping[str, Exactly | OneOf]
+"""What the rules hold an answer to, by field; nested fields are compared whole."""
+
+
+def _nothing(_state: Any, _given: RuleInput) -> dict[str, Any]:
+    return {}
+
+
+def _everything(_state: Any, _given: RuleInput) -> Visibility:
+    return EVERYTHING
+
+
+def _one(_state: Any) -> tuple[Any, ...]:
+    return (None,)
+
+
+def _whatever(_subject: Any, _body: Message) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A duty of a phase: who owes what, where, until when, what answers do and what silence does.
+
+    Attributes:
+        phase: In which it is owed.
+        seat: Who owes it, or (subject) -> who.
+        channel: Where.
+        moves: What each legal answer does.
+        missed: What silence does; None for an officer's or a person's duty, which cannot be missed.
+        rule: The spec section or ruling that a figure broken by the answer breaks.
+        within: Time until the referee pings, or (state, input) -> that time.
+        grace: Time after that until it may be ruled void.
+        subjects: (state) -> what it is owed about when the phase is entered, one obligation each; None alone is "about
+            nothing", and an empty tuple leaves it to an effect's `owe`.
+        is_about: (subject, body) -> whether a message that names no obligation may answer this one.
+        name: (state, subject) -> its name in obligation ids; None: its name in the machine, up to a "/".
+        figures: (state, input) -> what the rules hold the answer to; used by the check, the brief and the minds.
+        brief: (state, input) -> what the mind is shown besides the figures.
+        may_see: (state, input) -> what the seat's mind is shown for it.
+        applies: (state, input) -> whether it is still owed; asked of all that is owed after each move of its case.
+            What no longer applies is withdrawn, and is nobody's silence.
+        next_at: (state, instant, last) -> when it is owed next, None when no more: at the start (`last` is None), and
+            after each answer or silence (`last` is when that one opened). Without it a duty is owed once.
+        discharge: (state, input) -> the message that an officer owes; None for other seats.
+    """
+
+    phase: str
+    seat: Seat | Callable[[Any], Seat]
+    channel: str
+    moves: Mapping[type[Message], Move]
+    missed: Missed | None
+    rule: str
+    within: timedelta | Callable[[Any, RuleInput], timedelta]
+    grace: timedelta
+    subjects: Callable[[Any], tuple[Any, ...]] = _one
+    is_about: Callable[[Any, Message], bool] = _whatever
+    name: Callable[[Any, Any], str] | None = None
+    figures: Callable[[Any, RuleInput], Figures] = _nothing
+    brief: Callable[[Any, RuleInput], dict[str, Any]] = _nothing
+    may_see: Callable[[Any, RuleInput], Visibility] = _everything
+    applies: Callable[[Any, RuleInput], bool] | None = None
+    next_at: Callable[[Any, datetime, datetime | None], datetime | None] | None = None
+    discharge: Callable[[Any, RuleInput], Message] | None = None
+    expects: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Name the types of its answers once."""
+        names = tuple(str(kind.model_fields["type"].default) for kind in self.moves)
+        object.__setattr__(self, "expects", names)
+
+    def seat_of(self, subject: Any) -> Seat:
+        """Return who owes it about a subject."""
+        return self.seat(subject) if callable(self.seat) else self.seat
+
+    def owed(self, name: str, state: CaseState, subject: Any, given: RuleInput, at: datetime) -> Obligation:
+        """Return the obligation that it makes.
+
+        Args:
+            name: Its name in the machine.
+            state: The case.
+            subject: What it is about.
+            given: The message that opens it.
+            at: From when on it is owed.
+        """
+        seat = self.seat_of(subject)
+        part = self.name(state, subject) if self.name is not None else name.partition("/")[0]
+        due = Obligation(
+            f"{state.case_id}/{part}/{seat.value}",
+            state.case_id,
+            seat,
+            self.expects,
+            self.channel,
+            at,
+            at,
+            self.grace,
+            rule=name,
+            subject=subject,
+        )
+        given = given._replace(due=due)
+        within = self.within(state, given) if callable(self.within) else self.within
+        return due._replace(due_at=at + within, may_see=self.may_see(state, given))
+
+
+def check(body: Message, figures: Figures, rule: str) -> None:
+    """Check that an answer says what the rules hold it to.
+
+    Raises:
+        Violation: A field does not.
+    """
+    for name, figure in figures.items():
+        if why := figure.why_not(getattr(body, name)):
+            raise Violation(rule, why, field=name)
