@@ -11,6 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,11 +26,11 @@ from moot.config.contracts import SCHEMA
 from moot.protocols.escalation.triggers import TRIGGERS
 from moot.protocols.kernel.catalogue import ANY, CHANNELS, READING
 from moot.protocols.kernel.machine import Machine, rows
-from moot.protocols.kernel.steps import ENDED
+from moot.protocols.kernel.steps import ENDED, Step
 from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.panel.contract_schema import schema_text
-from moot.protocols.research import architecture_table, cycle, daily, debate_table
-from moot.protocols.rulebook import MESSAGES, ROWS
+from moot.protocols.research import architecture_table, daily, debate_table
+from moot.protocols.rulebook import CASE_TYPES, MESSAGES, ROWS
 from moot.simulation.scene import load_scene, run_scene
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -100,12 +101,23 @@ BOUNDS: Final = {"minimum": "from", "maximum": "to"}
 """Words for bounds."""
 
 
+TITLES: Final = {"cycle": "Micro-cycle", "daily": "Daily cycle", "architecture": "Weekly cycle"}
+"""Titles of kinds of case, where the kind itself is none."""
+
+
 def states() -> Iterator[str]:
-    """Write the transition tables of System A, as tables and diagrams."""
+    """Write how every kind of case moves, as tables and diagrams, in the rulebook's order."""
     yield "# States and obligations\n"
-    yield "Each phase makes one seat owe one message. After `within` the referee pings; after the grace it may"
-    yield "rule, and the ruling says what silence leads to. What a table lacks is illegal.\n"
-    yield "## Debate\n"
+    yield "What a phase makes owed, and until when. After `within` the referee pings; after the grace it may rule, and"
+    yield "the ruling says what silence leads to. What a table lacks is illegal.\n"
+    for kind, case_type in CASE_TYPES.items():
+        written = TABLES.get(kind)
+        if case_type.machine is not None or written is not None:
+            yield f"## {TITLES.get(kind, kind.capitalize())}\n"
+            yield from _machine(case_type.machine) if case_type.machine is not None else written()
+
+
+def _debate() -> Iterator[str]:
     yield from _duties(debate_table.DUTIES, debate_table.MISSED)
     yield "### Moves\n"
     yield "| phase | message | leads to |\n|---|---|---|"
@@ -117,14 +129,14 @@ def states() -> Iterator[str]:
         for to in BRANCHES.get((str(phase), kind), (move.to,)):
             yield f"    {phase} --> {'[*]' if to == 'ended' else to}: {kind}"
     yield "```\n"
-    yield "## Micro-cycle\n"
-    yield from _machine(cycle.MACHINE)
-    for title, module in (
-        ("Daily cycle", daily),
-        ("Weekly cycle", architecture_table),
-    ):
-        yield f"## {title}\n"
-        yield from _duties(module.DUTIES, module.MISSED)
+
+
+TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
+    "debate": _debate,
+    "daily": lambda: _duties(daily.DUTIES, daily.MISSED),
+    "architecture": lambda: _duties(architecture_table.DUTIES, architecture_table.MISSED),
+}
+"""Pages of kinds of case that are no machine yet."""
 
 
 BRANCHES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
@@ -140,15 +152,9 @@ def _machine(machine: Machine) -> Iterator[str]:
     """Write a machine: what its phases make owed, what moves it where, and a diagram."""
     yield "| phase | owes | message | channel | within | grace | silence leads to |\n|---|---|---|---|---|---|---|"
     for step in machine.steps.values():
-        missed = step.missed
-        silence = (
-            f"{missed.outcome} ({missed.rule}), then {' or '.join(missed.move.to)}"
-            if missed
-            else "cannot be missed"
-        )
         yield (
-            f"| {step.phase} | {step.seat} | {' or '.join(step.expects)} | `{step.channel}` "
-            f"| {step.within.seconds // 60} min | {step.grace.seconds // 60} min | {silence} |"
+            f"| {step.phase} | {_owing(step)} | {' or '.join(step.expects)} | `{step.channel}` "
+            f"| {_within(step)} | {_span(step.grace)} | {_silence(step)} |"
         )
     for phase, ending in machine.idle.items():
         yield f"| {phase} | nobody | | | | | until {ending} |"
@@ -167,6 +173,29 @@ def _machine(machine: Machine) -> Iterator[str]:
     yield "```\n"
 
 
+def _owing(step: Step) -> str:
+    """Say who owes a step; where its subject decides, all who may post its answers."""
+    if not callable(step.seat):
+        return str(step.seat)
+    return " and ".join(sorted({seat for row in ROWS if row.type in step.expects for seat in row.seats}))
+
+
+def _within(step: Step) -> str:
+    return "as the case says" if callable(step.within) else _span(step.within)
+
+
+def _span(span: timedelta) -> str:
+    return f"{span // timedelta(minutes=1)} min"
+
+
+def _silence(step: Step) -> str:
+    missed = step.missed
+    if missed is None:
+        return "cannot be missed"
+    outcome = "as the case stands" if callable(missed.outcome) else missed.outcome
+    return f"{outcome} ({missed.rule}), then {' or '.join(missed.move.to)}"
+
+
 def _place(phase: str) -> str:
     return "[*]" if phase == ENDED else phase
 
@@ -177,7 +206,7 @@ def _duties(duties: Mapping[str, Duty], missed: Mapping[str, Missed]) -> Iterato
         miss = missed[phase]
         yield (
             f"| {phase} | {duty.seat} | {' or '.join(duty.expects)} | `{duty.channel}` "
-            f"| {duty.within.seconds // 60} min | {duty.grace.seconds // 60} min "
+            f"| {_span(duty.within)} | {_span(duty.grace)} "
             f"| {miss.decision.outcome} ({miss.decision.rule}), then {miss.to} |"
         )
     yield ""

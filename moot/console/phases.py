@@ -11,16 +11,16 @@ from moot.protocols.escalation import case as escalation
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.panel import panel
 from moot.protocols.panel import state as panels
-from moot.protocols.research import architecture_panels, cycle, daily, debate
+from moot.protocols.research import architecture_panels, daily, debate
 from moot.protocols.research import architecture_table as architecture
 from moot.protocols.research.debate_table import Phase
+from moot.protocols.rulebook import CASE_TYPES
 from moot.protocols.trading import alert, bridge, deploy, halt, promotion, session, trade
 
 _BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
 
-PHASES: Final[Mapping[str, tuple[str, ...]]] = {
+_WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     debate.KIND: tuple(str(phase) for phase in Phase),
-    cycle.KIND: (*cycle.MACHINE.phases, ENDED),
     daily.KIND: (daily.SYNTHESISING, daily.REPORTING, daily.ENDED),
     architecture.KIND: (
         architecture.PROPOSING,
@@ -62,6 +62,12 @@ PHASES: Final[Mapping[str, tuple[str, ...]]] = {
     run.KIND: tuple(str(state) for state in State),
     panel.KIND: (panels.OPEN, panels.SYNTHESIZING, panels.DECIDED, panels.ABORTED),
     escalation.KIND: (escalation.OPEN, escalation.ACKNOWLEDGED, escalation.ANSWERED, escalation.ENDED),
+}
+"""Kinds that are no machine yet."""
+
+PHASES: Final[Mapping[str, tuple[str, ...]]] = {
+    kind: (*case_type.machine.phases, ENDED) if case_type.machine is not None else _WRITTEN[kind]
+    for kind, case_type in CASE_TYPES.items()
 }
 """Every kind that the rules know; of one from a newer version a view shows the path alone."""
 
