@@ -15,10 +15,10 @@ from moot.bots.minds.simulated.arena import SimulatedWriter
 from moot.bots.minds.simulated.mind import SimulatedMind
 from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
 from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
-from moot.bots.tools.notebook import Notebook
 from moot.config.settings import Settings
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat

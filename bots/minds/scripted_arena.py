@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Final
 
 from moot.bots.minds.mind import View
+from moot.bots.notebook.errors import AccessError
 from moot.bots.seats.writer import Work, Writer
-from moot.bots.tools.errors import AccessError
 
 DELAY: Final = timedelta(minutes=1)
 """How long a scripted output takes."""

@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.notebook.access import Access, Toolbox
+from moot.bots.notebook.client import Notebook
 from moot.bots.seats.hooks import run_hook
 from moot.bots.seats.sessions import Session, SessionMissing, SessionStore
 from moot.bots.seats.toolset import toolbox_of
 from moot.bots.seats.writer import Work, Writer
-from moot.bots.tools.access import Access, Toolbox
-from moot.bots.tools.notebook import Notebook
 from moot.protocols.arena.messages import Draft, FinalOutput, Review, RunFault
 from moot.protocols.arena.relevance import cleanse
 from moot.protocols.arena.session import first_ref, next_ref

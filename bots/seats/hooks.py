@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from moot.bots.notebook.answers import Passage
 from moot.bots.seats.weighing import MOST_CLAIMS, Weighed, claims_of, is_beyond, is_claim, weigh
 from moot.bots.seats.writer import Work, Writer
 from moot.bots.tools.errors import ToolError
-from moot.bots.tools.notebook_answers import Passage
 from moot.protocols.arena.messages import MOST_FINDINGS, Finding, HookResult
 
 LIMIT: Final = 5

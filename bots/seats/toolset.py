@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NoReturn
 
-from moot.bots.tools.access import READ_ONLY, READ_WRITE, Access, Tool, Toolbox
-from moot.bots.tools.errors import NotebookUnavailable, StudioUnavailable
-from moot.bots.tools.notebook import Notebook
-from moot.bots.tools.notebook_tools import notebook_tools
+from moot.bots.notebook.access import READ_ONLY, READ_WRITE, Access, Tool, Toolbox
+from moot.bots.notebook.client import Notebook
+from moot.bots.notebook.errors import NotebookUnavailable, StudioUnavailable
+from moot.bots.notebook.tools import notebook_tools
 from moot.protocols.kernel.seats import Seat
 
 ALLOWED: Final[dict[Seat, frozenset[Access]]] = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from moot.bots.minds.mind import View
+from moot.bots.notebook.access import Toolbox
 from moot.bots.seats.sessions import Session
-from moot.bots.tools.access import Toolbox
 from moot.protocols.arena.relevance import cleanse
 
 

@@ -1,6 +1,6 @@
-"""What minds may call: prices, backtests, risk measures, a notebook. Every tool states its access mode.
+"""What minds may call to weigh a strategy: prices, backtests, risk measures. All are read-only.
 
-Prices (read-only):
+Prices:
     ``bars``              one symbol's daily bars; knows neither files nor seeds
     ``universe``          all symbols of a society, and the view of them at one instant (no look-ahead)
     ``price_rows``        raw columns into checked bars; the first fault becomes one clear line
@@ -12,13 +12,7 @@ Prices (read-only):
     ``continuation``      how the market goes on after a source's last bar
     ``prices``            ``load_universe``: the only door minds and the composition root need
 
-Notebook (what it answers is read-only, its studio writes):
-    ``access``            access modes, and the toolbox that refuses what its holder may not do
-    ``notebook``          the client of whatever MCP server the configuration names
-    ``notebook_server``   the bundled server: ``python -m moot.bots.tools.notebook_server DIR``
-    ``notebook_tools``    a notebook's tools, each with its access
-
-Strategies and their evidence (read-only):
+Strategies and their evidence:
     ``strategies``        a strategy as data: archetype, parameters, symbols; the space they are drawn from
     ``wording``           a strategy in words
     ``indicators``        rolling windows over past bars

@@ -15,9 +15,9 @@ from moot.arena.source import NotebookService, NotebookSource, opened
 from moot.bots.minds.mind import View
 from moot.bots.minds.scripted_arena import ScriptedWriter
 from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind, NotebookOf
 from moot.bots.seats.sessions import LostSessions, SessionStore
-from moot.bots.tools.notebook import Notebook
 from moot.clock import VirtualClock
 from moot.protocols.arena.contracts import complaint
 from moot.protocols.arena.messages import ArenaTask

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from moot.arena.script import Behaviour
+from moot.bots.notebook.answers import Described, Passage
+from moot.bots.notebook.errors import NotebookTimeout, NotebookUnavailable, StudioUnavailable
 from moot.bots.seats.weighing import sentences
-from moot.bots.tools.errors import NotebookTimeout, NotebookUnavailable, StudioUnavailable
-from moot.bots.tools.notebook_answers import Described, Passage
 
 LIMIT_S = 20
 """What a scripted timeout says that it waited, in seconds."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from moot.bots.tools.errors import NotebookUnavailable
-from moot.bots.tools.notebook import Io, McpNotebook
-from moot.bots.tools.notebook_answers import Described, Passage
-from moot.bots.tools.notebook_reach import Address, Command, Folder, Reach
+from moot.bots.notebook.answers import Described, Passage
+from moot.bots.notebook.client import Io, McpNotebook
+from moot.bots.notebook.errors import NotebookUnavailable
+from moot.bots.notebook.reach import Address, Command, Folder, Reach
 from moot.clock import Clock
 from moot.clock.io_thread import IoThread
 

@@ -11,12 +11,12 @@ from moot.bots.minds.simulated.arena import SimulatedWriter
 from moot.bots.minds.simulated.mind import SimulatedMind
 from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
 from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.notebook.answers import Described, Passage
+from moot.bots.notebook.client import Notebook
+from moot.bots.notebook.errors import StudioUnavailable
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
-from moot.bots.tools.errors import StudioUnavailable
-from moot.bots.tools.notebook import Notebook
-from moot.bots.tools.notebook_answers import Described, Passage
 from moot.clock import RealClock
 from moot.memory.evidence import DirectoryEvidence
 from moot.protocols.kernel.message import Message

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from moot.bots.minds.mind import Reply, View
+from moot.bots.notebook.answers import Described, Passage
+from moot.bots.notebook.errors import NotebookError, StudioUnavailable
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.sessions import SessionStore
 from moot.bots.seats.writer import Work, Writer
-from moot.bots.tools.errors import NotebookError, StudioUnavailable
-from moot.bots.tools.notebook_answers import Described, Passage
 from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ARENA, Seat

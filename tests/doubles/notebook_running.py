@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from moot.bots.tools.notebook_reach import Command
+from moot.bots.notebook.reach import Command
 from moot.clock import IoThread, VirtualClock
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def http_server(folder, *options):
     command = [
         sys.executable,
         "-m",
-        "moot.bots.tools.notebook_server",
+        "moot.bots.notebook.server",
         str(folder),
         "--http",
         "--port",

@@ -9,8 +9,9 @@ import time
 import psutil
 import pytest
 
-from moot.bots.tools.access import READ_ONLY, Toolbox
-from moot.bots.tools.errors import (
+from moot.bots.notebook.access import READ_ONLY, Toolbox
+from moot.bots.notebook.client import McpNotebook
+from moot.bots.notebook.errors import (
     NotebookError,
     NotebookGarbage,
     NotebookQueryError,
@@ -20,9 +21,8 @@ from moot.bots.tools.errors import (
     StudioUnavailable,
     WriteBlocked,
 )
-from moot.bots.tools.notebook import McpNotebook
-from moot.bots.tools.notebook_reach import Address, Command, Folder
-from moot.bots.tools.notebook_tools import notebook_tools
+from moot.bots.notebook.reach import Address, Command, Folder
+from moot.bots.notebook.tools import notebook_tools
 from tests.doubles.notebook_running import (
     START,
     http_server,

@@ -21,7 +21,7 @@ def notes(tmp_path):
 
 
 def run(*arguments):
-    command = [sys.executable, "-m", "moot.bots.tools.notebook_server", *map(str, arguments)]
+    command = [sys.executable, "-m", "moot.bots.notebook.server", *map(str, arguments)]
     return subprocess.run(
         command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
     )
@@ -74,7 +74,7 @@ def test_a_signal_stops_the_http_server_cleanly(notes, number):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_stdio_server_cleanly(notes, number):
     """K25."""
-    command = [sys.executable, "-m", "moot.bots.tools.notebook_server", str(notes)]
+    command = [sys.executable, "-m", "moot.bots.notebook.server", str(notes)]
     request = b'{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}\n'
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write(request)

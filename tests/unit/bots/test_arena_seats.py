@@ -5,12 +5,8 @@ from contextlib import suppress
 import pytest
 
 from moot.bots.minds.scripted_arena import ScriptedWriter
-from moot.bots.seats.arena import ArenaMind
-from moot.bots.seats.hooks import LONGEST_TOLD
-from moot.bots.seats.sessions import KEPT, LostSessions, Session, SessionMissing, SessionStore
-from moot.bots.seats.toolset import toolbox_of
-from moot.bots.seats.weighing import MOST_CLAIMS, is_beyond
-from moot.bots.tools.errors import (
+from moot.bots.notebook.answers import Passage
+from moot.bots.notebook.errors import (
     AccessError,
     NoSuchTool,
     NotebookGarbage,
@@ -19,7 +15,11 @@ from moot.bots.tools.errors import (
     StudioUnavailable,
     WriteBlocked,
 )
-from moot.bots.tools.notebook_answers import Passage
+from moot.bots.seats.arena import ArenaMind
+from moot.bots.seats.hooks import LONGEST_TOLD
+from moot.bots.seats.sessions import KEPT, LostSessions, Session, SessionMissing, SessionStore
+from moot.bots.seats.toolset import toolbox_of
+from moot.bots.seats.weighing import MOST_CLAIMS, is_beyond
 from moot.protocols.arena import messages as m
 from moot.protocols.arena.states import State
 from moot.protocols.kernel.seats import ARENA, Seat

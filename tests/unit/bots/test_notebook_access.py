@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from moot.bots.tools.access import READ_ONLY, READ_WRITE, Access, Blocked, Tool, Toolbox
-from moot.bots.tools.errors import NoSuchTool, WriteBlocked
+from moot.bots.notebook.access import READ_ONLY, READ_WRITE, Access, Blocked, Tool, Toolbox
+from moot.bots.notebook.errors import NoSuchTool, WriteBlocked
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-from moot.bots.tools.errors import NotebookError, NotebookGarbage, NotebookRefused
-from moot.bots.tools.notebook_answers import Passage, described, passages, report_ref
+from moot.bots.notebook.answers import Passage, described, passages, report_ref
+from moot.bots.notebook.errors import NotebookError, NotebookGarbage, NotebookRefused
 
 
 def says(*texts, structured=None, is_error=False):

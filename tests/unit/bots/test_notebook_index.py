@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moot.bots.tools.errors import NotebookFolderError, NotebookQueryError
-from moot.bots.tools.notebook_folder import Limits
-from moot.bots.tools.notebook_index import NotebookIndex, references
-from moot.bots.tools.notebook_passages import Part
+from moot.bots.notebook.errors import NotebookFolderError, NotebookQueryError
+from moot.bots.notebook.folder import Limits
+from moot.bots.notebook.index import NotebookIndex, references
+from moot.bots.notebook.passages import Part
 
 FIRST = (
     "# Momentum\n\nMomentum crashes after bear markets.\n\n## Crowding\n\nCrowded trades unwind together.\n"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.bots.tools.notebook_passages import PASSAGE_CHARS, Part, split_note
+from moot.bots.notebook.passages import PASSAGE_CHARS, Part, split_note
 
 
 def markdown(text):

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from moot.bots.tools.errors import NotebookUnavailable
-from moot.bots.tools.notebook_reach import Address, Command, Folder, reach_of
+from moot.bots.notebook.errors import NotebookUnavailable
+from moot.bots.notebook.reach import Address, Command, Folder, reach_of
 
 
 def test_a_configuration_names_an_address_a_folder_or_a_command(tmp_path):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from moot.bots.tools.errors import NotebookFolderError, StudioUnavailable
-from moot.bots.tools.notebook_studio import NAME_CHARS, Studio
+from moot.bots.notebook.errors import NotebookFolderError, StudioUnavailable
+from moot.bots.notebook.studio import NAME_CHARS, Studio
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from moot.arena import matrix as matrix_module
 from moot.arena.matrix import SCENARIOS, judge, run_matrix, run_scenario
 from moot.arena.matrix_case import FIXTURES, Scenario, fixture
 from moot.bots.minds.mind import View
+from moot.bots.notebook.access import READ_WRITE
 from moot.bots.seats import arena, hooks, toolset
 from moot.bots.seats.sessions import Session
-from moot.bots.tools.access import READ_WRITE
 from moot.protocols.arena import cleaning, course, move, reasons
 from moot.protocols.arena import run as run_module
 from moot.protocols.arena import verdict as verdict_module

@@ -13,10 +13,10 @@ from moot.bots.minds.admin import SimulatedAdmin
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.scripted import ScriptedMind
 from moot.bots.minds.simulated.mind import SimulatedMind
+from moot.bots.notebook.errors import NotebookUnavailable
+from moot.bots.notebook.reach import Command, Folder
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
-from moot.bots.tools.errors import NotebookUnavailable
-from moot.bots.tools.notebook_reach import Command, Folder
 from moot.config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
 from moot.protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
 from moot.seating import Script, Seating, seats_of, source_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from moot.bots.tools.errors import NoSuchTool, WriteBlocked, one_line
+from moot.bots.notebook.errors import NoSuchTool, WriteBlocked, one_line
 
 NAME_CHARS: Final = 80
 """How much of a refused name is kept: a mind may call anything."""

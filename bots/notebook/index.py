@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from moot.bots.tools.errors import NotebookFolderError, NotebookQueryError, one_line
-from moot.bots.tools.notebook_folder import Limits, Note, UnusableNote, read, scan
-from moot.bots.tools.notebook_passages import Part, split_note
+from moot.bots.notebook.errors import NotebookFolderError, NotebookQueryError, one_line
+from moot.bots.notebook.folder import Limits, Note, UnusableNote, read, scan
+from moot.bots.notebook.passages import Part, split_note
 
 REF_DIGITS: Final = 10
 MOST_RESULTS: Final = 50

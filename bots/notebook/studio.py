@@ -8,7 +8,7 @@ import unicodedata
 from pathlib import Path
 from typing import Final
 
-from moot.bots.tools.errors import NotebookFolderError, StudioUnavailable, one_line
+from moot.bots.notebook.errors import NotebookFolderError, StudioUnavailable, one_line
 
 TITLE_CHARS: Final = 200
 TEXT_CHARS: Final = 2_000_000

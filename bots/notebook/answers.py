@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.bots.tools.errors import NotebookGarbage, NotebookRefused, one_line
+from moot.bots.notebook.errors import NotebookGarbage, NotebookRefused, one_line
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult

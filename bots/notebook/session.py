@@ -15,7 +15,7 @@ from mcp import Client, MCPError
 from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult, Implementation, Tool
 from pydantic import ValidationError
 
-from moot.bots.tools.errors import (
+from moot.bots.notebook.errors import (
     NotebookError,
     NotebookGarbage,
     NotebookRefused,
@@ -23,8 +23,8 @@ from moot.bots.tools.errors import (
     NotebookUnavailable,
     one_line,
 )
-from moot.bots.tools.notebook_reach import Address, Reach
-from moot.bots.tools.notebook_transport import Wire, transport
+from moot.bots.notebook.reach import Address, Reach
+from moot.bots.notebook.transport import Wire, transport
 
 MOST_PAGES: Final = 20
 """How many pages of a server's list of tools are asked for."""

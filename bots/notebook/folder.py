@@ -14,7 +14,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Final
 
-from moot.bots.tools.errors import NotebookFolderError, one_line
+from moot.bots.notebook.errors import NotebookFolderError, one_line
 
 SUFFIXES: Final = (".json", ".markdown", ".md", ".text", ".txt")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from moot.bots.tools.errors import NotebookUnavailable, one_line
+from moot.bots.notebook.errors import NotebookUnavailable, one_line
 
 PASSED_ON: Final = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
 """Environment variables that a started server gets besides those of the SDK: HOME, LOGNAME, PATH, SHELL, TERM, USER."""
@@ -107,7 +107,7 @@ class Folder:
             sys.executable,
             "-P",
             "-m",
-            "moot.bots.tools.notebook_server",
+            "moot.bots.notebook.server",
             str(self.path.absolute()),
             *options,
         )

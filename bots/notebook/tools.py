@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from moot.bots.tools.access import Access, Tool
-from moot.bots.tools.notebook import Notebook
+from moot.bots.notebook.access import Access, Tool
+from moot.bots.notebook.client import Notebook
 
 
 def notebook_tools(notebook: Notebook) -> tuple[Tool, ...]:

@@ -1,4 +1,4 @@
-"""The bundled notebook: a folder of notes as an MCP server. Run as `python -m moot.bots.tools.notebook_server DIR`.
+"""The bundled notebook: a folder of notes as an MCP server. Run as `python -m moot.bots.notebook.server DIR`.
 
 Tools: `notebook_describe` and `notebook_query` (read-only), and `studio_create`, which writes reports beside the
 notebook, unless `--no-studio` leaves it out. Standard output carries the protocol, or, with `--http`, one line with
@@ -23,9 +23,9 @@ from mcp.server.mcpserver.exceptions import ToolError as RefusedCall
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 
-from moot.bots.tools.errors import NotebookError, one_line
-from moot.bots.tools.notebook_index import MOST_RESULTS, NotebookIndex
-from moot.bots.tools.notebook_studio import Studio
+from moot.bots.notebook.errors import NotebookError, one_line
+from moot.bots.notebook.index import MOST_RESULTS, NotebookIndex
+from moot.bots.notebook.studio import Studio
 
 PORT: Final = 8377
 MOST_NAMES: Final = 1_000
@@ -40,11 +40,11 @@ WRITES: Final = ToolAnnotations(
 
 EXAMPLES: Final = """
 examples:
-  python -m moot.bots.tools.notebook_server notes
+  python -m moot.bots.notebook.server notes
       serves the folder over standard input and output, as an MCP client starts it
-  python -m moot.bots.tools.notebook_server notes --http --port 8377
+  python -m moot.bots.notebook.server notes --http --port 8377
       serves it at http://127.0.0.1:8377/mcp
-  python -m moot.bots.tools.notebook_server notes --no-studio
+  python -m moot.bots.notebook.server notes --no-studio
       offers no studio_create: nothing can be written
 
 exit codes: 0 stopped, 2 the folder, the studio or the address cannot be used
@@ -232,7 +232,7 @@ def _tell(line: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m moot.bots.tools.notebook_server",
+        prog="python -m moot.bots.notebook.server",
         description="Serve a folder of Markdown, text and JSON notes as an MCP notebook.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -16,8 +16,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from moot.bots.tools.errors import one_line
-from moot.bots.tools.notebook_reach import PASSED_ON, Address, Command, Folder, Reach
+from moot.bots.notebook.errors import one_line
+from moot.bots.notebook.reach import PASSED_ON, Address, Command, Folder, Reach
 
 TAIL_BYTES: Final = 4_096
 HTTP_CONNECT_S: Final = 10.0

@@ -11,7 +11,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeVar
 
-from moot.bots.tools.errors import (
+from moot.bots.notebook.answers import Described, Passage, described, passages, report_ref
+from moot.bots.notebook.errors import (
     NotebookError,
     NotebookQueryError,
     NotebookRefused,
@@ -19,13 +20,12 @@ from moot.bots.tools.errors import (
     NotebookUnavailable,
     StudioUnavailable,
 )
-from moot.bots.tools.notebook_answers import Described, Passage, described, passages, report_ref
-from moot.bots.tools.notebook_reach import Reach
+from moot.bots.notebook.reach import Reach
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-    from moot.bots.tools.notebook_session import Session
+    from moot.bots.notebook.session import Session
 
 CONNECT_S: Final = 10.0
 CALL_S: Final = 20.0
@@ -215,7 +215,7 @@ class McpNotebook:
             self._fruitless += 1
             self._rests_until = now + REST_S
             # Importing the SDK takes half a second, which only a run with a notebook pays.
-            from moot.bots.tools.notebook_session import Session
+            from moot.bots.notebook.session import Session
 
             session = self._current = Session(self.reach, is_legacy=self._is_legacy)
             self._sessions.add(session)
