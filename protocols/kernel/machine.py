@@ -17,7 +17,7 @@ from moot.protocols.kernel.errors import LocalProtocolError, Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
-from moot.protocols.kernel.steps import ENDED, STOP, Effect, Exactly, Move, Owe, RuleInput, Step, check
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, check
 from moot.protocols.kernel.table import illegal
 from moot.protocols.kernel.times import rfc3339
 
@@ -30,10 +30,12 @@ class Start:
         state: (input) -> its first state, whose phase says what is owed; raises Violation. One of another kind is taken
             as it is: its opener opens cases of several kinds.
         phases: Every phase in which it may start.
+        through: The kind whose opener the message is, where that opens this kind too; "": this kind's own.
     """
 
     state: Callable[[RuleInput], CaseState]
     phases: tuple[str, ...]
+    through: str = ""
 
     def open(self, machine: Machine, given: RuleInput) -> CaseState:
         """Open a case of a machine."""
@@ -54,7 +56,7 @@ class Machine:
         steps: The duties, by name.
         facts: By (phase, type), what may come unowed.
         rulings: By reason of the ruling (a human STOP's is `stop`), what a RULING on the case does.
-        children: By kind, what the end of a case in this one does; that of another kind does nothing.
+        children: By (phase, kind), what the end of a case in this one does; that of another does nothing.
         dry: By phase, the move that is made when nothing is owed in it any more.
         idle: Phases in which nobody owes, each with what ends it.
         parent_of: Returns the case in which an opener says that it opens, None for none.
@@ -72,7 +74,7 @@ class Machine:
     steps: Mapping[str, Step]
     facts: Mapping[tuple[str, type[Message]], Move] = field(default_factory=dict)
     rulings: Mapping[str, Move] = field(default_factory=dict)
-    children: Mapping[str, Move] = field(default_factory=dict)
+    children: Mapping[tuple[str, str], Move] = field(default_factory=dict)
     dry: Mapping[str, Move] = field(default_factory=dict)
     idle: Mapping[str, str] = field(default_factory=dict)
     parent_of: Callable[[Message], str | None] | None = None
@@ -87,8 +89,12 @@ class Machine:
         """Return what the docket runs it by."""
         return CaseType(
             kind=self.kind,
-            openers=tuple(str(kind.model_fields["type"].default) for kind in self.start),
-            open=self._open,
+            openers=tuple(
+                str(kind.model_fields["type"].default)
+                for kind, start in self.start.items()
+                if not start.through
+            ),
+            open=lambda env, context, parent: self.open(RuleInput(context, env, parent=parent)),
             step=self._step,
             otherwise=self._otherwise,
             rule=self._rule,
@@ -101,12 +107,16 @@ class Machine:
             machine=self,
         )
 
-    def _open(self, env: Envelope, context: RuleContext, parent: CaseState | None) -> CaseState:
-        given = RuleInput(context, env, parent=parent)
-        return self.start[type(env.body)].open(self, given)
+    def open(self, given: RuleInput) -> CaseState:
+        """Open a case: return its first state with what its phase makes owed.
+
+        Raises:
+            Violation: It may not open, or not like this.
+        """
+        return self.start[type(given.message.body)].open(self, given)
 
     def opened(self, state: CaseState, given: RuleInput) -> CaseState:
-        """Return a first state with what its phase makes owed; for an opener that opens a case of another kind."""
+        """Return a first state with what its phase makes owed."""
         if state.outcome is not None:
             return state
         return self._settled(evolve(state, owed=self._entering(state, given)), given)
@@ -153,7 +163,7 @@ class Machine:
         if due is None:
             fact = self.facts.get((state.phase, kind))
             if fact is None:
-                raise illegal(state, env, self.rule)
+                raise _unfit(state, env, self.rule)
             return self._moved(state, fact, given)
         step = self.steps[due.rule]
         if env.sent_at < due.opened_at:
@@ -169,20 +179,27 @@ class Machine:
         if to == ENDED:
             return evolve(state, phase=to, owed=(), outcome=effect.outcome, **effect.changes)
         new = evolve(state, phase=to, **effect.changes)
-        left: tuple[Obligation, ...] = ()
+        left = self._kept(state, new, effect, given)
         if to == state.phase:
-            left = self._kept(new, effect, given)
-        opened = (
-            (*left, *self._again(new, given), *self._opened(new, effect.owe or (), given))
-            if to == state.phase or effect.owe is not None
-            else self._entering(new, given)
-        )
-        return self._settled(evolve(new, owed=opened), given)
+            owed = (*left, *self._again(new, given), *self._opened(new, effect.owe or (), given))
+        elif effect.owe is not None:
+            owed = (*self._opened(new, effect.owe, given), *left)
+        else:
+            owed = (*self._entering(new, given), *left)
+        return self._settled(evolve(new, owed=owed), given)
 
-    def _kept(self, state: CaseState, effect: Effect, given: RuleInput) -> tuple[Obligation, ...]:
-        """Return what stays owed in a phase that does not change."""
-        drop = effect.drop
-        return tuple(o for o in state.owed if o is not given.due and not (drop is not None and drop(o)))
+    def _kept(
+        self, before: CaseState, after: CaseState, effect: Effect, given: RuleInput
+    ) -> tuple[Obligation, ...]:
+        """Return what stays owed: in a phase that does not change all but what was answered or missed."""
+        to, drop = after.phase, effect.drop
+        return tuple(
+            o
+            for o in before.owed
+            if o is not given.due
+            and (to == before.phase or to in self.steps[o.rule].lasts)
+            and not (drop is not None and drop(o))
+        )
 
     def _again(self, state: CaseState, given: RuleInput) -> tuple[Obligation, ...]:
         """Make the next one of what was answered or missed, where it comes again."""
@@ -224,8 +241,10 @@ class Machine:
     ) -> CaseState:
         given = RuleInput(context, env, due)
         reason = STOP if decision.outcome == STOP else decision.reason
-        missed = self.steps[due.rule].missed if due is not None else None
-        move = missed.move if missed is not None and reason != STOP else self.rulings.get(reason)
+        move = self.rulings.get(reason)
+        if due is not None and reason != STOP:
+            step = self.steps[due.rule]
+            move = step.missed.move if step.missed is not None else step.moves.get(type(env.body))
         if move is None:
             raise LocalProtocolError(f"the machine {self.kind} has no row for a ruling of reason {reason}")
         return self._moved(state, move, given)
@@ -233,7 +252,7 @@ class Machine:
     def _child_ended(
         self, state: CaseState, child: CaseState, env: Envelope, context: RuleContext
     ) -> CaseState:
-        move = self.children.get(child.kind)
+        move = self.children.get((state.phase, child.kind))
         return state if move is None else self._moved(state, move, RuleInput(context, env, child=child))
 
     def _discharge(self, state: CaseState, due: Obligation, context: RuleContext) -> Message:
@@ -246,8 +265,18 @@ class Machine:
         step, given = self.steps[due.rule], RuleInput(context, due=due)
         shown = step.brief(state, given)
         for name, figure in step.figures(state, given).items():
-            shown[name] = figure.value if isinstance(figure, Exactly) else figure.values
+            shown[name] = figure.shown
         return shown
+
+
+def _unfit(state: CaseState, env: Envelope, rule: str) -> Violation:
+    """Make the violation of a message that is no move: the table lacks it, or what it says that it answers."""
+    kind = env.body.type
+    if env.obligation_id is not None and any(
+        due.seat is env.author and kind in due.expects for due in state.owed
+    ):
+        return Violation("K1", f"{env.obligation_id} is not what this answers", field="obligation_id")
+    return illegal(state, env, rule)
 
 
 def faults(machine: Machine) -> Iterator[str]:
@@ -275,9 +304,16 @@ def faults(machine: Machine) -> Iterator[str]:
                 yield f"{row.phase}, {row.event}: leads to {to}, which is no phase"
     for phase in sorted(phases - reached):
         yield f"nothing leads to the phase {phase}"
+    for name, step in machine.steps.items():
+        for phase in step.lasts:
+            if phase not in phases:
+                yield f"the step {name} lasts through {phase}, which is no phase"
     for phase, _ in machine.facts:
         if phase not in phases:
             yield f"a fact comes in the phase {phase}, which no step belongs to"
+    for phase, kind in machine.children:
+        if phase not in phases:
+            yield f"a {kind} ends in the phase {phase}, which no step belongs to"
     if STOP not in machine.rulings:
         yield "no row says what a human STOP does"
 
@@ -299,14 +335,15 @@ class Row(NamedTuple):
 def rows(machine: Machine) -> Iterator[Row]:
     """Yield every move of a machine, for diagrams, tests and checks."""
     for name, step in machine.steps.items():
-        for (_, move), expected in zip(step.moves.items(), step.expects, strict=True):
-            yield Row(step.phase, expected, move)
-        if step.missed is not None:
-            yield Row(step.phase, f"{name} missed", step.missed.move)
+        for phase in (step.phase, *step.lasts):
+            for (_, move), expected in zip(step.moves.items(), step.expects, strict=True):
+                yield Row(phase, expected, move)
+            if step.missed is not None:
+                yield Row(phase, f"{name} missed", step.missed.move)
     for (phase, kind), move in machine.facts.items():
         yield Row(phase, f"{kind.model_fields['type'].default} unowed", move)
-    for child, move in machine.children.items():
-        yield Row("", f"its {child} ended", move)
+    for (phase, child), move in machine.children.items():
+        yield Row(phase, f"its {child} ended", move)
     for phase, move in machine.dry.items():
         yield Row(phase, "nothing is owed any more", move)
     for reason, move in machine.rulings.items():

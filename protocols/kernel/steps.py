@@ -87,8 +87,8 @@ class Effect(NamedTuple):
         to: The phase that it leads to; "" where the move knows only one.
         outcome: How the case ends; with the phase `ended` only.
         owe: What is owed from now on; None: what entering the phase opens, where the phase changes. What else was owed
-            in a phase that does not change stays owed.
-        drop: (obligation) -> whether it is closed unsettled, in a phase that does not change; None: none is.
+            stays owed in a phase that does not change, and in one through which its step lasts.
+        drop: (obligation) -> whether it is closed unsettled though it could stay owed; None: none is.
         via: The phases that are passed through on the way, see `Move.via`.
     """
 
@@ -140,16 +140,29 @@ class Missed(NamedTuple):
 
 
 class Exactly(NamedTuple):
-    """A field has this value and no other."""
+    """A field has this value and no other.
+
+    Attributes:
+        value: It.
+        because: Why, for people; "": because the log says so.
+        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
+    """
 
     value: Any
+    because: str = ""
+    rule: str = ""
+
+    @property
+    def shown(self) -> Any:
+        """Return what a brief says."""
+        return self.value
 
     def why_not(self, given: Any) -> str:
         """Say what is wrong with a field's value, "" when nothing is."""
         if given == self.value or (isinstance(given, Part) and given.model_dump() == self.value):
             return ""
         plain = given.model_dump() if isinstance(given, Part) else given
-        return f"the log says {self.value}, the message {plain}"
+        return self.because or f"the log says {self.value}, the message {plain}"
 
 
 class OneOf(NamedTuple):
@@ -158,18 +171,42 @@ class OneOf(NamedTuple):
     Attributes:
         values: They.
         because: What leads to them.
+        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
     """
 
     values: tuple[Any, ...]
     because: str
+    rule: str = ""
+
+    @property
+    def shown(self) -> Any:
+        """Return what a brief says."""
+        return self.values
 
     def why_not(self, given: Any) -> str:
         """Say what is wrong with a field's value, "" when nothing is."""
         return "" if given in self.values else f"{self.because} leads to {' or '.join(map(str, self.values))}"
 
 
-Figures = Mapping[str, Exactly | OneOf]
-"""What the rules hold an answer to, by field; nested fields are compared whole."""
+class Fields(NamedTuple):
+    """Some fields of an object within the answer are held to figures; its others are free.
+
+    Attributes:
+        figures: They, by field.
+        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
+    """
+
+    figures: Mapping[str, Any]
+    rule: str = ""
+
+    @property
+    def shown(self) -> Any:
+        """Return what a brief says."""
+        return {name: figure.shown for name, figure in self.figures.items()}
+
+
+Figures = Mapping[str, Exactly | OneOf | Fields]
+"""What the rules hold an answer to, by field."""
 
 
 def _nothing(_state: Any, _given: RuleInput) -> dict[str, Any]:
@@ -193,7 +230,7 @@ class Step:
     """A duty of a phase: who owes what, where, until when, what answers do and what silence does.
 
     Attributes:
-        phase: In which it is owed.
+        phase: In which it is owed: what entering it opens, unless the effect says otherwise.
         seat: Who owes it, or (subject) -> who.
         channel: Where.
         moves: What each legal answer does.
@@ -201,6 +238,7 @@ class Step:
         rule: The spec section or ruling that a figure broken by the answer breaks.
         within: Time until the referee pings, or (state, input) -> that time.
         grace: Time after that until it may be ruled void.
+        lasts: Phases after its own through which it stays owed, when one moves on there.
         subjects: (state) -> what it is owed about when the phase is entered, one obligation each; None alone is "about
             nothing", and an empty tuple leaves it to an effect's `owe`.
         is_about: (subject, body) -> whether a message that names no obligation may answer this one.
@@ -223,6 +261,7 @@ class Step:
     rule: str
     within: timedelta | Callable[[Any, RuleInput], timedelta]
     grace: timedelta
+    lasts: tuple[str, ...] = ()
     subjects: Callable[[Any], tuple[Any, ...]] = _one
     is_about: Callable[[Any, Message], bool] = _whatever
     name: Callable[[Any, Any], str] | None = None
@@ -272,12 +311,21 @@ class Step:
         return due._replace(due_at=at + within, may_see=self.may_see(state, given))
 
 
-def check(body: Message, figures: Figures, rule: str) -> None:
+def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
     """Check that an answer says what the rules hold it to.
+
+    Args:
+        body: The answer, or an object within it.
+        figures: What its fields are held to.
+        rule: The spec section or ruling that is broken where a figure names none.
+        within: The path of the object, ending in a dot; "" for the answer itself.
 
     Raises:
         Violation: A field does not.
     """
     for name, figure in figures.items():
-        if why := figure.why_not(getattr(body, name)):
-            raise Violation(rule, why, field=name)
+        given = getattr(body, name)
+        if isinstance(figure, Fields):
+            check(given, figure.figures, figure.rule or rule, f"{within}{name}.")
+        elif why := figure.why_not(given):
+            raise Violation(figure.rule or rule, why, field=within + name)

@@ -161,7 +161,7 @@ MACHINE: Final = Machine(
     },
     facts={(DEBATING, Hypothesis): Move((), _once), (REPORTING, Hypothesis): Move((), _once)},
     rulings={STOP: Move((ENDED,), _stopped)},
-    children={"debate": Move((REPORTING,), _debated)},
+    children={(DEBATING, "debate"): Move((REPORTING,), _debated)},
     idle={DEBATING: "its debate ends"},
 )
 """A micro-cycle: a hypothesis, its debate, a report (R-D1)."""

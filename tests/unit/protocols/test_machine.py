@@ -6,10 +6,26 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
 from moot.protocols.kernel.machine import Machine, rows
+from moot.protocols.kernel.obligation import NO_GRACE
+from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.steps import ENDED, Effect, Exactly, Move, OneOf, check
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    Effect,
+    Exactly,
+    Fields,
+    Move,
+    OneOf,
+    RuleInput,
+    Step,
+    check,
+)
+from moot.protocols.kernel.times import minutes
 from moot.protocols.research.cycle import MACHINE as CYCLE
 from moot.protocols.research.messages import CycleTrigger, Hypothesis
 from moot.protocols.rulebook import CASE_TYPES
@@ -42,6 +58,8 @@ def steps(**changes: Any) -> dict[str, Any]:
         ({"idle": {}}, "nobody owes in the phase debating, and nothing says what ends it"),
         ({"rulings": {}}, "no row says what a human STOP does"),
         ({"facts": {("gone", Note): Move((), nothing)}}, "a fact comes in the phase gone"),
+        ({"children": {("gone", "debate"): Move((ENDED,), nothing)}}, "a debate ends in the phase gone"),
+        ({"steps": steps(lasts=("gone",))}, "the step hypothesis lasts through gone, which is no phase"),
     ],
 )
 def test_a_table_that_contradicts_itself_is_refused_by_its_row(changes: dict[str, Any], why: str) -> None:
@@ -90,10 +108,104 @@ def test_what_the_table_lacks_is_illegal_and_changes_nothing() -> None:
     assert table.docket.cases[state.case_id] is state
 
 
+def out_of_time(_state: Any, _given: Any) -> Effect:
+    return Effect({"result": "timeout", "day": (1, 2, 3)})
+
+
+BUDGET = Step(
+    phase="hypothesising",
+    lasts=("debating",),
+    seat=Seat.REFEREE,
+    channel="#a-arena",
+    moves={Ruling: Move(("reporting",), out_of_time)},
+    missed=None,
+    rule="R-X1",
+    within=minutes(90),
+    grace=NO_GRACE,
+    discharge=lambda state, _given: Ruling(
+        obligation_id=None, case_id=state.case_id, outcome="skip", reason="time", rule="R-X1", of_seq=None
+    ),
+)
+"""An officer's step that runs over two phases."""
+
+
+def debating() -> tuple[Machine, Any, RuleInput]:
+    """Return a machine with a budget, and its case after the hypothesis."""
+    machine = replace(
+        CYCLE,
+        steps={**CYCLE.steps, "budget": BUDGET},
+        children={("debating", "debate"): Move(("reporting",), out_of_time)},
+    )
+    table = Table()
+    trigger = table.last("CYCLE_TRIGGER")
+    given = RuleInput(table.docket.context, trigger)
+    state = machine.open(given)
+    hypothesis = trigger._replace(
+        author=Seat.EXPLORER, body=Hypothesis.model_construct(type="HYPOTHESIS"), obligation_id=None
+    )
+    return machine, machine.case_type().step(state, hypothesis, given.context), given
+
+
+def test_a_step_lasts_through_the_phases_that_it_names_and_is_the_same_obligation() -> None:
+    machine, state, given = debating()
+    opened = machine.open(given)
+    assert [due.id.split("/")[1] for due in opened.owed] == ["hypothesis", "budget"]
+    assert state.phase == "debating"
+    assert state.owed == opened.owed[1:]
+    ended = machine.case_type().child_ended
+    assert ended is not None
+    after = ended(state, replace(state, kind="debate"), given.message, given.context)
+    assert [due.id.split("/")[1] for due in after.owed] == ["report"]
+
+
+def test_what_an_officer_rules_moves_as_its_step_says() -> None:
+    machine, state, given = debating()
+    (budget,) = state.owed
+    ruling = machine.case_type().discharge
+    assert ruling is not None
+    body = ruling(state, budget, given.context)
+    env = given.message._replace(author=Seat.REFEREE, body=body)
+    decision = Decision("skip", "time", "R-X1")
+    after = machine.case_type().rule(state, decision, env, given.context, budget)
+    assert (after.phase, after.result) == ("reporting", "timeout")
+    stopped = machine.case_type().rule(state, Decision(STOP, "stop", "K13"), env, given.context, budget)
+    assert stopped.outcome == "stopped"
+
+
+def test_an_answer_that_names_another_obligation_than_is_open_is_none() -> None:
+    table = Table()
+    (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
+    wrong = table.last("CYCLE_TRIGGER")._replace(
+        author=Seat.EXPLORER,
+        body=Hypothesis.model_construct(type="HYPOTHESIS"),
+        obligation_id="another/hypothesis/explorer",
+    )
+    with pytest.raises(Violation, match="another/hypothesis/explorer is not what this answers") as caught:
+        CYCLE.case_type().step(state, wrong, table.docket.context)
+    assert (caught.value.rule, caught.value.field) == ("K1", "obligation_id")
+
+
+def test_a_message_may_open_a_kind_through_the_opener_of_another() -> None:
+    (kind,) = CYCLE.start
+    machine = replace(CYCLE, kind="other", start={kind: replace(CYCLE.start[kind], through="cycle")})
+    assert machine.case_type().openers == ()
+    assert CYCLE.case_type().openers == ("CYCLE_TRIGGER",)
+
+
+def test_figures_within_an_object_name_their_path_and_their_own_rule() -> None:
+    body = Note.model_construct(type="NOTE", text=Note.model_construct(type="NOTE", text="b"))
+    figures = {"text": Fields({"text": Exactly("a", "it is a"), "type": Exactly("NOTE")}, "R-X2")}
+    with pytest.raises(Violation, match="it is a") as caught:
+        check(body, figures, "R-X1")
+    assert (caught.value.rule, caught.value.field) == ("R-X2", "text.text")
+    assert figures["text"].shown == {"text": "a", "type": "NOTE"}
+
+
 @pytest.mark.parametrize(
     ("figure", "given", "why"),
     [
         (Exactly(3), 3, ""),
+        (Exactly(3, "three it is"), 4, "three it is"),
         (Exactly(3), 4, "the log says 3, the message 4"),
         (OneOf(("a", "b"), "a trend"), "b", ""),
         (OneOf(("a", "b"), "a trend"), "c", "a trend leads to a or b"),
