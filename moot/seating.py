@@ -11,9 +11,9 @@ from moot.bots.minds.admin import SimulatedAdmin
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Mind, View
 from moot.bots.minds.scripted import Entry, ScriptedMind
-from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.minds.simulated.mind import SimulatedMind
-from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind

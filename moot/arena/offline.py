@@ -14,7 +14,7 @@ from moot.arena.scripted_notebook import ScriptedNotebook
 from moot.arena.source import NotebookService, NotebookSource, opened
 from moot.bots.minds.mind import View
 from moot.bots.minds.scripted_arena import ScriptedWriter
-from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind, NotebookOf
 from moot.bots.seats.sessions import LostSessions, SessionStore

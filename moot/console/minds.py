@@ -7,9 +7,9 @@ from typing import Final, NoReturn
 
 from moot.arena.source import opened
 from moot.bots.minds.mind import Mind, View
-from moot.bots.minds.simulated.arena import SimulatedWriter
+from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.minds.simulated.mind import SimulatedMind
-from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.notebook.answers import Described, Passage
 from moot.bots.notebook.client import Notebook

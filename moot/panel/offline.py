@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from moot.bots.minds.mind import View
 from moot.bots.minds.scripted_panel import ScriptedPanelWriter
-from moot.bots.minds.simulated.panel_addressed import addressed, speaks
-from moot.bots.minds.simulated.panel_writer import SimulatedPanelWriter
+from moot.bots.minds.simulated.panel.addressed import addressed, speaks
+from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
 from moot.bots.seats.panel import PanelMind, PanelWriter
 from moot.bots.seats.panel_prompts import Prompt
 from moot.clock import VirtualClock

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from moot.bots.minds.simulated.panel import commit, review
+from moot.bots.minds.simulated.panel.reviewer import commit, review
 from moot.protocols.panel.contract import ROLES, Contract, as_json
 from moot.protocols.panel.layer1 import inconsistencies
 from moot.protocols.panel.lint_phase1 import lint_phase1

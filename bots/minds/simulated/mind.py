@@ -7,25 +7,27 @@ from datetime import timedelta
 from typing import Final
 
 from moot.bots.minds.mind import Mind, Reply, View
-from moot.bots.minds.simulated import (
+from moot.bots.minds.simulated.debate import (
     aftermath,
     architecture,
-    convening,
     critic,
     evolver,
     explorer,
-    guardian,
     live,
-    operator,
-    operator_strategies,
     rebuttal,
     reports,
-    trader,
-    trader_orders,
-    trader_reviews,
     weekly,
 )
 from moot.bots.minds.simulated.delays import delay
+from moot.bots.minds.simulated.desk import (
+    guardian,
+    operator,
+    operator_strategies,
+    trader,
+    trader_orders,
+    trader_reviews,
+)
+from moot.bots.minds.simulated.panel import convening
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.minds.simulated.turn import Turn
 from moot.protocols.kernel.seats import Seat

@@ -9,16 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from moot.bots.minds.mind import View
-from moot.bots.minds.simulated.casefile import CaseFile, Pool, open_file
+from moot.bots.minds.simulated.debate.casefile import CaseFile, Pool, open_file
+from moot.bots.minds.simulated.debate.evidence import Live, live
+from moot.bots.minds.simulated.debate.heed import Heeded, attention, heeded
+from moot.bots.minds.simulated.debate.lessons import Trial, against, pool, trials
+from moot.bots.minds.simulated.debate.points import point
+from moot.bots.minds.simulated.debate.transcript import Transcript, spec_of
+from moot.bots.minds.simulated.debate.weighing import excesses, tolerated
 from moot.bots.minds.simulated.delays import delay
-from moot.bots.minds.simulated.evidence import Live, live
-from moot.bots.minds.simulated.heed import Heeded, attention, heeded
-from moot.bots.minds.simulated.lessons import Trial, against, pool, trials
-from moot.bots.minds.simulated.points import point
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.minds.simulated.tools import SimulatedTools
-from moot.bots.minds.simulated.transcript import Transcript, spec_of
-from moot.bots.minds.simulated.weighing import excesses, tolerated
 from moot.bots.minds.simulated.wording import Voice
 from moot.bots.tools.errors import ToolError
 from moot.bots.tools.strategies import StrategySpec

@@ -11,8 +11,8 @@ import pytest
 
 from moot.arena.offline import RunOptions, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
-from moot.bots.minds.simulated.arena import SimulatedWriter
-from moot.bots.minds.simulated.arena_criteria import CRITERIA
+from moot.bots.minds.simulated.arena.criteria import CRITERIA
+from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.seats.weighing import MOST_CLAIMS, claims_of
 from moot.protocols.arena.conformance import check
 from moot.protocols.kernel.seats import Seat

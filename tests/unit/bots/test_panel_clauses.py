@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.bots.minds.simulated.panel_clauses import AND, OR, Clause, firing, read, written
-from moot.bots.minds.simulated.panel_measures import MEASURES, PASSAGES, STANDS_NEGATED
-from moot.bots.minds.simulated.panel_paper import read_paper
-from moot.bots.minds.simulated.panel_standards import ROLES, TOPICS
+from moot.bots.minds.simulated.panel.clauses import AND, OR, Clause, firing, read, written
+from moot.bots.minds.simulated.panel.measures import MEASURES, PASSAGES, STANDS_NEGATED
+from moot.bots.minds.simulated.panel.paper import read_paper
+from moot.bots.minds.simulated.panel.standards import ROLES, TOPICS
 from moot.protocols.panel.contract import ROLES as SEATS
 from moot.protocols.panel.triggers import tokens
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.bots.minds.simulated.panel_measures import MEASURES
-from moot.bots.minds.simulated.panel_paper import read_paper
+from moot.bots.minds.simulated.panel.measures import MEASURES
+from moot.bots.minds.simulated.panel.paper import read_paper
 from tests.doubles.panel_papers import paper
 
 BODY = "We measured the rooms of the context on many nights with the same loggers, and wrote down what each one said.\n"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.bots.minds.simulated.panel import commit, review
-from moot.bots.minds.simulated.panel_clauses import Clause, read
-from moot.bots.minds.simulated.panel_plan import topic_of
+from moot.bots.minds.simulated.panel.clauses import Clause, read
+from moot.bots.minds.simulated.panel.plan import topic_of
+from moot.bots.minds.simulated.panel.reviewer import commit, review
 from moot.config.contracts import SHIPPED, load_contract
 from moot.protocols.panel.contract import ROLES, Amendments, Contract, ContractError, as_json, contract_from
 from moot.protocols.panel.lint_phase1 import lint_phase1
@@ -150,7 +150,7 @@ def test_any_eligible_contract_gets_outputs_that_pass_both_lints(
 IN_ANOTHER_PROCESS = """
 import sys
 from pathlib import Path
-from moot.bots.minds.simulated.panel import commit, review
+from moot.bots.minds.simulated.panel.reviewer import commit, review
 from moot.config.contracts import load_contract
 from moot.protocols.panel.contract import as_json
 data = as_json(load_contract("full"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.bots.minds.simulated.panel import commit, review, synthesize_text
+from moot.bots.minds.simulated.panel.reviewer import commit, review, synthesize_text
 from moot.config.contracts import load_contract
 from moot.protocols.panel.contract import ROLES, as_json
 from moot.protocols.panel.lint_phase1 import lint_phase1

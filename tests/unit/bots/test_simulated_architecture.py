@@ -3,10 +3,10 @@ from datetime import timedelta
 
 import pytest
 
-from moot.bots.minds.simulated.catalogue import IDEAS
-from moot.bots.minds.simulated.criteria import CODES, CRITERIA
+from moot.bots.minds.simulated.debate.catalogue import IDEAS
+from moot.bots.minds.simulated.debate.criteria import CODES, CRITERIA
+from moot.bots.minds.simulated.debate.needs import need_of, severity_of
 from moot.bots.minds.simulated.mind import SimulatedMind
-from moot.bots.minds.simulated.needs import need_of, severity_of
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.prices import load_universe
 from moot.memory.evidence import InMemoryEvidence

@@ -121,7 +121,7 @@ def test_the_contract_is_the_shipped_one_and_says_when_it_was_taken() -> None:
 def test_what_a_contract_notes_for_one_paper_is_put_before_the_panel(monkeypatch: pytest.MonkeyPatch) -> None:
     noted = {"stage_specific_notes": "mind the debate"}
     amended = contract_from({**as_json(load_contract("architecture")), "agent_amendments": noted})
-    monkeypatch.setattr("moot.bots.minds.simulated.convening.load_contract", lambda _name: amended)
+    monkeypatch.setattr("moot.bots.minds.simulated.panel.convening.load_contract", lambda _name: amended)
     body, _ = opened(Seat.EVOLVER, {"change": ("arch_001", "keep reflections for a year", "raise it")})
     assert body.contract["agent_amendments"] == noted
 

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from moot.bots.minds.simulated.criteria import (
+from moot.bots.minds.simulated.debate.criteria import (
     CRITERIA,
     NAMES,
     archetypes_in,
@@ -12,7 +12,7 @@ from moot.bots.minds.simulated.criteria import (
     spoken,
     symbols_in,
 )
-from moot.bots.minds.simulated.heed import attention, heeded
+from moot.bots.minds.simulated.debate.heed import attention, heeded
 from moot.bots.minds.simulated.wording import MOST_QUOTED, Voice, counted, percent, quoted, sentence, two
 from moot.bots.tools.seeding import generator
 from moot.protocols.kernel.envelope import Actor, Envelope

@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from moot.bots.minds.simulated.debate.transcript import spec_of
 from moot.bots.minds.simulated.mind import SimulatedMind
 from moot.bots.minds.simulated.tools import SimulatedTools
-from moot.bots.minds.simulated.transcript import spec_of
 from moot.bots.tools.backtest import backtest
 from moot.bots.tools.bars import Bars
 from moot.bots.tools.prices import load_universe

@@ -3,7 +3,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from moot.bots.minds.simulated.aftermath import strategy_id
+from moot.bots.minds.simulated.debate.aftermath import strategy_id
 from moot.bots.minds.simulated.mind import ANSWERS, SimulatedMind
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.bars import Bars

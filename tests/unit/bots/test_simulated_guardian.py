@@ -7,7 +7,7 @@ import pytest
 
 from moot.bots.desk.risk import mean_correlation, var95
 from moot.bots.minds.simulated.delays import TICKS, delay
-from moot.bots.minds.simulated.guardian import LINES, path_of
+from moot.bots.minds.simulated.desk.guardian import LINES, path_of
 from moot.bots.minds.simulated.mind import ANSWERS
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.protocols.kernel.obligation import Obligation

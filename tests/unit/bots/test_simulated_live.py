@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from moot.bots.minds.mind import View
-from moot.bots.minds.simulated import explorer, reports
-from moot.bots.minds.simulated.evidence import Live, live
+from moot.bots.minds.simulated.debate import explorer, reports
+from moot.bots.minds.simulated.debate.evidence import Live, live
+from moot.bots.minds.simulated.debate.search import candidates
 from moot.bots.minds.simulated.mind import SimulatedMind
-from moot.bots.minds.simulated.search import candidates
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.minds.simulated.turn import Turn

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from moot.bots.minds.mind import View
+from moot.bots.minds.simulated.desk.operator import close_figures
+from moot.bots.minds.simulated.desk.operator_strategies import Gap, gap_of
 from moot.bots.minds.simulated.mind import ANSWERS, SimulatedMind
-from moot.bots.minds.simulated.operator import close_figures
-from moot.bots.minds.simulated.operator_strategies import Gap, gap_of
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.prices import load_universe
 from moot.memory.evidence import InMemoryEvidence

@@ -3,12 +3,12 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from moot.bots.minds.simulated.casefile import Pool, measure, neighbourhood, open_file
-from moot.bots.minds.simulated.criteria import CRITERIA
-from moot.bots.minds.simulated.lessons import Trial, against, failing, figures_of, near_miss, trials
-from moot.bots.minds.simulated.points import point
-from moot.bots.minds.simulated.repair import changes, repair
-from moot.bots.minds.simulated.search import Plan, candidates
+from moot.bots.minds.simulated.debate.casefile import Pool, measure, neighbourhood, open_file
+from moot.bots.minds.simulated.debate.criteria import CRITERIA
+from moot.bots.minds.simulated.debate.lessons import Trial, against, failing, figures_of, near_miss, trials
+from moot.bots.minds.simulated.debate.points import point
+from moot.bots.minds.simulated.debate.repair import changes, repair
+from moot.bots.minds.simulated.debate.search import Plan, candidates
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.prices import load_universe

@@ -2,10 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.bots.minds.simulated.casefile import Neighbourhood
-from moot.bots.minds.simulated.criteria import CRITERIA
-from moot.bots.minds.simulated.temper import DEFAULT
-from moot.bots.minds.simulated.weighing import (
+from moot.bots.minds.simulated.debate.casefile import Neighbourhood
+from moot.bots.minds.simulated.debate.criteria import CRITERIA
+from moot.bots.minds.simulated.debate.weighing import (
     alpha_argument,
     certainty,
     excesses,
@@ -15,6 +14,7 @@ from moot.bots.minds.simulated.weighing import (
     stance,
     tolerated,
 )
+from moot.bots.minds.simulated.temper import DEFAULT
 from moot.protocols.research.debate_table import CLEAR_SIGNAL, LOW_CONFIDENCE, TIE
 from moot.protocols.research.strictness import START_THRESHOLDS
 

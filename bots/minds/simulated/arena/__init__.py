@@ -1,0 +1,1 @@
+"""Simulated seats of the Arena: ``writer`` plans, reviews and finalizes by ``criteria``."""

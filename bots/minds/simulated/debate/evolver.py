@@ -1,0 +1,148 @@
+"""The Evolver as judge: extension, verdicts, the request to revise. It never says what a rule forbids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated.debate import phrases_evolver as phrases
+from moot.bots.minds.simulated.debate.casefile import CaseFile
+from moot.bots.minds.simulated.debate.criteria import spoken
+from moot.bots.minds.simulated.debate.judgement import Decision, Weighed, decide, is_mendable, weigh
+from moot.bots.minds.simulated.debate.points import objection
+from moot.bots.minds.simulated.debate.weighing import quality
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
+from moot.protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
+from moot.protocols.research.messages import (
+    ExtendDebate,
+    FinalVerdict,
+    ReviseRequest,
+    RiskAssessment,
+    Verdict,
+)
+
+
+def judge(turn: Turn) -> Reply:
+    """Decide the debate, or ask for a third round."""
+    weighed = weigh(turn)
+    expects = turn.view.obligation.expects
+    low, high = EXTENSION_BAND
+    is_even = low <= weighed.alpha <= high and low <= weighed.risk <= high
+    fits = turn.elapsed + EXTENSION_COSTS <= CYCLE_BUDGET
+    must_extend = "EXTEND_DEBATE" in expects and "VERDICT" not in expects
+    if must_extend or ("EXTEND_DEBATE" in expects and is_even and fits and not turn.view.refused):
+        return Reply(_extension(turn, weighed))
+    decision, codes = decide(turn, weighed, may_ask=True)
+    return Reply(Verdict(**_verdict(turn, weighed, decision, codes)))
+
+
+def judge_finally(turn: Turn) -> Reply:
+    """Decide the revised hypothesis: APPROVE or REJECT (R-D9)."""
+    weighed = weigh(turn)
+    decision, codes = decide(turn, weighed, may_ask=False)
+    return Reply(FinalVerdict(**_verdict(turn, weighed, decision, codes)))
+
+
+def _extension(turn: Turn, weighed: Weighed) -> ExtendDebate:
+    low, high = EXTENSION_BAND
+    # A script may ask for an extension that the figures do not; it stays legal, unless the script says more.
+    alpha, risk = (min(max(score, low), high) for score in (weighed.alpha, weighed.risk))
+    text = turn.voice.say(phrases.EXTEND, alpha=two(alpha), risk=two(risk))
+    return ExtendDebate(
+        extra_rounds=1,
+        alpha_argument_score=alpha,
+        risk_argument_score=risk,
+        reason=paragraph(text, *_notes(turn)),
+    )
+
+
+def _verdict(turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str, ...]) -> dict[str, Any]:
+    transcript = turn.transcript
+    assessment = transcript.assessment
+    assessments = list(transcript.all(RiskAssessment))
+    points = sum(1 for value in weighed.excess.values() if value > 0.0)
+    answers = list(weighed.answers.values()) if weighed.answers is not None else []
+    kept = assessment.conditions if assessment is not None and decision == "APPROVE" else ()
+    return {
+        "verdict": decision,
+        "confidence": weighed.confidence,
+        "reasoning": _reasoning(turn, weighed, decision, codes, len(assessments), transcript.responses),
+        "alpha_argument_score": weighed.alpha,
+        "risk_argument_score": weighed.risk,
+        "debate_quality": quality(
+            len(assessments), points, transcript.responses, answers, transcript.silences
+        ),
+        "conditions": kept,
+        "next_action": NEXT_ACTION[decision],
+    }
+
+
+def _reasoning(
+    turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str, ...], rounds: int, answered: int
+) -> str:
+    voice = turn.voice
+    said = [voice.say(phrases.SCALES, alpha=two(weighed.alpha), risk=two(weighed.risk))]
+    if rounds > 1:
+        said.append(voice.say(phrases.ROUNDS, rounds=str(rounds), answered=counted(answered, "answer")))
+    facts = {"confidence": two(weighed.confidence), "why": turn.fault or turn.view.refused}
+    said += [voice.say(phrases.REASONS[code], **facts) for code in codes]
+    what = briefly(turn.file.spec) if turn.file is not None else "it"
+    name = spoken(weighed.worst or "overfitting")
+    assessment = turn.transcript.assessment
+    if decision == "APPROVE":
+        if assessment is not None and assessment.risk_rating == "REJECT":
+            said.append(voice.say(phrases.OVERRULE))
+        said.append(voice.say(phrases.APPROVE, what=what))
+    elif decision == "REVISE":
+        said.append(voice.say(phrases.REVISE_OFFER if is_mendable(turn) else phrases.REVISE, name=name))
+    elif not codes:
+        said.append(
+            voice.say(phrases.REJECT if weighed.worst else phrases.REJECT_PLAIN, what=what, name=name)
+        )
+    if turn.file is not None and weighed.worst and decision != "APPROVE":
+        said.append(objection(weighed.worst, turn.file, voice))
+    return paragraph(*said, *_notes(turn))
+
+
+def _notes(turn: Turn) -> list[str]:
+    """Acknowledge what people said."""
+    said = []
+    for note in turn.notes:
+        if note.criteria:
+            name = spoken(note.criteria[0])
+            said.append(turn.voice.say(phrases.NOTE_SCORE, name=name, **note.facts))
+        else:
+            said.append(turn.voice.say(phrases.NOTE_OTHER, **note.facts))
+    return said
+
+
+def request(turn: Turn) -> Reply:
+    """Say what a revision must fix: the worst excesses, else the edge itself."""
+    voice, file = turn.voice, turn.file
+    weighed = weigh(turn)
+    over = sorted(
+        (name for name, value in weighed.excess.items() if value > 0.0), key=lambda n: -weighed.excess[n]
+    )[:3]
+    issues = [_issue(turn, file, name) for name in over] if file is not None else []
+    if not issues:
+        validation = two(file.validation["sharpe"]) if file is not None else "unknown"
+        issues = [voice.say(phrases.ISSUE_EDGE, validation=validation)]
+    aim = (over or ["overfitting"])[0]
+    direction = voice.say(phrases.SUGGEST, direction=voice.pick(phrases.DIRECTIONS[aim]))
+    return Reply(
+        ReviseRequest(
+            specific_issues=tuple(sentence(one) for one in issues),
+            suggested_direction=paragraph(direction, *_notes(turn)),
+        )
+    )
+
+
+def _issue(turn: Turn, file: CaseFile, name: str) -> str:
+    return turn.voice.say(
+        phrases.ISSUES,
+        name=spoken(name),
+        score=two(file.scores[name]),
+        limit=two(turn.limit(name)),
+        basis=objection(name, file, turn.voice),
+    )

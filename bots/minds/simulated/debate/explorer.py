@@ -1,0 +1,262 @@
+"""The Explorer's opening: a search on the train split, a note about it, a hypothesis."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from moot.bots.minds.mind import Aside, Reply
+from moot.bots.minds.simulated.debate import phrases_explorer as phrases
+from moot.bots.minds.simulated.debate.criteria import CRITERIA, archetypes_in, listed, speaks_against, spoken
+from moot.bots.minds.simulated.debate.evidence import named
+from moot.bots.minds.simulated.debate.lessons import Trial, failing, is_legal, near_miss
+from moot.bots.minds.simulated.debate.repair import changes
+from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
+from moot.bots.minds.simulated.debate.transcript import part_of, spec_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import paragraph, percent, quoted, sentence, two
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import ARCHETYPES, StrategySpec
+from moot.bots.tools.wording import describe, triggers
+from moot.protocols.research.messages import CycleTrigger, ExpectedTraits, Hypothesis, ResearchNote
+
+RESEARCH = "#a-research"
+LOOKED_UP = 6
+"""So many records at most are named as sources."""
+
+
+def hypothesis(turn: Turn) -> Reply:
+    """Propose the strategy that looks best on train."""
+    plan = plan_of(turn)
+    found = candidates(plan, turn.universe, turn.pool, turn.rng("search"), turn.temper)
+    best = found[0]
+    body = _hypothesis(turn, plan, found)
+    note = _note(turn, plan, found)
+    assert best.spec.archetype == body.strategy.archetype
+    return Reply(body, (Aside(RESEARCH, note),))
+
+
+def plan_of(turn: Turn) -> Plan:
+    """Decide where to search: by principles, what the desk saw, direction, notes and earlier trials."""
+    direction = _direction(turn)
+    shunned = _shunned(turn)
+    weights = {
+        name: 0.0
+        if name in shunned
+        else (1.0 - turn.said_against(name)[0]) ** 2 * turn.live.factor(name, turn.temper)
+        for name in ARCHETYPES
+    }
+    is_broad = "diversify" in direction.casefold()
+    if is_broad:
+        # With no archetype named, those that failed most today are meant.
+        recent = failing(turn.trials, turn.now, timedelta(hours=24))
+        left = archetypes_in(direction) or tuple(sorted(recent, key=lambda name: (-recent[name], name))[:2])
+        weights.update(dict.fromkeys(left, 0.0))
+    elif named := archetypes_in(direction):
+        factor = 0.25 if speaks_against(direction) else 2.5
+        weights.update({name: weights[name] * factor for name in named})
+    symbols = turn.live.allowed(turn.universe.symbols)
+    wished = [name for note in turn.notes if not note.is_against for name in note.archetypes]
+    if wished:
+        weights = {name: float(name in wished) for name in ARCHETYPES}
+    for note in turn.notes:
+        if note.is_against:
+            weights.update(dict.fromkeys(note.archetypes, 0.0))
+        if note.symbols:
+            others = tuple(one for one in symbols if one not in note.symbols)
+            symbols = (others or symbols) if note.is_against else note.symbols
+    is_told = any(note.archetypes or note.symbols for note in turn.notes)
+    again = None if is_broad or is_told or turn.view.refused else _again(turn)
+    asked = tuple(dict.fromkeys(name for note in turn.notes for name in note.criteria))
+    return Plan(
+        weights=weights,
+        symbols=symbols,
+        parents={} if is_broad or is_told else _parents(turn),
+        again=again,
+        known=[trial.spec for trial in turn.trials if trial.spec is not None]
+        + list(turn.pool.specs.values()),
+        watched={name: (*_learnt(turn, name), *asked) for name in ARCHETYPES},
+        limits={name: turn.limit(name) for name in CRITERIA},
+    )
+
+
+def _direction(turn: Turn) -> str:
+    trigger = turn.transcript.last(CycleTrigger)
+    return (trigger.context.priority_direction or "") if trigger is not None else ""
+
+
+def _shunned(turn: Turn) -> tuple[str, ...]:
+    """Name the archetypes that principles forbid here, unless they forbid all."""
+    bad = tuple(name for name in ARCHETYPES if turn.said_against(name)[0] >= turn.temper.shuns)
+    return bad if len(bad) < len(ARCHETYPES) else ()
+
+
+def _learnt(turn: Turn, archetype: str) -> tuple[str, ...]:
+    """Name the scores by which an archetype failed in this market, by the principles."""
+    return tuple(code for code in turn.said_against(archetype)[1] if code in CRITERIA)
+
+
+def _parents(turn: Turn) -> dict[str, StrategySpec]:
+    """Gather what to breed from: what is offered and the desk did not give up, what was recalled, what thrives."""
+    recalled = turn.view.brief.get("reevaluate", ())
+    trigger = turn.transcript.last(CycleTrigger)
+    offered = trigger.context.available_parents if trigger is not None else ()
+    found = {}
+    for parent in dict.fromkeys(
+        (*(one for one in offered if one not in turn.live.gone), *recalled, *turn.live.thriving)
+    ):
+        record = turn.view.memory.strategy(parent)
+        if record is not None and record.strategy is not None:
+            spec = spec_of(record.strategy)
+            if is_legal(spec, turn.universe):
+                found[parent] = spec
+    return found
+
+
+def _again(turn: Turn) -> Trial | None:
+    if float(turn.rng("continue").random()) >= turn.temper.continues:
+        return None
+    return near_miss(turn.trials, turn.now, turn.universe, turn.temper)
+
+
+def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
+    best, voice = found[0], turn.voice
+    spec = best.spec
+    facts = _facts(best)
+    again = plan.again
+    tried = voice.say(phrases.BEST_OF, count=str(len(found)))
+    if again is not None and again.spec is not None:
+        record = again.record
+        name = record.hypothesis_id or record.record_id
+        statement = voice.say(phrases.CONTINUED, hypothesis=name, **facts)
+        origin = voice.say(
+            phrases.RETRY,
+            hypothesis=name,
+            code=spoken(record.failure_code or "the verdict"),
+            alpha=two(record.metrics["alpha"]),
+            risk=two(record.metrics["risk"]),
+            changes=changes(again.spec, spec),
+        )
+    else:
+        statement = voice.say(phrases.STATEMENTS, **facts)
+        origin = ""
+        if best.parent:
+            changed = changes(plan.parents[best.parent], spec)
+            origin = voice.say(phrases.CHILD, parent=best.parent, changes=changed)
+    span = splits(turn.universe).train
+    shown = voice.say(
+        phrases.TRAIN_EVIDENCE,
+        first=span.first.isoformat(),
+        last=span.last.isoformat(),
+        year=percent(best.train["annual_return"]),
+        **facts,
+    )
+    said = triggers(spec)
+    return Hypothesis(
+        cycle_id=turn.case_id,
+        lineage_id=(again.record.lineage_id or "") if again is not None else "",
+        statement=sentence(statement),
+        rationale=paragraph(
+            voice.say(phrases.WHY[spec.archetype]), origin, tried, *_reasons(turn, plan, best)
+        ),
+        strategy=part_of(spec),
+        expected_traits=_traits(turn, best),
+        signal_sources=tuple(f"daily bars of {symbol}" for symbol in spec.symbols),
+        entry_trigger=said.entry,
+        exit_trigger=said.exit,
+        evidence=(shown, *_sources(turn, plan)),
+        parent_strategy_id=best.parent or None,
+        regime=turn.regime,
+    )
+
+
+def _traits(turn: Turn, best: Candidate) -> ExpectedTraits:
+    """Expect what train showed: that is what its author believes."""
+    train = best.train
+    held = backtest(best.spec, turn.universe, splits(turn.universe).train).holding_days
+    return ExpectedTraits(
+        holding_period_days=(max(int(held / 2), 1), max(int(held * 2) + 1, 2)),
+        target_sharpe=train["sharpe"],
+        max_drawdown=train["max_drawdown"],
+        win_rate=train["win_rate"],
+        asset_class="equity",
+        archetype=best.spec.archetype,
+    )
+
+
+def _facts(one: Candidate) -> dict[str, str]:
+    train = one.train
+    return {
+        "how": describe(one.spec),
+        "sharpe": two(train["sharpe"]),
+        "drawdown": percent(train["max_drawdown"]),
+        "trades": str(train["total_trades"]),
+        "wins": percent(train["win_rate"], 0),
+    }
+
+
+def _reasons(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
+    """Say what steered the search."""
+    voice, said = turn.voice, []
+    direction = _direction(turn)
+    if direction and plan.again is None:
+        said.append(voice.say(phrases.DIRECTION, quote=quoted(direction)))
+    shunned = [name for name in _shunned(turn) if plan.weights.get(name) == 0.0]
+    if shunned and plan.again is None:
+        sources = dict.fromkeys(key for name in shunned for key in turn.said_against(name)[2])
+        said.append(
+            voice.say(
+                phrases.SHUNNED,
+                archetypes=listed(map(spoken, shunned)),
+                regime=spoken(turn.regime),
+                sources=listed(sources),
+            )
+        )
+    if codes := _learnt(turn, best.spec.archetype):
+        archetype = spoken(best.spec.archetype)
+        said.append(voice.say(phrases.LEARNT, archetype=archetype, codes=listed(map(spoken, codes))))
+    if plan.again is None:
+        said += _from_the_desk(turn, best)
+    for note in turn.notes:
+        is_used = note.archetypes or note.symbols or note.criteria
+        said.append(voice.say(phrases.NOTE if is_used else phrases.NOTE_READ, **note.facts))
+    return said
+
+
+def _from_the_desk(turn: Turn, best: Candidate) -> list[str]:
+    """Say what live results had to do with the search."""
+    voice, live, said = turn.voice, turn.live, []
+    fallen = {**live.setbacks, **live.sinking}
+    if names := named(fallen):
+        archetypes = listed(spoken(name) for name in dict.fromkeys(fallen[one] for one in names))
+        said.append(voice.say(phrases.DESK_AGAINST, strategies=listed(names), archetypes=archetypes))
+    if best.parent in live.thriving:
+        said.append(voice.say(phrases.DESK_FOR, strategy=best.parent))
+    return said
+
+
+def _sources(turn: Turn, plan: Plan) -> tuple[str, ...]:
+    """Name what was read: live results, principles, the near miss, parents, records of failures avoided."""
+    live = turn.live
+    read = [*named({**live.setbacks, **live.sinking}), *named(live.thriving, 1)] if plan.again is None else []
+    read += [key for name in ARCHETYPES for key in turn.said_against(name)[2]]
+    if plan.again is not None:
+        read.append(plan.again.record.record_id)
+    read += list(plan.parents)
+    read += [t.record.record_id for t in turn.trials[-3:] if t.record.kind == "failure"]
+    return tuple(dict.fromkeys(read))[:LOOKED_UP]
+
+
+def _note(turn: Turn, plan: Plan, found: list[Candidate]) -> ResearchNote:
+    voice, best = turn.voice, found[0]
+    return ResearchNote(
+        title=voice.say(
+            phrases.TITLES,
+            count=str(len(found)),
+            regime=spoken(turn.regime),
+            archetype=spoken(best.spec.archetype),
+        ),
+        findings=tuple(sentence(voice.say(phrases.LOOKED, **_facts(one))) for one in found[:3])
+        + tuple(sentence(one) for one in _reasons(turn, plan, best)),
+        sources=_sources(turn, plan),
+    )

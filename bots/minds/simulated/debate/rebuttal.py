@@ -1,0 +1,229 @@
+"""The Explorer's answers: a rebuttal, a concession, a revised hypothesis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated.debate import phrases_explorer as phrases
+from moot.bots.minds.simulated.debate.casefile import CaseFile, neighbourhood
+from moot.bots.minds.simulated.debate.criteria import CRITERIA, mentioned, spoken
+from moot.bots.minds.simulated.debate.phrases_critic import FLAWS
+from moot.bots.minds.simulated.debate.points import answer, point
+from moot.bots.minds.simulated.debate.repair import changes, repair
+from moot.bots.minds.simulated.debate.transcript import part_of
+from moot.bots.minds.simulated.debate.weighing import excesses, flaws_of
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
+from moot.bots.tools.wording import describe
+from moot.protocols.research.messages import (
+    Addressed,
+    Concede,
+    Rebuttal,
+    RebuttalPoint,
+    RevisedHypothesis,
+    RiskAssessment,
+    Strategy,
+)
+
+AnswerRound = Literal[2, 3]
+
+POINTS = 3
+"""So many points of the Critic are answered."""
+
+
+def rebut(turn: Turn) -> Reply:
+    """Answer the assessment, or give up where the figures leave nothing to say."""
+    expects = turn.view.obligation.expects
+    may_concede, must_concede = "CONCEDE" in expects, "REBUTTAL" not in expects
+    file, assessment = turn.file, turn.transcript.assessment
+    number: AnswerRound = 3 if turn.round == "3" else 2
+    if file is None or assessment is None:
+        if may_concede:
+            why = f"I withdraw it: {turn.fault or 'nothing was assessed'}"
+            return Reply(Concede(round=number, reason=sentence(why)))
+        return Reply(Rebuttal(round=number, responses=(), modifications=()))
+    issues = contested(turn, file, assessment)
+    if must_concede or (may_concede and is_hopeless(turn, file, assessment, issues, number)):
+        return Reply(Concede(round=number, reason=_give_up(turn, file, number)))
+    responses = [_response(turn, file, assessment, name) for name in issues]
+    if number == 3:
+        responses.append(_ground(turn, file))
+    for note in turn.notes:
+        quote = note.facts
+        reply = f"after {quote['who']}’s note I looked again"
+        for name in note.criteria or ((issues[0],) if issues else ()):
+            text, figures = answer(name, file, turn.voice)
+            responses.append(
+                RebuttalPoint(
+                    critique_point=f"{quote['who']} on {spoken(name)}: {quote['quote']}",
+                    response=sentence(f"{reply}; {text}"),
+                    evidence=sentence(figures),
+                )
+            )
+            break
+    return Reply(
+        Rebuttal(round=number, responses=tuple(responses), modifications=_modifications(turn, file, issues))
+    )
+
+
+def contested(turn: Turn, file: CaseFile, assessment: RiskAssessment) -> tuple[str, ...]:
+    """Name the criteria that an assessment holds against the strategy, worst first, at most three.
+
+    The scores said are judged, whoever said them, and what flaws and conditions speak of counts as well.
+    """
+    said = assessment.scores.model_dump()
+    excess = excesses(said, turn.thresholds, turn.attention(said, file.spec.archetype), turn.temper)
+    named = mentioned(" ".join((*assessment.fatal_flaws, *assessment.conditions)))
+    over = [name for name in CRITERIA if excess[name] > 0.0 or name in named]
+    over.sort(key=lambda name: -excess[name])
+    return tuple(over[:POINTS]) or (max(CRITERIA, key=lambda name: excess[name]),)
+
+
+def is_hopeless(
+    turn: Turn, file: CaseFile, assessment: RiskAssessment, issues: tuple[str, ...], number: AnswerRound
+) -> bool:
+    """Say whether there is nothing left to argue with."""
+    if number == 3 and neighbourhood(file.spec, turn.universe).share < 0.3:
+        return True
+    strengths = [point(name, file).strength for name in issues]
+    return (
+        assessment.risk_rating == "REJECT"
+        and bool(assessment.fatal_flaws)
+        and file.validation["sharpe"] < 0.0
+        and file.report.alpha_strength * file.reach < turn.temper.worthless
+        and sum(strengths) / len(strengths) < turn.temper.hopeless
+    )
+
+
+def _give_up(turn: Turn, file: CaseFile, number: AnswerRound) -> str:
+    voice = turn.voice
+    ground = neighbourhood(file.spec, turn.universe)
+    if number == 3 and ground.share < 0.5:
+        facts = {"positive": str(ground.positive), "count": str(ground.count)}
+        return sentence(voice.say(phrases.CONCEDES_GROUND, median=two(ground.median_sharpe), **facts))
+    codes = flaws_of(file)
+    flaw = voice.say(FLAWS[codes[0]], **flaw_facts(file)) if codes else "the scores are too high to defend"
+    notes = [voice.say(phrases.NOTE_READ, **note.facts) for note in turn.notes]
+    validation = two(file.validation["sharpe"])
+    return paragraph(voice.say(phrases.CONCEDES, flaw=flaw, validation=validation), *notes)
+
+
+def flaw_facts(file: CaseFile) -> dict[str, str]:
+    """Return what every phrase about a fatal flaw may name."""
+    return {
+        "train": two(file.train["sharpe"]),
+        "validation": two(file.validation["sharpe"]),
+        "drawdown": percent(file.drawdown),
+        "correlation": two(file.scores["correlation_risk"]),
+        "partner": file.partner,
+        "trades": str(file.trades),
+    }
+
+
+def _response(turn: Turn, file: CaseFile, assessment: RiskAssessment, name: str) -> RebuttalPoint:
+    text, figures = answer(name, file, turn.voice)
+    score = getattr(assessment.scores, name)
+    return RebuttalPoint(
+        critique_point=f"{spoken(name)} {two(score)}", response=sentence(text), evidence=sentence(figures)
+    )
+
+
+def _ground(turn: Turn, file: CaseFile) -> RebuttalPoint:
+    """Bring the third round's evidence: how the closest relatives fare."""
+    ground = neighbourhood(file.spec, turn.universe)
+    facts = f"{ground.positive} of {ground.count} close relatives are positive in validation"
+    holds = (
+        "the effect does not hang on exact parameters"
+        if ground.share > 0.5
+        else "the ground is thinner than I hoped"
+    )
+    return RebuttalPoint(
+        critique_point="whether overfitting made it: how stable the effect is",
+        response=sentence(f"{facts}; {holds}"),
+        evidence=sentence(f"median validation Sharpe of the relatives {two(ground.median_sharpe)}"),
+    )
+
+
+def _modifications(turn: Turn, file: CaseFile, issues: tuple[str, ...]) -> tuple[str, ...]:
+    """Offer a change, when one was found that brings the score in question down and keeps the edge."""
+    temper = turn.temper
+    found = repair(file, issues, turn.universe, turn.pool, turn.rng("repair"), temper.repairs, temper)
+    if found is None or found.gain < 0.05:
+        return ()
+    new = found.report.scores
+    name = max(issues, key=lambda one: file.scores[one] - new[one])
+    before, after = file.scores[name], new[name]
+    if after >= before:
+        return ()
+    text = turn.voice.say(
+        phrases.MODIFICATIONS,
+        changes=changes(file.spec, found.spec),
+        name=spoken(name),
+        before=two(before),
+        after=two(after),
+    )
+    return (sentence(text),)
+
+
+def revise(turn: Turn) -> Reply:
+    """Change the strategy so that it answers the issues named, as far as that can be done."""
+    voice, temper, file = turn.voice, turn.temper, turn.file
+    request, strategy = turn.transcript.request, turn.transcript.strategy
+    issues = request.specific_issues if request is not None else ()
+    if file is None:
+        return Reply(_unchanged(turn, strategy, issues))
+    assessment = turn.transcript.assessment
+    named = tuple(dict.fromkeys(name for issue in issues for name in mentioned(issue)[:1]))
+    if not named and assessment is not None:
+        named = contested(turn, file, assessment)[:1]
+    found = repair(file, named, turn.universe, turn.pool, turn.rng("revision"), temper.revisions, temper)
+    if found is None:
+        return Reply(_unchanged(turn, strategy, issues))
+    new = found.report
+    changed = changes(file.spec, found.spec)
+    facts = {
+        "sharpe": two(new.train_metrics["sharpe"]),
+        "validation": two(new.validation_metrics["sharpe"]),
+    }
+    notes = [voice.say(phrases.NOTE, **note.facts) for note in turn.notes]
+    why = voice.say(phrases.REVISED_WHY, changes=changed, count=str(found.tried))
+    return Reply(
+        RevisedHypothesis(
+            statement=sentence(voice.say(phrases.REVISED, how=describe(found.spec), **facts)),
+            rationale=paragraph(voice.say(phrases.WHY[found.spec.archetype]), why, *notes),
+            strategy=part_of(found.spec),
+            addressed=tuple(_addressed(turn, issue, changed, file.scores, new.scores) for issue in issues),
+        )
+    )
+
+
+def _addressed(
+    turn: Turn, issue: str, changed: str, old: Mapping[str, float], new: Mapping[str, float]
+) -> Addressed:
+    """Say honestly what became of one issue."""
+    names = mentioned(issue)[:1]
+    if not names:
+        return Addressed(issue=issue, change=sentence(turn.voice.say(phrases.GENERAL, changes=changed)))
+    before, after = old[names[0]], new[names[0]]
+    text = turn.voice.say(
+        phrases.ADDRESSED if after < before - 0.02 else phrases.NOT_ADDRESSED,
+        changes=changed,
+        name=spoken(names[0]),
+        before=two(before),
+        after=two(after),
+    )
+    return Addressed(issue=issue, change=sentence(text))
+
+
+def _unchanged(turn: Turn, strategy: Strategy | None, issues: tuple[str, ...]) -> RevisedHypothesis:
+    """Stand by a strategy that cannot be tested or changed; the Critic says the rest."""
+    assert strategy is not None, "a revision follows a hypothesis"
+    why = turn.fault or "no change was found that keeps the edge"
+    return RevisedHypothesis(
+        statement="I cannot offer anything better.",
+        rationale=sentence(why),
+        strategy=strategy,
+        addressed=tuple(Addressed(issue=issue, change=sentence(why)) for issue in issues),
+    )

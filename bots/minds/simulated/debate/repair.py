@@ -1,0 +1,169 @@
+"""Changes to a strategy that answer an objection: tried on train and validation, the best one is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from moot.bots.minds.simulated.debate.casefile import CaseFile, Pool, measure
+from moot.bots.minds.simulated.debate.criteria import listed
+from moot.bots.minds.simulated.debate.lessons import is_legal
+from moot.bots.minds.simulated.temper import Temper
+from moot.bots.tools.backtest import backtest
+from moot.bots.tools.risk import RiskReport
+from moot.bots.tools.splits import splits
+from moot.bots.tools.strategies import PARAM_SPACE, Number, StrategySpec, mutate
+from moot.bots.tools.universe import Universe
+
+SLOWER: Final = frozenset(
+    {"fast", "slow", "window", "channel", "exit_channel", "momentum_days", "reversal_days", "volatility_days"}
+)
+"""Lookbacks: longer ones trade less and move later."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repair:
+    """A strategy that was changed to answer objections.
+
+    Attributes:
+        spec: The changed strategy.
+        report: Its figures.
+        gain: By how much the scores in question came down, summed; may be negative.
+        tried: How many changes were tried.
+    """
+
+    spec: StrategySpec
+    report: RiskReport
+    gain: float
+    tried: int
+
+
+def repair(
+    file: CaseFile,
+    issues: Sequence[str],
+    universe: Universe,
+    pool: Pool,
+    rng: np.random.Generator,
+    tries: int,
+    temper: Temper,
+) -> Repair | None:
+    """Look for the change that brings the scores in question down most and keeps the edge.
+
+    Changes aimed at the issues come first, then small random ones; all are measured, none is believed.
+
+    Args:
+        file: The strategy that was criticised.
+        issues: Criteria to improve, most important first; none means overfitting.
+        universe: What exists.
+        pool: Approved strategies.
+        rng: What to draw.
+        tries: How many changes to look at.
+        temper: The constants.
+
+    Returns:
+        The best change that keeps the edge; None when none does.
+    """
+    wanted = tuple(issues) or ("overfitting",)
+    base = file.spec
+    queue = [
+        one
+        for name in wanted
+        for one in _AIMED[name](base, universe.symbols, rng)
+        if one != base and is_legal(one, universe)
+    ]
+    while len(queue) < tries:
+        queue.append(mutate(queue[0] if queue and int(rng.integers(2)) else base, rng, universe.symbols))
+    found: list[Repair] = []
+    least = temper.keeps * max(file.train["sharpe"], 0.0)
+    span = splits(universe).train
+    for spec in dict.fromkeys(queue[:tries]):
+        # A change that loses the edge answers nothing, and need not be looked at any further.
+        if backtest(spec, universe, span).metrics["sharpe"] < least:
+            continue
+        changed, _ = measure(spec, universe, pool)
+        gain = sum(file.scores[name] - changed.scores[name] for name in wanted)
+        lost = max(-changed.validation_metrics["sharpe"], 0.0)
+        found.append(Repair(spec, changed, round(gain - 2.0 * lost, 9), len(queue[:tries])))
+    return max(found, key=lambda one: one.gain) if found else None
+
+
+def changes(old: StrategySpec, new: StrategySpec) -> str:
+    """Name what differs between two strategies, such as "moving fast 12 → 20 and dropping SP500"."""
+    if old.archetype != new.archetype:
+        return f"turning to {new.archetype.replace('_', ' ')}"
+    moved = [
+        f"{name.replace('_', ' ')} {old.params.get(name, 0):g} → {value:g}"
+        for name, value in new.params.items()
+        if value != old.params.get(name) and name != "allow_short"
+    ]
+    parts = [f"moving {listed(moved)}"] if moved else []
+    if new.params.get("allow_short") != old.params.get("allow_short"):
+        parts.append("going short as well" if new.params.get("allow_short") else "staying long")
+    gone = [symbol for symbol in old.symbols if symbol not in new.symbols]
+    come = [symbol for symbol in new.symbols if symbol not in old.symbols]
+    parts += [f"dropping {listed(gone)}"] if gone else []
+    parts += [f"adding {listed(come)}"] if come else []
+    return ", ".join(parts) or "trading its symbols in another order"
+
+
+Aim = Callable[[StrategySpec, Sequence[str], np.random.Generator], list[StrategySpec]]
+
+
+def _with(base: StrategySpec, params: Mapping[str, Number], symbols: Collection[str] = ()) -> StrategySpec:
+    return StrategySpec(base.archetype, {**base.params, **params}, tuple(symbols) or base.symbols)
+
+
+def _stepped(base: StrategySpec, name: str, factor: float) -> Number:
+    """Scale a parameter and put it back on its grid."""
+    grid = PARAM_SPACE[base.archetype][name].grid()
+    wanted = base.params[name] * factor
+    return min(grid, key=lambda value: (abs(value - wanted), value))
+
+
+def _smaller(base: StrategySpec, symbols: Sequence[str], rng: np.random.Generator) -> list[StrategySpec]:
+    return [_with(base, {"target_vol": _stepped(base, "target_vol", factor)}) for factor in (0.6, 0.4)]
+
+
+def _slower(base: StrategySpec, symbols: Sequence[str], rng: np.random.Generator) -> list[StrategySpec]:
+    names = [name for name in base.params if name in SLOWER]
+    made = [_with(base, {name: _stepped(base, name, factor) for name in names}) for factor in (1.4, 1.9)]
+    if "entry" in base.params:
+        made.append(_with(base, {"entry": _stepped(base, "entry", 1.3)}))
+    if "threshold" in base.params:
+        made.append(_with(base, {"threshold": _stepped(base, "threshold", 1.5)}))
+    return made
+
+
+def _elsewhere(base: StrategySpec, symbols: Sequence[str], rng: np.random.Generator) -> list[StrategySpec]:
+    fresh = [symbol for symbol in symbols if symbol not in base.symbols]
+    if not fresh:
+        return [_with(base, {}, base.symbols[:1])]
+    order = [fresh[int(i)] for i in rng.permutation(len(fresh))]
+    count = max(len(base.symbols), 2)
+    return [_with(base, {}, order[:count]), _with(base, {}, (*base.symbols[:1], *order[:1]))]
+
+
+def _wider(base: StrategySpec, symbols: Sequence[str], rng: np.random.Generator) -> list[StrategySpec]:
+    fresh = [symbol for symbol in symbols if symbol not in base.symbols]
+    order = [fresh[int(i)] for i in rng.permutation(len(fresh))]
+    return [_with(base, {}, (*base.symbols, *order[:count])) for count in (1, 2) if order]
+
+
+def _both_ways(base: StrategySpec, symbols: Sequence[str], rng: np.random.Generator) -> list[StrategySpec]:
+    turned = _with(base, {"allow_short": 1 - base.params["allow_short"]})
+    return [turned, *_elsewhere(base, symbols, rng)]
+
+
+_AIMED: Final[Mapping[str, Aim]] = {
+    "tail_risk": _smaller,
+    "overfitting": _slower,
+    "execution_risk": _slower,
+    "correlation_risk": _elsewhere,
+    "signal_decay": _slower,
+    "crowding_risk": _both_ways,
+    "event_window_risk": _wider,
+}
+"""Which changes aim at which score."""

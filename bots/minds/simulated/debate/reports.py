@@ -1,0 +1,161 @@
+"""The Evolver's reports of a cycle and a day: figures from the log, directions from evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated.debate import phrases_evolver as phrases
+from moot.bots.minds.simulated.debate.criteria import listed, spoken
+from moot.bots.minds.simulated.debate.lessons import Trial
+from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.wording import two
+from moot.bots.tools.strategies import ARCHETYPES
+from moot.protocols.research.calendar import schedule_of
+from moot.protocols.research.learning import find_patterns, matching, principle_from
+from moot.protocols.research.messages import (
+    DailyReport,
+    DailySummary,
+    MicroCycleReport,
+    Principle,
+    PrincipleSynthesis,
+    TopStrategy,
+    TradingFeedback,
+    Window,
+)
+
+METRICS_READ: Final = timedelta(days=14)
+"""How far back the daily report looks for metrics of a strategy."""
+
+
+def micro(turn: Turn) -> Reply:
+    """Report how a micro-cycle ended."""
+    brief = turn.view.brief
+    return Reply(
+        MicroCycleReport(
+            hypothesis_id=brief["hypothesis_id"],
+            verdict=brief["verdict"],
+            confidence=brief["confidence"],
+            backtest_sharpe=brief["backtest_sharpe"],
+            daily_summary=DailySummary(**brief["daily_summary"]),
+            next_cycle_trigger=next_slot(turn),
+        )
+    )
+
+
+def next_slot(turn: Turn) -> datetime | None:
+    """Return the next micro slot by the schedules in force; None without one."""
+    spec = turn.view.config.get("schedules", {}).get("micro")
+    return schedule_of(spec).first(turn.now, after=True) if spec else None
+
+
+def synthesise(turn: Turn) -> Reply:
+    """Make principles of what failed alike at least three times, by the ledger's own arithmetic (R-D13)."""
+    brief = turn.view.brief
+    since, until = brief["window"]
+    known = tuple(brief["principles"].values())
+    made = []
+    for pattern in find_patterns(brief["records"]):
+        existing = matching(pattern, known)
+        finding = principle_from(pattern, existing)
+        made.append(
+            Principle(
+                principle_id=existing.principle_id if existing is not None else "",
+                statement=finding.statement,
+                evidence_count=finding.evidence_count,
+                confidence=finding.confidence,
+                source_reflections=finding.sources,
+                created=existing.created if existing is not None else turn.now,
+                last_validated=turn.now,
+                change=finding.change,
+                archetype=pattern.archetype,
+                failure_code=pattern.failure_code,
+                regime=pattern.regime,
+            )
+        )
+    return Reply(PrincipleSynthesis(window=Window(from_=since, to=until), principles=tuple(made)))
+
+
+def daily(turn: Turn) -> Reply:
+    """Sum up a day and point at tomorrow."""
+    brief = turn.view.brief
+    top = brief["top_strategy"]
+    return Reply(
+        DailyReport(
+            date=brief["date"],
+            cycles_completed=brief["cycles_completed"],
+            strategies_approved=brief["strategies_approved"],
+            strategies_rejected=brief["strategies_rejected"],
+            strategies_revised=brief["strategies_revised"],
+            top_strategy=TopStrategy(**top) if top is not None else None,
+            trading_feedback=feedback(turn),
+            tomorrow_priority=priority(turn),
+        )
+    )
+
+
+def feedback(turn: Turn) -> TradingFeedback:
+    """Tell the desk's day as the log has it, and compare System B's last metrics with the backtests.
+
+    A strategy without a ratio yet, for too few sessions, gives no insight (R-F6).
+    """
+    memory = turn.view.memory
+    since = (turn.now - METRICS_READ).date().isoformat()
+    latest = {record.strategy_id: record for record in memory.metrics(since=since)}
+    said = []
+    for strategy_id, record in latest.items():
+        known, realised = memory.strategy(strategy_id), record.realised.get("sharpe_30d")
+        if known is None or known.backtest is None or not isinstance(realised, int | float):
+            continue
+        expected = known.backtest.metrics.sharpe
+        facts = {"realised": two(realised), "expected": two(expected)}
+        said.append(turn.voice.say(phrases.INSIGHTS, strategy=strategy_id, **facts))
+    return TradingFeedback(**turn.view.brief["trading_feedback"], feedback_insights=tuple(said[-5:]))
+
+
+def priority(turn: Turn) -> str:
+    """Give tomorrow's direction: leave what fails, follow what passes, name the commonest weakness."""
+    recent = within(turn.trials, turn.now, timedelta(hours=24))
+    if turn.view.brief["strategies_approved"] == 0 and recent:
+        return turn.voice.say(phrases.PRIORITY_DRY, failed=worst_archetypes(recent))
+    best = best_archetype(recent)
+    code = commonest(recent)
+    if best is None:
+        return turn.voice.say(phrases.PRIORITY_OPEN, code=code)
+    name, passed, tried = best
+    return turn.voice.say(
+        phrases.PRIORITY_BEST, best=spoken(name), passed=str(passed), tried=str(tried), code=code
+    )
+
+
+def within(found: Sequence[Trial], now: datetime, span: timedelta) -> tuple[Trial, ...]:
+    """Keep the trials of the last hours or days."""
+    return tuple(trial for trial in found if now - trial.record.at <= span)
+
+
+def worst_archetypes(found: Sequence[Trial]) -> str:
+    """Name the one or two archetypes that failed most."""
+    counts = Counter(t.record.archetype for t in found if t.record.kind == "failure" and t.record.archetype)
+    order = sorted(counts, key=lambda name: (-counts[name], name))
+    return listed(map(spoken, order[:2])) or "what was tried"
+
+
+def best_archetype(found: Sequence[Trial]) -> tuple[str, int, int] | None:
+    """Find the archetype whose hypotheses passed most often, with passes and tries; None when none passed."""
+    tries: Counter[str] = Counter()
+    passes: Counter[str] = Counter()
+    for trial in found:
+        if trial.record.archetype in ARCHETYPES and trial.record.kind in ("failure", "success"):
+            tries[trial.record.archetype] += 1
+            passes[trial.record.archetype] += trial.record.kind == "success"
+    ranked = sorted(passes, key=lambda name: (-passes[name] / tries[name], -passes[name], name))
+    return (ranked[0], passes[ranked[0]], tries[ranked[0]]) if ranked and passes[ranked[0]] else None
+
+
+def commonest(found: Sequence[Trial]) -> str:
+    """Name the commonest reason to fail, in words."""
+    counts = Counter(t.record.failure_code for t in found if t.record.failure_code)
+    return spoken(min(counts, key=lambda name: (-counts[name], name))) if counts else "overfitting"

@@ -1,0 +1,45 @@
+"""Put something before a panel: the work is kept as evidence, the log says only where (issue 5, spec 2)."""
+
+from __future__ import annotations
+
+from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated.desk.deskfile import subject
+from moot.bots.minds.simulated.panel.change_work import change_work
+from moot.bots.minds.simulated.panel.dossier import dossier
+from moot.bots.minds.simulated.turn import Turn
+from moot.config.contracts import load_contract
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.contract import as_json, prepared
+from moot.protocols.panel.messages import PanelOpened
+
+
+def convene(turn: Turn) -> Reply | None:
+    """Open the panel that the Operator owes on a promotion, or the Evolver on an approved change."""
+    return _promotion(turn) if turn.view.seat is Seat.OPERATOR else _change(turn)
+
+
+def _promotion(turn: Turn) -> Reply | None:
+    title = f"Promotion of {subject(turn)}"
+    return _opened(turn, "strategy", title, "trading strategies", dossier(turn))
+
+
+def _change(turn: Turn) -> Reply | None:
+    change_id, _, _ = turn.view.brief["change"]
+    title = f"Architecture change {change_id}"
+    return _opened(turn, "architecture", title, "research architecture", change_work(turn))
+
+
+def _opened(turn: Turn, contract: str, title: str, field: str, text: str) -> Reply | None:
+    """Open a panel over a text; stay silent when the disk does not take it, for there is nothing to judge then."""
+    ref = turn.tools.keep_work(text)
+    if not ref:
+        return None
+    body = PanelOpened(
+        parent_id=turn.case_id,
+        contract=as_json(prepared(load_contract(contract), turn.now)),
+        title=title,
+        field=field,
+        word_count=len(text.split()),
+        content_ref=ref,
+    )
+    return Reply(body)
