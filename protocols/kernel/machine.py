@@ -173,6 +173,8 @@ class Machine:
 
     def _moved(self, state: CaseState, move: Move, given: RuleInput) -> CaseState:
         effect = move.effect(state, given)
+        if effect is None:
+            return state
         to = effect.to or move.to[0]
         if to not in move.to or not set(effect.via) <= set(move.via):
             raise LocalProtocolError(f"the machine {self.kind}: a move leads to {to}, its row says {move.to}")

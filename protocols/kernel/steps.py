@@ -100,8 +100,11 @@ class Effect(NamedTuple):
     via: tuple[str, ...] = ()
 
 
-Rule = Callable[[Any, RuleInput], Effect]
-"""A guard and what follows: (state, input) -> effect; raises Violation and changes nothing."""
+Rule = Callable[[Any, RuleInput], Effect | None]
+"""A guard and what follows: (state, input) -> effect; raises Violation and changes nothing.
+
+None where a ruling, or the end of a case within this one, comes too late to change anything.
+"""
 
 
 class Move(NamedTuple):

@@ -98,6 +98,18 @@ def test_a_move_leads_where_its_row_says_and_nowhere_else() -> None:
         machine.case_type().step(state, hypothesis, table.docket.context)
 
 
+def test_what_comes_too_late_changes_nothing() -> None:
+    def too_late(_state: Any, _given: Any) -> None:
+        return None
+
+    machine = replace(CYCLE, rulings={**CYCLE.rulings, "late": Move(("reporting",), too_late)})
+    table = Table()
+    (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
+    late = Decision("void", "late", "R-X1")
+    case_type = machine.case_type()
+    assert case_type.rule(state, late, table.last("CYCLE_TRIGGER"), table.docket.context, None) is state
+
+
 def test_what_the_table_lacks_is_illegal_and_changes_nothing() -> None:
     table = Table()
     (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
