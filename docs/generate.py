@@ -165,7 +165,8 @@ def _machine(machine: Machine) -> Iterator[str]:
     yield "\n```mermaid\nstateDiagram-v2"
     for kind, start in machine.start.items():
         for phase in start.phases:
-            yield f"    [*] --> {_place(phase)}: {kind.model_fields['type'].default}"
+            if phase != ENDED:
+                yield f"    [*] --> {phase}: {kind.model_fields['type'].default}"
     for row in found:
         for phase in (row.phase,) if row.phase else machine.idle:
             for to in row.move.to:

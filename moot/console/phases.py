@@ -15,7 +15,7 @@ from moot.protocols.research import architecture_panels, daily, debate
 from moot.protocols.research import architecture_table as architecture
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.rulebook import CASE_TYPES
-from moot.protocols.trading import alert, bridge, deploy, halt, promotion, session, trade
+from moot.protocols.trading import bridge, deploy, promotion, session, trade
 
 _BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
 
@@ -55,8 +55,6 @@ _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
         promotion.NOTIFYING,
         promotion.ENDED,
     ),
-    alert.KIND: (*alert.TABLE, alert.ENDED),
-    halt.KIND: (halt.HALTED, halt.RESUMING, halt.ENDED),
     bridge.FEEDBACK_KIND: _BRIDGE,
     bridge.RECALL_KIND: _BRIDGE,
     run.KIND: tuple(str(state) for state in State),

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.machine import Machine, Start
+from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.table import Duty, illegal
-from moot.protocols.kernel.times import rfc3339
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    Effect,
+    Figures,
+    Missed,
+    Move,
+    OneOf,
+    Owe,
+    RuleInput,
+    Step,
+)
+from moot.protocols.kernel.times import minutes, rfc3339
+from moot.protocols.trading import halt
 from moot.protocols.trading.briefing import desk_brief, latest_session, session_of
-from moot.protocols.trading.halt import open_halt
 from moot.protocols.trading.hours import day_in_new_york, next_session
 from moot.protocols.trading.messages import (
     Feasibility,
@@ -24,38 +35,15 @@ from moot.protocols.trading.messages import (
     RiskDiscussion,
     RiskProjection,
 )
-from moot.protocols.trading.reviewing import duty
 
 KIND: Final = "alert"
 OPS: Final = "#b-ops"
 
-DISCUSSING, PROJECTING, ASSESSING, DECIDING, ENDED = (
-    "discussing",
-    "projecting",
-    "assessing",
-    "deciding",
-    "ended",
-)
+DISCUSSING, PROJECTING, ASSESSING, DECIDING = "discussing", "projecting", "assessing", "deciding"
 REDUCE, MONITOR, HOLD, NOTED, STOPPED = "reduce_exposure", "monitor", "hold", "noted", "stopped"
 INFEASIBLE: Final = "infeasible"
 """How a WARNING ends whose risk grows while exposure cannot be reduced: the admin is asked (R-F16)."""
 WORSENING: Final = frozenset({"increasing", "accelerating"})
-
-
-class Row(NamedTuple):
-    """A phase: who owes what in it, and what comes then."""
-
-    duty: Duty
-    to: str
-
-
-TABLE: Final[dict[str, Row]] = {
-    DISCUSSING: Row(duty(Seat.OPERATOR, "RISK_DISCUSSION", OPS, "discussion"), PROJECTING),
-    PROJECTING: Row(duty(Seat.GUARDIAN, "RISK_PROJECTION", OPS, "projection"), ASSESSING),
-    ASSESSING: Row(duty(Seat.TRADER, "FEASIBILITY", OPS, "feasibility"), DECIDING),
-    DECIDING: Row(duty(Seat.OPERATOR, "RISK_DECISION", OPS, "decision"), ENDED),
-}
-"""The deliberation after a WARNING; a CRITICAL starts at its end (R-B4)."""
 
 FIRST: Final[dict[str, str]] = {"INFO": ENDED, "WARNING": DISCUSSING, "CRITICAL": DECIDING}
 """Where an alert of a level starts; an INFO is only noted."""
@@ -68,9 +56,6 @@ ALLOWED: Final[dict[str, tuple[str, ...]]] = {
     "decreasing": (MONITOR, HOLD),
 }
 """What may be decided on a CRITICAL alert, and on a WARNING by the Guardian's projection (R-B4, R-F16)."""
-
-MISSED: Final = Decision(REDUCE, "timeout", "R-B4")
-"""What any missing step leads to; it ends the case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,29 +93,26 @@ class AlertState(CaseState):
         return ALLOWED[self.level if self.level in ALLOWED else self.trend]
 
 
-def open_alert(env: Envelope, context: RuleContext, parent: CaseState | None) -> CaseState:
+def open_alert(given: RuleInput) -> CaseState:
     """Open an alert; one of level HALT opens a halt instead, an INFO ends at once.
 
     Raises:
         Violation: It asks for a halt on another level, or the other way round, or the desk is halted already (R-B5).
     """
-    body = env.body
-    assert isinstance(body, RiskAlert)
+    env, body = given.message, given.body
     if (body.level == "HALT") != (body.action_required == "halt_trading"):
         raise Violation("R-B5", "level HALT, and no other, requires halt_trading", field="action_required")
     if body.level == "HALT":
-        return open_halt(env, context, parent)
+        return halt.MACHINE.opened(halt.open_halt(given), given)
     phase = FIRST[body.level]
-    case_id = body.alert_id
     return AlertState(
-        case_id=case_id,
+        case_id=body.alert_id,
         kind=KIND,
         phase=phase,
-        parent=parent.case_id if parent is not None else None,
+        parent=given.parent.case_id if given.parent is not None else None,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
-        owed=(TABLE[phase].duty.owed(case_id, env),) if phase in TABLE else (),
-        outcome=None if phase in TABLE else NOTED,
+        outcome=NOTED if phase == ENDED else None,
         level=body.level,
         metric=body.metric,
         value=body.current_value,
@@ -139,56 +121,48 @@ def open_alert(env: Envelope, context: RuleContext, parent: CaseState | None) ->
     )
 
 
-def step(state: AlertState, env: Envelope, context: RuleContext) -> AlertState:
-    """Apply a step of the deliberation.
+def _ends(state: AlertState, given: RuleInput, outcome: str, **changes: Any) -> Effect:
+    """End it; the session that opened last takes one that stands alone as its own, and owes what follows (R-B4).
 
-    Raises:
-        Violation: The phase does not allow it, the decision is not the one that R-B4 fixes, or one that waits does not
-            say for what and until when (R-F16).
+    SIGNALs and alerts answer only what is owed in the session that they name, so an alert cannot owe them itself.
     """
-    body = env.body
-    row = TABLE[state.phase]
-    if body.type not in row.duty.expects:
-        raise illegal(state, env, "4.2")
-    if state.owed and env.sent_at < state.owed[0].opened_at:
-        raise Violation("R-F16", f"it is reviewed from {rfc3339(state.owed[0].opened_at)} on")
-    if isinstance(body, RiskDecision):
-        if body.action not in state.allowed:
-            why = f"{state.trend or state.level} leads to {' or '.join(state.allowed)}"
-            raise Violation("R-B4", why, field="action")
-        if _waits(state, body, env):
-            assert body.until is not None
-            return evolve(_from(state, DISCUSSING, body.until, state.round + 1), trend="", is_feasible=None)
-        return _end(state, body.action, context)
-    changes: dict[str, Any] = {}
-    if isinstance(body, RiskDiscussion):
-        changes["proposed"] = body.proposed_action
-    elif isinstance(body, RiskProjection):
-        changes["trend"] = body.trend
-    elif isinstance(body, Feasibility):
-        changes["is_feasible"] = body.feasible
-        if not body.feasible and state.trend in WORSENING:
-            return _end(evolve(state, **changes), INFEASIBLE, context)
-    return evolve(_from(state, row.to, env.sent_at, state.round), **changes)
+    parent = state.parent or latest_session(given.context)
+    return Effect({"parent": parent, **changes}, to=ENDED, outcome=outcome)
 
 
-def _from(state: AlertState, phase: str, at: datetime, n: int) -> AlertState:
-    """Enter a phase, whose step is owed from an instant on, in the n-th deliberation."""
-    duty = TABLE[phase].duty
-    step = duty.step if n == 1 else f"{duty.step}-{n}"
-    obligation_id = f"{state.case_id}/{step}/{duty.seat.value}"
-    owed = Obligation(
-        obligation_id, state.case_id, duty.seat, duty.expects, duty.channel, at, at + duty.within, duty.grace
-    )
-    return evolve(state, phase=phase, owed=(owed,), round=n)
+def _discussed(_state: AlertState, given: RuleInput) -> Effect:
+    """The Operator proposes what to do (4.2)."""
+    return Effect({"proposed": given.body.proposed_action})
 
 
-def _waits(state: AlertState, body: RiskDecision, env: Envelope) -> bool:
+def _projected(_state: AlertState, given: RuleInput) -> Effect:
+    """The Guardian projects where the risk goes, which fixes what may be decided (R-B4)."""
+    return Effect({"trend": given.body.trend})
+
+
+def _assessed(state: AlertState, given: RuleInput) -> Effect:
+    """A risk that grows while exposure cannot be reduced is nobody's to decide: the admin is asked (R-F16)."""
+    feasible = given.body.feasible
+    if not feasible and state.trend in WORSENING:
+        return _ends(state, given, INFEASIBLE, is_feasible=feasible)
+    return Effect({"is_feasible": feasible}, to=DECIDING)
+
+
+def _decided(state: AlertState, given: RuleInput) -> Effect:
+    """What is decided ends it, unless it waits: then it is deliberated anew at the instant that it names (R-F16)."""
+    if not _waits(state, given):
+        return _ends(state, given, given.body.action)
+    changes = {"round": state.round + 1, "trend": "", "is_feasible": None}
+    return Effect(changes, to=DISCUSSING, owe=(Owe("discussion", at=given.body.until),))
+
+
+def _waits(state: AlertState, given: RuleInput) -> bool:
     """Say whether a decision waits: to hold always does, to monitor where exposure cannot be reduced (R-F16).
 
     Raises:
         Violation: R-F16, it does not say for what or until when, or the instant is not ahead, or too far ahead.
     """
+    body, at = given.body, given.at
     must = body.action == HOLD or (body.action == MONITOR and state.is_feasible is False)
     if not must and body.until is None:
         return False
@@ -198,9 +172,9 @@ def _waits(state: AlertState, body: RiskDecision, env: Envelope) -> bool:
         raise Violation("R-F16", f"{body.action} says what is waited for", field="waits_for")
     if body.until is None:
         raise Violation("R-F16", f"{body.action} says until when, and is reviewed then", field="until")
-    latest = latest_review(env.sent_at)
-    if not env.sent_at < body.until <= latest:
-        why = f"it is reviewed after {rfc3339(env.sent_at)}, by {rfc3339(latest)}"
+    latest = latest_review(at)
+    if not at < body.until <= latest:
+        why = f"it is reviewed after {rfc3339(at)}, by {rfc3339(latest)}"
         raise Violation("R-F16", why, field="until")
     return True
 
@@ -210,29 +184,22 @@ def latest_review(at: datetime) -> datetime:
     return next_session(day_in_new_york(at)).closes_at
 
 
-def otherwise(state: AlertState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Say what the referee rules when a step is missed."""
-    return MISSED
+def _silent(state: AlertState, given: RuleInput) -> Effect:
+    """A step that is missed reduces exposure (R-B4)."""
+    return _ends(state, given, REDUCE)
 
 
-def rule(
-    state: AlertState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
-) -> AlertState:
-    """Apply a ruling: exposure is reduced, or a human STOP."""
-    return _end(state, STOPPED if decision.outcome == "stop" else REDUCE, context)
+def _stopped(state: AlertState, given: RuleInput) -> Effect:
+    return _ends(state, given, STOPPED)
 
 
-def _end(state: AlertState, outcome: str, context: RuleContext) -> AlertState:
-    """End it; the session that opened last takes one that stands alone as its own, and owes what follows (R-B4).
-
-    SIGNALs and alerts answer only what is owed in the session that they name, so an alert cannot owe them itself.
-    """
-    parent = state.parent or latest_session(context)
-    return evolve(state, phase=ENDED, owed=(), outcome=outcome, parent=parent)
+def decision_figures(state: AlertState, _given: RuleInput) -> Figures:
+    """Return what the level or the projection leaves to RISK_DECISION (R-B4, R-F16)."""
+    return {"action": OneOf(state.allowed, state.trend or state.level)}
 
 
-def brief(state: AlertState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
-    """Tell the seat what the alert is about, and between what the rules let it choose."""
+def _brief(state: AlertState, given: RuleInput) -> dict[str, Any]:
+    """Tell the seat what the alert is about, and what was said so far."""
     return {
         "subject": state.metric,
         "level": state.level,
@@ -241,20 +208,73 @@ def brief(state: AlertState, obligation: Obligation, context: RuleContext) -> di
         "affected": state.affected,
         **({"proposed": state.proposed} if state.proposed else {}),
         **({"trend": state.trend} if state.trend else {}),
-        **({"actions": state.allowed, "is_feasible": state.is_feasible} if state.phase == DECIDING else {}),
+        **({"is_feasible": state.is_feasible} if state.is_feasible is not None else {}),
         **({"review": state.round} if state.round > 1 else {}),
-        "desk": desk_brief(context),
+        "desk": desk_brief(given.context),
     }
 
 
-ALERT: Final = CaseType(
+def _counted(name: str) -> Callable[[AlertState, Any], str]:
+    """Name the steps of the second and each later deliberation by its number."""
+    return lambda state, _subject: name if state.round == 1 else f"{name}-{state.round}"
+
+
+def _step(
+    name: str,
+    phase: str,
+    seat: Seat,
+    moves: Mapping[type[Message], Move],
+    rule: str = "4.2",
+    **more: Any,
+) -> Step:
+    """Return a step of the deliberation: ten minutes and ten of grace; missed, it reduces exposure (R-B4)."""
+    return Step(
+        phase=phase,
+        seat=seat,
+        channel=OPS,
+        moves=moves,
+        missed=Missed("R-B4", REDUCE, Move((ENDED,), _silent)),
+        rule=rule,
+        within=minutes(10),
+        grace=minutes(10),
+        name=_counted(name),
+        brief=_brief,
+        **more,
+    )
+
+
+MACHINE: Final = Machine(
     kind=KIND,
-    openers=("RISK_ALERT",),
-    open=open_alert,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    parent_of=session_of,
-    brief=brief,
     system="B",
+    phases=(DISCUSSING, PROJECTING, ASSESSING, DECIDING),
+    rule="4.2",
+    start={RiskAlert: Start(open_alert, (DISCUSSING, DECIDING, ENDED))},
+    steps={
+        "discussion": _step(
+            "discussion",
+            DISCUSSING,
+            Seat.OPERATOR,
+            {RiskDiscussion: Move((PROJECTING,), _discussed)},
+            rule="R-F16",
+        ),
+        "projection": _step(
+            "projection", PROJECTING, Seat.GUARDIAN, {RiskProjection: Move((ASSESSING,), _projected)}
+        ),
+        "feasibility": _step(
+            "feasibility", ASSESSING, Seat.TRADER, {Feasibility: Move((DECIDING, ENDED), _assessed)}
+        ),
+        "decision": _step(
+            "decision",
+            DECIDING,
+            Seat.OPERATOR,
+            {RiskDecision: Move((ENDED, DISCUSSING), _decided)},
+            rule="R-B4",
+            figures=decision_figures,
+        ),
+    },
+    rulings={STOP: Move((ENDED,), _stopped)},
+    parent_of=session_of,
 )
+"""The deliberation after a WARNING; a CRITICAL starts at its end (R-B4), what waits begins anew (R-F16)."""
+
+ALERT: Final = MACHINE.case_type()

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.table import Duty, illegal
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step
 from moot.protocols.kernel.times import minutes
 from moot.protocols.trading.briefing import desk_brief, session_of
-from moot.protocols.trading.messages import Halt, RiskAlert
+from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 
 KIND: Final = "halt"
 RESUMED: Final = "resumed"
 
-HALTED, RESUMING, ENDED = "halted", "resuming", "ended"
+HALTED, RESUMING = "halted", "resuming"
 
 SILENT_TICKS: Final = 3
 """So many risk checks missed in a row are the Guardian's silence (R-B13, facts 10)."""
@@ -29,12 +29,6 @@ LIMIT: Final = minutes(10)
 
 RESUME: Final = Decision("void", "resume", "R-B5")
 """What the Referee rules when an admin answers that trading may go on: the Operator owes RESUME."""
-
-MISSED: Final[dict[str, Decision]] = {
-    HALTED: Decision("void", "timeout", "R-B5"),
-    RESUMING: Decision("void", "timeout", "R-B13"),
-}
-"""What silence leads to, the Operator's or the Guardian's: the desk stays halted until the next RESUME."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,25 +46,24 @@ class HaltState(CaseState):
     is_unconfirmed: bool = False
 
 
-def open_halt(env: Envelope, context: RuleContext, parent: CaseState | None) -> HaltState:
+def open_halt(given: RuleInput) -> HaltState:
     """Open a halt with a HALT, or with a RISK_ALERT of level HALT.
 
     Raises:
         Violation: The desk is halted already (R-B5), or the Operator halts it while the Guardian is not silent, which
             shows in that nothing makes the Operator owe a HALT (R-B13).
     """
-    body = env.body
-    assert isinstance(body, Halt | RiskAlert)
+    env, context = given.message, given.context
     book = context.fold_named("book")
     if book.halted:
         raise Violation("R-B5", f"the desk is halted already, by {book.halt_id}")
-    if env.author is Seat.OPERATOR and not _is_owed(context, env.author, body.type):
+    if env.author is Seat.OPERATOR and not _is_owed(context, env.author, env.body.type):
         raise Violation("R-B13", "the Operator halts the desk only while the Guardian is silent")
     return HaltState(
-        case_id=body.halt_id if isinstance(body, Halt) else body.alert_id,
+        case_id=getattr(env.body, env.body.case_field),
         kind=KIND,
         phase=HALTED,
-        parent=parent.case_id if parent is not None else None,
+        parent=given.parent.case_id if given.parent is not None else None,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         by=env.author,
@@ -92,33 +85,36 @@ def _is_owed(context: RuleContext, seat: Seat, kind: str) -> bool:
     return any(o.seat is seat and kind in o.expects for state in context.cases.values() for o in state.owed)
 
 
-def step(state: HaltState, env: Envelope, context: RuleContext) -> HaltState:
-    """Apply a RESUME or its confirmation.
-
-    Raises:
-        Violation: The phase does not allow it (R-B5), or an admin confirms while the Guardian is not silent (R-B13).
-    """
-    kind = env.body.type
-    if (state.phase, kind) == (HALTED, "RESUME"):
-        return _owe(state, env, RESUMING, Seat.GUARDIAN, "RESUME_CONFIRMED", "#b-risk")
-    if (state.phase, kind) == (RESUMING, "RESUME_CONFIRMED"):
-        if env.author is Seat.ADMIN and not _is_silent(state, env, context):
-            raise Violation(
-                "R-B13", f"the Guardian is not silent: it has until {state.owed[0].due_at:%H:%M} UTC"
-            )
-        return evolve(state, phase=ENDED, owed=(), outcome=RESUMED)
-    if kind == "RESUME_CONFIRMED":
-        raise Violation("R-B5", "nobody asked to resume: RESUME comes first")
-    raise illegal(state, env, "R-B5")
+def _asked(state: HaltState, _given: RuleInput) -> Effect:
+    """Who resumes asks the Guardian, which confirms (R-B5)."""
+    return Effect({"steps": state.steps + 1})
 
 
-def _is_silent(state: HaltState, env: Envelope, context: RuleContext) -> bool:
+def _not_asked(_state: HaltState, _given: RuleInput) -> Effect:
+    """Nothing is confirmed that nobody asked for (R-B5)."""
+    raise Violation("R-B5", "nobody asked to resume: RESUME comes first")
+
+
+def _confirmed(_state: HaltState, _given: RuleInput) -> Effect:
+    return Effect(outcome=RESUMED)
+
+
+def _confirmed_by_admin(state: HaltState, given: RuleInput) -> Effect:
+    """An admin confirms only while the Guardian is silent (R-B13)."""
+    if not _is_silent(state, given):
+        until = f"{state.owed[0].due_at:%H:%M} UTC"
+        raise Violation("R-B13", f"the Guardian is not silent: it has until {until}")
+    return Effect(outcome=RESUMED)
+
+
+def _is_silent(state: HaltState, given: RuleInput) -> bool:
     """Say whether the Guardian is silent: late with this confirmation, or silent since it missed one, or its checks.
 
     Any message of the Guardian in effect ends its silence (R-B13).
     """
-    if any(env.sent_at >= o.due_at for o in state.owed):
+    if any(given.at >= o.due_at for o in state.owed):
         return True
+    context = given.context
     checks = max((getattr(case, "silent", 0) for case in context.cases.values()), default=0)
     if not state.is_unconfirmed and checks < SILENT_TICKS:
         return False
@@ -126,42 +122,77 @@ def _is_silent(state: HaltState, env: Envelope, context: RuleContext) -> bool:
     return silences >= (1 if state.is_unconfirmed else SILENT_TICKS)
 
 
-def _owe(state: HaltState, env: Envelope, phase: str, seat: Seat, expects: str, channel: str) -> HaltState:
-    n = state.steps + 1
-    duty = Duty(seat, (expects,), channel, LIMIT, LIMIT, f"{phase}-{n}")
-    return evolve(state, phase=phase, steps=n, owed=(duty.owed(state.case_id, env),))
+def _unconfirmed(_state: HaltState, _given: RuleInput) -> Effect:
+    """A confirmation that is missed leaves the desk halted; the Guardian is silent (R-B13)."""
+    return Effect({"is_unconfirmed": True})
 
 
-def otherwise(state: HaltState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Say what the referee rules when RESUME or its confirmation is missed."""
-    return MISSED[state.phase]
+def _ordered(state: HaltState, _given: RuleInput) -> Effect | None:
+    """An admin's answer makes the Operator owe RESUME, unless that is under way (R-B5)."""
+    return None if state.owed else Effect({"steps": state.steps + 1}, owe=(Owe("resume"),))
 
 
-def rule(
-    state: HaltState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
-) -> HaltState:
-    """Apply a ruling: the Operator owes RESUME; any other, a human STOP included, leaves the desk halted."""
-    if decision == RESUME:
-        if state.phase != HALTED or state.owed:
-            return state
-        return _owe(state, env, HALTED, Seat.OPERATOR, "RESUME", "#b-ops")
-    is_missed = obligation is not None and obligation.seat is Seat.GUARDIAN
-    return evolve(state, phase=HALTED, owed=(), is_unconfirmed=state.is_unconfirmed or is_missed)
+def _stands(_state: HaltState, _given: RuleInput) -> Effect:
+    """Silence leaves the desk halted, and so does a human STOP (R-B5)."""
+    return Effect(drop=lambda _due: True)
 
 
-def brief(state: HaltState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
+def _numbered(state: HaltState, _subject: Any) -> str:
+    return f"{state.phase}-{state.steps}"
+
+
+def _brief(state: HaltState, given: RuleInput) -> dict[str, Any]:
     """Tell the seat which halt is to be lifted."""
-    return {"subject": state.case_id, "phase": state.phase, "by": state.by.value, "desk": desk_brief(context)}
+    return {
+        "subject": state.case_id,
+        "phase": state.phase,
+        "by": state.by.value,
+        "desk": desk_brief(given.context),
+    }
 
 
-HALT: Final = CaseType(
+MACHINE: Final = Machine(
     kind=KIND,
-    openers=("HALT",),
-    open=open_halt,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    parent_of=session_of,
-    brief=brief,
     system="B",
+    phases=(HALTED, RESUMING),
+    rule="R-B5",
+    start={Halt: Start(open_halt, (HALTED,))},
+    steps={
+        "resume": Step(
+            phase=HALTED,
+            seat=Seat.OPERATOR,
+            channel="#b-ops",
+            moves={Resume: Move((RESUMING,), _asked)},
+            missed=Missed("R-B5", "void", Move((HALTED,), _stands)),
+            rule="R-B5",
+            within=LIMIT,
+            grace=LIMIT,
+            subjects=lambda _state: (),
+            name=_numbered,
+            brief=_brief,
+        ),
+        "confirmation": Step(
+            phase=RESUMING,
+            seat=Seat.GUARDIAN,
+            channel="#b-risk",
+            moves={ResumeConfirmed: Move((ENDED,), _confirmed)},
+            missed=Missed("R-B13", "void", Move((HALTED,), _unconfirmed)),
+            rule="R-B5",
+            within=LIMIT,
+            grace=LIMIT,
+            name=_numbered,
+            brief=_brief,
+        ),
+    },
+    facts={
+        (HALTED, Resume): Move((RESUMING,), _asked),
+        (HALTED, ResumeConfirmed): Move((), _not_asked),
+        (RESUMING, ResumeConfirmed): Move((ENDED,), _confirmed_by_admin),
+    },
+    rulings={STOP: Move((HALTED,), _stands), RESUME.reason: Move((HALTED,), _ordered)},
+    idle={HALTED: "somebody resumes"},
+    parent_of=session_of,
 )
+"""A halt stands until a RESUME is confirmed (R-B5); who confirms, and what silence does (R-B13)."""
+
+HALT: Final = MACHINE.case_type()

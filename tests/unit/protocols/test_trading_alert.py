@@ -7,7 +7,7 @@ import pytest
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.trading import messages as t
-from moot.protocols.trading.alert import ALLOWED, TABLE
+from moot.protocols.trading.alert import ALLOWED, MACHINE
 from moot.protocols.trading.hours import new_york
 from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
@@ -38,14 +38,18 @@ def child(table):
 def test_r_b4_a_warning_is_discussed_projected_assessed_and_decided_in_this_order():
     table = MoneyTable()
     alert = table.alert()
-    for phase in TABLE:
+    for phase, seat, expected, following in (
+        ("discussing", OPERATOR, "RISK_DISCUSSION", "projecting"),
+        ("projecting", GUARDIAN, "RISK_PROJECTION", "assessing"),
+        ("assessing", TRADER, "FEASIBILITY", "deciding"),
+        ("deciding", OPERATOR, "RISK_DECISION", "deciding"),
+    ):
         state = table.docket.cases[alert.case_id]
         assert state.phase == phase
         [obligation] = state.owed
-        assert (obligation.seat, obligation.expects) == (TABLE[phase].duty.seat, TABLE[phase].duty.expects)
+        assert (obligation.seat, obligation.expects) == (seat, (expected,))
         assert (obligation.within.total_seconds(), obligation.grace.total_seconds()) == (600, 600)
-        if phase != "deciding":
-            deliberate(table, alert, until=TABLE[phase].to)
+        deliberate(table, alert, until=following)
     assert table.broke(decide(table, "monitor")) == FINE
     assert table.ended(alert) == "monitor"
     state = child(table)
@@ -136,7 +140,7 @@ def test_r_f16_what_grows_and_cannot_be_reduced_is_nobodys_to_decide(trend):
     assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
 
 
-@pytest.mark.parametrize("phase", list(TABLE))
+@pytest.mark.parametrize("phase", MACHINE.phases)
 def test_r_b4_a_missing_step_reduces_exposure(phase):
     table = MoneyTable()
     alert = table.alert()
@@ -277,11 +281,11 @@ def test_the_brief_names_the_actions_that_may_be_decided():
     state = table.docket.cases[alert.case_id]
     shown = brief(state, state.owed[0], table.docket.context)
     assert (shown["subject"], shown["level"], shown["value"]) == ("daily_pnl", "WARNING", -0.031)
-    assert "actions" not in shown and "desk" in shown
+    assert "action" not in shown and "desk" in shown
     deliberate(table, alert, "accelerating")
     state = table.docket.cases[alert.case_id]
     shown = brief(state, state.owed[0], table.docket.context)
-    assert (shown["actions"], shown["proposed"], shown["trend"]) == (
+    assert (shown["action"], shown["proposed"], shown["trend"]) == (
         ("reduce_exposure",),
         "hold",
         "accelerating",

@@ -181,9 +181,9 @@ def decide_risk(turn: Turn) -> Reply:
             voice.say(phrases.INFEASIBLE, note=feasible.note.strip().rstrip(".") or "no reason given")
         )
     # The first is the one that the table prefers: stable leads to monitor, hold is there for people.
-    action: Action = brief["actions"][0]
+    action: Action = brief["action"][0]
     waits: dict[str, Any] = {}
-    if action == MONITOR and brief["is_feasible"] is False:
+    if action == MONITOR and brief.get("is_feasible") is False:
         waits = {
             "waits_for": sentence(voice.say(phrases.WAITS)),
             "until": trading_at(turn.now + REVIEWED_AFTER),
