@@ -29,7 +29,7 @@ from moot.protocols.kernel.machine import Machine, rows
 from moot.protocols.kernel.steps import ENDED, Step
 from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.panel.contract_schema import schema_text
-from moot.protocols.research import architecture_table, daily, debate_table
+from moot.protocols.research import architecture_table, debate_table
 from moot.protocols.rulebook import CASE_TYPES, MESSAGES, ROWS
 from moot.simulation.scene import load_scene, run_scene
 
@@ -133,7 +133,6 @@ def _debate() -> Iterator[str]:
 
 TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "debate": _debate,
-    "daily": lambda: _duties(daily.DUTIES, daily.MISSED),
     "architecture": lambda: _duties(architecture_table.DUTIES, architecture_table.MISSED),
 }
 """Pages of kinds of case that are no machine yet."""

@@ -11,7 +11,7 @@ from moot.protocols.escalation import case as escalation
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.panel import panel
 from moot.protocols.panel import state as panels
-from moot.protocols.research import architecture_panels, daily, debate
+from moot.protocols.research import architecture_panels, debate
 from moot.protocols.research import architecture_table as architecture
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.rulebook import CASE_TYPES
@@ -21,7 +21,6 @@ _BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
 
 _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     debate.KIND: tuple(str(phase) for phase in Phase),
-    daily.KIND: (daily.SYNTHESISING, daily.REPORTING, daily.ENDED),
     architecture.KIND: (
         architecture.PROPOSING,
         architecture.CRITIQUING_1,

@@ -212,6 +212,25 @@ Figures = Mapping[str, Exactly | OneOf | Fields]
 """What the rules hold an answer to, by field."""
 
 
+def passes(_state: Any, _given: RuleInput) -> Effect:
+    """Lead on to what the row says, and change nothing else."""
+    return Effect()
+
+
+def ends(outcome: str, **changes: Any) -> Rule:
+    """Return the rule that ends the case.
+
+    Args:
+        outcome: How.
+        changes: New values of the state's fields.
+    """
+
+    def effect(_state: Any, _given: RuleInput) -> Effect:
+        return Effect(changes, outcome=outcome)
+
+    return effect
+
+
 def _nothing(_state: Any, _given: RuleInput) -> dict[str, Any]:
     return {}
 

@@ -21,6 +21,8 @@ from moot.protocols.kernel.steps import (
     Move,
     RuleInput,
     Step,
+    ends,
+    passes,
 )
 from moot.protocols.kernel.times import UTC, minutes
 from moot.protocols.research import architecture, daily
@@ -67,13 +69,8 @@ def open_cycle(given: RuleInput) -> CaseState:
     if body.mode == "architecture":
         return architecture.open_architecture(env, body, given.context)
     if body.mode == "daily":
-        return daily.open_daily(env, body, given.context)
+        return daily.MACHINE.open(given)
     return evolve(FIRST, case_id=body.cycle_id, opened_seq=env.seq, anchor_at=env.sent_at)
-
-
-def _debate(_state: CycleState, _given: RuleInput) -> Effect:
-    """The hypothesis opens its debate, which the cycle waits for."""
-    return Effect()
 
 
 def _once(state: CycleState, _given: RuleInput) -> Effect:
@@ -108,10 +105,6 @@ def _closed(state: CycleState, _given: RuleInput) -> Effect:
     return Effect(outcome=state.result)
 
 
-def _stopped(_state: CycleState, _given: RuleInput) -> Effect:
-    return Effect(outcome="stopped")
-
-
 def report_figures(state: CycleState, _given: RuleInput) -> Figures:
     """Return what the log fixes of MICRO_CYCLE_REPORT."""
     counts = zip(("cycles_completed", "strategies_approved", "strategies_rejected"), state.day, strict=True)
@@ -140,7 +133,7 @@ MACHINE: Final = Machine(
             phase=HYPOTHESISING,
             seat=Seat.EXPLORER,
             channel="#a-arena",
-            moves={Hypothesis: Move((DEBATING,), _debate)},
+            moves={Hypothesis: Move((DEBATING,), passes)},
             missed=Missed("R-D10", "void", Move((REPORTING,), _no_hypothesis)),
             rule="1.1",
             within=minutes(30),
@@ -160,7 +153,7 @@ MACHINE: Final = Machine(
         ),
     },
     facts={(DEBATING, Hypothesis): Move((), _once), (REPORTING, Hypothesis): Move((), _once)},
-    rulings={STOP: Move((ENDED,), _stopped)},
+    rulings={STOP: Move((ENDED,), ends("stopped"))},
     children={(DEBATING, "debate"): Move((REPORTING,), _debated)},
     idle={DEBATING: "its debate ends"},
 )

@@ -148,8 +148,7 @@ class Answers:
                     regime=pattern.regime,
                 )
             )
-        since, until = brief["window"]
-        return m.PrincipleSynthesis(window=m.Window(from_=since, to=until), principles=tuple(principles))
+        return m.PrincipleSynthesis(window=m.Window(**brief["window"]), principles=tuple(principles))
 
     def _daily_report(self, owed: Obligation, state: Any, brief: Any) -> Message:
         if self._slips():

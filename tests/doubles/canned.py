@@ -34,7 +34,6 @@ def _round(view: View) -> Any:
 
 
 def _synthesis(_mind: CannedMind, view: View) -> Message:
-    since, until = view.brief["window"]
     principles = []
     for pattern in find_patterns(view.brief["records"]):
         existing = matching(pattern, view.brief["principles"].values())
@@ -54,7 +53,7 @@ def _synthesis(_mind: CannedMind, view: View) -> Message:
                 regime=pattern.regime,
             )
         )
-    return m.PrincipleSynthesis(window=m.Window(from_=since, to=until), principles=tuple(principles))
+    return m.PrincipleSynthesis(window=m.Window(**view.brief["window"]), principles=tuple(principles))
 
 
 def _daily(_mind: CannedMind, view: View) -> Message:

@@ -15,7 +15,7 @@ from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import SYSTEM_A, Seat
 from moot.protocols.research.architecture_table import DUTIES as WEEKLY
 from moot.protocols.research.cycle import MACHINE as CYCLE
-from moot.protocols.research.daily import DUTIES as DAILY
+from moot.protocols.research.daily import MACHINE as DAILY
 from moot.protocols.research.debate_table import DUTIES as DEBATE
 from moot.protocols.research.debate_table import EXTENSION_BAND
 from tests.doubles import bodies
@@ -60,7 +60,7 @@ LEGAL = bodies.strategy(
 def test_every_duty_of_system_a_has_an_answer():
     owed = {
         kind
-        for table in (CYCLE.steps, DEBATE, DAILY, WEEKLY)
+        for table in (CYCLE.steps, DEBATE, DAILY.steps, WEEKLY)
         for duty in table.values()
         for kind in duty.expects
     }

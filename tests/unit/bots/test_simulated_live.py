@@ -25,7 +25,6 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research import messages as m
-from moot.protocols.research.daily import DAILY
 from moot.protocols.trading import bridge
 from moot.protocols.trading import messages as t
 from tests.doubles import bodies
@@ -196,12 +195,15 @@ def test_r_d13_three_recalls_make_a_principle_that_the_ledger_takes() -> None:
     records = ledger.records(since, until)
     assert [one.failure_code for one in records] == ["recalled"] * 3
     obligation = Obligation("d/s/evolver", "d", EVOLVER, (), "#a-report", table.now, table.now, timedelta(0))
-    brief = {"window": (since, until), "records": records, "principles": dict(ledger.principles)}
+    brief = {
+        "window": {"from_": since, "to": until},
+        "records": records,
+        "principles": dict(ledger.principles),
+    }
     body = reports.synthesise(asked(table, obligation, brief)).body
     assert isinstance(body, m.PrincipleSynthesis)
     assert [(p.archetype, p.failure_code) for p in body.principles] == [("momentum", "recalled")]
     ledger.check_synthesis(body, since, until)
-    assert DAILY.brief is not None
 
 
 # ---------------------------------------------------------------- what the Explorer makes of it

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from moot.protocols.research import messages as m
-from moot.protocols.research.daily import DUTIES, MISSED
+from moot.protocols.research.daily import MACHINE
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import (
@@ -61,11 +61,10 @@ def answer(table, **over):
     return body.model_copy(update=over), owed
 
 
-def test_each_phase_has_a_duty_and_a_row_for_silence():
-    assert set(DUTIES) == set(MISSED)
-    for duty in DUTIES.values():
-        assert (duty.seat, duty.channel) == (EVOLVER, "#a-report")
-        assert (duty.within, duty.grace) == (timedelta(minutes=20), timedelta(minutes=10))
+def test_the_evolver_owes_every_step_of_a_day():
+    for step in MACHINE.steps.values():
+        assert (step.seat, step.channel) == (EVOLVER, "#a-report")
+        assert (step.within, step.grace) == (timedelta(minutes=20), timedelta(minutes=10))
 
 
 @pytest.mark.parametrize(("failures", "principles"), [(2, 0), (3, 1), (4, 1)])
@@ -132,7 +131,7 @@ def test_k16_the_window_is_from_the_previous_nominal_instant_to_this_one(side):
     assert (body.window.from_, body.window.to) == (AT - timedelta(days=1), AT)
     window = body.window.model_copy(update={side: getattr(body.window, side) + TICK})
     env = table.say(EVOLVER, body.model_copy(update={"window": window}), owed=owed)
-    assert (beside(table, env).rule, beside(table, env).field) == ("K16", "window")
+    assert (beside(table, env).rule, beside(table, env).field) == ("K16", f"window.{side}")
 
 
 def test_k16_of_two_daily_cycles_a_day_no_failure_is_counted_twice():
@@ -234,7 +233,7 @@ def test_the_days_report_counts_what_the_log_holds():
         ("strategies_revised", 1),
         ("top_strategy", m.TopStrategy(id="strat_1", sharpe=2.0)),
         (
-            "trading_feedback",
+            "trading_feedback.production_strategies",
             m.TradingFeedback(production_strategies=1, daily_pnl_pct=None, feedback_insights=()),
         ),
         (
@@ -247,9 +246,9 @@ def test_a_days_report_that_differs_from_the_log_is_refused(field, wrong):
     table = after_failures(2)
     body, owed = answer(table)
     table.say(EVOLVER, body, owed=owed)
-    name, _, part = field.partition(".")
-    said = beside(table, report_day(table, **{name: wrong})).field
-    assert said == ("production_strategies" if field == "trading_feedback" else part or name)
+    said = beside(table, report_day(table, **{field.partition(".")[0]: wrong}))
+    assert said.field == field
+    assert said.rule == ("R-F6" if "." in field else "R-D17")
     assert table.owed(EVOLVER, "DAILY_REPORT")
 
 

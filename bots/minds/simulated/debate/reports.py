@@ -55,7 +55,6 @@ def next_slot(turn: Turn) -> datetime | None:
 def synthesise(turn: Turn) -> Reply:
     """Make principles of what failed alike at least three times, by the ledger's own arithmetic (R-D13)."""
     brief = turn.view.brief
-    since, until = brief["window"]
     known = tuple(brief["principles"].values())
     made = []
     for pattern in find_patterns(brief["records"]):
@@ -76,7 +75,7 @@ def synthesise(turn: Turn) -> Reply:
                 regime=pattern.regime,
             )
         )
-    return Reply(PrincipleSynthesis(window=Window(from_=since, to=until), principles=tuple(made)))
+    return Reply(PrincipleSynthesis(window=Window(**brief["window"]), principles=tuple(made)))
 
 
 def daily(turn: Turn) -> Reply:
