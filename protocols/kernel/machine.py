@@ -54,13 +54,14 @@ class Machine:
         rule: The spec section or ruling that an illegal move breaks.
         start: What opens it.
         steps: The duties, by name.
-        facts: By (phase, type), what may come unowed.
+        facts: By (phase, type), what may come unowed; the type `Message` stands for all that have no row.
         rulings: By reason of the ruling (a human STOP's is `stop`), what a RULING on the case does.
         children: By (phase, kind), what the end of a case in this one does; that of another does nothing.
         dry: By phase, the move that is made when nothing is owed in it any more.
         idle: Phases in which nobody owes, each with what ends it.
         parent_of: Returns the case in which an opener says that it opens, None for none.
         after_end: (ended, envelope) -> the violation of a message that comes after the end.
+        note: Takes the notes of each move that is made; None: nobody keeps a record.
 
     Raises:
         LocalProtocolError: The table contradicts itself: see `faults`.
@@ -79,6 +80,7 @@ class Machine:
     idle: Mapping[str, str] = field(default_factory=dict)
     parent_of: Callable[[Message], str | None] | None = None
     after_end: Callable[[Ended, Envelope], Violation] | None = None
+    note: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a table that contradicts itself."""
@@ -161,7 +163,7 @@ class Machine:
         due = self._due(state, env)
         given = RuleInput(context, env, due)
         if due is None:
-            fact = self.facts.get((state.phase, kind))
+            fact = self.facts.get((state.phase, kind)) or self.facts.get((state.phase, Message))
             if fact is None:
                 raise _unfit(state, env, self.rule)
             return self._moved(state, fact, given)
@@ -178,6 +180,9 @@ class Machine:
         to = effect.to or move.to[0]
         if to not in move.to or not set(effect.via) <= set(move.via):
             raise LocalProtocolError(f"the machine {self.kind}: a move leads to {to}, its row says {move.to}")
+        if self.note is not None:
+            for note in effect.notes:
+                self.note(note)
         if to == ENDED:
             return evolve(state, phase=to, owed=(), outcome=effect.outcome, **effect.changes)
         new = evolve(state, phase=to, **effect.changes)
@@ -343,7 +348,8 @@ def rows(machine: Machine) -> Iterator[Row]:
             if step.missed is not None:
                 yield Row(phase, f"{name} missed", step.missed.move)
     for (phase, kind), move in machine.facts.items():
-        yield Row(phase, f"{kind.model_fields['type'].default} unowed", move)
+        name = "any other message" if kind is Message else kind.model_fields["type"].default
+        yield Row(phase, f"{name} unowed", move)
     for (phase, child), move in machine.children.items():
         yield Row(phase, f"its {child} ended", move)
     for phase, move in machine.dry.items():

@@ -90,6 +90,7 @@ class Effect(NamedTuple):
             stays owed in a phase that does not change, and in one through which its step lasts.
         drop: (obligation) -> whether it is closed unsettled though it could stay owed; None: none is.
         via: The phases that are passed through on the way, see `Move.via`.
+        notes: What happens, in order, for whoever keeps a record of the case, see `Machine.note`.
     """
 
     changes: Mapping[str, Any] = {}
@@ -98,6 +99,7 @@ class Effect(NamedTuple):
     owe: tuple[Owe, ...] | None = None
     drop: Callable[[Obligation], bool] | None = None
     via: tuple[str, ...] = ()
+    notes: tuple[Any, ...] = ()
 
 
 Rule = Callable[[Any, RuleInput], Effect | None]
@@ -265,7 +267,8 @@ class Step:
             nothing", and an empty tuple leaves it to an effect's `owe`.
         is_about: (subject, body) -> whether a message that names no obligation may answer this one.
         name: (state, subject) -> its name in obligation ids; None: its name in the machine, up to a "/".
-        figures: (state, input) -> what the rules hold the answer to; used by the check, the brief and the minds.
+        figures: (state, input) -> what the rules hold the answer to; used by the check, the brief and the minds. A
+            field that an answer's type lacks holds it to nothing.
         brief: (state, input) -> what the mind is shown besides the figures.
         may_see: (state, input) -> what the seat's mind is shown for it.
         applies: (state, input) -> whether it is still owed; asked of all that is owed after each move of its case.
@@ -346,6 +349,8 @@ def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
         Violation: A field does not.
     """
     for name, figure in figures.items():
+        if name not in body.__dict__:
+            continue
         given = getattr(body, name)
         if isinstance(figure, Fields):
             check(given, figure.figures, figure.rule or rule, f"{within}{name}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
 from moot.protocols.kernel.machine import Machine, rows
+from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Note
@@ -202,6 +204,49 @@ def test_a_message_may_open_a_kind_through_the_opener_of_another() -> None:
     machine = replace(CYCLE, kind="other", start={kind: replace(CYCLE.start[kind], through="cycle")})
     assert machine.case_type().openers == ()
     assert CYCLE.case_type().openers == ("CYCLE_TRIGGER",)
+
+
+def test_a_row_for_any_message_refuses_what_has_no_row_of_its_own() -> None:
+    def over(state: Any, _given: Any) -> Effect:
+        raise Violation("R-X1", f"{state.phase} is the end")
+
+    facts = {
+        ("hypothesising", Message): Move((), over),
+        ("hypothesising", Note): Move(("hypothesising",), nothing),
+    }
+    machine = replace(CYCLE, facts=facts)
+    assert ("hypothesising", "any other message unowed") in [row[:2] for row in rows(machine)]
+    table = Table()
+    (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
+    trigger = table.last("CYCLE_TRIGGER")
+    with pytest.raises(Violation, match="hypothesising is the end"):
+        machine.case_type().step(state, trigger, table.docket.context)
+    note = trigger._replace(body=Note.model_construct(type="NOTE", text="well"))
+    assert machine.case_type().step(state, note, table.docket.context).owed == state.owed
+
+
+def test_what_a_move_notes_goes_to_who_keeps_a_record_and_to_nobody_else() -> None:
+    def telling(_state: Any, given: RuleInput) -> Effect:
+        if given.body.text == "wrong":
+            raise Violation("R-X1", "no")
+        return Effect(notes=("said", given.body.text))
+
+    kept: list[Any] = []
+    silent = replace(CYCLE, facts={("hypothesising", Note): Move(("hypothesising",), telling)})
+    recording = replace(silent, note=kept.append)
+    table = Table()
+    (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
+    for text in ("well", "wrong"):
+        note = table.last("CYCLE_TRIGGER")._replace(body=Note.model_construct(type="NOTE", text=text))
+        for machine in (silent, recording):
+            with suppress(Violation):
+                assert machine.case_type().step(state, note, table.docket.context).owed == state.owed
+    assert kept == ["said", "well"]
+
+
+def test_a_figure_holds_only_answers_that_have_its_field() -> None:
+    body = Note.model_construct(type="NOTE", text="a")
+    check(body, {"text": Exactly("a"), "round": Exactly(3)}, "R-X1")
 
 
 def test_figures_within_an_object_name_their_path_and_their_own_rule() -> None:
