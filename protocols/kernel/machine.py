@@ -57,7 +57,8 @@ class Machine:
         facts: By (phase, type), what may come unowed; the type `Message` stands for all that have no row.
         rulings: By reason of the ruling (a human STOP's is `stop`), what a RULING on the case does.
         children: By (phase, kind), what the end of a case in this one does; that of another does nothing.
-        dry: By phase, the move that is made when nothing is owed in it any more.
+        dry: By phase, the move that is made when nothing is owed in it any more; its effect is None where something
+            else is waited for.
         idle: Phases in which nobody owes, each with what ends it.
         parent_of: Returns the case in which an opener says that it opens, None for none.
         after_end: (ended, envelope) -> the violation of a message that comes after the end.
@@ -142,7 +143,7 @@ class Machine:
             following = step.next_at(state, at, last)
             if following is None:
                 return None
-            at = following
+            return step.owed(owe.step, state, following, given, following)
         return step.owed(owe.step, state, owe.subject, given, at)
 
     def _due(self, state: CaseState, env: Envelope) -> Obligation | None:
@@ -198,7 +199,7 @@ class Machine:
     def _kept(
         self, before: CaseState, after: CaseState, effect: Effect, given: RuleInput
     ) -> tuple[Obligation, ...]:
-        """Return what stays owed: in a phase that does not change all but what was answered or missed."""
+        """Return what stays owed: in a phase that does not change all but what was answered, missed or withdrawn."""
         to, drop = after.phase, effect.drop
         return tuple(
             o
@@ -206,6 +207,7 @@ class Machine:
             if o is not given.due
             and (to == before.phase or to in self.steps[o.rule].lasts)
             and not (drop is not None and drop(o))
+            and self._applies(after, o, given)
         )
 
     def _again(self, state: CaseState, given: RuleInput) -> tuple[Obligation, ...]:
@@ -213,20 +215,17 @@ class Machine:
         due = given.due
         if due is None or self.steps[due.rule].next_at is None:
             return ()
-        found = self._owed(Owe(due.rule, due.subject), state, given)
+        found = self._owed(Owe(due.rule), state, given)
         return () if found is None else (found,)
 
     def _opened(self, state: CaseState, owe: tuple[Owe, ...], given: RuleInput) -> tuple[Obligation, ...]:
         return tuple(found for one in owe if (found := self._owed(one, state, given)) is not None)
 
     def _settled(self, state: CaseState, given: RuleInput) -> CaseState:
-        """Withdraw what no longer applies, and go on where nothing is owed any more."""
-        left = tuple(o for o in state.owed if self._applies(state, o, given))
-        if len(left) != len(state.owed):
-            state = evolve(state, owed=left)
-        if not left and state.phase in self.dry:
-            return self._moved(state, self.dry[state.phase], given._replace(due=None))
-        return state
+        """Go on where nothing is owed any more."""
+        if state.owed or state.phase not in self.dry:
+            return state
+        return self._moved(state, self.dry[state.phase], given._replace(due=None))
 
     def _applies(self, state: CaseState, due: Obligation, given: RuleInput) -> bool:
         applies = self.steps[due.rule].applies

@@ -271,10 +271,12 @@ class Step:
             field that an answer's type lacks holds it to nothing.
         brief: (state, input) -> what the mind is shown besides the figures.
         may_see: (state, input) -> what the seat's mind is shown for it.
-        applies: (state, input) -> whether it is still owed; asked of all that is owed after each move of its case.
-            What no longer applies is withdrawn, and is nobody's silence.
+        applies: (state, input) -> whether it is still owed; asked of all that stays owed after each move of its case,
+            not of what that move opens: the folds take the message in after the case. What no longer applies is
+            withdrawn, and is nobody's silence.
         next_at: (state, instant, last) -> when it is owed next, None when no more: at the start (`last` is None), and
-            after each answer or silence (`last` is when that one opened). Without it a duty is owed once.
+            after each answer or silence (`last` is when that one opened). That instant is what it is about. Without
+            it a duty is owed once.
         discharge: (state, input) -> the message that an officer owes; None for other seats.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -21,8 +22,10 @@ from moot.protocols.kernel.steps import (
     Effect,
     Exactly,
     Fields,
+    Missed,
     Move,
     OneOf,
+    Owe,
     RuleInput,
     Step,
     check,
@@ -197,6 +200,74 @@ def test_an_answer_that_names_another_obligation_than_is_open_is_none() -> None:
     with pytest.raises(Violation, match="another/hypothesis/explorer is not what this answers") as caught:
         CYCLE.case_type().step(state, wrong, table.docket.context)
     assert (caught.value.rule, caught.value.field) == ("K1", "obligation_id")
+
+
+HOUR = timedelta(hours=1)
+
+
+def hourly(state: Any, at: datetime, last: datetime | None) -> datetime | None:
+    """Let it be owed in an hour, then at the next hour, and no more."""
+    if last is None:
+        return at + HOUR
+    return last + HOUR if last < state.anchor_at + 2 * HOUR else None
+
+
+def ticking(**changes: Any) -> Machine:
+    """Return a machine in whose first phase the Critic owes a NOTE besides."""
+    tick = Step(
+        phase="hypothesising",
+        seat=Seat.CRITIC,
+        channel="#a-arena",
+        moves={Note: Move(("hypothesising",), nothing)},
+        missed=Missed("R-X1", "skip", Move(("hypothesising",), nothing)),
+        rule="R-X1",
+        within=minutes(5),
+        grace=NO_GRACE,
+        **changes,
+    )
+    return replace(CYCLE, steps={**CYCLE.steps, "tick": tick})
+
+
+def started(machine: Machine) -> tuple[Any, RuleInput]:
+    """Return a case of a machine that has just opened, and what opened it."""
+    table = Table()
+    given = RuleInput(table.docket.context, table.last("CYCLE_TRIGGER"))
+    return machine.open(given), given
+
+
+def test_what_recurs_is_about_its_instant_and_is_owed_again_after_each_answer() -> None:
+    machine = ticking(next_at=hourly, name=lambda _state, instant: f"tick-{instant:%H%M}")
+    state, given = started(machine)
+    note = given.message._replace(author=Seat.CRITIC, body=Note(text="well"), obligation_id=None)
+    for n in (1, 2):
+        tick = state.owed[-1]
+        instant = state.anchor_at + n * HOUR
+        assert (tick.opened_at, tick.subject, tick.step) == (instant, instant, f"tick-{instant:%H%M}")
+        assert tick.due_at == instant + minutes(5)
+        with pytest.raises(Violation, match="it is owed from"):
+            machine.case_type().step(state, note._replace(sent_at=instant - minutes(1)), given.context)
+        state = machine.case_type().step(state, note._replace(sent_at=instant), given.context)
+    assert [due.rule for due in state.owed] == ["hypothesis"]
+
+
+def test_what_no_longer_applies_is_withdrawn_but_what_a_move_opens_is_asked_after_the_next_one() -> None:
+    machine = ticking(applies=lambda state, _given: not state.result)
+    state, given = started(machine)
+    note = given.message._replace(author=Seat.CRITIC, body=Note(text="well"), obligation_id=None)
+    assert [due.rule for due in state.owed] == ["hypothesis", "tick"]
+
+    def over(_state: Any, _given: Any) -> Effect:
+        return Effect({"result": "timeout"}, owe=(Owe("tick", "again"),))
+
+    machine = replace(
+        machine, facts={**machine.facts, ("hypothesising", Note): Move(("hypothesising",), over)}
+    )
+    case_type = machine.case_type()
+    said = note._replace(author=Seat.EVOLVER)
+    state = case_type.step(state, said, given.context)
+    assert [(due.rule, due.subject) for due in state.owed] == [("hypothesis", None), ("tick", "again")]
+    case = replace(machine, facts={("hypothesising", Note): Move(("hypothesising",), nothing)}).case_type()
+    assert [due.rule for due in case.step(state, said, given.context).owed] == ["hypothesis"]
 
 
 def test_a_message_may_open_a_kind_through_the_opener_of_another() -> None:
