@@ -151,8 +151,9 @@ def _machine(machine: Machine) -> Iterator[str]:
     """Write a machine: what its phases make owed, what moves it where, and a diagram."""
     yield "| phase | owes | message | channel | within | grace | silence leads to |\n|---|---|---|---|---|---|---|"
     for step in machine.steps.values():
+        phases = ", ".join((step.phase, *step.lasts))
         yield (
-            f"| {step.phase} | {_owing(step)} | {' or '.join(step.expects)} | `{step.channel}` "
+            f"| {phases} | {_owing(step)} | {' or '.join(step.expects)} | `{step.channel}` "
             f"| {_within(step)} | {_span(step.grace)} | {_silence(step)} |"
         )
     for phase, ending in machine.idle.items():

@@ -7,7 +7,6 @@ from typing import Final
 
 from moot.protocols.arena import run
 from moot.protocols.arena.states import State
-from moot.protocols.escalation import case as escalation
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.panel import panel
 from moot.protocols.panel import state as panels
@@ -58,7 +57,6 @@ _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     bridge.RECALL_KIND: _BRIDGE,
     run.KIND: tuple(str(state) for state in State),
     panel.KIND: (panels.OPEN, panels.SYNTHESIZING, panels.DECIDED, panels.ABORTED),
-    escalation.KIND: (escalation.OPEN, escalation.ACKNOWLEDGED, escalation.ANSWERED, escalation.ENDED),
 }
 """Kinds that are no machine yet."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import timedelta
+from typing import Any, Final
 
 from moot.protocols.escalation.messages import (
     Escalation,
@@ -15,19 +16,18 @@ from moot.protocols.escalation.messages import (
     Option,
 )
 from moot.protocols.escalation.triggers import ANSWER_WITHIN, PAGES, REPAGE_EVERY
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
-from moot.protocols.kernel.context import RuleContext
+from moot.protocols.kernel.case import CaseState, Ended
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.errors import Late, LocalProtocolError, Violation
+from moot.protocols.kernel.errors import Late, Violation
+from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.obligation import NO_GRACE
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.table import illegal
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, ends, passes
 
 KIND: Final = "escalation"
-CHANNEL: Final = "#admin"
 MAX_USER_ID: Final = 200
-OPEN, ACKNOWLEDGED, ANSWERED, ENDED = "open", "acknowledged", "answered", "ended"
+OPEN, ACKNOWLEDGED, ANSWERED = "open", "acknowledged", "answered"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,82 +53,26 @@ class EscalationState(CaseState):
     answered_by: str = ""
 
 
-def _owe(
-    case_id: str, step: str, seat: Seat, expects: tuple[str, ...], at: datetime, within: timedelta
-) -> Obligation:
-    return Obligation(
-        f"{case_id}/{step}/{seat.value}", case_id, seat, expects, CHANNEL, at, at + within, NO_GRACE
-    )
-
-
-def open_escalation(env: Envelope, context: RuleContext, parent: CaseState | None) -> EscalationState:
-    """Open an escalation: the admin owes an answer within four hours, the referee its end."""
-    body = env.body
-    assert isinstance(body, Escalation)
-    case_id, at = body.escalation_id, env.sent_at
-    owed = [
-        _owe(case_id, "answer", Seat.ADMIN, ("ESCALATION_ANSWER", "ESCALATION_ACK"), at, ANSWER_WITHIN),
-        _owe(case_id, "expire", Seat.REFEREE, ("ESCALATION_RESOLVED",), at, ANSWER_WITHIN),
-    ]
-    if body.level == "URGENT":
-        owed.append(_owe(case_id, "page-1", Seat.REFEREE, ("ESCALATION_PAGED",), at, REPAGE_EVERY))
+def open_escalation(given: RuleInput) -> EscalationState:
+    """Open an escalation."""
+    env, body = given.message, given.body
     return EscalationState(
-        case_id=case_id,
+        case_id=body.escalation_id,
         kind=KIND,
         phase=OPEN,
         opened_seq=env.seq,
-        anchor_at=at,
+        anchor_at=env.sent_at,
         level=body.level,
         code=body.trigger_code,
         subject=body.subject,
         options=body.options,
-        owed=tuple(owed),
     )
 
 
-def step(state: EscalationState, env: Envelope, context: RuleContext) -> EscalationState:
-    """Apply an admin's or the referee's message.
-
-    Raises:
-        Late: An answer after the first one (R-E4).
-        Violation: The phase does not allow it, or the option does not exist.
-    """
-    body = env.body
-    if isinstance(body, EscalationResolved):
-        return evolve(state, phase=ENDED, owed=(), outcome=body.how, effect=body.effect)
-    if isinstance(body, EscalationPaged):
-        return _paged(state, env)
-    if isinstance(body, EscalationAnswer) and state.phase == ANSWERED:
-        raise Late("R-E4", f"late: {state.case_id} was answered before; that stands")
-    if isinstance(body, EscalationAck) and state.phase == OPEN:
-        return evolve(state, phase=ACKNOWLEDGED, owed=_acknowledged(state, env))
-    if isinstance(body, EscalationAnswer) and state.phase in (OPEN, ACKNOWLEDGED):
-        effect = _effect(state, body)
-        resolve = _owe(
-            state.case_id, "resolve", Seat.REFEREE, ("ESCALATION_RESOLVED",), env.sent_at, timedelta(0)
-        )
-        return evolve(
-            state,
-            phase=ANSWERED,
-            owed=(resolve,),
-            effect=effect,
-            answered_by=(env.actor.user_id or "admin")[:MAX_USER_ID],
-        )
-    raise illegal(state, env, "5.2")
-
-
-def _acknowledged(state: EscalationState, env: Envelope) -> tuple[Obligation, ...]:
-    """End the pages; the four hours run on, under a new id, for the ACK has settled the old one (R-E2, K1)."""
-    owed = []
-    for obligation in state.owed:
-        if obligation.seat is Seat.ADMIN:
-            within = obligation.due_at - env.sent_at
-            owed.append(
-                _owe(state.case_id, "answer-acked", Seat.ADMIN, ("ESCALATION_ANSWER",), env.sent_at, within)
-            )
-        elif not obligation.step.startswith("page-"):
-            owed.append(obligation)
-    return tuple(owed)
+def _answered(state: EscalationState, given: RuleInput) -> Effect:
+    """An answer takes the effect of its option; a free text takes none (R-E2)."""
+    user_id = given.message.actor.user_id or "admin"
+    return Effect({"effect": _effect(state, given.body), "answered_by": user_id[:MAX_USER_ID]})
 
 
 def _effect(state: EscalationState, body: EscalationAnswer) -> str:
@@ -143,68 +87,112 @@ def _effect(state: EscalationState, body: EscalationAnswer) -> str:
     raise Violation("R-E2", f"there is no option {body.option}: choose {numbers}", field="option")
 
 
-def _paged(state: EscalationState, env: Envelope) -> EscalationState:
-    pages = state.pages + 1
-    owed = tuple(o for o in state.owed if not o.step.startswith("page-"))
-    if pages < PAGES:
-        paged_at = max(o.due_at for o in state.owed if o.step.startswith("page-"))
-        page = Obligation(
-            f"{state.case_id}/page-{pages + 1}/{Seat.REFEREE.value}",
-            state.case_id,
-            Seat.REFEREE,
-            ("ESCALATION_PAGED",),
-            CHANNEL,
-            env.sent_at,
-            paged_at + REPAGE_EVERY,
-            NO_GRACE,
-        )
-        owed = (*owed, page)
-    return evolve(state, pages=pages, owed=owed)
+def _answered_before(state: EscalationState, _given: RuleInput) -> Effect:
+    """The first answer stands (R-E4)."""
+    raise Late("R-E4", f"late: {state.case_id} was answered before; that stands")
 
 
-def discharge(state: EscalationState, obligation: Obligation, context: RuleContext) -> Message:
-    """Make what the referee owes: a page, the end by answer, the end by time."""
-    if obligation.step.startswith("page-"):
-        return EscalationPaged(escalation_id=state.case_id, n=state.pages + 1)
-    if obligation.step == "resolve":
-        return EscalationResolved(
-            escalation_id=state.case_id, how="answered", by=state.answered_by, effect=state.effect
-        )
-    if obligation.step == "expire":
-        return EscalationResolved(
-            escalation_id=state.case_id, how="expired", by="referee", effect=state.options[0].effect
-        )
-    raise LocalProtocolError(f"nobody discharges {obligation.id}")
-
-
-def otherwise(state: EscalationState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Escalations are ended by ESCALATION_RESOLVED, never by a RULING."""
-    raise LocalProtocolError(f"{obligation.id} is not ruled on")
-
-
-def rule(
-    state: EscalationState,
-    decision: Decision,
-    env: Envelope,
-    context: RuleContext,
-    obligation: Obligation | None,
-) -> EscalationState:
-    """Apply a human STOP, the only ruling an escalation knows."""
-    return evolve(state, phase=ENDED, owed=(), outcome="withdrawn", effect="none")
-
-
-def after_end(ended: Ended, env: Envelope) -> Violation:
+def after_end(ended: Ended, _env: Envelope) -> Violation:
     """Make the violation of a message to an ended escalation (R-E4)."""
     return Late("R-E4", f"late: {ended.case_id} was {ended.outcome} before; that stands")
 
 
-ESCALATION: Final = CaseType(
+def _paged(state: EscalationState, _given: RuleInput) -> Effect:
+    """Page again half an hour after the time of this page, until the last one (R-E2)."""
+    pages = state.pages + 1
+    return Effect({"pages": pages}, owe=(Owe("page", pages + 1),) if pages < PAGES else ())
+
+
+def _resolved(_state: EscalationState, given: RuleInput) -> Effect:
+    """It ends as the referee says: by an answer, by time, or because its condition ended (R-E2, R-E3)."""
+    return Effect({"effect": given.body.effect}, outcome=given.body.how)
+
+
+def first_page(state: EscalationState) -> tuple[int, ...]:
+    """Only an urgent escalation pages (R-E2)."""
+    return (1,) if state.level == "URGENT" else ()
+
+
+def until_page(state: EscalationState, given: RuleInput) -> timedelta:
+    """Pages keep their half hours, though one of them be late (R-E2)."""
+    n: int = given.subject
+    return state.anchor_at + n * REPAGE_EVERY - given.at
+
+
+def what_is_left(state: EscalationState, given: RuleInput) -> timedelta:
+    """Who acknowledges has what is left of the four hours (R-E2)."""
+    return state.anchor_at + ANSWER_WITHIN - given.at
+
+
+def _page(state: EscalationState, given: RuleInput) -> Message:
+    return EscalationPaged(escalation_id=state.case_id, n=given.subject)
+
+
+def _end_by_answer(state: EscalationState, _given: RuleInput) -> Message:
+    return EscalationResolved(
+        escalation_id=state.case_id, how="answered", by=state.answered_by, effect=state.effect
+    )
+
+
+def _end_by_time(state: EscalationState, _given: RuleInput) -> Message:
+    """Silence takes the first option, the conservative one (R-E2)."""
+    effect = state.options[0].effect
+    return EscalationResolved(escalation_id=state.case_id, how="expired", by="referee", effect=effect)
+
+
+Within = timedelta | Callable[[EscalationState, RuleInput], timedelta]
+
+
+def _owed(phase: str, seat: Seat, moves: Mapping[type[Message], Move], within: Within, **more: Any) -> Step:
+    """Return a step of a person or of the referee, which cannot be missed."""
+    return Step(
+        phase=phase,
+        seat=seat,
+        channel="#admin",
+        moves=moves,
+        missed=None,
+        rule="R-E2",
+        within=within,
+        grace=NO_GRACE,
+        **more,
+    )
+
+
+ANSWER: Final = Move((ANSWERED,), _answered)
+RESOLVE: Final[Mapping[type[Message], Move]] = {EscalationResolved: Move((ENDED,), _resolved)}
+
+MACHINE: Final = Machine(
     kind=KIND,
-    openers=("ESCALATION",),
-    open=open_escalation,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    discharge=discharge,
+    system="",
+    phases=(OPEN, ACKNOWLEDGED, ANSWERED),
+    rule="5.2",
+    start={Escalation: Start(open_escalation, (OPEN,))},
+    steps={
+        "answer": _owed(
+            OPEN,
+            Seat.ADMIN,
+            {EscalationAnswer: ANSWER, EscalationAck: Move((ACKNOWLEDGED,), passes)},
+            ANSWER_WITHIN,
+        ),
+        "expire": _owed(
+            OPEN, Seat.REFEREE, RESOLVE, ANSWER_WITHIN, lasts=(ACKNOWLEDGED,), discharge=_end_by_time
+        ),
+        "page": _owed(
+            OPEN,
+            Seat.REFEREE,
+            {EscalationPaged: Move((OPEN,), _paged)},
+            until_page,
+            subjects=first_page,
+            name=lambda _state, n: f"page-{n}",
+            discharge=_page,
+        ),
+        "answer-acked": _owed(ACKNOWLEDGED, Seat.ADMIN, {EscalationAnswer: ANSWER}, what_is_left),
+        "resolve": _owed(ANSWERED, Seat.REFEREE, RESOLVE, timedelta(0), discharge=_end_by_answer),
+    },
+    facts={(ANSWERED, EscalationAnswer): Move((), _answered_before)},
+    rulings={STOP: Move((ENDED,), ends("withdrawn", effect="none"))},
     after_end=after_end,
 )
+"""An escalation: the admin has four hours; then, or at the answer, the referee ends it (R-E2)."""
+
+ESCALATION: Final = MACHINE.case_type()

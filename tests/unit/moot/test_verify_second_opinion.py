@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from moot.protocols.escalation import case as escalation_case
-from moot.protocols.escalation.messages import EscalationAnswer
+from moot.protocols.escalation.messages import EscalationAnswer, EscalationResolved
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research import debate as debate_rules
@@ -19,6 +19,7 @@ from moot.protocols.research.debate_table import CYCLE_BUDGET, DUTIES, MOVES, Mo
 from moot.verify import verify
 from tests.doubles import bodies
 from tests.doubles.checking import InHand
+from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
 
 EXPLORER, CRITIC, EVOLVER, ADMIN = Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER, Seat.ADMIN
@@ -314,7 +315,8 @@ def _alarmed() -> Table:
 
 
 def test_an_escalation_that_expires_before_its_four_hours_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(escalation_case, "ANSWER_WITHIN", timedelta(hours=3))
+    steps: Any = escalation_case.MACHINE.steps
+    monkeypatch.setitem(steps, "expire", replace(steps["expire"], within=timedelta(hours=3)))
     table = _alarmed()
     table.wait(hours=3)
     seq = table.last("ESCALATION_RESOLVED").seq
@@ -338,10 +340,7 @@ def test_four_hours_and_answers_end_escalations() -> None:
 def test_an_end_by_an_answer_that_nobody_gave_is_found(monkeypatch: Patch) -> None:
     table = _alarmed()
     owed = next(o for o in table.docket.open.values() if o.step == "expire")
-    body = escalation_case.EscalationResolved(
-        escalation_id=owed.case_id, how="answered", by="ann", effect="none"
-    )
-    monkeypatch.setattr(escalation_case, "discharge", lambda *args: body)
+    body = EscalationResolved(escalation_id=owed.case_id, how="answered", by="ann", effect="none")
     monkeypatch.setattr("moot.protocols.kernel.supervision.discharge_of", lambda docket, o: _draft(o, body))
     monkeypatch.setattr("moot.protocols.kernel.duties.discharge_of", lambda docket, o: _draft(o, body))
     table.wait(hours=4)
