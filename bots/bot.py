@@ -68,7 +68,7 @@ class Bot:
         try:
             await self._answer(obligation)
         except Exception as fault:
-            _log.error("bot task failed", seat=self.seat.value, obligation=obligation_id, error=repr(fault))
+            _log.error("bot task failed", seat=self.seat, obligation=obligation_id, error=repr(fault))
         finally:
             # Closed by its own answer it is gone already, and another attempt may stand in its place.
             task = self._tasks.get(obligation_id)
@@ -113,7 +113,7 @@ class Bot:
             except Exception as fault:
                 _log.error(
                     "mind failed",
-                    seat=self.seat.value,
+                    seat=self.seat,
                     obligation=view.obligation.id,
                     attempt=attempt,
                     error=repr(fault),
@@ -144,9 +144,9 @@ class Bot:
                 await self._port.publish(draft)
                 return
             except Refused as refused:
-                _log.warning("refused", seat=self.seat.value, type=draft.body.type, why=str(refused))
+                _log.warning("refused", seat=self.seat, type=draft.body.type, why=str(refused))
                 return
             except BusClosed:
                 return
             except StorageError as fault:
-                _log.error("not stored", seat=self.seat.value, attempt=attempt, error=str(fault))
+                _log.error("not stored", seat=self.seat, attempt=attempt, error=str(fault))

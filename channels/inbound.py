@@ -27,7 +27,7 @@ from moot.protocols.kernel.seats import Seat
 from moot.protocols.trading.messages import Halt, Resume
 
 Authority = Callable[[str, str], Seat]
-"""(platform, user id) to what they are: `Seat.ADMIN` or `Seat.VIEWER`."""
+"""(platform, user id) to what they are: `ADMIN` or `VIEWER`."""
 
 Bodies = Mapping[str, type[Message]]
 """Act kind to the message it becomes."""

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
-from moot.protocols.kernel.catalogue import ANY, Viewers
-from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.kernel.catalogue import Viewers
+from moot.protocols.kernel.seats import ADMIN, VIEWER, Seat
 from moot.protocols.research.calendar import POLICIES, Schedule
+from moot.protocols.rulebook import BOTS, CHANNEL_NAMES
 
 DEFAULTS: Final = Path(__file__).with_name("society.toml")
 
@@ -191,7 +192,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_seats(cls, value: dict[str, MindName]) -> dict[str, MindName]:
         for name in value:
-            if name not in {seat.value for seat in BOTS}:
+            if name not in BOTS:
                 raise ValueError(f"there is no seat {name!r} for a mind")
         return value
 
@@ -219,7 +220,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_channels(cls, value: ViewerSettings) -> ViewerSettings:
         for name in (*value.reads, *value.writes):
-            if name != "*" and name not in ANY:
+            if name != "*" and name not in CHANNEL_NAMES:
                 raise ValueError(f"there is no channel {name!r}")
         return value
 
@@ -256,7 +257,7 @@ class Settings(BaseSettings):
 
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is: admin or viewer (R-E5)."""
-        return Seat.ADMIN if user_id in self.admins.get(platform, ()) else Seat.VIEWER
+        return ADMIN if user_id in self.admins.get(platform, ()) else VIEWER
 
 
 def load_settings(path: Path | None = None, **over: Any) -> Settings:
@@ -313,4 +314,4 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _channels(names: tuple[str, ...]) -> frozenset[str]:
-    return ANY if "*" in names else frozenset(names)
+    return CHANNEL_NAMES if "*" in names else frozenset(names)

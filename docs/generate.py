@@ -24,13 +24,13 @@ from moot.cli.commands import app
 from moot.cli.log import Reader
 from moot.config.contracts import SCHEMA
 from moot.protocols.escalation.triggers import TRIGGERS
-from moot.protocols.kernel.catalogue import ANY, CHANNELS, READING
 from moot.protocols.kernel.machine import Machine, rows
+from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.kernel.steps import ENDED, Step
 from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.panel.contract_schema import schema_text
 from moot.protocols.research import architecture_table, debate_table
-from moot.protocols.rulebook import CASE_TYPES, MESSAGES, ROWS
+from moot.protocols.rulebook import CASE_TYPES, CHANNELS, INFO, MESSAGES, ROWS, rules
 from moot.simulation.scene import load_scene, run_scene
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -46,16 +46,20 @@ def permissions() -> Iterator[str]:
     yield "What the matrix does not allow is refused at publish, and kept as an AUDIT line in `#admin`.\n"
     yield "## Channels\n"
     yield "| channel | system | purpose | read by |\n|---|---|---|---|"
+    matrix = rules().matrix
     for channel in CHANNELS:
-        readers = sorted(seat for seats, names in READING if channel.name in names for seat in seats)
+        readers = sorted(seat for seat in INFO if seat != VIEWER and matrix.may_read(seat, channel.name))
         yield f"| `{channel.name}` | {channel.system} | {channel.purpose} | {', '.join(readers)} |"
     yield "\nViewers read and write what the configuration says.\n"
     yield "## Who posts what where\n"
     yield "| type | seats | channels | what it does |\n|---|---|---|---|"
-    for row in sorted(ROWS, key=lambda row: row.type):
-        where = "any" if row.channels == ANY else ", ".join(f"`{name}`" for name in sorted(row.channels))
-        doc = (MESSAGES[row.type].__doc__ or "").split("\n")[0]
-        yield f"| {row.type} | {', '.join(sorted(row.seats))} | {where} | {doc} |"
+    for kind in sorted(matrix.types):
+        found = [row for row in matrix.rows if row.type == kind]
+        channels = frozenset().union(*(row.channels for row in found))
+        seats = frozenset().union(*(row.seats for row in found))
+        where = "any" if channels == matrix.channels else ", ".join(f"`{name}`" for name in sorted(channels))
+        doc = (MESSAGES[kind].__doc__ or "").split("\n")[0]
+        yield f"| {kind} | {', '.join(sorted(seats))} | {where} | {doc} |"
 
 
 def fields() -> Iterator[str]:

@@ -17,23 +17,24 @@ from moot.memory.shelves import (
     THRESHOLDS,
     Shelf,
 )
-from moot.protocols.kernel.seats import PEOPLE, SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.arena.seats import FINALIZER
+from moot.protocols.kernel.seats import ORCHESTRATOR, PEOPLE, REFEREE, Seat
+from moot.protocols.research.seats import SYSTEM_A
+from moot.protocols.trading.seats import SYSTEM_B
 
 A: Final = SYSTEM_A
 B: Final = SYSTEM_B
-ORCHESTRATOR: Final = frozenset({Seat.ORCHESTRATOR})
-REFEREE: Final = frozenset({Seat.REFEREE})
 
 WRITERS: Final[Mapping[Shelf[Any], frozenset[Seat]]] = {
-    CAUSAL: A | REFEREE,
-    REFLECTIONS: A | REFEREE,
+    CAUSAL: A | {REFEREE},
+    REFLECTIONS: A | {REFEREE},
     PRINCIPLES: A,
-    ARCHITECTURE: A | ORCHESTRATOR,
+    ARCHITECTURE: A | {ORCHESTRATOR},
     THRESHOLDS: A,
     METRICS: B,
     HYPOTHESES: A | PEOPLE,
     PROPOSALS: A,
-    RUNS: A | frozenset({Seat.FINALIZER}),
+    RUNS: A | {FINALIZER},
 }
 """Who may write each shelf; strategies go by `life.may_move`. People write by overriding a debate (K23).
 The Orchestrator ends the run whose output refines a change."""

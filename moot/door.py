@@ -23,7 +23,7 @@ from moot.protocols.kernel.errors import Forbidden, Late, Malformed, Violation
 from moot.protocols.kernel.guests import check_guest
 from moot.protocols.kernel.message import changed
 from moot.protocols.kernel.naming import display_name
-from moot.protocols.kernel.seats import PEOPLE, Seat
+from moot.protocols.kernel.seats import ADMIN, PEOPLE, VIEWER, Seat
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 
 MOST_ID: Final = 100
@@ -68,7 +68,7 @@ class Door:
         except Violation as violation:
             refused = Refused(violation)
             await self._host.audit_refusal(
-                draft_to_json(draft).encode(), refused, seat=draft.author.value, channel=draft.channel
+                draft_to_json(draft).encode(), refused, seat=draft.author, channel=draft.channel
             )
             raise refused from violation
         await self._introduce(draft)
@@ -106,7 +106,7 @@ class Door:
         run = docket.cases.get(draft.case_id or "")
         if isinstance(run, RunState):
             return draft._replace(body=completed(body, run))
-        if draft.author is not Seat.ADMIN:
+        if draft.author != ADMIN:
             return draft
         if isinstance(body, Halt) and not body.session_id:
             # One that waits for a ruling would refuse it (K10), and a halt waits for nobody.
@@ -152,8 +152,8 @@ class Door:
         actor, author = draft.actor, draft.author
         if actor.kind != "human":
             raise Forbidden("K3", "guests are people: the actor's kind is human", field="actor.kind")
-        is_admin = self.seat_of(actor.platform, actor.user_id) is Seat.ADMIN
-        if author is Seat.ADMIN and not is_admin:
+        is_admin = self.seat_of(actor.platform, actor.user_id) == ADMIN
+        if author == ADMIN and not is_admin:
             raise Forbidden("R-E5", f"{actor.name} is no admin of this society", field="author")
         if author not in PEOPLE:
             holder = self._host.docket.context.holders.get(author)
@@ -161,7 +161,7 @@ class Door:
                 raise Forbidden("K14", f"take the seat first: nobody holds {author}", field="author")
             if holder != actor:
                 raise Forbidden("K14", f"{holder.name} holds {author}, not {actor.name}", field="author")
-        return draft._replace(author=Seat.ADMIN) if author is Seat.VIEWER and is_admin else draft
+        return draft._replace(author=ADMIN) if author == VIEWER and is_admin else draft
 
 
 def _note(env: Envelope, violation: Violation) -> str:

@@ -30,7 +30,7 @@ from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
 from moot.protocols.kernel.officers import ClockSet
 from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from moot.protocols.kernel.rules import Gate, Rules
-from moot.protocols.kernel.seats import OFFICERS, Seat
+from moot.protocols.kernel.seats import ADMIN, OFFICERS, Seat
 from moot.protocols.kernel.stop import SOCIETY
 from moot.protocols.rulebook import CHANNEL_OF
 
@@ -319,7 +319,7 @@ class Host:
             channel,
             seat,
             body,
-            SIMULATED_ADMIN if seat is Seat.ADMIN else BOT,
+            SIMULATED_ADMIN if seat == ADMIN else BOT,
             case_id or None,
             obligation.id,
             docket.attempts.get(obligation.id, 0),

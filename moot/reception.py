@@ -12,7 +12,7 @@ from moot.host import Host
 from moot.patience import Patience
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, VIEWER
 
 TOLD_IN: Final = {"escalations": "#admin", "positions": "#b-desk", "strategies": "#b-desk"}
 """Questions whose answers tell what a channel tells."""
@@ -76,7 +76,7 @@ class Reception:
             self._patience.hold_open(escalation_id, any(escalation_id in one for one in self._shown.values()))
 
     def _may_read(self, args: Mapping[str, Any], channel: str) -> bool:
-        seat = Seat.ADMIN if args.get("seat") == Seat.ADMIN else Seat.VIEWER
+        seat = ADMIN if args.get("seat") == ADMIN else VIEWER
         return self._host.rules.matrix.may_read(seat, channel)
 
     def _trouble(self) -> str:

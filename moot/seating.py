@@ -20,8 +20,12 @@ from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
 from moot.config.settings import Settings
+from moot.protocols.arena.seats import ARENA
 from moot.protocols.codec import decode_body
-from moot.protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.panel.seats import PANEL
+from moot.protocols.research.seats import SYSTEM_A
+from moot.protocols.trading.seats import SYSTEM_B
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +80,7 @@ class Seating:
     def minds(self, *, is_admin_simulated: bool) -> dict[Seat, Mind]:
         """Return the mind of every seat that bots fill, and the admin's when that is simulated (R-D19)."""
         seats = seats_of(self._settings)
-        return {seat: self.mind(seat) for seat in (*seats, *([Seat.ADMIN] if is_admin_simulated else ()))}
+        return {seat: self.mind(seat) for seat in (*seats, *([ADMIN] if is_admin_simulated else ()))}
 
     def mind(self, seat: Seat) -> Mind:
         """Make the mind of a seat."""
@@ -95,9 +99,9 @@ class Seating:
         )
 
     def _base(self, seat: Seat) -> Mind:
-        if seat is Seat.ADMIN:
+        if seat == ADMIN:
             return SimulatedAdmin(self._seed)
-        if self._settings.minds.get(seat.value, "simulated") == "silent":
+        if self._settings.minds.get(seat, "simulated") == "silent":
             return HumanMind()
         if seat in ARENA:
             writer = SimulatedWriter(self._seed, self._tools.temper)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from moot.protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, with_hash
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.message import Instant, Message
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import SEAT_NAME, Seat
 from moot.protocols.kernel.upcast import Opaque, upcast
 from moot.protocols.rulebook import ANY_MESSAGE, MESSAGES, AnyMessage
 
@@ -40,7 +40,7 @@ class _Wire(BaseModel):
     seq: Annotated[int, Field(ge=1)]
     id: Annotated[str, Field(min_length=1, max_length=500)]
     channel: _Id
-    author: Seat
+    author: Annotated[Seat, Field(pattern=SEAT_NAME)]
     actor: _WireActor
     case_id: _Id | None
     obligation_id: _Id | None

@@ -14,7 +14,7 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.kernel.times import minutes
 
 OPENER: Final = "PANEL_OPENED"
@@ -94,8 +94,8 @@ def check_contract(env: Envelope, subject: str) -> None:
 
 def wait(case_id: str, env: Envelope, channel: str, name: str = "panel-limit") -> Obligation:
     """Let the Referee end the wait for a panel when it takes too long."""
-    seat = Seat.REFEREE
+    seat = REFEREE
     due = env.sent_at + WAIT
     return Obligation(
-        f"{case_id}/{name}/{seat.value}", case_id, seat, ("RULING",), channel, env.sent_at, due, NO_GRACE
+        f"{case_id}/{name}/{seat}", case_id, seat, ("RULING",), channel, env.sent_at, due, NO_GRACE
     )

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from moot.protocols.arena import messages as arena_messages
 from moot.protocols.arena import rights as arena_rights
+from moot.protocols.arena import seats as arena_seats
 from moot.protocols.arena.run import RUN
 from moot.protocols.escalation import messages as escalation_messages
 from moot.protocols.escalation import rights as escalation_rights
@@ -21,19 +22,22 @@ from moot.protocols.escalation.mode import Modes
 from moot.protocols.escalation.watch import Watch
 from moot.protocols.kernel import anchors, officers, people, stop, tenure
 from moot.protocols.kernel import rights as kernel_rights
+from moot.protocols.kernel import seats as kernel_seats
 from moot.protocols.kernel.case import CaseType
-from moot.protocols.kernel.catalogue import Matrix, Viewers
+from moot.protocols.kernel.catalogue import ANY, Matrix, Viewers
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.naming import People
 from moot.protocols.kernel.rules import Minted, Rules
 from moot.protocols.panel import messages as panel_messages
 from moot.protocols.panel import rights as panel_rights
+from moot.protocols.panel import seats as panel_seats
 from moot.protocols.panel import triggers_watch as panel_triggers
 from moot.protocols.panel.panel import PANEL
 from moot.protocols.panel.rounds import Rounds
 from moot.protocols.research import messages as research_messages
 from moot.protocols.research import rights as research_rights
+from moot.protocols.research import seats as research_seats
 from moot.protocols.research import triggers
 from moot.protocols.research.architecture import ARCHITECTURE
 from moot.protocols.research.calendar import Calendar
@@ -45,6 +49,7 @@ from moot.protocols.research.policies import Policies, check_record
 from moot.protocols.trading import life, trade
 from moot.protocols.trading import messages as trading_messages
 from moot.protocols.trading import rights as trading_rights
+from moot.protocols.trading import seats as trading_seats
 from moot.protocols.trading import triggers as trading_triggers
 from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book import Book
@@ -102,10 +107,40 @@ ROWS: Final = (
     *trading_rights.RIGHTS,
     *arena_rights.RIGHTS,
     *panel_rights.RIGHTS,
+    *research_rights.ABROAD,
+    *trading_rights.ABROAD,
 )
 """The rows of the permission matrix."""
 
-CHANNEL_OF: Final = {row.type: next(iter(row.channels)) for row in ROWS if len(row.channels) == 1}
+CHANNELS: Final = (
+    *research_rights.CHANNELS,
+    *trading_rights.CHANNELS,
+    *kernel_rights.CHANNELS,
+    *arena_rights.CHANNELS,
+    *panel_rights.CHANNELS,
+)
+"""All channels."""
+
+CHANNEL_NAMES: Final = frozenset(channel.name for channel in CHANNELS)
+
+SEATS: Final = (
+    *research_seats.SEATS,
+    *trading_seats.SEATS,
+    *arena_seats.SEATS,
+    *panel_seats.SEATS,
+    *kernel_seats.SEATS,
+)
+"""All seats, with what is said of them."""
+
+INFO: Final = {info.seat: info for info in SEATS}
+"""What is said of each seat."""
+
+BOTS: Final = frozenset(info.seat for info in SEATS) - kernel_seats.OFFICERS - kernel_seats.PEOPLE
+"""Seats that a mind fills and that a person may take."""
+
+CHANNEL_OF: Final = {
+    row.type: next(iter(row.channels)) for row in ROWS if len(row.channels) == 1 and row.channels != ANY
+}
 """The channel of every type that has one of its own."""
 
 CASE_TYPES: Final[dict[str, CaseType]] = {
@@ -148,7 +183,7 @@ def _folds() -> Sequence[Fold]:
         stop.Stops(),
         Life(),
         Book(),
-        People(),
+        People(INFO),
         DeskPolicies(),
         Modes(),
         Rounds(),
@@ -173,7 +208,7 @@ def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
     """
     return Rules(
         types=CASE_TYPES,
-        matrix=Matrix(ROWS, viewers),
+        matrix=Matrix(ROWS, CHANNELS, SEATS, viewers),
         caseless={
             "NOTE": None,
             "RESEARCH_NOTE": None,

@@ -29,7 +29,7 @@ class ScriptedPanelWriter(PanelWriter):
     async def write(self, view: View, prompt: Prompt) -> str:
         """Say the next text; which one follows from how many the seat has given."""
         kind = view.obligation.expects[0]
-        texts = self._texts.get((view.seat.value, kind.lower()), ())
+        texts = self._texts.get((view.seat, kind.lower()), ())
         if not texts:
             return await self._then.write(view, prompt)
         return texts[min(int(view.brief["said"]), len(texts) - 1)]

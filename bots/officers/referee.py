@@ -10,7 +10,7 @@ from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.officers import Audit, PersonNamed
 from moot.protocols.kernel.redact import keepsake, redact
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 
 PER_MINUTE: Final = 10
 """So many audit lines a minute and origin; what comes on top is counted in the next one (K18)."""
@@ -26,13 +26,13 @@ class _Flow:
 def outage(why: str, which: str) -> Draft:
     """Say that the log could not be written for a while (K17); `which` tells one outage from another."""
     body = Audit(event="outage", seat=None, channel=None, reason=why[:2000], bytes=None, truncated=False)
-    return Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=body, key=f"audit/outage/{which}")
+    return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=f"audit/outage/{which}")
 
 
 def named(actor: Actor, name: str, key: str) -> Draft:
     """Say what a person is called; `key` is the derived id (`People.key`)."""
     body = PersonNamed(platform=actor.platform, user_id=actor.user_id, display_name=name)
-    return Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=body, key=key)
+    return Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=body, key=key)
 
 
 class RefusalAudit:
@@ -86,7 +86,7 @@ class RefusalAudit:
         )
         return Draft(
             channel="#admin",
-            author=Seat.REFEREE,
+            author=REFEREE,
             actor=OFFICER,
             body=body,
             key=f"audit/{after_seq}/{self._n}",

@@ -9,12 +9,12 @@ from typing import Any, Literal
 from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import ClockSet, SocietyStarted, SocietyStopped
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.kernel.times import rfc3339
 
 
 def _draft(body: Message, key: str) -> Draft:
-    return Draft(channel="#admin", author=Seat.TIMEKEEPER, actor=OFFICER, body=body, key=key)
+    return Draft(channel="#admin", author=TIMEKEEPER, actor=OFFICER, body=body, key=key)
 
 
 def started(

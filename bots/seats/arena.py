@@ -16,6 +16,7 @@ from moot.bots.seats.toolset import toolbox_of
 from moot.bots.seats.writer import Work, Writer
 from moot.protocols.arena.messages import Draft, FinalOutput, Review, RunFault
 from moot.protocols.arena.relevance import cleanse
+from moot.protocols.arena.seats import REVIEWER
 from moot.protocols.arena.session import first_ref, next_ref
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
@@ -133,6 +134,6 @@ def _body(expected: str, view: View, text: str, session: Session | None) -> Mess
 def _violation(seat: Seat, toolbox: Toolbox) -> RunFault | None:
     """Tell of the first write that was blocked; of the Reviewer, any call of what is no read-only tool (R-A7)."""
     for one in toolbox.blocked:
-        if one.access is Access.WRITE or seat is Seat.REVIEWER:
+        if one.access is Access.WRITE or seat == REVIEWER:
             return RunFault(fault="SAFETY_VIOLATION", tool=one.tool, detail=one.why)
     return None

@@ -48,9 +48,7 @@ class PanelMind(Mind):
         kind = view.obligation.expects[0]
         if kind == "PHASE2" and not view.content:
             # Silence shrinks the panel; a review of nothing would be a substitute score (spec 8).
-            _log.error(
-                "the work cannot be read", seat=view.seat.value, ref=view.obligation.may_see.content_ref
-            )
+            _log.error("the work cannot be read", seat=view.seat, ref=view.obligation.may_see.content_ref)
             return None
         text = await self._writer.write(view, prompt_for(view))
         body: Message

@@ -11,12 +11,13 @@ from moot.bots.notebook.access import READ_ONLY, READ_WRITE, Access, Tool, Toolb
 from moot.bots.notebook.client import Notebook
 from moot.bots.notebook.errors import NotebookUnavailable, StudioUnavailable
 from moot.bots.notebook.tools import notebook_tools
+from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.kernel.seats import Seat
 
 ALLOWED: Final[dict[Seat, frozenset[Access]]] = {
-    Seat.PLANNER: READ_ONLY,
-    Seat.REVIEWER: READ_ONLY,
-    Seat.FINALIZER: READ_WRITE,
+    PLANNER: READ_ONLY,
+    REVIEWER: READ_ONLY,
+    FINALIZER: READ_WRITE,
 }
 """What each seat may use; whatever it tries beyond that is blocked before it runs."""
 

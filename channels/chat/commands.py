@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 from moot.channels.errors import ChannelError
 from moot.channels.showing.wording import clean
 from moot.channels.surface import ActKind
-from moot.protocols.kernel.seats import BOTS
+from moot.protocols.rulebook import BOTS
 
 Question = Literal["status", "escalations", "positions", "strategies", "help"]
 """What can be asked; the society answers, nothing is logged."""

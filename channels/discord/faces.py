@@ -9,9 +9,10 @@ from moot.channels.discord.connection import Connection
 from moot.channels.discord.endpoints import CDN
 from moot.channels.discord.troubles import renamed, strange
 from moot.channels.showing.avatars import emoji_name
+from moot.channels.showing.looks import LOOKS
 from moot.protocols.kernel.seats import Seat
 
-FACES: Final[tuple[Seat | None, ...]] = (None, *Seat)
+FACES: Final[tuple[Seat | None, ...]] = (None, *LOOKS)
 """Whose pictures are uploaded; None is the society itself."""
 
 

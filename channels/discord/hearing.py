@@ -25,7 +25,7 @@ from moot.channels.surface import (
     SurfaceError,
     TakeAct,
 )
-from moot.protocols.kernel.catalogue import ANY
+from moot.protocols.rulebook import CHANNEL_NAMES
 
 MOST_ANSWERS: Final = 8
 """Answers that are sent at once; the others wait."""
@@ -57,7 +57,8 @@ class Hearing:
         self._inbound = inbound
         self._name = name
         self._lanes = {
-            channel: Lane(channel, client, places, memory, self.hand_in, name) for channel in sorted(ANY)
+            channel: Lane(channel, client, places, memory, self.hand_in, name)
+            for channel in sorted(CHANNEL_NAMES)
         }
         clock = asyncio.get_running_loop().time
         self._recent = Seen(clock, keep_s=math.inf, most=MOST_RECENT)

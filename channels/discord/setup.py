@@ -18,7 +18,8 @@ from moot.channels.discord.troubles import renamed, strange
 from moot.channels.showing.avatars import avatar, emoji_name
 from moot.channels.showing.wording import joined
 from moot.channels.surface import Check, SurfaceDown
-from moot.protocols.kernel.catalogue import CHANNELS, Channel, Viewers
+from moot.protocols.kernel.catalogue import Channel, Viewers
+from moot.protocols.rulebook import CHANNELS
 
 if TYPE_CHECKING:
     from moot.channels.discord.surface import DiscordSurface

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from moot.channels.chat.commands import COMMANDS, Command
-from moot.protocols.kernel.seats import BOTS
+from moot.protocols.rulebook import BOTS
 
 STRING: Final = 3
 """Discord's number for an option that is a text."""
@@ -31,7 +31,7 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
 
 CHOICES: Final[Mapping[str, Sequence[str]]] = {
     "verdict": ("APPROVE", "REJECT"),
-    "seat": tuple(sorted(str(seat.value) for seat in BOTS)),
+    "seat": tuple(sorted(BOTS)),
 }
 """What an option can be, where that is a list."""
 

@@ -24,7 +24,7 @@ from moot.channels.showing.wording import clean
 from moot.channels.surface import ActReply, InboundAct
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Malformed
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import VIEWER
 
 REPLY_S: Final = 2.5
 """A person hears within this time, also that the society is away; platforms give three seconds."""
@@ -118,7 +118,7 @@ class Intake:
         if is_aside and reply.ok and reply.seq is not None:
             # Silence or chat is never consent, and nobody should think it was.
             return ActReply(f"{reply.text} {_NO_ANSWER}")
-        if reply.text.startswith(_REFUSED) and draft.author is Seat.VIEWER and act.kind != "note":
+        if reply.text.startswith(_REFUSED) and draft.author == VIEWER and act.kind != "note":
             who = f'{act.platform} = ["{clean(act.user_id, 60)}"]'
             return replace(reply, text=f"{reply.text}. Who runs this society can let you: [admins] {who}")
         return reply
@@ -156,7 +156,7 @@ class Intake:
         if question == "help":
             return ActReply(usage())
         seat = self._authority(act.platform, act.user_id)
-        args = {"platform": act.platform, "user_id": act.user_id, "seat": seat.value, "channel": act.channel}
+        args = {"platform": act.platform, "user_id": act.user_id, "seat": seat, "channel": act.channel}
         try:
             async with asyncio.timeout(self._reply_s):
                 return ActReply(await self._requests.ask(question, args))

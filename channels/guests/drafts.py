@@ -14,7 +14,7 @@ from moot.protocols.kernel.envelope import SCHEMA_VERSION, Actor, Draft
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.naming import MOST_NAME
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import SEAT_NAME, Seat
 
 MAX_DRAFT: Final = 1_000_000
 """Characters of a draft as JSON."""
@@ -42,7 +42,7 @@ class _WireDraft(BaseModel):
 
     v: _Count = SCHEMA_VERSION
     channel: _Id
-    author: Seat
+    author: Annotated[Seat, Field(pattern=SEAT_NAME)]
     actor: _WireActor = _WireActor(kind="bot")
     case_id: _Id | None = None
     obligation_id: _Id | None = None

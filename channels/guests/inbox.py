@@ -32,7 +32,7 @@ from moot.protocols.kernel.discretion import without_secrets
 from moot.protocols.kernel.envelope import BOT, Actor, Draft
 from moot.protocols.kernel.errors import Malformed, Violation
 from moot.protocols.kernel.redact import may_hold_secret, redact
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import INFO
 
 LOOK_S: Final = 0.02
 """A guest looks for its receipt this often."""
@@ -42,7 +42,7 @@ UPDATE_RECEIPT: Final = "UPDATE inbox SET receipt = ? WHERE n = ?"
 DELETE_OLD: Final = "DELETE FROM inbox WHERE receipt IS NOT NULL AND n <= (SELECT max(n) FROM inbox) - 10000"
 """Receipts that no guest waits for any more (K18); a repeated post still meets its id in the log."""
 
-_ANSWER_ID: Final = re.compile(rf"/({'|'.join(Seat)})/\d+$")
+_ANSWER_ID: Final = re.compile(rf"/({'|'.join(INFO)})/\d+$")
 
 
 class InboxReceipt(TypedDict):

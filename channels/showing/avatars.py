@@ -12,7 +12,21 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 from moot.channels.showing.looks import LOOKS, MOOT
-from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
+from moot.protocols.kernel.seats import (
+    ADMIN,
+    LIAISON,
+    OFFICERS,
+    ORCHESTRATOR,
+    PEOPLE,
+    REFEREE,
+    TIMEKEEPER,
+    VIEWER,
+    Seat,
+)
+from moot.protocols.panel.seats import DA, DOMAIN, EIC, METHODOLOGY, PERSPECTIVE, SYNTHESIZER
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
@@ -42,7 +56,7 @@ def avatar(seat: Seat | None) -> bytes:
 
 def emoji_name(seat: Seat | None) -> str:
     """Name the emoji that carries a seat's picture: 2 to 32 of a-z and _."""
-    return f"moot_{seat.value}" if seat is not None else "moot_society"
+    return f"moot_{seat}" if seat is not None else "moot_society"
 
 
 class _Pen:
@@ -295,25 +309,25 @@ def _moot(pen: _Pen) -> None:
 
 
 _SIGNS: Final[Mapping[Seat, Callable[[_Pen], None]]] = {
-    Seat.EXPLORER: _compass,
-    Seat.CRITIC: _magnifier,
-    Seat.EVOLVER: _sprout,
-    Seat.OPERATOR: _gear,
-    Seat.GUARDIAN: _shield,
-    Seat.TRADER: _candles,
-    Seat.PLANNER: _checklist,
-    Seat.REVIEWER: _eye,
-    Seat.FINALIZER: _flag,
-    Seat.ORCHESTRATOR: _network,
-    Seat.EIC: _nib,
-    Seat.METHODOLOGY: _flask,
-    Seat.DOMAIN: _globe,
-    Seat.PERSPECTIVE: _cube,
-    Seat.DA: _trident,
-    Seat.SYNTHESIZER: _confluence,
-    Seat.REFEREE: _scales,
-    Seat.TIMEKEEPER: _clock,
-    Seat.LIAISON: _bridge,
-    Seat.ADMIN: _crown,
-    Seat.VIEWER: _spectacles,
+    EXPLORER: _compass,
+    CRITIC: _magnifier,
+    EVOLVER: _sprout,
+    OPERATOR: _gear,
+    GUARDIAN: _shield,
+    TRADER: _candles,
+    PLANNER: _checklist,
+    REVIEWER: _eye,
+    FINALIZER: _flag,
+    ORCHESTRATOR: _network,
+    EIC: _nib,
+    METHODOLOGY: _flask,
+    DOMAIN: _globe,
+    PERSPECTIVE: _cube,
+    DA: _trident,
+    SYNTHESIZER: _confluence,
+    REFEREE: _scales,
+    TIMEKEEPER: _clock,
+    LIAISON: _bridge,
+    ADMIN: _crown,
+    VIEWER: _spectacles,
 }

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from moot.channels.showing.rendering import NAMELESS, Names, speaker
-from moot.channels.showing.templates import SEAT_COLOURS
 from moot.channels.showing.wording import clean, seat_name
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import INFO
 
 MOST_NAME: Final = 80
 """Characters of a name, on either platform."""
@@ -54,33 +54,8 @@ class Look:
         return int(self.colour[1:], 16)
 
 
-ICONS: Final[Mapping[Seat, str]] = {
-    Seat.EXPLORER: ":compass:",
-    Seat.CRITIC: ":mag:",
-    Seat.EVOLVER: ":seedling:",
-    Seat.OPERATOR: ":gear:",
-    Seat.GUARDIAN: ":shield:",
-    Seat.TRADER: ":chart_with_upwards_trend:",
-    Seat.PLANNER: ":memo:",
-    Seat.REVIEWER: ":eye:",
-    Seat.FINALIZER: ":checkered_flag:",
-    Seat.ORCHESTRATOR: ":control_knobs:",
-    Seat.EIC: ":lower_left_fountain_pen:",
-    Seat.METHODOLOGY: ":alembic:",
-    Seat.DOMAIN: ":globe_with_meridians:",
-    Seat.PERSPECTIVE: ":game_die:",
-    Seat.DA: ":trident:",
-    Seat.SYNTHESIZER: ":twisted_rightwards_arrows:",
-    Seat.REFEREE: ":scales:",
-    Seat.TIMEKEEPER: ":alarm_clock:",
-    Seat.LIAISON: ":bridge_at_night:",
-    Seat.ADMIN: ":crown:",
-    Seat.VIEWER: ":eyeglasses:",
-}
-"""Standard emoji by seat."""
-
 LOOKS: Final[Mapping[Seat, Look]] = {
-    seat: Look(seat_name(seat), ICONS[seat], HEX[SEAT_COLOURS[seat]]) for seat in Seat
+    seat: Look(info.shown, info.emoji, HEX[info.colour]) for seat, info in INFO.items()
 }
 """Every seat's own look."""
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from moot.channels.showing.templates import SEAT_COLOURS, TEMPLATES, UNSHOWN
+from moot.channels.showing.templates import TEMPLATES, UNSHOWN
 from moot.channels.showing.wording import Template, clean, compile_template, plain, seat_name, words
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import INFO
 
 MOST_SENTENCE: Final = 1_000
 """Characters of a sentence; the whole message is in its envelope."""
@@ -100,7 +101,8 @@ def card(envelope: Envelope, names: Names = NAMELESS) -> Card:
 
 def colour(seat: Seat) -> str:
     """Return a seat's terminal colour."""
-    return SEAT_COLOURS.get(seat, "default")
+    info = INFO.get(seat)
+    return info.colour if info is not None else "default"
 
 
 def speaker(envelope: Envelope, names: Names = NAMELESS) -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from moot.protocols.kernel.seats import Seat
-
 RESEARCH: Final[Mapping[str, str]] = {
     "CYCLE_TRIGGER": "starts the {mode} cycle {cycle_id}[ of {nominal_at|when}]"
     "[, towards {context.priority_direction}]",
@@ -209,28 +207,3 @@ UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
     "VIOLATION": frozenset({"bytes", "truncated"}),
 }
 """Fields that no card shows: they say again what stands there already, or nothing to people."""
-
-SEAT_COLOURS: Final[Mapping[Seat, str]] = {
-    Seat.EXPLORER: "cyan",
-    Seat.CRITIC: "red",
-    Seat.EVOLVER: "green",
-    Seat.OPERATOR: "blue",
-    Seat.GUARDIAN: "magenta",
-    Seat.TRADER: "yellow",
-    Seat.PLANNER: "cyan",
-    Seat.REVIEWER: "red",
-    Seat.FINALIZER: "green",
-    Seat.ORCHESTRATOR: "bright_black",
-    Seat.EIC: "bright_blue",
-    Seat.METHODOLOGY: "bright_cyan",
-    Seat.DOMAIN: "bright_green",
-    Seat.PERSPECTIVE: "bright_magenta",
-    Seat.DA: "bright_red",
-    Seat.SYNTHESIZER: "bright_yellow",
-    Seat.REFEREE: "bright_yellow",
-    Seat.TIMEKEEPER: "bright_black",
-    Seat.LIAISON: "bright_black",
-    Seat.ADMIN: "bright_magenta",
-    Seat.VIEWER: "bright_blue",
-}
-"""Terminal colours, by the names every sixteen-colour terminal has."""

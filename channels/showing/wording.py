@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from moot.channels.showing import panels, reviews
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import INFO
 from moot.protocols.trading.book_figures import ENOUGH, too_few
 
 MISSING: Final = "?"
@@ -50,7 +52,8 @@ def words(name: str) -> str:
 
 def seat_name(seat: str) -> str:
     """Write a seat as people do: Critic, but EIC (editor in chief) and DA (devil's advocate)."""
-    return seat.upper() if seat in ("eic", "da") else seat.capitalize()
+    info = INFO.get(Seat(seat))
+    return info.shown if info is not None else seat.capitalize()
 
 
 def number(value: float) -> str:

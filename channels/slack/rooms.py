@@ -17,7 +17,7 @@ from moot.channels.showing.wording import clean
 from moot.channels.slack.troubles import SlackSaid, trouble
 from moot.channels.slack.web import answer, data_of
 from moot.channels.surface import Memory, RateLimited, SurfaceConfigError, SurfaceDown
-from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.rulebook import CHANNELS
 
 PAGE: Final = 200
 TYPES: Final = "public_channel,private_channel"

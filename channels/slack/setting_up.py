@@ -17,7 +17,8 @@ from moot.channels.slack.socket_mode import open_socket_url
 from moot.channels.slack.troubles import SlackSaid, trouble
 from moot.channels.slack.web import Web, answer, data_of
 from moot.channels.surface import Check, RateLimited, SurfaceConfigError, SurfaceDown
-from moot.protocols.kernel.catalogue import CHANNELS, Channel
+from moot.protocols.kernel.catalogue import Channel
+from moot.protocols.rulebook import CHANNELS
 
 State = Literal["ok", "done", "missing"]
 

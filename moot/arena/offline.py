@@ -22,14 +22,15 @@ from moot.clock import VirtualClock
 from moot.protocols.arena.contracts import complaint
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.arena.record import AuditRecord, audit_record
+from moot.protocols.arena.seats import ARENA, FINALIZER, PLANNER, REVIEWER
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
-from moot.protocols.kernel.seats import ARENA, Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.workshop import RELIABLE, START, workshop
 
 PLACE: Final = "#r-arena"
-PHASES: Final = {Seat.PLANNER: "before", Seat.REVIEWER: "during", Seat.FINALIZER: "after"}
+PHASES: Final = {PLANNER: "before", REVIEWER: "during", FINALIZER: "after"}
 
 Progress = Callable[[str], None]
 
@@ -87,7 +88,7 @@ def run_many(many: list[RunOptions], progress: Progress | None = None) -> list[A
         if env.case_id in messages:
             messages[env.case_id].append(env)
             if progress is not None:
-                progress(f"{env.author.value}: {env.body.type}")
+                progress(f"{env.author}: {env.body.type}")
 
     async def main(clock: VirtualClock) -> None:
         await _hold(many, clock, listen)
@@ -116,7 +117,7 @@ def _opener(options: RunOptions, n: int) -> Draft:
     except ValidationError as error:
         raise Malformed("4", complaint(error)) from None
     actor = Actor("human", "cli", "arena")
-    return Draft(channel=PLACE, author=Seat.ADMIN, body=body, actor=actor, key=f"run-{n}")
+    return Draft(channel=PLACE, author=ADMIN, body=body, actor=actor, key=f"run-{n}")
 
 
 def _mind(
@@ -130,9 +131,9 @@ def _mind(
     if notebook is None:
         behaviour = getattr(script.notebook or NotebookScript(), PHASES[seat])
         notebook_of = partial(_scripted, behaviour)
-    is_reviewer = seat is Seat.REVIEWER
+    is_reviewer = seat == REVIEWER
     writer = ScriptedWriter(
-        getattr(script, seat.value), simulated, tries_to_write=is_reviewer and script.reviewer_writes
+        getattr(script, seat), simulated, tries_to_write=is_reviewer and script.reviewer_writes
     )
     if is_reviewer and script.resume_token == "missing":
         sessions = LostSessions()

@@ -115,9 +115,9 @@ def _check_rights(log: Log, draft: Draft) -> None:
 
 
 def _whose(draft: Draft) -> str:
-    from moot.protocols.kernel.seats import Seat
+    from moot.protocols.kernel.seats import VIEWER
 
-    return f"{draft.actor.user_id} is a viewer here: " if draft.author is Seat.VIEWER else ""
+    return f"{draft.actor.user_id} is a viewer here: " if draft.author == VIEWER else ""
 
 
 def _tell_queued(identity: str, is_running: bool, as_json: bool) -> int:

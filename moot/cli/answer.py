@@ -156,10 +156,11 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
 
 
 def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> None:
-    from moot.protocols.kernel.seats import BOTS, Seat
+    from moot.protocols.kernel.seats import ADMIN
+    from moot.protocols.rulebook import BOTS
 
     holder = docket.context.holders.get(owed.seat)
-    if owed.seat is Seat.ADMIN:
+    if owed.seat == ADMIN:
         raise Refused(f"this is an escalation: moot reply {named} {owed.case_id} OPTION")
     if owed.seat not in BOTS:
         raise Refused(f"the {owed.seat} is an officer: nobody can answer for it")

@@ -34,12 +34,12 @@ def user_of(given: str | None) -> str:
     Raises:
         Unusable: The name is none.
     """
-    from moot.protocols.kernel.seats import Seat
+    from moot.protocols.rulebook import INFO
 
     user = login_name() if given is None else given
     if not user.strip() or len(user) > MOST_NAME or not user.isprintable():
         raise Unusable(f"--as {user[:MOST_NAME]!r}: a user is a name of 1 to {MOST_NAME} characters")
-    if given is not None and given != login_name() and given.lower() in [*Seat]:
+    if given is not None and given != login_name() and given.lower() in INFO:
         raise Unusable(f"--as {given}: that is a seat, name a person; moot take puts one into a seat")
     return user
 
@@ -79,9 +79,9 @@ def viewers_of(log: Log) -> Viewers:
 
 def seat_of(user: str, log: Log) -> Seat:
     """Say what a person is in the society of a log."""
-    from moot.protocols.kernel.seats import Seat
+    from moot.protocols.kernel.seats import ADMIN, VIEWER
 
-    return Seat.ADMIN if user in admins_of(log) else Seat.VIEWER
+    return ADMIN if user in admins_of(log) else VIEWER
 
 
 def require_admin(user: str, named: Path, what: str) -> Log:

@@ -98,15 +98,11 @@ class CaseStory:
         if answered is not None and answered.case_id == self.case_id and answered.seat not in OFFICERS:
             over = (env.sent_at - answered.due_at).total_seconds()
             if over > 0:
-                self.late.append(
-                    Lateness(answered.seat.value, answered.step, "within the grace", env.seq, over)
-                )
+                self.late.append(Lateness(answered.seat, answered.step, "within the grace", env.seq, over))
         if ruled is not None and ruled.case_id == self.case_id:
             over = (env.sent_at - ruled.due_at).total_seconds()
             outcome = fx.decision.outcome if fx.decision is not None else "void"
-            self.late.append(
-                Lateness(ruled.seat.value, ruled.step, f"silent, ruled {outcome}", env.seq, over)
-            )
+            self.late.append(Lateness(ruled.seat, ruled.step, f"silent, ruled {outcome}", env.seq, over))
         if isinstance(fx.violation, Late) and env.case_id == self.case_id:
             self.late.append(
                 Lateness(str(env.author), env.body.type, "after the ruling, it changed nothing", env.seq, 0.0)

@@ -166,7 +166,7 @@ def _note_move(moves: dict[str, dict[str, Any]], env: Envelope, fx: Effects) -> 
         moves[body.strategy_id] = {
             "seq": env.seq,
             "at": rfc3339(env.sent_at),
-            "by": env.author.value,
+            "by": env.author,
             "from": body.from_,
             "to": body.to,
             "reason": body.reason,

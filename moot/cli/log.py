@@ -150,11 +150,13 @@ def _channel(name: str) -> str:
 
 
 def _having(channel: str | None, case: str | None, kind: str | None) -> Iterator[str]:
-    from moot.protocols.kernel.catalogue import ANY
+    from moot.protocols.rulebook import CHANNEL_NAMES
 
     if channel is not None:
-        if _channel(channel) not in ANY:
-            raise Unusable(f"there is no channel {_channel(channel)}: choose one of {' '.join(sorted(ANY))}")
+        if _channel(channel) not in CHANNEL_NAMES:
+            raise Unusable(
+                f"there is no channel {_channel(channel)}: choose one of {' '.join(sorted(CHANNEL_NAMES))}"
+            )
         yield key("channel", _channel(channel))
     if case is not None:
         yield key("case_id", case)

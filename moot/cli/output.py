@@ -178,11 +178,11 @@ def seat_text(seat: str) -> Text:
     """Return a seat's name in its colour."""
     from rich.text import Text
 
-    from moot.channels.showing.templates import SEAT_COLOURS
+    from moot.channels.showing.rendering import colour
     from moot.channels.showing.wording import clean, seat_name
+    from moot.protocols.kernel.seats import Seat
 
-    colours = {str(known): colour for known, colour in SEAT_COLOURS.items()}
-    return Text(seat_name(clean(seat, 20)), style=colours.get(seat, "default"))
+    return Text(seat_name(clean(seat, 20)), style=colour(Seat(seat)))
 
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"

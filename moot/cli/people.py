@@ -212,11 +212,11 @@ def seat_named(name: str) -> str:
     """
     from difflib import get_close_matches
 
-    from moot.protocols.kernel.seats import BOTS, Seat
+    from moot.protocols.rulebook import BOTS, INFO
 
     if name.lower() in BOTS:
         return name.lower()
-    near = [] if name.lower() in [*Seat] else get_close_matches(name.lower(), [*BOTS], 1)
+    near = [] if name.lower() in INFO else get_close_matches(name.lower(), [*BOTS], 1)
     hint = f"did you mean {near[0]}? Else " if near else ""
     known = ", ".join(sorted(BOTS))
     raise Unusable(f"there is no seat {name!r} that a person can take: {hint}choose one of {known}")

@@ -115,7 +115,7 @@ class Standing:
         return {
             "id": o.id,
             "case_id": o.case_id,
-            "seat": o.seat.value,
+            "seat": o.seat,
             "held_by": holder.user_id if holder is not None else None,
             "expects": list(o.expects),
             "channel": o.channel,
@@ -162,7 +162,7 @@ class Standing:
             "rules_version": context.rules_version,
             "conservative": context.conservative_a,
             "stopped_systems": sorted(context.stopped),
-            "seats_taken": {seat.value: who.user_id for seat, who in sorted(context.holders.items())},
+            "seats_taken": {seat: who.user_id for seat, who in sorted(context.holders.items())},
             "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
             "cases_ended": len(self.docket.ended),
             "queued": queued(self.log),
@@ -214,7 +214,7 @@ class Standing:
             "halt_id": halt_id,
             "seq": env.seq,
             "since": _text(env.sent_at),
-            "by": env.actor.user_id or env.author.value,
+            "by": env.actor.user_id or env.author,
             "why": body.reason if body.type == "HALT" else body.message,
             "phase": str(self.docket.cases[halt_id].phase),
         }

@@ -22,8 +22,8 @@ from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import BOTS, Seat
-from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.rulebook import BOTS, CHANNEL_OF
 
 MOST_ACT: Final = 190
 """Characters of the key that a page gives an act."""
@@ -110,7 +110,7 @@ def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | 
     owed = docket.open.get(obligation_id)
     if owed is None:
         return f"nobody owes {obligation_id}, or not any more"
-    if owed.seat is Seat.ADMIN:
+    if owed.seat == ADMIN:
         return f"this is an escalation: answer {owed.case_id} instead"
     if owed.seat not in BOTS:
         return f"the {owed.seat} is an officer: nobody can answer for it"

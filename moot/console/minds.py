@@ -19,8 +19,9 @@ from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
 from moot.clock import RealClock
 from moot.memory.evidence import DirectoryEvidence
+from moot.protocols.arena.seats import ARENA
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.seats import ARENA, PANEL
+from moot.protocols.panel.seats import PANEL
 from moot.seating import source_of
 from moot.society import Plan, market_of, prices
 

@@ -17,7 +17,7 @@ from moot.console.model_looking import Looking
 from moot.console.watching import Watching
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import VIEWER, Seat
 
 MOST_OPEN: Final = 8
 """Past moments that are open at once; each holds a docket."""
@@ -48,7 +48,7 @@ class Past(Looking):
         Raises:
             NotReady: Too many past moments are open.
         """
-        pasts, most = self.watching.pasts, MOST_OF_VIEWERS if self.seat is Seat.VIEWER else MOST_OPEN
+        pasts, most = self.watching.pasts, MOST_OF_VIEWERS if self.seat == VIEWER else MOST_OPEN
         if pasts.total() >= MOST_OPEN or pasts[self.seat] >= most:
             raise NotReady(f"{pasts.total()} past moments are open already: close one first")
         pasts[self.seat] += 1
@@ -78,7 +78,7 @@ class Past(Looking):
         return self.watching.story_progress()
 
     def seen_by(self, person: Person) -> ReadModel:
-        if person.seat is not self.seat:
+        if person.seat != self.seat:
             raise NotThere("a past moment belongs to who opened it")
         return self
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 from moot.console.options import PLATFORM
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Actor, Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 
 WINDOW: Final = 100
 """Messages of a window."""
@@ -28,7 +28,7 @@ class Person:
 
     Attributes:
         user_id: Who they are on the platform `console`.
-        seat: What they are: `Seat.ADMIN` or `Seat.VIEWER`.
+        seat: What they are: `ADMIN` or `VIEWER`.
     """
 
     user_id: str
@@ -37,7 +37,7 @@ class Person:
     @property
     def is_admin(self) -> bool:
         """Say whether they may act as an admin."""
-        return self.seat is Seat.ADMIN
+        return self.seat == ADMIN
 
     @property
     def actor(self) -> Actor:

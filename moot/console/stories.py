@@ -195,7 +195,7 @@ def _closed(o: Obligation, env: Envelope, fx: Effects) -> tuple[object, ...]:
     return (
         o.case_id,
         o.id,
-        o.seat.value,
+        o.seat,
         json.dumps(o.expects),
         o.channel,
         rfc3339(o.opened_at),
@@ -213,11 +213,11 @@ def _lateness(env: Envelope, fx: Effects) -> list[tuple[object, ...]]:
     if answered is not None and answered.seat not in OFFICERS:
         over = (env.sent_at - answered.due_at).total_seconds()
         if over > 0:
-            rows.append((answered.case_id, env.seq, answered.seat.value, answered.step, WITHIN_GRACE, over))
+            rows.append((answered.case_id, env.seq, answered.seat, answered.step, WITHIN_GRACE, over))
     if ruled is not None:
         over = (env.sent_at - ruled.due_at).total_seconds()
         outcome = fx.decision.outcome if fx.decision is not None else "void"
-        rows.append((ruled.case_id, env.seq, ruled.seat.value, ruled.step, f"silent, ruled {outcome}", over))
+        rows.append((ruled.case_id, env.seq, ruled.seat, ruled.step, f"silent, ruled {outcome}", over))
     if isinstance(fx.violation, Late) and env.case_id is not None:
         rows.append((env.case_id, env.seq, str(env.author), env.body.type, AFTER_RULING, 0.0))
     return rows

@@ -41,7 +41,7 @@ from moot.console.readers import Readers
 from moot.console.windows import Wanted, opened, opened_line, stretch
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.rulebook import rules
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ class Watching:
     def authority(self, platform: str, user_id: str) -> Seat:
         """Say what a person is: whoever has the printed address is an admin, others as configured (R-E5)."""
         if platform == PLATFORM and user_id == OWNER:
-            return Seat.ADMIN
+            return ADMIN
         return self.settings.seat_of(platform, user_id)
 
     async def _case_of(self, seq: str) -> str | None:

@@ -24,11 +24,12 @@ from moot.panel.record import PanelRecord, panel_record
 from moot.panel.script import Texts
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
-from moot.protocols.kernel.seats import PANEL, Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import Contract, as_json, prepared
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
+from moot.protocols.panel.seats import PANEL
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
 from moot.workshop import RELIABLE, START, workshop
 
@@ -86,7 +87,7 @@ class _Listening(PanelWriter):
         return self._writer.delay(view)
 
     async def write(self, view: View, prompt: Prompt) -> str:
-        role, phase = view.seat.value, view.obligation.expects[0].lower()
+        role, phase = view.seat, view.obligation.expects[0].lower()
         attempt = 1 + sum(one[:2] == (role, phase) for one in self._asked)
         self._asked.append((role, phase, attempt, prompt))
         return await self._writer.write(view, prompt)
@@ -116,7 +117,7 @@ def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelR
         contents = partial(text_of, evidence)
         async with workshop(clock, minds, seed=options.seed, contents=contents) as shop:
             if progress is not None:
-                shop.host.listeners.append(lambda env, _fx: progress(f"{env.author.value}: {env.body.type}"))
+                shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
             await shop.hold([_opener(options, ref)])
             log.extend(shop.log)
 
@@ -159,7 +160,7 @@ def _opener(options: PanelOptions, ref: str) -> Draft:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Malformed("2", first["msg"], field=".".join(map(str, first["loc"]))) from None
     actor = Actor("human", "cli", "panel")
-    return Draft(channel=PLACE, author=Seat.ADMIN, body=body, actor=actor, key="panel-1")
+    return Draft(channel=PLACE, author=ADMIN, body=body, actor=actor, key="panel-1")
 
 
 def _sha256(text: str) -> str:

@@ -67,7 +67,7 @@ def panel_record(messages: Iterable[Envelope], content_sha256: str = "") -> Pane
 
 
 def _take(record: PanelRecord, env: Envelope) -> None:
-    body, role = env.body, env.author.value
+    body, role = env.body, env.author
     event: dict[str, Any] = {"at": rfc3339(env.sent_at), "type": body.type, "by": role}
     if isinstance(body, Phase1 | Phase2):
         phase = body.type.lower()

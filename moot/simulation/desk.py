@@ -139,7 +139,7 @@ class DeskSummary:
             if state.kind in KINDS:
                 self.cases[state.kind] += 1
             if state.kind == "halt":
-                self.halted_by[env.author.value] += 1
+                self.halted_by[env.author] += 1
                 self.events.append(Event(env.sent_at, "halt", state.case_id))
         for state in fx.ended:
             self._ended(state, env)

@@ -102,7 +102,7 @@ class Injector:
         except Violation as violation:
             channel = item.channel or CHANNEL_OF.get(str(raw.get("type")), "#a-arena")
             await self._host.audit_refusal(
-                json.dumps(raw).encode(), Refused(violation), seat=item.seat.value, channel=channel
+                json.dumps(raw).encode(), Refused(violation), seat=item.seat, channel=channel
             )
             self._warnings.append(f"inject[{item.n}]: refused: {violation}")
 
@@ -157,7 +157,7 @@ class Injector:
         if body.type == "NOTE" or (body.type in MINTED and body.type in self._host.rules.openers):
             case_id = None
         holder = docket.context.holders.get(item.seat)
-        person = Actor("human", "scene", item.seat.value) if item.seat in PEOPLE else holder
+        person = Actor("human", "scene", item.seat) if item.seat in PEOPLE else holder
         return Draft(
             channel=item.channel or CHANNEL_OF.get(body.type, "#a-arena"),
             author=item.seat,

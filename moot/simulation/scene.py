@@ -19,7 +19,7 @@ from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.frozen import MAX_WHOLE
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import MESSAGES
 from moot.seating import Script
@@ -258,7 +258,7 @@ def plan_of(scene: Scene, out: Path | None, settings: Settings | None = None) ->
         society_id=f"scene/{scene.seed}",
         directory=out,
         scripts=scripts,
-        is_admin_simulated=Seat.ADMIN in scene.minds,
+        is_admin_simulated=ADMIN in scene.minds,
     )
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Envelope
 from moot.protocols.kernel.guests import misplaced
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
-from moot.protocols.kernel.rules import DERIVED
+from moot.protocols.kernel.rules import derived_keys
 from moot.protocols.kernel.seats import PEOPLE, Seat
+from moot.protocols.rulebook import INFO
 from moot.verify.report import Findings
+
+_DERIVED: Final = derived_keys(INFO)
 
 
 class Cause(NamedTuple):
@@ -87,7 +90,7 @@ class Envelopes:
         holder: Actor | None = None
         if env.tenure:
             seat, holder = self._tenures.get(env.tenure, (None, None))
-            if seat is not author:
+            if seat != author:
                 self._bad(env, "K14", f"tenure: {author} was neither taken nor released at seq {env.tenure}")
         if holder is not None and env.actor != holder:
             why = f"{holder.user_id} on {holder.platform} holds {author}, this is {' '.join(env.actor)}"
@@ -99,7 +102,7 @@ class Envelopes:
         """Check a message that answers no obligation: an aside to an answer, or one of its own."""
         answer, _, aside = env.id.rpartition("/aside-")
         owner, _, attempt = (answer or env.id).rpartition("/")
-        if DERIVED.match(env.id):
+        if _DERIVED.match(env.id):
             self._bad(env, "K1", f"obligation_id: none, but the id {env.id} is that of an answer or a duty")
         if str(env.attempt) != (attempt if answer else "0"):
             self._bad(env, "K1", f"attempt: {env.attempt}, although it answers no obligation")
@@ -111,7 +114,7 @@ class Envelopes:
     def _answer(self, env: Envelope, docket: Docket, obligation_id: str) -> None:
         if env.id != f"{obligation_id}/{env.attempt}":
             self._bad(env, "K1", f"id: an answer to {obligation_id} has the id {obligation_id}/{env.attempt}")
-        if not obligation_id.endswith(f"/{env.author.value}"):
+        if not obligation_id.endswith(f"/{env.author}"):
             self._bad(env, "K1", f"obligation_id: {obligation_id} is none of {env.author}")
         if obligation_id in docket.open:
             attempts = docket.attempts.get(obligation_id, 0)

@@ -33,10 +33,10 @@ class Hearsay:
         """Take in a message of a bot or a person that is an opinion."""
         if env.actor != BOT:
             self._heard["people" if env.actor.platform not in PLAYED else SIMULATED] += 1
-        elif (mind := self._minds.get(env.author.value, SIMULATED)) == SIMULATED:
+        elif (mind := self._minds.get(env.author, SIMULATED)) == SIMULATED:
             self._heard[SIMULATED] += 1
         else:
-            self._heard[f"{env.author.value} by the mind {str(mind)[:60]!r}"] += 1
+            self._heard[f"{env.author} by the mind {str(mind)[:60]!r}"] += 1
 
     def figures(self) -> dict[str, int]:
         """Return how many messages are whose: "people", "simulated", and each seat with a mind of its own."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from moot.protocols.kernel.catalogue import ANY, Matrix, Viewers
+from moot.protocols.kernel.catalogue import Matrix, Viewers
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
-from moot.protocols.kernel.seats import PEOPLE, Seat
+from moot.protocols.kernel.seats import ADMIN, PEOPLE
 from moot.protocols.kernel.times import LEAST_SPEED, MOST_SPEED, rfc3339
-from moot.protocols.rulebook import ROWS, VERSION
+from moot.protocols.rulebook import CHANNEL_NAMES, CHANNELS, ROWS, SEATS, VERSION
 from moot.verify.report import Findings
 
 WALL_S: Final = 5.0
@@ -44,7 +44,7 @@ class Lifecycle:
         self._findings = findings
         self.slack = LEAST
         self.settled_at: datetime | None = None
-        self.matrix = Matrix(ROWS)
+        self.matrix = Matrix(ROWS, CHANNELS, SEATS)
         self._kind = ""
         self._speed = 1.0
         self._paused_at: datetime | None = None
@@ -85,7 +85,7 @@ class Lifecycle:
             self._paused_at = env.sent_at if body.paused else None
             self._pace(body.speed, env.seq)
         if isinstance(body, SocietyStarted | ConfigChanged):
-            self.matrix = Matrix(ROWS, _viewers(docket.context.config))
+            self.matrix = Matrix(ROWS, CHANNELS, SEATS, _viewers(docket.context.config))
 
     def _pace(self, speed: float, seq: int) -> None:
         """Set the slack: that of the faster of the old pace and the new, since lateness outlives a change."""
@@ -109,7 +109,7 @@ class Lifecycle:
             return
         listed = admins.get(platform) if isinstance(admins, Mapping) else None
         is_admin = isinstance(listed, list | tuple) and user_id in listed
-        if is_admin is not (env.author is Seat.ADMIN):
+        if is_admin is not (env.author == ADMIN):
             why = f"{user_id} is {'an' if is_admin else 'no'} admin on {platform}, not {env.author}"
             self._findings.add(env.seq, "permission", "R-E5", f"actor: {why}")
 
@@ -189,4 +189,4 @@ def _viewers(config: Mapping[str, Any]) -> Viewers:
 def _channels(names: object, default: frozenset[str]) -> frozenset[str]:
     if not isinstance(names, list | tuple):
         return default
-    return ANY if "*" in names else frozenset(str(name) for name in names) & ANY
+    return CHANNEL_NAMES if "*" in names else frozenset(str(name) for name in names) & CHANNEL_NAMES

@@ -144,9 +144,7 @@ class Officers:
             instant = owed.void_at if due else owed.due_at
             if env.sent_at < instant or closed.at < since:
                 self._bad(env, "K5", f"the {body.type} on {obligation_id} was not due when that was settled")
-            if env.obligation_id is not None and (
-                owed.seat is not env.author or body.type not in owed.expects
-            ):
+            if env.obligation_id is not None and (owed.seat != env.author or body.type not in owed.expects):
                 self._bad(env, "K5", f"{owed.seat} owed {' or '.join(owed.expects)} for {obligation_id}")
             return
         was_due = self._expected is not None or any(

@@ -46,7 +46,7 @@ class Prices:
 
     def is_simulated(self, env: Envelope) -> bool:
         """Say whether a message comes from the mind that is shipped, which scores with the tools alone."""
-        return env.actor == BOT and bool(self._minds.get(env.author.value, SIMULATED) == SIMULATED)
+        return env.actor == BOT and bool(self._minds.get(env.author, SIMULATED) == SIMULATED)
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
         """Load the prices that the log names; say so when they are not to be had."""

@@ -197,10 +197,10 @@ class Decisions:
     def reviewed(self, told: Told) -> Doubts:
         """Take in a review."""
         case = self._cases.get(told.case_id)
-        if case is None or case.decision or told.env.author.value in case.reviews:
+        if case is None or case.decision or told.env.author in case.reviews:
             yield Doubt("desk", "K23", f"nothing of {told.case_id} is to be reviewed")
             return
-        case.reviews[told.env.author.value] = told.body
+        case.reviews[told.env.author] = told.body
         case.is_bound = self._say == "binding"
 
     def decided(self, told: Told) -> Doubts:

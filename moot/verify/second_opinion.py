@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ends_outage
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings, Invariant
 from moot.verify.second_debate import Breach, Debate, Event
@@ -174,12 +174,12 @@ class SecondOpinion:
 
     def _said(self, env: Envelope, body: Any, is_void: bool) -> None:
         """Judge a message of a debate; what the referee remarks beside one is none."""
-        if env.author is Seat.REFEREE and body.type != "RULING":
+        if env.author == REFEREE and body.type != "RULING":
             return
         case_id = env.case_id or ""
         running = self._debates.get(case_id)
         if running is None:
-            if case_id in self._over and env.author is not Seat.REFEREE:
+            if case_id in self._over and env.author != REFEREE:
                 why = f"{body.type} comes after {case_id} ended at seq {self._over[case_id]}"
                 self._suspect(env, "terminal", Breach("K23", why))
             return

@@ -117,9 +117,9 @@ class SecondPanel:
             body: Any = env.body
             match body.type:
                 case "PHASE1":
-                    yield from self._commits(env.author.value, body.text)
+                    yield from self._commits(env.author, body.text)
                 case "PHASE2":
-                    yield from self._reviews(env.author.value, body.text, env.seq)
+                    yield from self._reviews(env.author, body.text, env.seq)
                 case "LINT" if body.phase == 1:
                     yield from self._linted1(contract, body)
                 case "LINT":

@@ -8,12 +8,12 @@ from moot.protocols.arena.contracts import NotebookHookResult, Phase, RoundRecor
 from moot.protocols.arena.messages import Draft, FinalOutput, HookResult, Review
 from moot.protocols.arena.move import Move
 from moot.protocols.arena.reading import NOT_LAST, UNREASONED, has_rationale, is_last, issues_of
+from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.session import next_ref
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
 from moot.protocols.arena.verdict import MULTIPLE, parse_verdict
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.seats import Seat
 
 SKIPPED, DEGRADED, FAILED = "SKIPPED_DISABLED", "SKIPPED_DEGRADED", "FAILED"
 
@@ -22,7 +22,7 @@ def start(m: Move) -> RunState:
     """Leave INIT: seed from the notebook, or draft at once (5.1, R-A6)."""
     if m["is_enabled"]:
         m.to(State.SEEDING, "the notebook is enabled")
-        m.owe(Seat.PLANNER, "HOOK_RESULT", "before")
+        m.owe(PLANNER, "HOOK_RESULT", "before")
         return m.done()
     for phase in ("before", "during", "after"):
         skipped = NotebookHookResult(phase=phase, query="", evidence_refs=(), status=SKIPPED)  # type: ignore[arg-type]
@@ -38,7 +38,7 @@ def draft(m: Move, reason: str) -> RunState:
     m.trail.event(
         "PLANNER_INVOKED", round_index=n, prior_critiques=m["critiques"], evidence_refs=m["evidence"]
     )
-    m.owe(Seat.PLANNER, "DRAFT", f"draft-{n}")
+    m.owe(PLANNER, "DRAFT", f"draft-{n}")
     return m.done()
 
 
@@ -73,9 +73,9 @@ def review(m: Move) -> RunState:
         unresolved=tuple([issue.id for issue in m["issues"]]),
     )
     if m["is_enabled"]:
-        m.owe(Seat.REVIEWER, "HOOK_RESULT", f"during-{n}-{attempt}")
+        m.owe(REVIEWER, "HOOK_RESULT", f"during-{n}-{attempt}")
     else:
-        m.owe(Seat.REVIEWER, "REVIEW", f"review-{n}-{attempt}")
+        m.owe(REVIEWER, "REVIEW", f"review-{n}-{attempt}")
     return m.done()
 
 
@@ -159,9 +159,9 @@ def finalize(m: Move) -> RunState:
         unresolved=tuple([{"id": one.id, "text": one.text} for one in issues]) if is_best_effort else (),
     )
     if m["is_enabled"]:
-        m.owe(Seat.FINALIZER, "HOOK_RESULT", "after")
+        m.owe(FINALIZER, "HOOK_RESULT", "after")
     else:
-        m.owe(Seat.FINALIZER, "FINAL_OUTPUT", "final")
+        m.owe(FINALIZER, "FINAL_OUTPUT", "final")
     return m.done()
 
 
@@ -265,7 +265,7 @@ def _after_hook(m: Move, reason: str) -> RunState:
     if m.at is State.SEEDING:
         return draft(m, reason)
     if m.at is State.REVIEWING:
-        m.owe(Seat.REVIEWER, "REVIEW", f"review-{m['round_index']}-{m['attempt']}")
+        m.owe(REVIEWER, "REVIEW", f"review-{m['round_index']}-{m['attempt']}")
     else:
-        m.owe(Seat.FINALIZER, "FINAL_OUTPUT", "final")
+        m.owe(FINALIZER, "FINAL_OUTPUT", "final")
     return m.done()

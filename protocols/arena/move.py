@@ -14,7 +14,7 @@ from moot.protocols.arena.trail import Trail
 from moot.protocols.kernel.case import changed
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ORCHESTRATOR, Seat
 from moot.protocols.kernel.times import minutes
 
 FAULT: Final = "RUN_FAULT"
@@ -67,7 +67,7 @@ class Move:
         within = HOOK_WITHIN if expects == "HOOK_RESULT" else OUTPUT_WITHIN
         self._changes["owed"] = (
             Obligation(
-                f"{case_id}/{step}/{seat.value}",
+                f"{case_id}/{step}/{seat}",
                 case_id,
                 seat,
                 (expects, FAULT),
@@ -83,12 +83,12 @@ class Move:
         reason = because(code, sentence)
         self.to(after, reason)
         case_id, env = self.state.case_id, self.env
-        seat = Seat.ORCHESTRATOR
+        seat = ORCHESTRATOR
         self.set(
             reason=reason,
             owed=(
                 Obligation(
-                    f"{case_id}/terminated/{seat.value}",
+                    f"{case_id}/terminated/{seat}",
                     case_id,
                     seat,
                     ("RUN_TERMINATED",),

@@ -140,7 +140,7 @@ def step(state: RunState, env: Envelope, context: RuleContext, trail: Trail = NO
             return evolve(state, owed=(), outcome=state.phase)
         raise Violation("5.2", f"{state.phase} is terminal: nothing leaves it")
     owed = state.owed[0]
-    if kind not in owed.expects or env.author is not owed.seat:
+    if kind not in owed.expects or env.author != owed.seat:
         raise illegal(state, env, "5.1")
     m = Move(state, env, trail)
     if isinstance(body, RunFault):
@@ -157,7 +157,7 @@ def step(state: RunState, env: Envelope, context: RuleContext, trail: Trail = NO
 
 def _fault(m: Move, body: RunFault) -> RunState:
     """Fail as a seat's shell says (9.5, R-A7)."""
-    seat = m.env.author.value
+    seat = m.env.author
     n, tool, detail = m["round_index"], quoted(body.tool), quoted(body.detail)
     if body.fault == reasons.SESSION:
         session_id = m["session_id"]
@@ -188,7 +188,7 @@ def rule(
     if decision.outcome == "stop":
         return m.fail(reasons.STOPPED, "an admin stopped it")
     assert obligation is not None
-    seat, expected = obligation.seat.value.capitalize(), obligation.expects[0]
+    seat, expected = obligation.seat.capitalize(), obligation.expects[0]
     if expected == "HOOK_RESULT":
         return course.unavailable(m, standard_query(state), f"the {seat} was silent (timeout)")
     if expected == "FINAL_OUTPUT" and m.at is State.REVISING:

@@ -22,7 +22,7 @@ from moot.protocols.kernel.errors import Late, Violation
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, ends, passes
 
 KIND: Final = "escalation"
@@ -170,24 +170,22 @@ MACHINE: Final = Machine(
     steps={
         "answer": _owed(
             OPEN,
-            Seat.ADMIN,
+            ADMIN,
             {EscalationAnswer: ANSWER, EscalationAck: Move((ACKNOWLEDGED,), passes)},
             ANSWER_WITHIN,
         ),
-        "expire": _owed(
-            OPEN, Seat.REFEREE, RESOLVE, ANSWER_WITHIN, lasts=(ACKNOWLEDGED,), discharge=_end_by_time
-        ),
+        "expire": _owed(OPEN, REFEREE, RESOLVE, ANSWER_WITHIN, lasts=(ACKNOWLEDGED,), discharge=_end_by_time),
         "page": _owed(
             OPEN,
-            Seat.REFEREE,
+            REFEREE,
             {EscalationPaged: Move((OPEN,), _paged)},
             until_page,
             subjects=first_page,
             name=lambda _state, n: f"page-{n}",
             discharge=_page,
         ),
-        "answer-acked": _owed(ACKNOWLEDGED, Seat.ADMIN, {EscalationAnswer: ANSWER}, what_is_left),
-        "resolve": _owed(ANSWERED, Seat.REFEREE, RESOLVE, timedelta(0), discharge=_end_by_answer),
+        "answer-acked": _owed(ACKNOWLEDGED, ADMIN, {EscalationAnswer: ANSWER}, what_is_left),
+        "resolve": _owed(ANSWERED, REFEREE, RESOLVE, timedelta(0), discharge=_end_by_answer),
     },
     facts={(ANSWERED, EscalationAnswer): Move((), _answered_before)},
     rulings={STOP: Move((ENDED,), ends("withdrawn", effect="none"))},

@@ -14,7 +14,7 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import Late
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE
 
 CONSERVATIVE: Final = "conservative"
 NORMAL: Final = "normal"
@@ -65,9 +65,7 @@ class Modes(Fold):
                 self._remember(ended)
                 if ended.effect == CONSERVATIVE:
                     return self._turn(CONSERVATIVE, env)
-        return (
-            self._turn(NORMAL, env) if env.author is Seat.ADMIN and self._decides(env, fx, docket) else None
-        )
+        return self._turn(NORMAL, env) if env.author == ADMIN and self._decides(env, fx, docket) else None
 
     def _changed(self, body: ModeChanged, docket: Docket) -> None:
         if body.system == "A":
@@ -133,7 +131,7 @@ class Modes(Fold):
 def _say(system: str, mode: str, because: str, key: str, in_reply_to: str | None = None) -> Draft:
     return Draft(
         channel=CHANNELS[system],
-        author=Seat.REFEREE,
+        author=REFEREE,
         actor=OFFICER,
         in_reply_to=in_reply_to,
         key=key,

@@ -6,13 +6,14 @@ from typing import Final
 
 from moot.protocols.escalation.mode import CHANNELS
 from moot.protocols.kernel.catalogue import Right
-from moot.protocols.kernel.rights import ADMIN, ADMIN_CHANNEL, REFEREE
+from moot.protocols.kernel.rights import ADMIN_CHANNEL
+from moot.protocols.kernel.seats import ADMIN, REFEREE
 
 RIGHTS: Final = (
-    Right("ESCALATION", REFEREE, ADMIN_CHANNEL),
-    Right("ESCALATION_PAGED", REFEREE, ADMIN_CHANNEL),
-    Right("ESCALATION_ACK", ADMIN, ADMIN_CHANNEL),
-    Right("ESCALATION_ANSWER", ADMIN, ADMIN_CHANNEL),
-    Right("ESCALATION_RESOLVED", REFEREE, ADMIN_CHANNEL),
-    Right("MODE_CHANGED", REFEREE, frozenset(CHANNELS.values())),
+    Right("ESCALATION", frozenset({REFEREE}), ADMIN_CHANNEL),
+    Right("ESCALATION_PAGED", frozenset({REFEREE}), ADMIN_CHANNEL),
+    Right("ESCALATION_ACK", frozenset({ADMIN}), ADMIN_CHANNEL),
+    Right("ESCALATION_ANSWER", frozenset({ADMIN}), ADMIN_CHANNEL),
+    Right("ESCALATION_RESOLVED", frozenset({REFEREE}), ADMIN_CHANNEL),
+    Right("MODE_CHANGED", frozenset({REFEREE}), frozenset(CHANNELS.values())),
 )

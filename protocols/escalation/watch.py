@@ -13,7 +13,7 @@ from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, opti
 from moot.protocols.kernel.context import Fold, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 
 REMEMBERED: Final = 1024
 """So many duties that were overtaken are told from ones that never were, and each for so many seqs."""
@@ -182,7 +182,7 @@ class Watch(Fold):
         if docket.cases[watched.open_case].phase != "answered":
             return Draft(
                 channel="#admin",
-                author=Seat.REFEREE,
+                author=REFEREE,
                 actor=OFFICER,
                 case_id=watched.open_case,
                 in_reply_to=env.id,
@@ -199,7 +199,7 @@ class Watch(Fold):
         options = options_of(code)
         return Draft(
             channel="#admin",
-            author=Seat.REFEREE,
+            author=REFEREE,
             actor=OFFICER,
             key=_key(condition, watched),
             body=Escalation(

@@ -14,7 +14,7 @@ from moot.protocols.kernel.context import NOTHING, Fold
 from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import Anchor
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.kernel.times import rfc3339
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Anchors(Fold):
 def _duty(env: Envelope, nominal: datetime, seq: int, digest: str) -> Draft:
     return Draft(
         channel="#admin",
-        author=Seat.TIMEKEEPER,
+        author=TIMEKEEPER,
         actor=OFFICER,
         in_reply_to=env.id,
         key=f"anchor/{rfc3339(nominal)}",

@@ -1,12 +1,12 @@
-"""The catalogue: all channels, who reads them, and the permission matrix that says who writes what where."""
+"""The catalogue: what a channel is, who reads which, and the permission matrix that says who writes what where."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from moot.protocols.kernel.errors import Forbidden
-from moot.protocols.kernel.seats import ARENA, OFFICERS, PANEL, SYSTEM_A, SYSTEM_B, Seat, system_of
+from moot.protocols.kernel.seats import ADMIN, OFFICERS, VIEWER, Seat, SeatInfo
 
 
 class Channel(NamedTuple):
@@ -14,40 +14,23 @@ class Channel(NamedTuple):
 
     Attributes:
         name: With its `#`.
-        system: The society it belongs to, `both` for those that both systems see.
+        system: The group that it belongs to: a system, `both` for what both see, or another protocol's seats.
         purpose: What is said there.
     """
 
     name: str
-    system: Literal["A", "B", "both", "arena", "panel", "lab"]
+    system: str
     purpose: str
 
 
-CHANNELS: Final = (
-    Channel("#a-arena", "A", "debates over hypotheses and architecture, cycles, thresholds"),
-    Channel("#a-verdict", "A", "verdicts and backtest results"),
-    Channel("#a-research", "A", "the Explorer's research notes"),
-    Channel("#a-report", "A", "reports, principles, reflections"),
-    Channel("#b-ops", "B", "deployments, promotions, risk decisions"),
-    Channel("#b-desk", "B", "signals, orders, executions"),
-    Channel("#b-risk", "B", "the Guardian's alerts and halts"),
-    Channel("#b-report", "B", "trading reports"),
-    Channel("#bridge", "both", "what passes between the two systems"),
-    Channel("#admin", "both", "the society's life, escalations, audits"),
-    Channel("#r-arena", "arena", "plan, review, finalise: the artifact arena"),
-    Channel("#r-panel", "panel", "review panels under a contract"),
-    Channel("#lab", "lab", "experiments that sample distributions of answers"),
-)
+ANY: Final = frozenset({"*"})
+"""Every channel that there is."""
 
-ANY: Final = frozenset(channel.name for channel in CHANNELS)
-"""Every channel."""
+CLOSED: Final = frozenset({"#admin"})
+"""Where viewers write only if the configuration says so."""
 
-_SYSTEM: Final = {channel.name: channel.system for channel in CHANNELS}
-
-
-def channels_of(*systems: str) -> frozenset[str]:
-    """Name the channels of some systems."""
-    return frozenset(channel.name for channel in CHANNELS if channel.system in systems)
+SYSTEMS: Final = frozenset({"A", "B"})
+"""The groups of channels that are kept apart, but for those of `both` (R-B11)."""
 
 
 class Right(NamedTuple):
@@ -58,52 +41,66 @@ class Right(NamedTuple):
     channels: frozenset[str]
 
 
-READING: Final[tuple[tuple[frozenset[Seat], frozenset[str]], ...]] = (
-    (SYSTEM_A, channels_of("A", "both")),
-    (SYSTEM_B, channels_of("B", "both")),
-    (ARENA, channels_of("arena")),
-    (PANEL, channels_of("panel")),
-    (OFFICERS | {Seat.ADMIN}, ANY),
-)
-"""Which seats read which channels (R-B11); viewers read what their `Viewers` says."""
-
-
 class Viewers(NamedTuple):
     """What people without the admin role may do; `config` sets it.
 
     Attributes:
         reads: Channels they read.
-        writes: Channels in which they may post what the matrix lets viewers post.
+        writes: Channels in which they may post what the matrix lets viewers post; `ANY` leaves out #admin.
     """
 
     reads: frozenset[str] = ANY
-    writes: frozenset[str] = ANY - {"#admin"}
+    writes: frozenset[str] = ANY
+
+
+def meant(named: frozenset[str], channels: frozenset[str]) -> frozenset[str]:
+    """Return the channels that are meant: all that there are for `ANY`."""
+    return channels if named == ANY else named
 
 
 class Matrix:
     """The permission matrix: seat × channel × type, and who reads which channel."""
 
-    def __init__(self, rows: Iterable[Right], viewers: Viewers = Viewers()) -> None:  # noqa: B008  # immutable
+    def __init__(
+        self,
+        rows: Iterable[Right],
+        channels: Iterable[Channel],
+        seats: Iterable[SeatInfo],
+        viewers: Viewers = Viewers(),  # noqa: B008  # immutable
+    ) -> None:
         """Index the rows.
 
         Raises:
             ValueError: A row or the viewers name a channel that does not exist.
         """
-        self.rows = tuple(rows)
-        self.viewers = viewers
-        for name, channels in [(row.type, row.channels) for row in self.rows] + [
-            ("viewers", viewers.reads | viewers.writes)
+        self._group = {channel.name: channel.system for channel in channels}
+        self.seats = {info.seat: info for info in seats}
+        self.channels = frozenset(self._group)
+        self.rows = tuple(row._replace(channels=meant(row.channels, self.channels)) for row in rows)
+        self.viewers = Viewers(
+            meant(viewers.reads, self.channels), meant(viewers.writes, self.channels - CLOSED)
+        )
+        for name, named in [(row.type, row.channels) for row in self.rows] + [
+            ("viewers", self.viewers.reads | self.viewers.writes)
         ]:
-            if unknown := channels - ANY:
+            if unknown := named - self.channels:
                 raise ValueError(f"{name}: there is no channel {', '.join(sorted(unknown))}")
         self._allowed = frozenset(
             (seat, channel, row.type)
             for row in self.rows
             for seat in row.seats
-            for channel in (row.channels & viewers.writes if seat is Seat.VIEWER else row.channels)
+            for channel in (row.channels & self.viewers.writes if seat == VIEWER else row.channels)
         )
-        self._reads = {seat: channels for seats, channels in READING for seat in seats}
-        self._reads[Seat.VIEWER] = viewers.reads
+        self._reads = {seat: self._read_by(info) for seat, info in self.seats.items()}
+
+    def _read_by(self, info: SeatInfo) -> frozenset[str]:
+        """Say what a seat reads: the channels of its group, and what both systems see if it is of one (R-B11)."""
+        if info.seat == VIEWER:
+            return self.viewers.reads
+        if info.seat == ADMIN or info.seat in OFFICERS:
+            return self.channels
+        groups = {info.group, "both"} if info.group in SYSTEMS else {info.group}
+        return frozenset(name for name, group in self._group.items() if group in groups)
 
     @property
     def types(self) -> frozenset[str]:
@@ -132,13 +129,15 @@ class Matrix:
         return self._reads.get(seat, frozenset())
 
     def _refusal(self, author: Seat, channel: str, kind: str) -> Forbidden:
-        if channel not in ANY:
+        if channel not in self.channels:
             return Forbidden("messages", f"there is no channel {channel!r}", field="channel")
-        # A plain string may stand for a seat here: envelopes of unchecked logs carry what they carry.
-        if {system_of(author), _SYSTEM[channel]} == {"A", "B"}:
+        info = self.seats.get(author)
+        if info is None:
+            return Forbidden("messages", f"there is no seat {str(author)!r}", field="author")
+        if {info.group, self._group[channel]} == SYSTEMS:
             return Forbidden(
                 "R-B11",
-                f"{author} is of System {system_of(author)} and has no part in {channel}",
+                f"{author} is of System {info.group} and has no part in {channel}",
                 field="channel",
             )
         rows = [row for row in self.rows if row.type == kind]

@@ -286,7 +286,7 @@ class Docket:
             pinged.discard(obligation_id)
         answers = env.obligation_id
         is_meant = answers == obligation_id or (answers is None and env.author not in OFFICERS)
-        if is_meant and obligation.seat is env.author and env.body.type in obligation.expects:
+        if is_meant and obligation.seat == env.author and env.body.type in obligation.expects:
             fx.settled = obligation
 
     def _end(self, state: CaseState, env: Envelope, fx: Effects) -> None:
@@ -325,7 +325,7 @@ class Docket:
         if not is_consequential and obligation is None and self._is_late(env):
             violation = self._late(env)
         fx.violation = violation
-        if obligation is not None and obligation.seat is env.author:
+        if obligation is not None and obligation.seat == env.author:
             self.attempts[obligation.id] = self.attempts.get(obligation.id, 0) + 1
             fx.retried = obligation
         self.demand(duties.violation_of(env, violation))
@@ -391,7 +391,7 @@ class Docket:
 
     def owed_by(self, seat: Seat) -> list[Obligation]:
         """Return what a seat owes, oldest first."""
-        return [o for o in self.open.values() if o.seat is seat]
+        return [o for o in self.open.values() if o.seat == seat]
 
 
 def _check_answer(env: Envelope, owed: Obligation | None, case_id: str | None) -> None:
@@ -402,7 +402,7 @@ def _check_answer(env: Envelope, owed: Obligation | None, case_id: str | None) -
     """
     if (
         owed is None
-        or owed.seat is not env.author
+        or owed.seat != env.author
         or env.body.type not in owed.expects
         or owed.case_id != case_id
     ):

@@ -18,7 +18,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling, TimeoutPing
 from moot.protocols.kernel.officers import Violation as ViolationMessage
-from moot.protocols.kernel.seats import OFFICERS, Seat
+from moot.protocols.kernel.seats import OFFICERS, REFEREE
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.docket import Docket
@@ -87,8 +87,8 @@ def ping_of(obligation: Obligation) -> Draft:
     waited_min = obligation.within / timedelta(minutes=1)
     return Draft(
         channel=obligation.channel,
-        author=Seat.REFEREE,
-        body=TimeoutPing(obligation_id=obligation.id, seat=obligation.seat.value, waited_min=waited_min),
+        author=REFEREE,
+        body=TimeoutPing(obligation_id=obligation.id, seat=obligation.seat, waited_min=waited_min),
         actor=OFFICER,
         case_id=obligation.case_id,
         key=f"ping/{obligation.id}",
@@ -101,7 +101,7 @@ def void_of(docket: Docket, obligation: Obligation) -> Draft:
     outcome, reason, rule = docket.rules.types[state.kind].otherwise(state, obligation, docket.context)
     return Draft(
         channel=obligation.channel,
-        author=Seat.REFEREE,
+        author=REFEREE,
         body=Ruling(
             obligation_id=obligation.id,
             case_id=None,
@@ -120,7 +120,7 @@ def violation_of(env: Envelope, violation: Violation) -> Draft:
     """Derive the VIOLATION beside a message (K10)."""
     body = ViolationMessage(
         of_seq=env.seq,
-        seat=env.author.value,
+        seat=env.author,
         rule=violation.rule,
         field=violation.field,
         why=violation.why[:MAX_WHY],
@@ -152,7 +152,7 @@ def _case_ruling(env: Envelope, decision: Decision, case_id: str) -> Ruling:
 def _beside(env: Envelope, body: Message, key: str, channel: str, case_id: str | None) -> Draft:
     return Draft(
         channel=channel,
-        author=Seat.REFEREE,
+        author=REFEREE,
         body=body,
         actor=OFFICER,
         case_id=case_id,

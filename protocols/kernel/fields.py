@@ -19,7 +19,7 @@ from pydantic_core import core_schema
 
 from moot.protocols.kernel.frozen import MAX_ITEMS, MAX_WHOLE, FrozenDict, freeze_object, thaw
 from moot.protocols.kernel.message import Ident
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import SEAT_NAME
 
 T = TypeVar("T")
 
@@ -39,10 +39,6 @@ def _day(text: str) -> str:
 def _week(text: str) -> str:
     date.fromisocalendar(int(text[:4]), int(text[6:]), 1)
     return text
-
-
-def _seat(name: str) -> str:
-    return Seat(name).value
 
 
 def _figure(value: object) -> float:
@@ -77,10 +73,8 @@ Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValida
 Week = Annotated[str, Field(pattern=r"^[0-9]{4}-W[0-9]{2}$"), AfterValidator(_week)]
 """An ISO week, `YYYY-Www`."""
 
-SeatName = Annotated[
-    str, AfterValidator(_seat), WithJsonSchema({"type": "string", "enum": [*map(str, Seat)]})
-]
-"""The name of a seat; a `Seat` is taken and kept as its name."""
+SeatName = Annotated[str, Field(pattern=SEAT_NAME)]
+"""The name of a seat; which seats there are, the rulebook says."""
 
 Exact = BeforeValidator(_exact)
 """Marks a Literal of numbers that takes neither True nor 1.0 for 1."""

@@ -279,7 +279,7 @@ def _unfit(state: CaseState, env: Envelope, rule: str) -> Violation:
     """Make the violation of a message that is no move: the table lacks it, or what it says that it answers."""
     kind = env.body.type
     if env.obligation_id is not None and any(
-        due.seat is env.author and kind in due.expects for due in state.owed
+        due.seat == env.author and kind in due.expects for due in state.owed
     ):
         return Violation("K1", f"{env.obligation_id} is not what this answers", field="obligation_id")
     return illegal(state, env, rule)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from moot.protocols.kernel.context import Fold
@@ -29,7 +29,6 @@ MOST_RAW: Final = 400
 """So much of what a platform says is read."""
 
 _MARKUP: Final = re.compile(r"[@#<>\[\](){}|\\`*~:\"]+")
-_RESERVED: Final = frozenset({"moot", *(seat.value for seat in Seat)})
 
 
 def display_name(raw: str, user_id: str = "") -> str:
@@ -62,8 +61,13 @@ class NameBook:
         called: What people are called, by their ids.
     """
 
-    def __init__(self) -> None:
-        """Know nobody."""
+    def __init__(self, seats: Iterable[Seat]) -> None:
+        """Know nobody.
+
+        Args:
+            seats: All seats that there are, whose names nobody bears alone.
+        """
+        self._reserved = frozenset({"moot", *seats})
         self.called: dict[str, str] = {}
         self._names: dict[str, dict[str, str]] = {}
         self._bearers: dict[str, dict[str, int]] = {}
@@ -98,7 +102,7 @@ class NameBook:
             return
         (name,) = names.values()
         key = name.casefold()
-        is_alone = len(self._bearers[key]) == 1 and key not in _RESERVED
+        is_alone = len(self._bearers[key]) == 1 and key not in self._reserved
         self.called[user_id] = name if is_alone else f"{name} ({user_id})"
 
 
@@ -108,9 +112,13 @@ class People(Fold):
     name = "people"
     types = frozenset({"PERSON_NAMED"})
 
-    def __init__(self) -> None:
-        """Know nobody."""
-        self._book = NameBook()
+    def __init__(self, seats: Iterable[Seat]) -> None:
+        """Know nobody.
+
+        Args:
+            seats: All seats that there are.
+        """
+        self._book = NameBook(seats)
         self._times: dict[str, int] = {}
 
     @property

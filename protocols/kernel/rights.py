@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.kernel.catalogue import ANY, Right
-from moot.protocols.kernel.seats import Seat
-
-TIMEKEEPER: Final = frozenset({Seat.TIMEKEEPER})
-REFEREE: Final = frozenset({Seat.REFEREE})
-ADMIN: Final = frozenset({Seat.ADMIN})
+from moot.protocols.kernel.catalogue import ANY, Channel, Right
+from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER, VIEWER
 
 ADMIN_CHANNEL: Final = frozenset({"#admin"})
 
+CHANNELS: Final = (
+    Channel("#admin", "both", "the society's life, escalations, audits"),
+    Channel("#lab", "lab", "experiments that sample distributions of answers"),
+)
+
 RIGHTS: Final = (
-    Right("SOCIETY_STARTED", TIMEKEEPER, ADMIN_CHANNEL),
-    Right("SOCIETY_STOPPED", TIMEKEEPER, ADMIN_CHANNEL),
-    Right("CONFIG_CHANGED", TIMEKEEPER, ADMIN_CHANNEL),
-    Right("CLOCK_SET", TIMEKEEPER, ADMIN_CHANNEL),
-    Right("ANCHOR", TIMEKEEPER, ADMIN_CHANNEL),
-    Right("TIMEOUT_PING", REFEREE, ANY),
-    Right("RULING", REFEREE, ANY),
-    Right("VIOLATION", REFEREE, ANY),
-    Right("AUDIT", REFEREE, ADMIN_CHANNEL),
-    Right("PERSON_NAMED", REFEREE, ADMIN_CHANNEL),
-    Right("NOTE", ADMIN | {Seat.VIEWER}, ANY),
-    Right("OVERRIDE", ADMIN, ANY),
-    Right("SEAT_TAKEN", ADMIN | REFEREE, ADMIN_CHANNEL),
-    Right("SEAT_RELEASED", ADMIN | REFEREE, ADMIN_CHANNEL),
-    Right("STOP", ADMIN, ADMIN_CHANNEL),
+    Right("SOCIETY_STARTED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
+    Right("SOCIETY_STOPPED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
+    Right("CONFIG_CHANGED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
+    Right("CLOCK_SET", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
+    Right("ANCHOR", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
+    Right("TIMEOUT_PING", frozenset({REFEREE}), ANY),
+    Right("RULING", frozenset({REFEREE}), ANY),
+    Right("VIOLATION", frozenset({REFEREE}), ANY),
+    Right("AUDIT", frozenset({REFEREE}), ADMIN_CHANNEL),
+    Right("PERSON_NAMED", frozenset({REFEREE}), ADMIN_CHANNEL),
+    Right("NOTE", frozenset({ADMIN, VIEWER}), ANY),
+    Right("OVERRIDE", frozenset({ADMIN}), ANY),
+    Right("SEAT_TAKEN", frozenset({ADMIN, REFEREE}), ADMIN_CHANNEL),
+    Right("SEAT_RELEASED", frozenset({ADMIN, REFEREE}), ADMIN_CHANNEL),
+    Right("STOP", frozenset({ADMIN}), ADMIN_CHANNEL),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import Matrix
@@ -218,27 +218,36 @@ class Counter:
             self.last[rule.prefix] = (when, k)
 
 
-DERIVED: Final = re.compile(
-    r"(violation|ruling|ping|reflection|audit|escalation|withdrawn|released|started|stopped|clock|mode"
-    r"|returned|anchor|micro|daily|architecture|desk|health)/"
-    r"|[a-z]+_[0-9]{8}_[0-9]{4}(_[0-9]+)?$"
-    rf"|.*/({'|'.join(Seat)})/[0-9]+$",
-    re.DOTALL,
-)
-"""Keys that nobody may choose: those of officers' duties, counted ids, and those of answers."""
+def derived_keys(seats: Iterable[Seat]) -> re.Pattern[str]:
+    """Return what the keys look like that nobody may choose: officers' duties', counted ids, and those of answers.
+
+    Args:
+        seats: All seats that there are.
+    """
+    return re.compile(
+        r"(violation|ruling|ping|reflection|audit|escalation|withdrawn|released|started|stopped|clock|mode"
+        r"|returned|anchor|micro|daily|architecture|desk|health)/"
+        r"|[a-z]+_[0-9]{8}_[0-9]{4}(_[0-9]+)?$"
+        rf"|.*/({'|'.join(map(re.escape, seats))})/[0-9]+$",
+        re.DOTALL,
+    )
 
 
-def check_identity(draft: Draft) -> None:
+def check_identity(draft: Draft, derived: re.Pattern[str]) -> None:
     """Check that a draft of a seat or a person takes no id that is somebody else's (K1).
 
     An id that was taken would silence whoever it belongs to: their message would count as a duplicate.
+
+    Args:
+        draft: It.
+        derived: What `derived_keys` says.
 
     Raises:
         Malformed: It has no key, a derived one, or one of another seat's obligation.
     """
     if not draft.key and draft.obligation_id is None:
         raise Malformed("K1", "settles no obligation and has no key: choose one", field="key")
-    if draft.key and (DERIVED.match(draft.key) or DERIVED.match(draft.actor.own(draft.key))):
+    if draft.key and (derived.match(draft.key) or derived.match(draft.actor.own(draft.key))):
         raise Malformed("K1", f"{draft.key!r} has the form of a derived id: choose another", field="key")
     if draft.obligation_id is not None and not draft.obligation_id.endswith(f"/{draft.author}"):
         raise Malformed("K1", f"is no obligation of {draft.author}", field="obligation_id")
@@ -285,6 +294,7 @@ class Gate:
         """Start with nothing counted."""
         self._rules = rules
         self._counter = Counter(rules.minted)
+        self._derived = derived_keys(rules.matrix.seats)
 
     def admit(self, draft: Draft) -> Draft:
         """Check a draft before it is sequenced.
@@ -296,7 +306,7 @@ class Gate:
         body = draft.body
         self._rules.matrix.check(draft.author, draft.channel, body.type)
         if draft.author not in OFFICERS:
-            check_identity(draft)
+            check_identity(draft, self._derived)
         minted = self._rules.minted.get(body.type)
         if not body.case_field:
             if minted is not None and len(minted.path) == 1 and not minted.each:

@@ -1,54 +1,69 @@
-"""Seats: the roles that own obligations and author messages."""
+"""Seats: the roles that own obligations and author messages; those of officers and people stand here."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple, NewType
 
+Seat = NewType("Seat", str)
+"""A role in the society, by the name that envelopes give as `author`. A protocol's own stand in its `seats.py`."""
 
-class Seat(StrEnum):
-    """A role in the society; the value is the `author` of an envelope."""
+SEAT_NAME: Final = r"^[a-z][a-z0-9_-]{0,39}$"
+"""What the name of a seat looks like; which seats there are, the rulebook says."""
 
-    EXPLORER = "explorer"
-    CRITIC = "critic"
-    EVOLVER = "evolver"
-    OPERATOR = "operator"
-    GUARDIAN = "guardian"
-    TRADER = "trader"
-    PLANNER = "planner"
-    REVIEWER = "reviewer"
-    FINALIZER = "finalizer"
-    ORCHESTRATOR = "orchestrator"
-    EIC = "eic"
-    METHODOLOGY = "methodology"
-    DOMAIN = "domain"
-    PERSPECTIVE = "perspective"
-    DA = "da"
-    SYNTHESIZER = "synthesizer"
-    REFEREE = "referee"
-    TIMEKEEPER = "timekeeper"
-    LIAISON = "liaison"
-    ADMIN = "admin"
-    VIEWER = "viewer"
+REFEREE: Final = Seat("referee")
+TIMEKEEPER: Final = Seat("timekeeper")
+LIAISON: Final = Seat("liaison")
+ORCHESTRATOR: Final = Seat("orchestrator")
+ADMIN: Final = Seat("admin")
+VIEWER: Final = Seat("viewer")
 
-
-SYSTEM_A: Final = frozenset({Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER})
-SYSTEM_B: Final = frozenset({Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER})
-ARENA: Final = frozenset({Seat.PLANNER, Seat.REVIEWER, Seat.FINALIZER})
-PANELISTS: Final = frozenset({Seat.EIC, Seat.METHODOLOGY, Seat.DOMAIN, Seat.PERSPECTIVE, Seat.DA})
-"""The reviewers of panels, by the role that a contract gives them."""
-PANEL: Final = PANELISTS | {Seat.SYNTHESIZER}
-OFFICERS: Final = frozenset({Seat.REFEREE, Seat.TIMEKEEPER, Seat.LIAISON, Seat.ORCHESTRATOR})
+OFFICERS: Final = frozenset({REFEREE, TIMEKEEPER, LIAISON, ORCHESTRATOR})
 """Seats that are code and hold the rest to the rules; their messages never cause violations (K5)."""
-PEOPLE: Final = frozenset({Seat.ADMIN, Seat.VIEWER})
-BOTS: Final = SYSTEM_A | SYSTEM_B | ARENA | PANEL
-"""Seats that a mind fills and that a person may take."""
+PEOPLE: Final = frozenset({ADMIN, VIEWER})
 
 
-def system_of(seat: Seat) -> str:
-    """Name the system a seat belongs to: "A", "B" or "" for officers, people, the arena and panels."""
-    if seat in SYSTEM_A:
-        return "A"
-    if seat in SYSTEM_B:
-        return "B"
-    return ""
+class SeatInfo(NamedTuple):
+    """What a protocol says of a seat that it brings.
+
+    Attributes:
+        seat: Its name in envelopes.
+        does: What it does, in one line.
+        colour: The name of a terminal colour, of the sixteen that every terminal has.
+        emoji: A standard emoji of Slack, with its colons.
+        group: The group of channels that it reads besides those it may write, "" for none.
+        title: How people write its name; "": the name with a capital.
+    """
+
+    seat: Seat
+    does: str
+    colour: str
+    emoji: str
+    group: str = ""
+    title: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Return the name as people write it."""
+        return self.title or self.seat.capitalize()
+
+
+SEATS: Final = (
+    SeatInfo(
+        REFEREE, "pings, rules on what was missed, and says what broke a rule", "bright_yellow", ":scales:"
+    ),
+    SeatInfo(
+        TIMEKEEPER,
+        "opens what the calendar says, and keeps the society's clock",
+        "bright_black",
+        ":alarm_clock:",
+    ),
+    SeatInfo(LIAISON, "carries what passes between the systems", "bright_black", ":bridge_at_night:"),
+    SeatInfo(ORCHESTRATOR, "leads runs and panels to their ends", "bright_black", ":control_knobs:"),
+    SeatInfo(
+        ADMIN,
+        "a person who runs the society: answers escalations, overrides, stops",
+        "bright_magenta",
+        ":crown:",
+    ),
+    SeatInfo(VIEWER, "a person who looks on and leaves notes", "bright_blue", ":eyeglasses:"),
+)

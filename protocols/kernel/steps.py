@@ -322,7 +322,7 @@ class Step:
         seat = self.seat_of(subject)
         part = self.name(state, subject) if self.name is not None else name.partition("/")[0]
         due = Obligation(
-            f"{state.case_id}/{part}/{seat.value}",
+            f"{state.case_id}/{part}/{seat}",
             state.case_id,
             seat,
             self.expects,

@@ -120,7 +120,7 @@ def _expected(docket: Docket, env: Envelope) -> Draft | None:
         return _expected_ruling(docket, env, docket.open.get(body.obligation_id))
     if env.obligation_id is not None:
         obligation = docket.open.get(env.obligation_id)
-        if obligation is None or obligation.seat is not env.author:
+        if obligation is None or obligation.seat != env.author:
             return None
         if env.sent_at < obligation.due_at:
             raise OfficerFault(
@@ -157,7 +157,7 @@ def _was_owed(docket: Docket, env: Envelope) -> bool:
         gone = docket.closed.find(env.obligation_id)
         return (
             gone is not None
-            and gone.seat is env.author
+            and gone.seat == env.author
             and env.id == f"{gone.id}/0"
             and body.type in gone.expects
             and env.sent_at >= gone.due_at
@@ -172,7 +172,7 @@ def _compare(docket: Docket, expected: Draft, env: Envelope) -> None:
         OfficerFault: It differs.
     """
     kind = env.body.type
-    if expected.channel != env.channel or expected.author is not env.author:
+    if expected.channel != env.channel or expected.author != env.author:
         raise OfficerFault(f"the {kind} belongs in {expected.channel}, from {expected.author}", seq=env.seq)
     if expected.case_id is not None and expected.case_id != env.case_id:
         raise OfficerFault(f"the {kind} belongs to case {expected.case_id}", seq=env.seq)

@@ -12,7 +12,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Part
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE, Seat
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Duty:
 
     def __post_init__(self) -> None:
         """Write the end of its obligations' ids once."""
-        object.__setattr__(self, "tail", f"/{self.step}/{self.seat.value}")
+        object.__setattr__(self, "tail", f"/{self.step}/{self.seat}")
 
     def owed(self, case_id: str, env: Envelope, expects: tuple[str, ...] | None = None) -> Obligation:
         """Make the obligation that this duty opens when `env` enters its phase."""
@@ -82,7 +82,7 @@ def check_figures(body: Any, figures: Mapping[str, Any], rule: str) -> None:
 
 def illegal(state: CaseState, env: Envelope, rule: str) -> Violation:
     """Make the violation of a message that the table lacks in this phase."""
-    owed = " or ".join(" / ".join(o.expects) for o in state.owed if o.seat is not Seat.REFEREE) or "nothing"
+    owed = " or ".join(" / ".join(o.expects) for o in state.owed if o.seat != REFEREE) or "nothing"
     return Violation(
         rule, f"{env.body.type} from {env.author} is not a move in phase {state.phase}; owed is {owed}"
     )

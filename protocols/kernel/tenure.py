@@ -9,7 +9,7 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
-from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, REFEREE, Seat
 
 MISSES: Final = 2
 """This many missed deadlines in a row release a taken seat (K14)."""
@@ -24,7 +24,7 @@ def check_taken(env: Envelope, context: RuleContext) -> None:
     body = env.body
     assert isinstance(body, SeatTaken)
     seat = Seat(body.seat)
-    if seat not in BOTS:
+    if seat in OFFICERS | PEOPLE:
         raise Violation("K14", f"{seat} is no seat that a person can take", field="seat")
     if seat in context.holders:
         raise Violation("K14", f"{context.holders[seat].name} holds {seat} already", field="seat")
@@ -90,14 +90,14 @@ class Tenures(Fold):
             return None
         key = self._releasing[seat] = f"released/{seat}/{env.seq}"
         body = SeatReleased(
-            seat=seat.value,
+            seat=seat,
             user_id=context.holders[seat].user_id,
             reason=f"{MISSES} missed deadlines in a row",
         )
         return [
             Draft(
                 channel="#admin",
-                author=Seat.REFEREE,
+                author=REFEREE,
                 actor=OFFICER,
                 in_reply_to=env.id,
                 key=key,

@@ -7,9 +7,10 @@ from typing import Final
 
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation, Visibility
-from moot.protocols.kernel.seats import PANEL, Seat
+from moot.protocols.kernel.seats import ORCHESTRATOR, Seat
 from moot.protocols.kernel.times import minutes
 from moot.protocols.panel.rights import PLACE
+from moot.protocols.panel.seats import PANEL, SYNTHESIZER
 from moot.protocols.panel.state import PanelState, Reviewer
 
 PHASE1_WITHIN, PHASE2_WITHIN, SYNTHESIS_WITHIN = minutes(30), minutes(60), minutes(10)
@@ -34,7 +35,7 @@ def _duty(
 ) -> Obligation:
     """Make an obligation of a reviewer or the synthesizer."""
     return Obligation(
-        f"{state.case_id}/{step}/{seat.value}",
+        f"{state.case_id}/{step}/{seat}",
         state.case_id,
         seat,
         (expects,),
@@ -48,8 +49,8 @@ def _duty(
 
 def said(state: PanelState, env: Envelope, expects: str, step: str) -> Obligation:
     """Make an obligation of the Orchestrator, due at once."""
-    seat = Seat.ORCHESTRATOR
-    name = f"{state.case_id}/{step}/{seat.value}"
+    seat = ORCHESTRATOR
+    name = f"{state.case_id}/{step}/{seat}"
     return Obligation(name, state.case_id, seat, (expects,), PLACE, env.sent_at, env.sent_at, NO_GRACE)
 
 
@@ -74,4 +75,4 @@ def review(state: PanelState, one: Reviewer, env: Envelope) -> Obligation:
 def conclude(state: PanelState, env: Envelope) -> Obligation:
     """Let the Synthesizer owe its conclusion."""
     name, sight = f"synthesis-{state.attempt}", Visibility(shown_types=CONCLUSIONS, has_memory=False)
-    return _duty(state, env, Seat.SYNTHESIZER, "SYNTHESIS", name, SYNTHESIS_WITHIN, sight)
+    return _duty(state, env, SYNTHESIZER, "SYNTHESIS", name, SYNTHESIS_WITHIN, sight)

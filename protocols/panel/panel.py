@@ -97,7 +97,7 @@ def step(state: PanelState, env: Envelope, context: RuleContext) -> PanelState:
         Violation: Nobody waits for it.
     """
     body = env.body
-    if not any(o.seat is env.author and body.type in o.expects for o in state.owed):
+    if not any(o.seat == env.author and body.type in o.expects for o in state.owed):
         raise illegal(state, env, "2")
     if isinstance(body, Phase1):
         return committed(state, env, body)
@@ -128,7 +128,7 @@ def rule(
     owed = tuple([o for o in state.owed if o.id != obligation.id])
     if obligation.expects[0] == "SYNTHESIS":
         return abort(state, env, audit.SYNTHESIS_MISMATCH, "the Synthesizer was silent (timeout)")
-    role = obligation.seat.value
+    role = obligation.seat
     phase = obligation.expects[0].lower()
     tag = audit.timed_out(role, contract_of(state).contract_id, phase)
     one = replace(state.reviewer(role), stage=UNUSABLE, verdict=None)
@@ -195,7 +195,7 @@ def brief(state: PanelState, obligation: Obligation, context: RuleContext) -> di
             "attempt": state.attempt,
             "said": state.attempt - 1,
         }
-    one = state.reviewer(obligation.seat.value)
+    one = state.reviewer(obligation.seat)
     told_all |= {"role": one.role, "cycle": one.cycle, "attempt": one.attempt, "gaps": one.gaps}
     if obligation.expects[0] == "PHASE2":
         return {**told_all, "said": one.cycle - 1, "phase1_output": one.commitment}

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.kernel.catalogue import Right
-from moot.protocols.kernel.seats import PANELISTS, Seat
+from moot.protocols.kernel.catalogue import Channel, Right
+from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR
+from moot.protocols.panel.seats import PANELISTS, SYNTHESIZER
 
 PLACE: Final = "#r-panel"
 _HERE: Final = frozenset({PLACE})
-_ORCHESTRATOR: Final = frozenset({Seat.ORCHESTRATOR})
+_ORCHESTRATOR: Final = frozenset({ORCHESTRATOR})
+
+CHANNELS: Final = (Channel(PLACE, "panel", "review panels under a contract"),)
 
 RIGHTS: Final = (
-    Right("PANEL_OPENED", frozenset({Seat.ADMIN, Seat.OPERATOR, Seat.EVOLVER}), _HERE),
+    Right("PANEL_OPENED", frozenset({ADMIN}), _HERE),
     Right("PHASE1", PANELISTS, _HERE),
     Right("PHASE2", PANELISTS, _HERE),
     Right("LINT", _ORCHESTRATOR, _HERE),
-    Right("SYNTHESIS", frozenset({Seat.SYNTHESIZER}), _HERE),
+    Right("SYNTHESIS", frozenset({SYNTHESIZER}), _HERE),
     Right("PANEL_DECIDED", _ORCHESTRATOR, _HERE),
     Right("PANEL_ABORTED", _ORCHESTRATOR, _HERE),
 )

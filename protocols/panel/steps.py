@@ -40,7 +40,7 @@ RESTART: Final = "restart"
 
 def committed(state: PanelState, env: Envelope, body: Phase1) -> PanelState:
     """Lint a Phase 1; a first failure is retried with the gaps named, a second ends that reviewer (spec 4)."""
-    one = state.reviewer(env.author.value)
+    one = state.reviewer(env.author)
     contract = contract_of(state)
     found = lint_phase1(body.text, contract)
     findings = tuple(told(found.findings))
@@ -59,7 +59,7 @@ def committed(state: PanelState, env: Envelope, body: Phase1) -> PanelState:
 
 def reviewed(state: PanelState, env: Envelope, body: Phase2) -> PanelState:
     """Lint a Phase 2; a dissent about several dimensions, and nothing else, is retried, from Phase 1, once (spec 5)."""
-    one = state.reviewer(env.author.value)
+    one = state.reviewer(env.author)
     contract = contract_of(state)
     found = lint_phase2(body.text, contract, one.plan)
     report = found.reading
@@ -104,7 +104,7 @@ def _contradiction(text: str, contract: Contract) -> str:
 
 
 def _await_lint(state: PanelState, env: Envelope, one: Reviewer) -> PanelState:
-    owed = tuple([o for o in state.owed if o.seat.value != one.role])
+    owed = tuple([o for o in state.owed if o.seat != one.role])
     assert one.verdict is not None
     name = f"lint-{one.role}-{one.verdict.phase}-{one.cycle}-{one.verdict.attempt}"
     return evolve(state, reviewers=with_reviewer(state, one), owed=(*owed, said(state, env, "LINT", name)))

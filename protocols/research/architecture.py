@@ -18,7 +18,7 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.kernel.table import check_figures, illegal
 from moot.protocols.kernel.times import iso_week
 from moot.protocols.opinion import OFF, OPENER, say_in
@@ -95,9 +95,9 @@ def open_architecture(env: Envelope, body: CycleTrigger, context: RuleContext) -
         owed=(
             DUTIES[PROPOSING].owed(case_id, env),
             Obligation(
-                f"{case_id}/budget/{Seat.REFEREE.value}",
+                f"{case_id}/budget/{REFEREE}",
                 case_id,
-                Seat.REFEREE,
+                REFEREE,
                 ("RULING",),
                 ARENA,
                 env.sent_at,
@@ -166,7 +166,7 @@ def _refine(state: ArchitectureState, env: Envelope, **changes: Any) -> Architec
 
 def _refining(state: ArchitectureState, change_id: str) -> str:
     duty = DUTIES[REFINING]
-    return f"{state.case_id}/{duty.step}-{change_id}/{duty.seat.value}"
+    return f"{state.case_id}/{duty.step}-{change_id}/{duty.seat}"
 
 
 def _opened_run(state: ArchitectureState, env: Envelope) -> ArchitectureState:
@@ -175,7 +175,7 @@ def _opened_run(state: ArchitectureState, env: Envelope) -> ArchitectureState:
     Raises:
         Violation: It is not, or answers for another change, or is not the Evolver's.
     """
-    if env.author is not DUTIES[REFINING].seat:
+    if env.author != DUTIES[REFINING].seat:
         raise Violation("3.2", "the Evolver opens the runs of the weekly cycle", field="parent_id")
     change_id = env.body.task.get("task_id")  # type: ignore[attr-defined]
     if change_id not in [approved for approved, _, _ in state.approved]:

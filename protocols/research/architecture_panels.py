@@ -10,15 +10,15 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty
 from moot.protocols.kernel.times import minutes
 from moot.protocols.opinion import BINDING, LATE, OPENER, PLACE, Opinion, check_contract, opinion_of, wait
+from moot.protocols.research.seats import EVOLVER
 
 PANELLING: Final = "panelling"
 """The phase of the weekly cycle in which its panels sit; only where the configuration asks for them."""
 
-DUTY: Final = Duty(Seat.EVOLVER, (OPENER,), PLACE, minutes(10), minutes(10), "panel")
+DUTY: Final = Duty(EVOLVER, (OPENER,), PLACE, minutes(10), minutes(10), "panel")
 """What the Evolver owes for each change."""
 SILENT: Final = Decision("skip", "timeout", "R-D16")
 """What the referee rules when no panel is opened: it is as if it had ended without a decision."""
@@ -72,7 +72,7 @@ class Panels:
         )
 
     def _opening(self, one: Asked) -> str:
-        return f"{self.case_id}/{DUTY.step}-{one.change_id}/{DUTY.seat.value}"
+        return f"{self.case_id}/{DUTY.step}-{one.change_id}/{DUTY.seat}"
 
     def _limit(self, one: Asked) -> str:
         return f"{_LIMIT}-{one.change_id}"
@@ -87,9 +87,9 @@ class Panels:
         Raises:
             Violation: It is not the Evolver's, names no change that waits for one, or another kind of contract.
         """
-        if env.author is not DUTY.seat:
+        if env.author != DUTY.seat:
             raise Violation("3.2", "the Evolver opens the panels of the weekly cycle", field="parent_id")
-        waiting = [o.id for o in owed if o.seat is DUTY.seat]
+        waiting = [o.id for o in owed if o.seat == DUTY.seat]
         # Whoever answers nothing in particular can only mean the last one.
         meant = env.obligation_id or (waiting[0] if len(waiting) == 1 else "")
         one = self.about(meant)

@@ -8,6 +8,7 @@ from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.kernel.times import minutes
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 
 KIND: Final = "architecture"
 ARENA, REPORTS, RUNS = "#a-arena", "#a-report", "#r-arena"
@@ -23,16 +24,16 @@ def _duty(seat: Seat, expects: str, channel: str, step: str, within: int = 20) -
 
 
 DUTIES: Final[dict[str, Duty]] = {
-    PROPOSING: _duty(Seat.EXPLORER, "ARCHITECTURE_PROPOSAL", ARENA, "proposal", 30),
-    CRITIQUING_1: _duty(Seat.CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-1"),
-    REBUTTING: _duty(Seat.EXPLORER, "ARCHITECTURE_REBUTTAL", ARENA, "rebuttal"),
-    CRITIQUING_2: _duty(Seat.CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-2"),
-    JUDGING: _duty(Seat.EVOLVER, "ARCHITECTURE_VERDICT", ARENA, "verdict"),
-    REFINING: _duty(Seat.EVOLVER, "ARENA_TASK", RUNS, "refine", 10),
-    REVIEWING: _duty(Seat.EVOLVER, "THRESHOLD_REVIEW", ARENA, "threshold-review"),
-    ADJUSTING: _duty(Seat.CRITIC, "THRESHOLDS_ADJUSTED", ARENA, "thresholds"),
-    REFLECTING: _duty(Seat.EVOLVER, "META_REFLECTION", REPORTS, "meta-reflection"),
-    REPORTING: _duty(Seat.EVOLVER, "WEEKLY_REPORT", REPORTS, "weekly-report"),
+    PROPOSING: _duty(EXPLORER, "ARCHITECTURE_PROPOSAL", ARENA, "proposal", 30),
+    CRITIQUING_1: _duty(CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-1"),
+    REBUTTING: _duty(EXPLORER, "ARCHITECTURE_REBUTTAL", ARENA, "rebuttal"),
+    CRITIQUING_2: _duty(CRITIC, "ARCHITECTURE_CRITIQUE", ARENA, "critique-2"),
+    JUDGING: _duty(EVOLVER, "ARCHITECTURE_VERDICT", ARENA, "verdict"),
+    REFINING: _duty(EVOLVER, "ARENA_TASK", RUNS, "refine", 10),
+    REVIEWING: _duty(EVOLVER, "THRESHOLD_REVIEW", ARENA, "threshold-review"),
+    ADJUSTING: _duty(CRITIC, "THRESHOLDS_ADJUSTED", ARENA, "thresholds"),
+    REFLECTING: _duty(EVOLVER, "META_REFLECTION", REPORTS, "meta-reflection"),
+    REPORTING: _duty(EVOLVER, "WEEKLY_REPORT", REPORTS, "weekly-report"),
 }
 """Who owes what, in this order; the time limits of a debate (R-D16, R-D17)."""
 

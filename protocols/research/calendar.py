@@ -16,7 +16,7 @@ from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, ends_outage
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.protocols.research.messages import CycleDeferred, CycleSkipped, CycleTrigger
 
@@ -248,7 +248,7 @@ class Calendar(Fold):
             return None
         return Draft(
             channel="#a-arena",
-            author=Seat.TIMEKEEPER,
+            author=TIMEKEEPER,
             actor=OFFICER,
             body=body,
             key=_deferral(name, nominal) if type(body) is CycleDeferred else _slot(name, nominal),

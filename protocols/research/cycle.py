@@ -10,7 +10,6 @@ from moot.protocols.kernel.case import CaseState, evolve
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.machine import Machine, Start
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.steps import (
     ENDED,
     STOP,
@@ -28,6 +27,7 @@ from moot.protocols.kernel.times import UTC, minutes
 from moot.protocols.research import architecture, daily
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import CycleTrigger, Hypothesis, MicroCycleReport
+from moot.protocols.research.seats import EVOLVER, EXPLORER
 
 KIND: Final = "cycle"
 
@@ -131,7 +131,7 @@ MACHINE: Final = Machine(
     steps={
         "hypothesis": Step(
             phase=HYPOTHESISING,
-            seat=Seat.EXPLORER,
+            seat=EXPLORER,
             channel="#a-arena",
             moves={Hypothesis: Move((DEBATING,), passes)},
             missed=Missed("R-D10", "void", Move((REPORTING,), _no_hypothesis)),
@@ -142,7 +142,7 @@ MACHINE: Final = Machine(
         ),
         "report": Step(
             phase=REPORTING,
-            seat=Seat.EVOLVER,
+            seat=EVOLVER,
             channel="#a-report",
             moves={MicroCycleReport: Move((ENDED,), _closed)},
             missed=Missed("R-D1", "skip", Move((ENDED,), _closed)),

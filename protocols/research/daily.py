@@ -9,7 +9,6 @@ from typing import Any, Final
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.steps import (
     ENDED,
     STOP,
@@ -26,6 +25,7 @@ from moot.protocols.kernel.steps import (
 )
 from moot.protocols.kernel.times import minutes
 from moot.protocols.research.messages import CycleTrigger, DailyReport, PrincipleSynthesis
+from moot.protocols.research.seats import EVOLVER
 
 KIND: Final = "daily"
 SYNTHESISING, REPORTING = "synthesising", "reporting"
@@ -93,7 +93,7 @@ def _duty(phase: str, answer: type[Message], move: Move, missed: Move, **more: A
     """Return a duty of the Evolver; silence skips it (R-D17)."""
     return Step(
         phase=phase,
-        seat=Seat.EVOLVER,
+        seat=EVOLVER,
         channel="#a-report",
         moves={answer: move},
         missed=Missed("R-D17", "skip", missed),

@@ -15,7 +15,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.kernel.table import illegal
 from moot.protocols.kernel.times import UTC
 from moot.protocols.research.debate_table import (
@@ -55,7 +55,7 @@ from moot.protocols.research.messages import (
 )
 
 KIND: Final = "debate"
-BUDGET_TAIL: Final = f"/budget/{Seat.REFEREE.value}"
+BUDGET_TAIL: Final = f"/budget/{REFEREE}"
 """End of the id of the obligation that the cycle's budget is."""
 
 
@@ -122,7 +122,7 @@ def open_debate(env: Envelope, context: RuleContext, parent: CaseState | None) -
     budget = Obligation(
         case_id + BUDGET_TAIL,
         case_id,
-        Seat.REFEREE,
+        REFEREE,
         ("RULING",),
         ARENA,
         env.sent_at,
@@ -193,7 +193,7 @@ def _enter_judging(state: DebateState, env: Envelope, ended_by: str, **changes: 
 
 def _renamed(obligation: Obligation, step: str) -> Obligation:
     """Name the second time a phase is entered, so that ids never repeat within a case."""
-    return obligation._replace(id=f"{obligation.case_id}/{step}/{obligation.seat.value}")
+    return obligation._replace(id=f"{obligation.case_id}/{step}/{obligation.seat}")
 
 
 def _assess(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:

@@ -13,8 +13,8 @@ from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.kernel.times import minutes
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 
-EXPLORER, CRITIC, EVOLVER = Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER
 ARENA, VERDICTS, REPORTS, BRIDGE = "#a-arena", "#a-verdict", "#a-report", "#bridge"
 
 CYCLE_BUDGET: Final = minutes(150)

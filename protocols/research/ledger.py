@@ -11,7 +11,6 @@ from moot.protocols.kernel.context import Fold, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.seats import SYSTEM_A
 from moot.protocols.research import learning, strictness
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import (
@@ -28,6 +27,7 @@ from moot.protocols.research.messages import (
     ThresholdsAdjusted,
     WeeklyReport,
 )
+from moot.protocols.research.seats import SYSTEM_A
 
 KEPT: Final = timedelta(days=15)
 """What is older is forgotten, unless a window that is still to come reaches back to it."""

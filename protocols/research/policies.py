@@ -11,9 +11,10 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Audit, Ruling
-from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import CausalEntry, Reflection
+from moot.protocols.research.seats import SYSTEM_A
 
 
 def check_record(env: Envelope, context: RuleContext) -> None:
@@ -66,7 +67,7 @@ class Policies(Fold):
             kind="timeout" if voided is not None else "failure",
             hypothesis_id=debate.case_id if debate is not None else None,
             lineage_id=debate.lineage_id if debate is not None else None,
-            seat=silent.value if silent is not None else None,
+            seat=silent if silent is not None else None,
             archetype=debate.strategy.archetype
             if debate is not None and debate.strategy is not None
             else None,
@@ -116,7 +117,7 @@ def audit_of(env: Envelope, voided: Obligation, decision: Decision) -> Draft:
     """Derive the AUDIT of a seat's silence that a ruling voided (R-D10)."""
     audit = Audit(
         event="timeout",
-        seat=voided.seat.value,
+        seat=voided.seat,
         channel=voided.channel,
         reason=_silence(voided, decision),
         bytes=None,
@@ -128,7 +129,7 @@ def audit_of(env: Envelope, voided: Obligation, decision: Decision) -> Draft:
 def _duty(env: Envelope, body: Message, channel: str, key: str, case_id: str | None = None) -> Draft:
     return Draft(
         channel=channel,
-        author=Seat.REFEREE,
+        author=REFEREE,
         actor=OFFICER,
         case_id=case_id or env.case_id,
         in_reply_to=env.id,

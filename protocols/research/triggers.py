@@ -11,11 +11,12 @@ from moot.protocols.kernel.context import Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ClockSet, SocietyStarted
-from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.tenure import is_ruled
 from moot.protocols.research.debate import KIND as DEBATE_KIND
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import BacktestResult, MetaReflection, ReviseRequest
+from moot.protocols.research.seats import SYSTEM_A
 
 TIMEOUTS: Final = 3
 REVISIONS: Final = 3
@@ -63,11 +64,11 @@ class ConsecutiveTimeouts(Source):
         if n < TIMEOUTS:
             return NOTHING
         context = f"{n} deadlines in a row passed without a word from {seat}"
-        return (Condition(self._code, seat.value, True, context, seqs),)
+        return (Condition(self._code, seat, True, context, seqs),)
 
     def _spoke(self, seat: Seat) -> Iterable[Condition]:
         n, _ = self._rows.pop(seat, (0, ()))
-        return (Condition(self._code, seat.value, False),) if n >= TIMEOUTS else NOTHING
+        return (Condition(self._code, seat, False),) if n >= TIMEOUTS else NOTHING
 
 
 class Deadlocks(Source):

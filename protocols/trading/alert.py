@@ -35,6 +35,7 @@ from moot.protocols.trading.messages import (
     RiskDiscussion,
     RiskProjection,
 )
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 
 KIND: Final = "alert"
 OPS: Final = "#b-ops"
@@ -253,20 +254,20 @@ MACHINE: Final = Machine(
         "discussion": _step(
             "discussion",
             DISCUSSING,
-            Seat.OPERATOR,
+            OPERATOR,
             {RiskDiscussion: Move((PROJECTING,), _discussed)},
             rule="R-F16",
         ),
         "projection": _step(
-            "projection", PROJECTING, Seat.GUARDIAN, {RiskProjection: Move((ASSESSING,), _projected)}
+            "projection", PROJECTING, GUARDIAN, {RiskProjection: Move((ASSESSING,), _projected)}
         ),
         "feasibility": _step(
-            "feasibility", ASSESSING, Seat.TRADER, {Feasibility: Move((DECIDING, ENDED), _assessed)}
+            "feasibility", ASSESSING, TRADER, {Feasibility: Move((DECIDING, ENDED), _assessed)}
         ),
         "decision": _step(
             "decision",
             DECIDING,
-            Seat.OPERATOR,
+            OPERATOR,
             {RiskDecision: Move((ENDED, DISCUSSING), _decided)},
             rule="R-B4",
             figures=decision_figures,

@@ -12,10 +12,10 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import SYSTEM_A, Seat
 from moot.protocols.kernel.table import Duty, check_figures
 from moot.protocols.kernel.times import hours, minutes
 from moot.protocols.research.messages import CausalRecord, Reflection, StrategyMoved
+from moot.protocols.research.seats import EVOLVER, SYSTEM_A
 from moot.protocols.trading.book_figures import Ratio
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import (
@@ -35,6 +35,7 @@ from moot.protocols.trading.messages import (
     RecallRequest,
 )
 from moot.protocols.trading.reviewing import check_alone, check_known, check_owed, shown, still_owed
+from moot.protocols.trading.seats import OPERATOR
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book
@@ -52,12 +53,12 @@ SHARE: Final = 0.5
 ONCE_IN: Final = timedelta(days=7)
 """At most one feedback a strategy in this time (R-B9)."""
 
-RESPONSE: Final = Duty(Seat.OPERATOR, ("FEEDBACK_RESPONSE",), BRIDGE, hours(24), hours(1), "response")
-REQUEST: Final = Duty(Seat.OPERATOR, ("RECALL_REQUEST",), BRIDGE, hours(24), hours(1), "request")
-RECORD: Final = Duty(Seat.EVOLVER, ("CAUSAL_RECORD",), REPORTS, hours(24), hours(1), "record")
-REFLECTION: Final = Duty(Seat.EVOLVER, ("REFLECTION",), REPORTS, hours(24), hours(1), "reflection")
-MOVE: Final = Duty(Seat.OPERATOR, ("STRATEGY_MOVED",), BRIDGE, minutes(30), minutes(30), "withdrawal")
-NOTICE: Final = Duty(Seat.OPERATOR, ("DEPLOY_NOTICE",), OPS, minutes(30), minutes(30), "notice")
+RESPONSE: Final = Duty(OPERATOR, ("FEEDBACK_RESPONSE",), BRIDGE, hours(24), hours(1), "response")
+REQUEST: Final = Duty(OPERATOR, ("RECALL_REQUEST",), BRIDGE, hours(24), hours(1), "request")
+RECORD: Final = Duty(EVOLVER, ("CAUSAL_RECORD",), REPORTS, hours(24), hours(1), "record")
+REFLECTION: Final = Duty(EVOLVER, ("REFLECTION",), REPORTS, hours(24), hours(1), "reflection")
+MOVE: Final = Duty(OPERATOR, ("STRATEGY_MOVED",), BRIDGE, minutes(30), minutes(30), "withdrawal")
+NOTICE: Final = Duty(OPERATOR, ("DEPLOY_NOTICE",), OPS, minutes(30), minutes(30), "notice")
 
 RULES: Final[Mapping[str, str]] = {
     RESPONSE.step: "R-B9",

@@ -11,7 +11,6 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, Missed, check_figures
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import (
@@ -42,6 +41,7 @@ from moot.protocols.trading.reviewing import (
     shown,
     still_owed,
 )
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 
 KIND: Final = "deployment"
 OPS, BRIDGE = "#b-ops", "#bridge"
@@ -63,13 +63,13 @@ FEEDBACK: Final = {
 
 DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
     REVIEWING: (
-        duty(Seat.GUARDIAN, "DEPLOY_REVIEW", OPS, "review"),
-        duty(Seat.TRADER, "DEPLOY_REVIEW", OPS, "review"),
+        duty(GUARDIAN, "DEPLOY_REVIEW", OPS, "review"),
+        duty(TRADER, "DEPLOY_REVIEW", OPS, "review"),
     ),
-    DECIDING: (duty(Seat.OPERATOR, "DEPLOY_DECISION", OPS, "decision"),),
+    DECIDING: (duty(OPERATOR, "DEPLOY_DECISION", OPS, "decision"),),
     ESCALATED: (),
-    NOTIFYING: (duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
-    RETURNING: (duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "return"),),
+    NOTIFYING: (duty(OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
+    RETURNING: (duty(OPERATOR, "STRATEGY_MOVED", BRIDGE, "return"),),
 }
 """Who owes what in each phase; the reviews at once and in any order. `escalated` waits for the admin."""
 
@@ -271,7 +271,7 @@ def step(state: DeploymentState, env: Envelope, context: RuleContext) -> Deploym
     if isinstance(body, DeployReview):
         check_form(env, body, "4.1")
         _check_limit(body)
-        reviewed = evolve(state, guardian=body) if env.author is Seat.GUARDIAN else evolve(state, trader=body)
+        reviewed = evolve(state, guardian=body) if env.author == GUARDIAN else evolve(state, trader=body)
         return _reviewed(reviewed, env)
     if isinstance(body, DeployDecision):
         check_figures(body, decision_figures(state), "R-B1")

@@ -10,7 +10,7 @@ from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.trading import hours
 from moot.protocols.trading.messages import TradingDay
@@ -97,7 +97,7 @@ class DeskCalendar(Fold):
         session = hours.desk_day_at(now)
         return Draft(
             channel=OPS,
-            author=Seat.TIMEKEEPER,
+            author=TIMEKEEPER,
             actor=OFFICER,
             body=trading_day(session),
             key=_key(session.begins_at),

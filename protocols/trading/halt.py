@@ -10,11 +10,12 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.machine import Machine, Start
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step
 from moot.protocols.kernel.times import minutes
 from moot.protocols.trading.briefing import desk_brief, session_of
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR
 
 KIND: Final = "halt"
 RESUMED: Final = "resumed"
@@ -57,7 +58,7 @@ def open_halt(given: RuleInput) -> HaltState:
     book = context.fold_named("book")
     if book.halted:
         raise Violation("R-B5", f"the desk is halted already, by {book.halt_id}")
-    if env.author is Seat.OPERATOR and not _is_owed(context, env.author, env.body.type):
+    if env.author == OPERATOR and not _is_owed(context, env.author, env.body.type):
         raise Violation("R-B13", "the Operator halts the desk only while the Guardian is silent")
     return HaltState(
         case_id=getattr(env.body, env.body.case_field),
@@ -77,12 +78,12 @@ def check_resume(env: Envelope, context: RuleContext) -> None:
         Violation: It led to no mode that is in force, or it is no admin that ends it.
     """
     is_meant = context.conservative_a and env.case_id == context.fold_named("modes").because
-    if not is_meant or env.author is not Seat.ADMIN:
+    if not is_meant or env.author != ADMIN:
         raise Violation("K9", f"there is no open case {env.case_id}", field="case_id")
 
 
 def _is_owed(context: RuleContext, seat: Seat, kind: str) -> bool:
-    return any(o.seat is seat and kind in o.expects for state in context.cases.values() for o in state.owed)
+    return any(o.seat == seat and kind in o.expects for state in context.cases.values() for o in state.owed)
 
 
 def _asked(state: HaltState, _given: RuleInput) -> Effect:
@@ -118,7 +119,7 @@ def _is_silent(state: HaltState, given: RuleInput) -> bool:
     checks = max((getattr(case, "silent", 0) for case in context.cases.values()), default=0)
     if not state.is_unconfirmed and checks < SILENT_TICKS:
         return False
-    silences: int = context.fold_named("health").silences(Seat.GUARDIAN)
+    silences: int = context.fold_named("health").silences(GUARDIAN)
     return silences >= (1 if state.is_unconfirmed else SILENT_TICKS)
 
 
@@ -146,7 +147,7 @@ def _brief(state: HaltState, given: RuleInput) -> dict[str, Any]:
     return {
         "subject": state.case_id,
         "phase": state.phase,
-        "by": state.by.value,
+        "by": state.by,
         "desk": desk_brief(given.context),
     }
 
@@ -160,7 +161,7 @@ MACHINE: Final = Machine(
     steps={
         "resume": Step(
             phase=HALTED,
-            seat=Seat.OPERATOR,
+            seat=OPERATOR,
             channel="#b-ops",
             moves={Resume: Move((RESUMING,), _asked)},
             missed=Missed("R-B5", "void", Move((HALTED,), _stands)),
@@ -173,7 +174,7 @@ MACHINE: Final = Machine(
         ),
         "confirmation": Step(
             phase=RESUMING,
-            seat=Seat.GUARDIAN,
+            seat=GUARDIAN,
             channel="#b-risk",
             moves={ResumeConfirmed: Move((ENDED,), _confirmed)},
             missed=Missed("R-B13", "void", Move((HALTED,), _unconfirmed)),

@@ -11,13 +11,15 @@ from moot.protocols.kernel.context import Fold, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.officers import ends_outage
-from moot.protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.kernel.seats import REFEREE, Seat
 from moot.protocols.kernel.times import hours, minutes, rfc3339
 from moot.protocols.research.rights import RIGHTS as RESEARCH_RIGHTS
+from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.trading.desk_calendar import is_enabled
 from moot.protocols.trading.hours import day_in_new_york, new_york
 from moot.protocols.trading.messages import Execution, HealthCheck, Order, TradingDay
 from moot.protocols.trading.rights import RIGHTS as TRADING_RIGHTS
+from moot.protocols.trading.seats import SYSTEM_B
 
 Status = Literal["HEALTHY", "DEGRADED", "CRITICAL"]
 
@@ -199,12 +201,12 @@ class Health(Fold):
             system=system,
             timestamp=env.sent_at,
             status=status,
-            agents={seat.value: self._agent(seat) for seat in sorted(seats)},
+            agents={seat: self._agent(seat) for seat in sorted(seats)},
             metrics=metrics,
         )
         return Draft(
             channel="#admin",
-            author=Seat.REFEREE,
+            author=REFEREE,
             actor=OFFICER,
             in_reply_to=env.id,
             key=f"health/{system}/{rfc3339(nominal)}",

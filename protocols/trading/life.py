@@ -12,9 +12,10 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.seats import SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
+from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.trading.limits import PORTFOLIO
 from moot.protocols.trading.messages import (
     CheckNewStrategies,
@@ -27,6 +28,7 @@ from moot.protocols.trading.messages import (
     RecallRequest,
 )
 from moot.protocols.trading.messages.deployments import OrderType
+from moot.protocols.trading.seats import SYSTEM_B
 
 CANDIDATES, STAGING, PRODUCTION, WITHDRAWN = "candidates", "staging", "production", "withdrawn"
 
@@ -337,9 +339,9 @@ def may_move(seat: Seat, stands: str | None, to: str) -> bool:
 
     The referee returns from staging what was rejected there (R-F7).
     """
-    if seat is Seat.REFEREE:
+    if seat == REFEREE:
         return (stands, to) == (STAGING, CANDIDATES)
-    return seat is Seat.ADMIN or seat in (SYSTEM_B if stands in HELD_BY_B else WRITERS[to])
+    return seat == ADMIN or seat in (SYSTEM_B if stands in HELD_BY_B else WRITERS[to])
 
 
 def standing_of(context: RuleContext, strategy_id: str, stage: str, rule: str) -> Standing:

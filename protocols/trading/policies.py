@@ -12,7 +12,7 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.duties import case_ruling_of
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import SYSTEM_B, Seat
+from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.research.policies import audit_of
 from moot.protocols.trading.deploy import (
@@ -27,6 +27,7 @@ from moot.protocols.trading.deploy import (
 from moot.protocols.trading.halt import RESUME
 from moot.protocols.trading.life import REJECTED, STAGING
 from moot.protocols.trading.limits import ALREADY_REDUCED, HALVE
+from moot.protocols.trading.seats import SYSTEM_B
 from moot.protocols.trading.session_follow import SessionState, pruned
 from moot.protocols.trading.trade import on_halt
 
@@ -177,7 +178,7 @@ def _returned(env: Envelope, ended: DeploymentState, docket: Docket) -> Iterator
     )
     yield Draft(
         channel=BRIDGE,
-        author=Seat.REFEREE,
+        author=REFEREE,
         actor=OFFICER,
         in_reply_to=env.id,
         key=f"returned/{env.id}",

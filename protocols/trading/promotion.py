@@ -17,7 +17,6 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, check_figures
 from moot.protocols.opinion import (
     BINDING,
@@ -58,6 +57,7 @@ from moot.protocols.trading.reviewing import (
     shown,
     still_owed,
 )
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 
 KIND: Final = "promotion"
 OPS, BRIDGE = "#b-ops", "#bridge"
@@ -75,13 +75,13 @@ SHARPE, DRAWDOWN = 0.30, -0.20
 
 DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
     REVIEWING: (
-        duty(Seat.GUARDIAN, "PROMOTION_REVIEW", OPS, "review"),
-        duty(Seat.TRADER, "PROMOTION_REVIEW", OPS, "review"),
+        duty(GUARDIAN, "PROMOTION_REVIEW", OPS, "review"),
+        duty(TRADER, "PROMOTION_REVIEW", OPS, "review"),
     ),
-    CONVENING: (duty(Seat.OPERATOR, OPENER, PLACE, "panel"),),
-    DECIDING: (duty(Seat.OPERATOR, "PROMOTION_DECISION", OPS, "decision"),),
-    MOVING: (duty(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, "move"),),
-    NOTIFYING: (duty(Seat.OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
+    CONVENING: (duty(OPERATOR, OPENER, PLACE, "panel"),),
+    DECIDING: (duty(OPERATOR, "PROMOTION_DECISION", OPS, "decision"),),
+    MOVING: (duty(OPERATOR, "STRATEGY_MOVED", BRIDGE, "move"),),
+    NOTIFYING: (duty(OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
 }
 """Who owes what in each phase; the reviews at once and in any order. While a panel sits the Referee minds the time."""
 
@@ -256,7 +256,7 @@ def step(state: PromotionState, env: Envelope, context: RuleContext) -> Promotio
     check_owed(state, env, "4.3")
     if isinstance(body, PromotionReview):
         check_form(env, body, "4.3")
-        is_guardian = env.author is Seat.GUARDIAN
+        is_guardian = env.author == GUARDIAN
         state = evolve(state, guardian=body) if is_guardian else evolve(state, trader=body)
         return _reviewed(state, env, context)
     if body.type == OPENER:

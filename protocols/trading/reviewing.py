@@ -51,7 +51,7 @@ def check_form(env: Envelope, body: DeployReview | PromotionReview, rule: str) -
     Raises:
         Violation: It is the other's.
     """
-    if body.form != env.author.value:
+    if body.form != env.author:
         raise Violation(rule, f"the {env.author} fills the {env.author}'s form", field="form")
 
 
@@ -61,7 +61,7 @@ def still_owed(
     """Return what is owed besides what this message, or the ruling on this obligation, settles."""
     if obligation is not None:
         return tuple(o for o in state.owed if o.id != obligation.id)
-    return tuple(o for o in state.owed if not (o.seat is env.author and env.body.type in o.expects))
+    return tuple(o for o in state.owed if not (o.seat == env.author and env.body.type in o.expects))
 
 
 def check_owed(state: CaseState, env: Envelope, rule: str) -> None:
@@ -70,7 +70,7 @@ def check_owed(state: CaseState, env: Envelope, rule: str) -> None:
     Raises:
         Violation: It is not.
     """
-    if not any(o.seat is env.author and env.body.type in o.expects for o in state.owed):
+    if not any(o.seat == env.author and env.body.type in o.expects for o in state.owed):
         raise illegal(state, env, rule)
 
 

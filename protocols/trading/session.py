@@ -11,10 +11,10 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import SYSTEM_A
 from moot.protocols.kernel.table import check_figures, illegal
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.research.messages import StrategyMoved
+from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.trading import limits
 from moot.protocols.trading.alert import INFEASIBLE, AlertState
 from moot.protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
@@ -150,7 +150,7 @@ def _answered(state: SessionState, env: Envelope) -> Obligation | None:
     """Find what a message answers: what it says, else what its author owes of this type about the same subject."""
     author, kind = env.author, env.body.type
     for owed in state.owed:
-        if owed.seat is not author or kind not in owed.expects:
+        if owed.seat != author or kind not in owed.expects:
             continue
         if env.obligation_id is not None:
             if owed.id == env.obligation_id:

@@ -13,6 +13,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import minutes
+from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import bridge, promotion
 from moot.protocols.trading.alert import AlertState
 from moot.protocols.trading.deploy import KIND as DEPLOYMENT
@@ -20,6 +21,7 @@ from moot.protocols.trading.hours import trading_at
 from moot.protocols.trading.life import CANDIDATES, FAULTS, HELD_BY_B, STAGING, WITHDRAWN
 from moot.protocols.trading.limits import LEVELS, Breach, halving
 from moot.protocols.trading.messages import Halt, RiskAlert
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book
@@ -52,17 +54,17 @@ def _follow(
 
 
 FOLLOWS: Final[Mapping[str, Follow]] = {
-    MOVE: _follow(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, 10, 10, "4.1"),
-    REVOKE: _follow(Seat.OPERATOR, "STRATEGY_MOVED", BRIDGE, 10, 10, "R-D20"),
-    DEPLOY: _follow(Seat.OPERATOR, "DEPLOY_PROPOSAL", OPS, 10, 10, "4.1"),
-    ALERT: _follow(Seat.GUARDIAN, "RISK_ALERT", RISK, 2, 3, "R-B4", "reduce_exposure"),
-    HALT: _follow(Seat.OPERATOR, "HALT", RISK, 5, 5, "R-B13"),
-    REDUCE: _follow(Seat.TRADER, "SIGNAL", DESK, 15, 15, "R-B8"),
-    FLATTEN: _follow(Seat.TRADER, "SIGNAL", DESK, 5, 5, "K11"),
-    METRICS: _follow(Seat.GUARDIAN, "METRICS_RECORDED", BRIDGE, 10, 5, "R-D20", "skip"),
-    FEEDBACK: _follow(Seat.EVOLVER, "PERFORMANCE_FEEDBACK", BRIDGE, 120, 60, "R-B9"),
-    RECALL: _follow(Seat.GUARDIAN, "RECALL_FLAG", RISK, 10, 10, "R-B10"),
-    PROMOTE: _follow(Seat.OPERATOR, "PROMOTION_PROPOSAL", OPS, 20, 20, "4.3"),
+    MOVE: _follow(OPERATOR, "STRATEGY_MOVED", BRIDGE, 10, 10, "4.1"),
+    REVOKE: _follow(OPERATOR, "STRATEGY_MOVED", BRIDGE, 10, 10, "R-D20"),
+    DEPLOY: _follow(OPERATOR, "DEPLOY_PROPOSAL", OPS, 10, 10, "4.1"),
+    ALERT: _follow(GUARDIAN, "RISK_ALERT", RISK, 2, 3, "R-B4", "reduce_exposure"),
+    HALT: _follow(OPERATOR, "HALT", RISK, 5, 5, "R-B13"),
+    REDUCE: _follow(TRADER, "SIGNAL", DESK, 15, 15, "R-B8"),
+    FLATTEN: _follow(TRADER, "SIGNAL", DESK, 5, 5, "K11"),
+    METRICS: _follow(GUARDIAN, "METRICS_RECORDED", BRIDGE, 10, 5, "R-D20", "skip"),
+    FEEDBACK: _follow(EVOLVER, "PERFORMANCE_FEEDBACK", BRIDGE, 120, 60, "R-B9"),
+    RECALL: _follow(GUARDIAN, "RECALL_FLAG", RISK, 10, 10, "R-B10"),
+    PROMOTE: _follow(OPERATOR, "PROMOTION_PROPOSAL", OPS, 20, 20, "4.3"),
 }
 """What follows, by the name with which the steps of its obligations begin."""
 
@@ -179,7 +181,7 @@ def follow(state: SessionState, kind: str, at: datetime, *subjects: Subject) -> 
         if subject in present:
             continue
         n += 1
-        obligation_id = f"{state.case_id}/{kind}-{n}/{rule.seat.value}"
+        obligation_id = f"{state.case_id}/{kind}-{n}/{rule.seat}"
         known[obligation_id] = subject
         due_at = at + rule.within
         owed.append(

@@ -12,6 +12,7 @@ from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import hours, minutes
 from moot.protocols.trading.hours import NEW_YORK, new_york
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 
 OPS, DESK, RISK, REPORTS = "#b-ops", "#b-desk", "#b-risk", "#b-report"
 
@@ -99,7 +100,7 @@ class Track:
             return None
         nominal = min(instants)
         return Obligation(
-            f"{state.case_id}/{self.name}-{_name(state, nominal)}/{self.seat.value}",
+            f"{state.case_id}/{self.name}-{_name(state, nominal)}/{self.seat}",
             state.case_id,
             self.seat,
             (self.expects,),
@@ -140,12 +141,12 @@ def _in_session(step: timedelta) -> Span:
 TRACKS: Final[Mapping[str, Track]] = {
     track.name: track
     for track in (
-        _track("pre_market", Seat.OPERATOR, "PRE_MARKET_CHECK", OPS, 10, 5, Span("nominal_at")),
-        _track("risk", Seat.GUARDIAN, "RISK_CHECK", RISK, 4, 1, _in_session(minutes(5)), rule="R-B7"),
-        _track("desk", Seat.TRADER, "DESK_CHECK", DESK, 10, 4, _in_session(minutes(15))),
+        _track("pre_market", OPERATOR, "PRE_MARKET_CHECK", OPS, 10, 5, Span("nominal_at")),
+        _track("risk", GUARDIAN, "RISK_CHECK", RISK, 4, 1, _in_session(minutes(5)), rule="R-B7"),
+        _track("desk", TRADER, "DESK_CHECK", DESK, 10, 4, _in_session(minutes(15))),
         _track(
             "poll",
-            Seat.OPERATOR,
+            OPERATOR,
             "CHECK_NEW_STRATEGIES",
             OPS,
             10,
@@ -156,20 +157,18 @@ TRACKS: Final[Mapping[str, Track]] = {
         ),
         _track(
             "summary",
-            Seat.OPERATOR,
+            OPERATOR,
             "TRADING_SUMMARY",
             REPORTS,
             10,
             10,
             _every(hours(2), "opens_at", "closes_at", delay=hours(2)),
         ),
-        _track("close", Seat.OPERATOR, "MARKET_CLOSE", OPS, 10, 5, Span("closes_at")),
-        _track(
-            "report", Seat.OPERATOR, "DAILY_TRADING_REPORT", REPORTS, 20, 10, Span("closes_at", minutes(30))
-        ),
+        _track("close", OPERATOR, "MARKET_CLOSE", OPS, 10, 5, Span("closes_at")),
+        _track("report", OPERATOR, "DAILY_TRADING_REPORT", REPORTS, 20, 10, Span("closes_at", minutes(30))),
         _track(
             "overnight",
-            Seat.GUARDIAN,
+            GUARDIAN,
             "OVERNIGHT_RISK_CHECK",
             RISK,
             20,
@@ -177,7 +176,7 @@ TRACKS: Final[Mapping[str, Track]] = {
             _every(hours(12), "closes_at", "ends_at", delay=hours(12)),
             rule="R-B7",
         ),
-        _track("weekly", Seat.OPERATOR, "WEEKLY_TRADING_REPORT", REPORTS, 20, 10, Span("weekly_at")),
+        _track("weekly", OPERATOR, "WEEKLY_TRADING_REPORT", REPORTS, 20, 10, Span("weekly_at")),
     )
 }
 """What a session owes at set times, by name; the page on System B has the same table."""

@@ -10,7 +10,6 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.table import Duty, illegal
 from moot.protocols.kernel.times import minutes
 from moot.protocols.trading.briefing import desk_brief, session_of
@@ -19,6 +18,7 @@ from moot.protocols.trading.messages import Execution, NoOrder, Order, Signal
 from moot.protocols.trading.messages.deployments import OrderType
 from moot.protocols.trading.messages.desk import Side
 from moot.protocols.trading.no_order import Wish, check_growth, check_reason, facts_of, most, reason_for
+from moot.protocols.trading.seats import TRADER
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book
@@ -105,7 +105,7 @@ class TradeState(CaseState):
 def _owed(
     state: TradeState, env: Envelope, expects: tuple[str, ...], step: str, within: int
 ) -> tuple[Obligation, ...]:
-    duty = Duty(Seat.TRADER, expects, DESK, minutes(within), minutes(within), step)
+    duty = Duty(TRADER, expects, DESK, minutes(within), minutes(within), step)
     return (duty.owed(state.case_id, env),)
 
 

@@ -11,7 +11,6 @@ from moot.protocols.escalation.watch import Condition, Source
 from moot.protocols.kernel.context import Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.seats import SYSTEM_B
 from moot.protocols.research.triggers import ConsecutiveTimeouts
 from moot.protocols.trading.alert import INFEASIBLE, AlertState
 from moot.protocols.trading.alert import KIND as ALERT_KIND
@@ -19,6 +18,7 @@ from moot.protocols.trading.deploy import ESCALATED, DeploymentState, guardian_s
 from moot.protocols.trading.halt import LIMIT
 from moot.protocols.trading.limits import breaches
 from moot.protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
+from moot.protocols.trading.seats import SYSTEM_B
 from moot.protocols.trading.session_follow import risk_key
 
 HALT_KIND: Final = "halt"

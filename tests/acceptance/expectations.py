@@ -44,7 +44,7 @@ class Expectation:
 
 
 def _value(env: Envelope, body: dict[str, Any], name: str) -> Any:
-    special = {"from": env.author.value, "in": env.channel, "case": env.case_id, "actor": env.actor.kind}
+    special = {"from": env.author, "in": env.channel, "case": env.case_id, "actor": env.actor.kind}
     if name in special and name not in body:
         return special[name]
     value: Any = body

@@ -17,7 +17,7 @@ from moot.channels.log.file import SCHEMA
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import Durability, SqliteBus
 from moot.protocols.kernel.envelope import Draft
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
 from tests.doubles.tiny import Said, TinyAdmission, decode
 
 SUBSCRIBERS = 6
@@ -32,7 +32,7 @@ def wall() -> datetime:
 
 def a_draft(n: int) -> Draft:
     body = Said(text="the gap between train and validation is wide: halve the size, stop at 5 %", weight=0.25)
-    return Draft(channel="#open", author=Seat.CRITIC, body=body, key=f"case_20260223_1030/round-1/critic/{n}")
+    return Draft(channel="#open", author=CRITIC, body=body, key=f"case_20260223_1030/round-1/critic/{n}")
 
 
 async def _deliver(messages: int, burst: int) -> float:

@@ -37,8 +37,8 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Gate, Rules
-from moot.protocols.kernel.seats import SYSTEM_A
 from moot.protocols.research.messages import Reflection
+from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.rulebook import VERSION
 from tests.benchmarks.bench_docket import Crowded, crowded
 from tests.doubles import bodies

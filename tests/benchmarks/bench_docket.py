@@ -18,10 +18,10 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.rules import Gate, Rules
-from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.research.calendar import Calendar
 from moot.protocols.research.messages import CycleContext, CycleTrigger
-from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
+from moot.protocols.rulebook import BOTS, CHANNEL_OF, VERSION, rules
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START
@@ -59,9 +59,7 @@ class Crowded(Calendar):
         return min(self.left, self.at_once - docket.context.running.get("cycle", 0))
 
     def _trigger(self, n: int) -> Draft:
-        return Draft(
-            channel="#a-arena", author=Seat.TIMEKEEPER, actor=OFFICER, body=self._body, key=f"crowd/{n}"
-        )
+        return Draft(channel="#a-arena", author=TIMEKEEPER, actor=OFFICER, body=self._body, key=f"crowd/{n}")
 
 
 def crowded(cycles: int) -> Rules:
@@ -137,7 +135,7 @@ def debate_log(debates: int = DEBATES) -> tuple[Envelope, ...]:
         durability="none",
         moot_version="test",
     )
-    publish(Draft(channel="#admin", author=Seat.TIMEKEEPER, actor=OFFICER, body=started, key="started/1"))
+    publish(Draft(channel="#admin", author=TIMEKEEPER, actor=OFFICER, body=started, key="started/1"))
     while True:
         trigger = next(iter(docket.due(START + timedelta(milliseconds=10 * len(log)))), None)
         if trigger is not None:

@@ -21,7 +21,7 @@ from moot.channels.log import batching, sqlite, writer
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import SqliteBus
 from moot.protocols.kernel.envelope import GENESIS, Draft, Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import EXPLORER
 from tests.doubles.tiny import Numbered, Said, Ticks, TinyAdmission, decode, numbered, said
 
 
@@ -609,7 +609,7 @@ def test_what_is_read_equals_what_was_delivered(backend: Backend) -> None:
                 bus.publish(
                     Draft(
                         channel="#open",
-                        author=Seat.EXPLORER,
+                        author=EXPLORER,
                         body=Said(text="x", weight=n / 21),
                         obligation_id=f"c/{n}/explorer",
                         attempt=n,

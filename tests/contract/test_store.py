@@ -27,6 +27,8 @@ from moot.memory.sqlite import SqliteStore
 from moot.memory.store import Applied, Store, digest, rebuild
 from moot.memory.view import MemoryView
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import EVOLVER
+from moot.protocols.trading.seats import OPERATOR
 from tests.doubles.memory_log import Log, a_week, many, principle
 
 T = TypeVar("T")
@@ -404,15 +406,15 @@ class StoreMachine(RuleBasedStateMachine):
             self.model.now["principles"].update({f"p{n}": count + k for k, n in enumerate(ids)})
         self.applied(in_effect)
 
-    @rule(n=IDS, to=st.sampled_from(STAGES), author=st.sampled_from([Seat.EVOLVER, Seat.OPERATOR]))
+    @rule(n=IDS, to=st.sampled_from(STAGES), author=st.sampled_from([EVOLVER, OPERATOR]))
     def move(self, n: int, to: str, author: Seat) -> None:
         self.log.moved(f"s{n}", to, author=author)
         strategies = self.model.now["strategies"]
         stands, moves = strategies.get(f"s{n}", (None, []))
         if stands in HELD:
-            may = author is Seat.OPERATOR
+            may = author == OPERATOR
         else:
-            may = (to == "candidates") == (author is Seat.EVOLVER)
+            may = (to == "candidates") == (author == EVOLVER)
         if may:
             strategies[f"s{n}"] = (to, [*moves, to])
         self.applied(True)

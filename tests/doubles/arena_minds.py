@@ -12,8 +12,9 @@ from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.sessions import SessionStore
 from moot.bots.seats.writer import Work, Writer
 from moot.memory.inmemory import InMemoryStore
+from moot.protocols.arena.seats import ARENA
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.seats import ARENA, Seat
+from moot.protocols.kernel.seats import Seat
 from tests.doubles.arena_table import ArenaTable
 from tests.doubles.views import run
 

@@ -6,15 +6,16 @@ from typing import Any, Final
 
 from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Finding, HookResult, Review, RunFault
 from moot.protocols.arena.record import audit_record
+from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.state import RunState
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from tests.doubles.table import Table
 
 TASK: Final = {"task_id": "t1", "initial_prompt": "Plan the widget.", "session_id": "s1"}
 NOTEBOOK: Final = {"notebook_id": "nb", "profile": "auto", "tools": ["notebook_describe", "notebook_query"]}
 
-SEAT_OF: Final = {"before": Seat.PLANNER, "during": Seat.REVIEWER, "after": Seat.FINALIZER}
+SEAT_OF: Final = {"before": PLANNER, "during": REVIEWER, "after": FINALIZER}
 
 
 class ArenaTable(Table):
@@ -32,7 +33,7 @@ class ArenaTable(Table):
         config = {"notebook_enabled": notebook is not None, **(config or {})}
         given = {key: value for key, value in {**TASK, **task}.items() if value is not None}
         body = ArenaTask(config=config, task=given, notebook=notebook, parent_id=parent_id)
-        env = self.say(Seat.ADMIN, body, channel="#r-arena")
+        env = self.say(ADMIN, body, channel="#r-arena")
         self.run_id = env.case_id or env.body.run_id  # type: ignore[attr-defined]
         return env
 
@@ -66,7 +67,7 @@ class ArenaTable(Table):
 
     def draft(self, text: str = "A plan.", **over: Any) -> Envelope:
         """Let the Planner draft."""
-        return self.say(Seat.PLANNER, Draft(**{"round_index": self.state.round_index, "text": text, **over}))
+        return self.say(PLANNER, Draft(**{"round_index": self.state.round_index, "text": text, **over}))
 
     def review(self, text: str, **over: Any) -> Envelope:
         """Let the Reviewer review, in its resumed session."""
@@ -79,15 +80,15 @@ class ArenaTable(Table):
             "resume_ref": state.resume_ref,
             "unresolved": state.unresolved,
         }
-        return self.say(Seat.REVIEWER, Review(**{**fields, **over}))
+        return self.say(REVIEWER, Review(**{**fields, **over}))
 
-    def fault(self, seat: Seat = Seat.REVIEWER, fault: Any = "SAFETY_VIOLATION") -> Envelope:
+    def fault(self, seat: Seat = REVIEWER, fault: Any = "SAFETY_VIOLATION") -> Envelope:
         """Let a seat's shell stop its mind."""
         return self.say(seat, RunFault(fault=fault, tool="write_file", detail="path ./x"))
 
     def final(self, text: str = "The plan.") -> Envelope:
         """Let the Finalizer give its output."""
-        return self.say(Seat.FINALIZER, FinalOutput(text=text))
+        return self.say(FINALIZER, FinalOutput(text=text))
 
     def record(self) -> dict[str, Any]:
         """Return the audit record of the run."""

@@ -15,7 +15,7 @@ from moot.protocols.kernel.envelope import BOT, GENESIS, OFFICER, Actor, Draft, 
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import SocietyStarted, SocietyStopped
 from moot.protocols.kernel.rules import Gate
-from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, TIMEKEEPER, Seat
 from moot.protocols.research.messages import ResearchNote
 from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
 from tests.doubles.answers import Answers
@@ -86,7 +86,7 @@ class Chance:
 
     def timekeeper(self, body: Message, key: str) -> None:
         """Say something of the society's life."""
-        self.publish(Draft(channel="#admin", author=Seat.TIMEKEEPER, actor=OFFICER, body=body, key=key))
+        self.publish(Draft(channel="#admin", author=TIMEKEEPER, actor=OFFICER, body=body, key=key))
 
     def publish(self, draft: Draft) -> Envelope | None:
         """Sequence and fold one draft; None for a duplicate."""

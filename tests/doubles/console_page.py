@@ -18,7 +18,7 @@ from moot.channels.gateway import address
 from moot.channels.log.lease import Lease
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
 from moot.society import Plan, Society
 
 BEGINS: Final = datetime(2026, 2, 22, 20, 0, tzinfo=UTC)
@@ -50,7 +50,7 @@ def is_asked(society: Society) -> bool:
     """Say whether an escalation is open and the Critic owes something."""
     docket = society.host.docket
     is_open = any(case.kind == "escalation" and case.phase == "open" for case in docket.cases.values())
-    return is_open and any(owed.seat is Seat.CRITIC for owed in docket.open.values())
+    return is_open and any(owed.seat == CRITIC for owed in docket.open.values())
 
 
 @dataclass(slots=True)

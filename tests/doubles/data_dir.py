@@ -12,7 +12,7 @@ from moot.channels.bus import Head
 from moot.channels.log.file import open_log
 from moot.channels.log.head import write_head
 from moot.protocols.kernel.envelope import Envelope, with_hash
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.table import Table
 
@@ -42,11 +42,11 @@ def a_debate(table: Table | None = None, **over: Any) -> Table:
     table = table or Table()
     cycle = table.last("CYCLE_TRIGGER").body.cycle_id  # type: ignore[attr-defined]
     table.wait(minutes=3)
-    table.say(Seat.EXPLORER, bodies.hypothesis(cycle, **over))
+    table.say(EXPLORER, bodies.hypothesis(cycle, **over))
     table.wait(minutes=6)
-    table.say(Seat.CRITIC, bodies.assessment(1))
+    table.say(CRITIC, bodies.assessment(1))
     table.wait(minutes=24)
-    table.say(Seat.EXPLORER, bodies.rebuttal(2))
+    table.say(EXPLORER, bodies.rebuttal(2))
     table.wait(minutes=31)
-    table.say(Seat.EVOLVER, bodies.verdict("REJECT"))
+    table.say(EVOLVER, bodies.verdict("REJECT"))
     return table

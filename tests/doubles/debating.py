@@ -6,14 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
+from moot.protocols.kernel.seats import REFEREE as REFEREE_SEAT
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.debate_table import Phase
+from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
+from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
 from tests.doubles import bodies
 from tests.doubles.table import Table
 
-EXPLORER, CRITIC, EVOLVER, ADMIN, REFEREE = Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER, Seat.ADMIN, Seat.REFEREE
+EXPLORER, CRITIC, EVOLVER, ADMIN, REFEREE = EXPLORER_SEAT, CRITIC_SEAT, EVOLVER_SEAT, ADMIN_SEAT, REFEREE_SEAT
 
 
 def cycle_of(table: Table) -> str:

@@ -17,8 +17,9 @@ from moot.memory.evidence import InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import SYSTEM_B, Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.research.messages import Strategy
+from moot.protocols.trading.seats import SYSTEM_B
 from tests.doubles import bodies
 from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.views import run
@@ -53,7 +54,7 @@ class MindedDesk(DeskTable):
         self.candidate(strategy_id, strategy=strategy)
         way = ["candidates", "staging", "production"]
         for before, after in pairwise(way[: way.index(to) + 1]):
-            self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, from_=before, to=after))
+            self.tell(ADMIN, bodies.moved(strategy_id=strategy_id, from_=before, to=after))
 
     def shown(self, owed: Obligation, **over: Any) -> View:
         """Show an obligation to its mind: the log of its case and of the case above it."""

@@ -13,7 +13,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.rules import Gate
-from moot.protocols.kernel.seats import SYSTEM_B, Seat
+from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
 from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.book import Book
@@ -21,6 +21,10 @@ from moot.protocols.trading.desk_calendar import DeskCalendar
 from moot.protocols.trading.health import Health
 from moot.protocols.trading.hours import new_york
 from moot.protocols.trading.life import Life
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import SYSTEM_B
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from moot.protocols.trading.session import SESSION
 from moot.protocols.trading.session_follow import SessionState
 from tests.doubles import bodies
@@ -28,7 +32,7 @@ from tests.doubles.copying import replace
 from tests.doubles.table import Table
 
 MONDAY = date(2026, 2, 23)
-OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
+OPERATOR, GUARDIAN, TRADER = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT
 
 
 def at(hour: int, minute: int = 0, day: date = MONDAY) -> datetime:
@@ -79,7 +83,7 @@ class DeskTable(Table):
             durability="none",
             moot_version="test",
         )
-        self.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
+        self.post(TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
         self.officers()
 
     # ---------------------------------------------------------------- questions
@@ -157,17 +161,17 @@ class DeskTable(Table):
 
     def candidate(self, strategy_id: str = "strat_1", **over: Any) -> None:
         """Let an admin put a strategy among the candidates."""
-        self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, **over))
+        self.tell(ADMIN, bodies.moved(strategy_id=strategy_id, **over))
 
     def staged(self, strategy_id: str = "strat_1") -> None:
         """Let an admin put a strategy into staging, without asking anybody."""
         self.candidate(strategy_id)
-        self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, from_="candidates", to="staging"))
+        self.tell(ADMIN, bodies.moved(strategy_id=strategy_id, from_="candidates", to="staging"))
 
     def produced(self, strategy_id: str = "strat_1") -> None:
         """Let an admin put a strategy into production, where it is traded, without asking anybody."""
         self.staged(strategy_id)
-        self.tell(Seat.ADMIN, bodies.moved(strategy_id=strategy_id, from_="staging", to="production"))
+        self.tell(ADMIN, bodies.moved(strategy_id=strategy_id, from_="staging", to="production"))
 
     def hold(self, strategy_id: str, symbol: str, quantity: int, price: float = 100.0) -> None:
         """Let a strategy buy or sell: signal, order and fill in the open session."""

@@ -10,8 +10,9 @@ from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import Audit, ClockSet, ConfigChanged, PersonNamed
 from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER, Seat
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.research.seats import CRITIC
 from tests.doubles.biglog import Chance
 
 SATURDAY = datetime(2026, 2, 28, 9, tzinfo=UTC)
@@ -26,7 +27,7 @@ class Life(Chance):
             Draft(
                 channel=channel,
                 author=seat,
-                actor=Actor("human", "test", "eve" if seat is Seat.VIEWER else "ann"),
+                actor=Actor("human", "test", "eve" if seat == VIEWER else "ann"),
                 body=body,
                 case_id=case_id,
                 key=f"test/ann/{self.seq}",
@@ -58,11 +59,11 @@ def full_life(seed: int = 14, data: dict[str, Any] | None = None) -> list[Envelo
     go(8)
     _people(life)
     go(4)
-    life.mute = {Seat.CRITIC}
+    life.mute = {CRITIC}
     go(9)
     life.mute = set()
     escalation = life.until_open("escalation")
-    life.person(Seat.ADMIN, EscalationAnswer(option=1, text=""), "#admin", escalation)
+    life.person(ADMIN, EscalationAnswer(option=1, text=""), "#admin", escalation)
     life.stop()
     life.start(clock="accelerated", speed=4.0)
     _clock(life)
@@ -77,8 +78,8 @@ def full_life(seed: int = 14, data: dict[str, Any] | None = None) -> list[Envelo
 
 def _people(life: Life) -> None:
     """Let people speak: notes, a refusal, overrides, a seat taken and released, a stop, a name."""
-    life.person(Seat.VIEWER, Note(text="well said"), "#a-arena")
-    life.person(Seat.ADMIN, Note(text="mind the gap", about_case_id=None), "#admin")
+    life.person(VIEWER, Note(text="well said"), "#a-arena")
+    life.person(ADMIN, Note(text="mind the gap", about_case_id=None), "#admin")
     refused = Audit(
         event="refused",
         seat="critic",
@@ -88,23 +89,19 @@ def _people(life: Life) -> None:
         truncated=False,
     )
     life.publish(
-        Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=refused, key=f"audit/{life.seq}/1")
+        Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=refused, key=f"audit/{life.seq}/1")
     )
-    life.person(Seat.ADMIN, SeatTaken(seat="explorer", user_id="ann", reason="my turn"), "#admin")
+    life.person(ADMIN, SeatTaken(seat="explorer", user_id="ann", reason="my turn"), "#admin")
     debate = life.until_open("debate")
     life.live(until=life.now + timedelta(minutes=20))
-    life.person(Seat.ADMIN, SeatReleased(seat="explorer", user_id="ann", reason="done"), "#admin")
-    life.person(
-        Seat.ADMIN, Override(case_id=debate, verdict="REJECT", why="I know better"), "#a-arena", debate
-    )
+    life.person(ADMIN, SeatReleased(seat="explorer", user_id="ann", reason="done"), "#admin")
+    life.person(ADMIN, Override(case_id=debate, verdict="REJECT", why="I know better"), "#a-arena", debate)
     life.live(until=life.now + timedelta(hours=2))
-    life.person(Seat.ADMIN, Override(case_id=debate, verdict="APPROVE", why="after all"), "#a-arena", debate)
+    life.person(ADMIN, Override(case_id=debate, verdict="APPROVE", why="after all"), "#a-arena", debate)
     cycle = life.until_open("cycle")
-    life.person(Seat.ADMIN, Stop(scope=cycle, why="enough of it"), "#admin")
+    life.person(ADMIN, Stop(scope=cycle, why="enough of it"), "#admin")
     named = PersonNamed(platform="test", user_id="u_17", display_name="Ann Lee")
-    life.publish(
-        Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=named, key="named/test/u_17/0")
-    )
+    life.publish(Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=named, key="named/test/u_17/0"))
 
 
 def _clock(life: Life) -> None:

@@ -17,7 +17,7 @@ import structlog
 from moot.channels.backoff import Backoff
 from moot.channels.gateway.process import Mirroring, run_gateway
 from moot.channels.surface import load_surface
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER
 
 
 def mirroring(dotted: str, options: dict[str, Any]) -> Mirroring:
@@ -30,7 +30,7 @@ async def main(options: dict[str, Any]) -> None:
         None,
         {name: mirroring(*how) for name, how in options["surfaces"].items()},
         data_dir=Path(options["data_dir"]),
-        authority=lambda _platform, user_id: Seat.ADMIN if user_id in admins else Seat.VIEWER,
+        authority=lambda _platform, user_id: ADMIN if user_id in admins else VIEWER,
         stop=asyncio.Event(),
         backoff=Backoff(first_s=options.get("first_s", 0.005), most_s=0.05),
     )

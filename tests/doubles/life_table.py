@@ -11,10 +11,12 @@ from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.rules import Gate
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
+from moot.protocols.research.seats import EVOLVER
 from moot.protocols.rulebook import rules
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.life import Life, Standing
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
@@ -109,9 +111,7 @@ class LifeTable(Table):
             is_early_close=False,
         )
         self.docket.demand(
-            Draft(
-                channel="#b-ops", author=Seat.TIMEKEEPER, actor=OFFICER, key=f"desk/{session_id}", body=body
-            )
+            Draft(channel="#b-ops", author=TIMEKEEPER, actor=OFFICER, key=f"desk/{session_id}", body=body)
         )
         self.officers()
         return session_id
@@ -132,7 +132,7 @@ class LifeTable(Table):
             pnl_pct=pnl_pct,
             trades=0,
         )
-        return self.tell(Seat.OPERATOR, body, f"session_{self.days}")
+        return self.tell(OPERATOR, body, f"session_{self.days}")
 
     def trade_days(self, n: int) -> None:
         """Open and close so many desk days, one a calendar day."""
@@ -154,7 +154,7 @@ class LifeTable(Table):
             promotions=(),
             recalls=(),
         )
-        self.tell(Seat.OPERATOR, body, f"session_{self.days}")
+        self.tell(OPERATOR, body, f"session_{self.days}")
 
     def signal(self, quantity: int = 100, price: float = 100.0, strategy_id: str = "strat_1") -> str:
         """Say a BUY; return its trade."""
@@ -168,7 +168,7 @@ class LifeTable(Table):
             confidence=0.8,
             reason="it rises",
         )
-        return self.tell(Seat.TRADER, body).case_id or ""
+        return self.tell(TRADER, body).case_id or ""
 
     def order(self, trade: str, quantity: int = 100, price: float = 100.0) -> None:
         """Place the order of a trade."""
@@ -180,8 +180,8 @@ class LifeTable(Table):
             order_type="limit",
             limit_price=price,
         )
-        owed = next(o for o in self.docket.owed_by(Seat.TRADER) if o.case_id == trade)
-        env = self.say(Seat.TRADER, body, owed=owed)
+        owed = next(o for o in self.docket.owed_by(TRADER) if o.case_id == trade)
+        env = self.say(TRADER, body, owed=owed)
         assert self.broke(env) == ""
 
     def buy(self, quantity: int = 100, price: float = 100.0) -> None:
@@ -197,11 +197,11 @@ class LifeTable(Table):
             slippage_bps=0.0,
             status="filled",
         )
-        self.say(Seat.TRADER, body)
+        self.say(TRADER, body)
 
     # ---------------------------------------------------------------- strategies
 
-    def move(self, from_: str | None, to: str, seat: Seat = Seat.ADMIN, **over: Any) -> Envelope:
+    def move(self, from_: str | None, to: str, seat: Seat = ADMIN, **over: Any) -> Envelope:
         """Move a strategy by a word that stands alone, by default an admin's."""
         how = {"user": over.pop("user", "")}
         return self.tell(seat, bodies.moved(**{"from_": from_, "to": to, **over}), **how)
@@ -214,17 +214,17 @@ class LifeTable(Table):
     def propose(self, strategy_id: str = "strat_1", **over: Any) -> str:
         """Propose a deployment; return its case."""
         fields = {"strategy_id": strategy_id, "backtest_metrics": {}, "risk_profile": {}, **over}
-        self.tell(Seat.OPERATOR, t.DeployProposal(**fields))
+        self.tell(OPERATOR, t.DeployProposal(**fields))
         return self.last("DEPLOY_PROPOSAL").case_id or ""
 
     def deploy(self, strategy_id: str = "strat_1") -> None:
         """Stage a strategy and deploy it by row 3."""
         self.stage(strategy_id)
         self.propose(strategy_id)
-        self.say(Seat.GUARDIAN, guardian())
-        self.say(Seat.TRADER, trader())
-        self.say(Seat.OPERATOR, decision("DEPLOY", 3))
-        self.say(Seat.OPERATOR, notice(strategy_id=strategy_id))
+        self.say(GUARDIAN, guardian())
+        self.say(TRADER, trader())
+        self.say(OPERATOR, decision("DEPLOY", 3))
+        self.say(OPERATOR, notice(strategy_id=strategy_id))
 
     def broke(self, env: Envelope) -> str:
         """Return the rule that a message broke, "" for none."""
@@ -233,8 +233,8 @@ class LifeTable(Table):
 
     def obligations(self) -> set[tuple[str, str]]:
         """Return who owes what, officers and people aside."""
-        seats = (Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER, Seat.EVOLVER)
-        return {(o.seat.value, o.expects[0]) for o in self.docket.open.values() if o.seat in seats}
+        seats = (OPERATOR, GUARDIAN, TRADER, EVOLVER)
+        return {(o.seat, o.expects[0]) for o in self.docket.open.values() if o.seat in seats}
 
 
 def guardian(risk: str = "acceptable", limit: float = 0.02) -> t.DeployReview:

@@ -13,8 +13,8 @@ from moot.channels.outbox.pacing import UNPACED
 from moot.channels.showing.rendering import card
 from moot.channels.slack import SlackSurface
 from moot.channels.surface import ActReply, InboundAct, Memory, PlatformMessageId, Posting
-from moot.protocols.kernel.catalogue import CHANNELS
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.rulebook import CHANNELS
 from tests.doubles.slack_faults import Limits
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.surface_memory import SurfaceMemory

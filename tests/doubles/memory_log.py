@@ -4,10 +4,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from moot.protocols.arena.messages import ArenaTask, FinalOutput, RunTerminated
+from moot.protocols.arena.seats import FINALIZER
 from moot.protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR, Seat
 from moot.protocols.research.messages import (
     ApprovedChange,
     ArchitectureProposal,
@@ -30,7 +31,9 @@ from moot.protocols.research.messages import (
     ThresholdsAdjusted,
     Window,
 )
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.protocols.trading.messages import MetricsRecorded, Realised
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 MOMENTUM = Strategy(archetype="momentum", params={"fast": 10, "slow": 50.5}, symbols=("SP500",))
@@ -58,24 +61,24 @@ class Log:
         return env
 
     def note(self, title: str = "nothing") -> Envelope:
-        return self.post(Seat.EXPLORER, ResearchNote(title=title, findings=(), sources=()))
+        return self.post(EXPLORER, ResearchNote(title=title, findings=(), sources=()))
 
     def record(self, record_id: str, *, causal: bool = False, **fields: Any) -> Envelope:
-        author = fields.pop("author", Seat.EVOLVER)
+        author = fields.pop("author", EVOLVER)
         at = fields.pop("sent_at", None)
         return self.post(author, record(record_id, causal=causal, **fields), at=at)
 
     def hypothesis(self, hypothesis_id: str, lineage_id: str = "", strategy: Strategy = MOMENTUM) -> Envelope:
-        return self.post(Seat.EXPLORER, hypothesis(hypothesis_id, lineage_id, strategy))
+        return self.post(EXPLORER, hypothesis(hypothesis_id, lineage_id, strategy))
 
     def revised(self, hypothesis_id: str, strategy: Strategy) -> Envelope:
         body = RevisedHypothesis(
             hypothesis_id=hypothesis_id, statement="", rationale="", strategy=strategy, addressed=()
         )
-        return self.post(Seat.EXPLORER, body)
+        return self.post(EXPLORER, body)
 
     def backtest(self, hypothesis_id: str, *, passed: bool = True, sharpe: float = 0.5) -> Envelope:
-        return self.post(Seat.EVOLVER, backtest(hypothesis_id, passed=passed, sharpe=sharpe))
+        return self.post(EVOLVER, backtest(hypothesis_id, passed=passed, sharpe=sharpe))
 
     def moved(
         self,
@@ -96,7 +99,7 @@ class Log:
             reason=reason,
             strategy=strategy,
         )
-        return self.post(author or (Seat.EVOLVER if to == "candidates" else Seat.OPERATOR), body)
+        return self.post(author or (EVOLVER if to == "candidates" else OPERATOR), body)
 
     def metrics(
         self,
@@ -105,7 +108,7 @@ class Log:
         *,
         pnl: float = 1.0,
         sharpe: float | None = None,
-        author: Seat = Seat.GUARDIAN,
+        author: Seat = GUARDIAN,
     ) -> Envelope:
         realised = Realised(pnl=pnl, sharpe_30d=sharpe, n=20, max_drawdown=-0.01, trades=2)
         return self.post(author, MetricsRecorded(date=date, strategy_id=strategy_id, realised=realised))
@@ -113,7 +116,7 @@ class Log:
     def principles(self, *principles: Principle) -> Envelope:
         window = Window(from_=self.at - timedelta(days=1), to=self.at)
         return self.post(
-            Seat.EVOLVER, PrincipleSynthesis(cycle_id="cycle_1", window=window, principles=principles)
+            EVOLVER, PrincipleSynthesis(cycle_id="cycle_1", window=window, principles=principles)
         )
 
     def proposals(self, period: str, **changes: str) -> Envelope:
@@ -121,7 +124,7 @@ class Log:
             ProposedChange(change_id=change_id, scope="system", description=text, expected_benefit="")
             for change_id, text in changes.items()
         )
-        return self.post(Seat.EXPLORER, ArchitectureProposal(period=period, proposals=proposed))
+        return self.post(EXPLORER, ArchitectureProposal(period=period, proposals=proposed))
 
     def run(
         self,
@@ -134,12 +137,12 @@ class Log:
     ) -> Envelope:
         """Open a run of the Arena for an approved change, and end it."""
         self.post(
-            Seat.EVOLVER,
+            EVOLVER,
             ArenaTask(run_id=run_id, parent_id=parent_id, config={}, task={"task_id": change_id}),
         )
-        self.post(Seat.FINALIZER, FinalOutput(run_id=run_id, text=output))
+        self.post(FINALIZER, FinalOutput(run_id=run_id, text=output))
         body = RunTerminated(run_id=run_id, state=state, reason="APPROVED: it is", rounds=1)  # type: ignore[arg-type]
-        return self.post(Seat.ORCHESTRATOR, body)
+        return self.post(ORCHESTRATOR, body)
 
     def architecture(
         self,
@@ -166,14 +169,14 @@ class Log:
             deferred=deferred,
             rejected=rejected,
         )
-        return self.post(Seat.EVOLVER, body)
+        return self.post(EVOLVER, body)
 
-    def adjusted(self, period: str, after: dict[str, float], author: Seat = Seat.CRITIC) -> Envelope:
+    def adjusted(self, period: str, after: dict[str, float], author: Seat = CRITIC) -> Envelope:
         return self.post(author, ThresholdsAdjusted(period=period, before={}, after=after))
 
     def override(self, case_id: str, override_id: str) -> Envelope:
         body = Override(override_id=override_id, case_id=case_id, verdict="APPROVE", why="it is good")
-        return self.post(Seat.ADMIN, body, key=f"cli/{override_id}")
+        return self.post(ADMIN, body, key=f"cli/{override_id}")
 
 
 def record(record_id: str, *, causal: bool = False, **fields: Any) -> CausalRecord | Reflection:

@@ -14,7 +14,7 @@ from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Gate
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
 from moot.protocols.kernel.table import check_figures
 from moot.protocols.rulebook import rules
 from moot.protocols.trading import life
@@ -25,12 +25,15 @@ from moot.protocols.trading.bridge import RECALL
 from moot.protocols.trading.halt import HALT
 from moot.protocols.trading.health import Health
 from moot.protocols.trading.policies import DeskPolicies
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from moot.protocols.trading.trade import TRADE, TradeState, check_execution
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
 
-TRADER, GUARDIAN, OPERATOR = Seat.TRADER, Seat.GUARDIAN, Seat.OPERATOR
+TRADER, GUARDIAN, OPERATOR = TRADER_SEAT, GUARDIAN_SEAT, OPERATOR_SEAT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +136,7 @@ class MoneyTable(Table):
     def start_with(self, config: dict[str, Any]) -> None:
         """Say SOCIETY_STARTED with a configuration."""
         body = self.started.model_copy(update={"config": {"schedules": {}, **config}})
-        self.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
+        self.post(TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
 
     def publish(self, draft: Draft) -> Envelope | None:
         """Remember how a society is started."""
@@ -162,7 +165,7 @@ class MoneyTable(Table):
     def tell(self, seat: Seat, body: Message, case_id: str | None = None, **how: Any) -> Envelope:
         """Post in the type's channel, as an answer when the seat owes it, then let the officers act."""
         row = next(row for row in self.rules.matrix.rows if row.type == body.type)
-        owed = [o for o in self.docket.open.values() if o.seat is seat and body.type in o.expects]
+        owed = [o for o in self.docket.open.values() if o.seat == seat and body.type in o.expects]
         if found := [o for o in owed if case_id in (None, o.case_id)]:
             how.setdefault("owed", found[0])
             case_id = None if body.type == "HALT" else found[0].case_id
@@ -180,7 +183,7 @@ class MoneyTable(Table):
         before = None
         for stage in way[: way.index(to) + 1]:
             body = bodies.moved(strategy_id, from_=before, to=stage, strategy=what)
-            assert self.broke(self.tell(Seat.ADMIN, body)) == ("", None)
+            assert self.broke(self.tell(ADMIN, body)) == ("", None)
             before = stage
 
     def withdraw(self, strategy_id: str = "strat_1") -> None:
@@ -201,7 +204,7 @@ class MoneyTable(Table):
             is_early_close=False,
         )
         key = f"desk/{session_id}"
-        self.docket.demand(Draft(channel="#b-ops", author=Seat.TIMEKEEPER, actor=OFFICER, key=key, body=body))
+        self.docket.demand(Draft(channel="#b-ops", author=TIMEKEEPER, actor=OFFICER, key=key, body=body))
         self.officers()
         return session_id
 
@@ -303,7 +306,7 @@ class MoneyTable(Table):
 
     def halt(self, seat: Seat = GUARDIAN) -> Envelope:
         """Post a HALT."""
-        return self.tell(seat, t.Halt(reason="too risky", by=seat.value))
+        return self.tell(seat, t.Halt(reason="too risky", by=seat))
 
     def alert(self, level: str = "WARNING", **over: Any) -> Envelope:
         """Post a RISK_ALERT of the session."""

@@ -15,8 +15,8 @@ from moot.channels.discord import DiscordSurface
 from moot.channels.showing.rendering import card
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
 from moot.protocols.escalation.messages import Escalation, Option
-from moot.protocols.kernel.catalogue import CHANNELS
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
+from moot.protocols.rulebook import CHANNELS
 from tests.doubles import gateway_running
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.read_back import from_discord
@@ -73,7 +73,7 @@ def escalation(log: SmallLog, id: str = "esc_20260222_1338") -> Posting:
             Option(n=2, label="Deploy", effect="deploy"),
         ),
     )
-    envelope = log.append(body, channel="#admin", author=Seat.REFEREE, case_id=id)
+    envelope = log.append(body, channel="#admin", author=REFEREE, case_id=id)
     return Posting(
         seq=envelope.seq,
         envelope=envelope,

@@ -6,9 +6,10 @@ from typing import Any
 
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.contract import ROLES, Contract, as_json
 from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
+from moot.protocols.panel.seats import SYNTHESIZER
 from moot.protocols.panel.state import PanelState
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis
 from tests.doubles.table import Table
@@ -38,7 +39,7 @@ class PanelTable(Table):
             "content_ref": "paper/0123456789abcdef",
             **over,
         }
-        env = self.say(Seat.ADMIN, PanelOpened(**fields), channel="#r-panel")
+        env = self.say(ADMIN, PanelOpened(**fields), channel="#r-panel")
         self.panel_id = env.case_id or ""
         return env
 
@@ -76,7 +77,7 @@ class PanelTable(Table):
             text = synthesis(
                 state.scores, self.contract, majority=state.majority, on_none_fired=state.on_none_fired
             )
-        return self.say(Seat.SYNTHESIZER, Synthesis(text=text))
+        return self.say(SYNTHESIZER, Synthesis(text=text))
 
     def effects_of(self, env: Envelope) -> Effects:
         """Return what a message changed."""

@@ -13,8 +13,8 @@ from moot.channels.log.lines import open_line
 from moot.channels.showing.rendering import card
 from moot.channels.surface import PlatformMessageId, Posting
 from moot.protocols.kernel.envelope import BOT, Actor
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.research.seats import CRITIC
 from moot.protocols.rulebook import MESSAGES
 from tests.doubles.small_log import SmallLog
 
@@ -42,7 +42,7 @@ def posting(
     said = []
     for one in (body, *folded):
         opaque = Opaque.model_construct(type=str(one.get("type", "")), data=dict(one))
-        envelope = log.append(opaque, author=Seat.CRITIC, actor=actor, case_id=case_id, channel=channel)
+        envelope = log.append(opaque, author=CRITIC, actor=actor, case_id=case_id, channel=channel)
         said.append(open_line(envelope.line.replace('"author":"critic"', f'"author":"{author}"')))
     return Posting(
         seq=said[0].seq,

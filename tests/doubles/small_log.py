@@ -11,6 +11,7 @@ from moot.protocols.kernel.envelope import BOT, GENESIS, Actor, Draft, Envelope,
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
 
 START = datetime(2026, 2, 23, 10, 0, tzinfo=UTC)
 
@@ -34,7 +35,7 @@ class SmallLog:
         body: Message,
         *,
         channel: str = "#a-arena",
-        author: Seat = Seat.CRITIC,
+        author: Seat = CRITIC,
         actor: Actor = BOT,
         case_id: str | None = None,
         key: str = "",

@@ -12,7 +12,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import SocietyStarted, SocietyStopped
 from moot.protocols.kernel.rules import Gate
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, VIEWER, Seat
 from moot.protocols.rulebook import VERSION, rules
 
 OPENERS = ("HYPOTHESIS", "ARENA_TASK", "PANEL_OPENED")
@@ -66,13 +66,13 @@ class Table:
             durability="none",
             moot_version="test",
         )
-        self.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
+        self.post(TIMEKEEPER, body, channel="#admin", key=f"started/{len(self.log) + 1}")
         self.officers()
 
     def stop(self) -> None:
         """Say SOCIETY_STOPPED."""
         body = SocietyStopped(reason="enough", last_seq=len(self.log))
-        self.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"stopped/{len(self.log) + 1}")
+        self.post(TIMEKEEPER, body, channel="#admin", key=f"stopped/{len(self.log) + 1}")
 
     def down(self, *, crash: bool = False, **delta: float) -> None:
         """Let the society be down for a while."""
@@ -124,13 +124,13 @@ class Table:
         if owed is None and channel is None:
             owed = self.owed(seat, body.type)
         self.keys += 1
-        is_human = user or seat in (Seat.ADMIN, Seat.VIEWER)
+        is_human = user or seat in (ADMIN, VIEWER)
         actor = Actor("human", "test", user or "ann") if is_human else None
         draft = Draft(
             channel=channel or (owed.channel if owed else "#a-arena"),
             author=seat,
             body=body,
-            actor=actor or (OFFICER if seat is Seat.TIMEKEEPER else Actor("bot")),
+            actor=actor or (OFFICER if seat == TIMEKEEPER else Actor("bot")),
             case_id=case_id or (owed.case_id if owed and body.type not in OPENERS else None),
             obligation_id=owed.id if owed else None,
             attempt=self.docket.attempts.get(owed.id, 0) if owed else 0,
@@ -144,7 +144,7 @@ class Table:
     def owed(self, seat: Seat, kind: str) -> Obligation:
         """Find what a seat owes that this type settles."""
         for obligation in self.docket.open.values():
-            if obligation.seat is seat and kind in obligation.expects:
+            if obligation.seat == seat and kind in obligation.expects:
                 return obligation
         raise AssertionError(f"{seat} owes no {kind}; open: {list(self.docket.open)}")
 

@@ -14,8 +14,9 @@ from pydantic_core import to_json
 
 from moot.logs.jsonlines import JsonLines
 from moot.protocols.kernel.envelope import GENESIS, link
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE
 from moot.protocols.kernel.times import parse_instant, rfc3339
+from moot.protocols.research.seats import CRITIC
 from moot.protocols.rulebook import MESSAGES
 from moot.verify import Report, verify
 
@@ -149,7 +150,7 @@ def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 _CHOICES = {
     "channel": ("#a-verdict", "#admin", "#a-arena"),
-    "author": (Seat.CRITIC.value, Seat.REFEREE.value, Seat.ADMIN.value),
+    "author": (CRITIC, REFEREE, ADMIN),
     "kind": ("bot", "human", "officer"),
 }
 """Values that envelopes may take, by field."""

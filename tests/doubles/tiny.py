@@ -14,6 +14,7 @@ from moot.protocols.kernel.errors import Forbidden, Malformed
 from moot.protocols.kernel.message import Message, Share, Text
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import parse_instant
+from moot.protocols.research.seats import CRITIC, EVOLVER
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 
@@ -73,12 +74,12 @@ class Ticks:
         return self.at
 
 
-def said(key: str, text: str = "", *, channel: str = "#open", seat: Seat = Seat.CRITIC) -> Draft:
+def said(key: str, text: str = "", *, channel: str = "#open", seat: Seat = CRITIC) -> Draft:
     return Draft(channel=channel, author=seat, body=Said(text=text), key=key)
 
 
 def numbered(key: str) -> Draft:
-    return Draft(channel="#open", author=Seat.EVOLVER, body=Numbered(), key=key)
+    return Draft(channel="#open", author=EVOLVER, body=Numbered(), key=key)
 
 
 def decode_body(text: str) -> Message:

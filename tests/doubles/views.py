@@ -11,7 +11,8 @@ from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
+from moot.protocols.research.seats import SYSTEM_A
 from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import START, Table
 
@@ -65,7 +66,7 @@ class Society(Table):
         linked = getattr(state, "linked", None)
         cases = [obligation.case_id, *(case for case in (state.parent, linked) if case)]
         shown = sorted((e for case in cases for e in self.by_case.get(case, ())), key=lambda e: e.seq)
-        refused = [e.body.why for e in shown if e.body.type == "VIOLATION" and e.author is Seat.REFEREE]
+        refused = [e.body.why for e in shown if e.body.type == "VIOLATION" and e.author == REFEREE]
         attempt = self.docket.attempts.get(obligation.id, 0)
         fields: dict[str, Any] = {
             "obligation": obligation,
@@ -158,7 +159,7 @@ class Society(Table):
     def note(self, text: str, about: str | None = None, user: str = "ann") -> Envelope:
         """Let a person say something."""
         env = self.post(
-            Seat.ADMIN, Note(text=text, about_case_id=about), channel="#a-arena", user=user, case_id=about
+            ADMIN, Note(text=text, about_case_id=about), channel="#a-arena", user=user, case_id=about
         )
         self.settle()
         return env

@@ -12,10 +12,12 @@ from moot.memory.inmemory import InMemoryStore
 from moot.memory.records import ChangeRecord
 from moot.memory.store import digest as digest_of
 from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Review
+from moot.protocols.arena.seats import ARENA
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.seats import ARENA, Seat
+from moot.protocols.kernel.seats import Seat
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.protocols.rulebook import rules
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
@@ -104,9 +106,9 @@ def a_week(
         found.append((view.architecture(), digest_of(view)))
 
     minds: dict[Seat, Mind] = {
-        Seat.EXPLORER: CannedMind(),
-        Seat.CRITIC: CannedMind(),
-        Seat.EVOLVER: Evolver(),
+        EXPLORER: CannedMind(),
+        CRITIC: CannedMind(),
+        EVOLVER: Evolver(),
         **dict.fromkeys(ARENA, seat),
     }
     log = play(

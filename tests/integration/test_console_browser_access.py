@@ -12,7 +12,9 @@ from playwright.sync_api import Browser, Page, expect
 from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope, seal
 from moot.protocols.kernel.people import Note, SeatTaken
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.research.seats import CRITIC
+from moot.protocols.rulebook import INFO
 from tests.doubles.biglog import Chance
 from tests.doubles.browser import browser as a_browser
 from tests.doubles.console_page import Consoled
@@ -38,17 +40,17 @@ def asked_and_owed() -> tuple[list[Envelope], str]:
     chance.live(messages=300)
     while not waits(chance):
         chance.live(messages=chance.seq + 1)
-    taken = SeatTaken(seat=Seat.CRITIC, user_id="owner", reason="to see the form")
+    taken = SeatTaken(seat=CRITIC, user_id="owner", reason="to see the form")
     person = Actor("human", "console", "owner")
-    chance.publish(Draft(channel="#admin", author=Seat.ADMIN, actor=person, body=taken, key="taken"))
-    owed = next(owed for owed in chance.docket.open.values() if owed.seat is Seat.CRITIC)
+    chance.publish(Draft(channel="#admin", author=ADMIN, actor=person, body=taken, key="taken"))
+    owed = next(owed for owed in chance.docket.open.values() if owed.seat == CRITIC)
     return log, owed.case_id
 
 
 def waits(chance: Chance) -> bool:
     """Say whether an escalation is open and the Critic owes something."""
     is_open = any(case.kind == "escalation" and case.phase == "open" for case in chance.docket.cases.values())
-    return is_open and any(owed.seat is Seat.CRITIC for owed in chance.docket.open.values())
+    return is_open and any(owed.seat == CRITIC for owed in chance.docket.open.values())
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +63,7 @@ def society(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Consoled]:
         last = log[-1]
         draft = Draft(
             channel="#a-arena",
-            author=Seat.CRITIC,
+            author=CRITIC,
             actor=BOT,
             body=Note(text="-"),
             case_id=case_id,
@@ -213,7 +215,7 @@ def test_every_seat_has_its_picture_and_browsers_keep_it(society: Consoled, page
         "() => [...document.querySelectorAll('img.badge')].every((e) => e.complete && e.naturalWidth === 128)"
     )
     assert page.locator("img.badge").count() > 3
-    for seat in Seat:
+    for seat in INFO:
         got = page.request.get(f"{society.base}/pictures/{seat}.png")
         assert got.status == 200 and got.body().startswith(b"\x89PNG"), seat
         assert "max-age=31536000" in got.headers["cache-control"]

@@ -25,7 +25,8 @@ from moot.memory.store import digest
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.obligation import EVERYTHING, Visibility
-from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.rulebook import BOTS
 from moot.society import Plan, Society
 from tests.doubles.console import watched
 from tests.doubles.small_log import SmallLog
@@ -123,7 +124,7 @@ def argued(directory: Path, step: str, settings: Settings) -> tuple[str, Any]:
             await society.run_until(BEGINS + timedelta(minutes=1))
             asked = Draft(
                 channel="#r-arena",
-                author=Seat.ADMIN,
+                author=ADMIN,
                 body=TASK,
                 actor=Actor("human", "cli", "ann"),
                 key="task",
@@ -197,9 +198,9 @@ def test_only_who_holds_the_seat_is_given_a_suggestion(tmp_path: Path) -> None:
         async with watched(directory) as model:
             for obligation_id in expected:
                 with pytest.raises(NotThere, match="take it first"):
-                    await model.suggestion(Person("owner", Seat.ADMIN), obligation_id)
+                    await model.suggestion(Person("owner", ADMIN), obligation_id)
             with pytest.raises(NotThere, match="or not any more"):
-                await model.suggestion(Person("owner", Seat.ADMIN), "hyp_1/assess/critic")
+                await model.suggestion(Person("owner", ADMIN), "hyp_1/assess/critic")
 
     asyncio.run(look())
 
@@ -209,11 +210,11 @@ def test_only_who_holds_the_seat_is_given_a_suggestion(tmp_path: Path) -> None:
     [
         Visibility(hidden_cases=frozenset({"hyp_1"})),
         Visibility(hidden_types=frozenset({"NOTE"})),
-        Visibility(hidden_authors=frozenset({Seat.ADMIN})),
+        Visibility(hidden_authors=frozenset({ADMIN})),
         Visibility(shown_types=frozenset({"PHASE1"})),
     ],
 )
 def test_k12_what_is_withheld_from_a_mind_is_withheld_from_its_suggestion(sight: Visibility) -> None:
-    env = SmallLog().say("careful", author=Seat.ADMIN, case_id="hyp_1")
+    env = SmallLog().say("careful", author=ADMIN, case_id="hyp_1")
     assert may_see(EVERYTHING, env)
     assert not may_see(sight, env)

@@ -7,7 +7,7 @@ import pytest
 
 from moot.channels.showing.avatars import emoji_name
 from moot.channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
 from tests.doubles.copying import replace
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, garbage, limited, refused, status
 from tests.doubles.discord_server import DiscordServer
@@ -44,7 +44,7 @@ def posts(server):
 
 @pytest.mark.parametrize("more", [{}, {"cdn": "https://pictures.example/"}])
 def test_pictures_are_where_the_configured_host_has_them(server, more):
-    server.world.emojis["1"] = {"id": "1", "name": emoji_name(Seat.CRITIC)}
+    server.world.emojis["1"] = {"id": "1", "name": emoji_name(CRITIC)}
 
     async def use(surface):
         return await surface.post(posting(SmallLog(), "hello"))

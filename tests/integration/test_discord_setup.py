@@ -7,7 +7,7 @@ import pytest
 
 import moot.cli.discord  # noqa: F401  # declares the command
 from moot.channels.discord.rights import RIGHTS
-from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.rulebook import CHANNELS
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.command_line import moot as run
 from tests.doubles.discord_faults import refused, status

@@ -28,7 +28,7 @@ from moot.channels.showing.namebook import NameBook
 from moot.channels.slack import SlackSurface
 from moot.channels.terminal import TerminalSurface, line
 from moot.config.settings import load_settings
-from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.rulebook import CHANNELS
 from tests.doubles.data_dir import read_lines
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.fake_platform import FakePlatform, PlatformFile

@@ -17,7 +17,7 @@ from moot.channels.gateway.server import GatewayServer
 from moot.channels.log.inmemory import InMemoryBus
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.up import keep_feeding
 from tests.doubles.waiting import until
 
@@ -74,7 +74,7 @@ async def say(bus, n, text="hello"):
     for _ in range(n):
         seq = bus.head.seq + 1
         await bus.publish(
-            Draft(channel="#admin", author=Seat.ADMIN, body=Note(text=f"{text} {seq}"), key=f"m{seq}")
+            Draft(channel="#admin", author=ADMIN, body=Note(text=f"{text} {seq}"), key=f"m{seq}")
         )
 
 

@@ -18,7 +18,7 @@ from moot.config.settings import load_settings
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.officers import ClockSet, SocietyStopped
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.society import Plan, Society
 from moot.stored import stored_envelopes
 from tests.doubles.checking import findings
@@ -71,7 +71,7 @@ def test_k17_an_accelerated_society_stands_still_while_the_disk_is_full(small_di
 def a_note(text: str) -> Draft:
     return Draft(
         channel="#a-arena",
-        author=Seat.ADMIN,
+        author=ADMIN,
         body=Note(text=text),
         actor=Actor("human", "cli", "ann"),
         key=text,

@@ -13,6 +13,7 @@ from moot.config.settings import load_settings
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.opinion import CONSENTS
+from moot.protocols.panel.seats import DA
 from moot.seating import Script
 from moot.society import Plan, Society
 from tests.doubles.checking import findings
@@ -122,7 +123,7 @@ def test_k12_no_reviewers_first_phase_shows_what_it_had_not_seen(bound: Life) ->
 
 
 def test_r_b2_where_a_reviewer_is_never_there_nothing_is_promoted() -> None:
-    life = live(timedelta(days=5, hours=2), {"promotions": "binding"}, silent=(Seat.DA,))
+    life = live(timedelta(days=5, hours=2), {"promotions": "binding"}, silent=(DA,))
     ends = life.ends()
     assert ends and set(ends.values()) == {""}
     assert all(body.tag.startswith("[PANEL-SHRUNK") for body in life.bodies("PANEL_ABORTED"))

@@ -21,7 +21,7 @@ from moot.channels.discord import DiscordSurface
 from moot.channels.gateway.process import Mirroring, run_gateway
 from moot.channels.slack import SlackSurface
 from moot.config.settings import load_settings
-from moot.protocols.kernel.catalogue import CHANNELS
+from moot.protocols.rulebook import CHANNELS
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.still_society import still_society

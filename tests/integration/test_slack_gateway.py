@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot.protocols.escalation.messages import Escalation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
 from tests.doubles import gateway_running, read_back
 from tests.doubles.gateway_running import society
 from tests.doubles.live_slack import slack_server
@@ -163,7 +163,7 @@ def test_a_button_pressed_before_and_after_a_restart_is_two_acts_each_once(tmp_p
             escalation_id="esc_1", level="URGENT", system="A", trigger="t", context="c", suggested_actions=("s",),
             trigger_code="x", evidence_seqs=(1,), options=({"n": 1, "label": "Stop", "effect": "none"},),
         )  # fmt: skip
-        log.append(body, channel="#admin", author=Seat.REFEREE, case_id="esc_1")
+        log.append(body, channel="#admin", author=REFEREE, case_id="esc_1")
         clicks = []
         async with society(tmp_path, log):
             for _ in range(2):
@@ -174,7 +174,7 @@ def test_a_button_pressed_before_and_after_a_restart_is_two_acts_each_once(tmp_p
                     clicks.append(server.person_clicks("ana", message.id, "moot|ack|esc_1"))
                     await until(lambda: server.replies(clicks[-1]))
         assert acts(log) == [f"trigger/{click}" for click in clicks]
-        assert [e.author for e in log.envelopes[1:]] == [Seat.ADMIN, Seat.ADMIN]
+        assert [e.author for e in log.envelopes[1:]] == [ADMIN, ADMIN]
         assert all(reply.is_ephemeral for click in clicks for reply in server.replies(click))
 
     asyncio.run(main())
@@ -193,8 +193,8 @@ def test_a_strangers_click_is_handed_in_as_a_viewers_and_answered_privately(tmp_
                 typo = server.person_commands("bob", "admin", "/moot", "stpo")
                 await until(lambda: all(map(server.replies, (mine, theirs, typo))))
         assert {(e.author, e.actor.user_id, e.actor.platform) for e in log.envelopes} == {
-            (Seat.ADMIN, "U0ANA", "slack"),
-            (Seat.VIEWER, "U0BOB", "slack"),
+            (ADMIN, "U0ANA", "slack"),
+            (VIEWER, "U0BOB", "slack"),
         }
         assert [reply.text for reply in server.replies(typo)] == [
             "no command /stpo; did you mean /stop SCOPE WHY ?"

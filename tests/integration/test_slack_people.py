@@ -11,7 +11,7 @@ from moot.channels.chat.words import ONLY_EMOJI
 from moot.channels.slack.events import EDITED, NO_WORDS
 from moot.channels.surface import ActReply, InboundAct
 from moot.protocols.escalation.messages import Escalation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 from tests.doubles.live_slack import Society, living, never, posting, slack_server
 from tests.doubles.small_log import SmallLog
 from tests.doubles.surface_memory import SurfaceMemory
@@ -38,7 +38,7 @@ def escalation(log):
         trigger_code="x", evidence_seqs=(1,),
         options=({"n": 1, "label": "Stop", "effect": "none"}, {"n": 2, "label": "Go", "effect": "none"}),
     )  # fmt: skip
-    return log.append(body, channel="#admin", author=Seat.REFEREE, case_id="esc_1")
+    return log.append(body, channel="#admin", author=REFEREE, case_id="esc_1")
 
 
 def delivered(server, name):

@@ -9,7 +9,8 @@ from moot.channels.slack import rendering
 from moot.channels.surface import PostRefused, RateLimited, SurfaceConfigError, SurfaceDown
 from moot.protocols.escalation.messages import Escalation
 from moot.protocols.kernel.people import Note, Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
+from moot.protocols.research.seats import EVOLVER
 from tests.doubles import read_back
 from tests.doubles.live_slack import Society, id_, living, posting, slack_server
 from tests.doubles.slack_state import BOT_USER
@@ -53,7 +54,7 @@ def fails(server, item, **options):
 
 def test_a_role_speaks_under_its_own_name_and_icon_in_the_right_channel(server):
     log = SmallLog()
-    (posted,) = post(server, posting(log.say("mind the tail", "#a-verdict", author=Seat.EVOLVER)))
+    (posted,) = post(server, posting(log.say("mind the tail", "#a-verdict", author=EVOLVER)))
     (message,) = server.posts("a-verdict")
     assert posted == message.id
     assert (message.author_name, message.icon_emoji) == ("Evolver", ":seedling:")
@@ -188,7 +189,7 @@ def test_a_case_is_a_thread_and_its_escalation_has_buttons(server):
         escalation_id="esc_1", level="URGENT", system="A", trigger="t", context="c", suggested_actions=("s",),
         trigger_code="x", evidence_seqs=(1,), options=({"n": 1, "label": "Stop", "effect": "none"},),
     )  # fmt: skip
-    first = log.append(body, channel="#admin", author=Seat.REFEREE, case_id="esc_1")
+    first = log.append(body, channel="#admin", author=REFEREE, case_id="esc_1")
     second = log.say("and more", "#admin", case_id="esc_1")
     (root,) = post(server, posting(first))
     post(server, posting(second, root=root))

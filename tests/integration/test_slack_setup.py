@@ -13,8 +13,8 @@ from moot.channels.slack.options import SlackOptions
 from moot.channels.slack.scopes import BOT_SCOPES, EVENTS, NEEDED
 from moot.channels.slack.setting_up import set_up
 from moot.channels.surface import SurfaceDown
-from moot.protocols.kernel.catalogue import CHANNELS
 from moot.protocols.kernel.redact import redact
+from moot.protocols.rulebook import CHANNELS
 from tests.doubles.command_line import complaint, data, done, moot, write
 from tests.doubles.live_slack import ALL, Society, living, posting, slack_server
 from tests.doubles.small_log import SmallLog

@@ -7,7 +7,7 @@ import pytest
 from moot.protocols.arena.messages import ArenaTask, RunTerminated
 from moot.protocols.arena.verdict import parse_verdict
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.verify.second_arena import verdict_of
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 from tests.doubles.tampering import alterations, judged, read, rehashed, stripped, write
@@ -86,7 +86,7 @@ def silent(minutes):
 
 def stopped():
     table = a_run(REVISE)
-    table.say(Seat.ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
     return table
 
 

@@ -5,9 +5,10 @@ import copy
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import as_json
+from moot.protocols.panel.seats import METHODOLOGY
 from moot.verify.panels import Panels
 from moot.verify.report import Findings
 from moot.verify.second_panel import SecondPanel
@@ -117,7 +118,7 @@ def stopped(is_synthesizing):
     table.commit("eic")
     if is_synthesizing:
         table = mismatched()
-    table.say(Seat.ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
     return table
 
 
@@ -126,7 +127,7 @@ def stopped_when_none_fired():
     for role in table.roles:
         table.commit(role)
         table.review(role, **({"D1": "warn"} if role == "eic" else {}))
-    table.say(Seat.ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
     return table
 
 
@@ -148,7 +149,7 @@ def unreadable():
 def with_a_violation():
     table = opened()
     table.commit("eic")
-    table.post(Seat.METHODOLOGY, copy_of_phase2(), channel="#r-panel", case_id=table.panel_id)
+    table.post(METHODOLOGY, copy_of_phase2(), channel="#r-panel", case_id=table.panel_id)
     table.officers()
     table.review("eic")
     table.commit("methodology")

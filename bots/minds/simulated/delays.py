@@ -9,7 +9,8 @@ from typing import Final
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
 from moot.bots.tools.seeding import generator
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import SYSTEM_B, Seat
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading.seats import SYSTEM_B
 
 TICKS: Final = frozenset(
     {
@@ -76,7 +77,7 @@ def is_unwell(seed: int, seat: Seat, at: datetime, temper: Temper = DEFAULT) -> 
     chance = temper.desk_spell_chance if seat in SYSTEM_B else temper.spell_chance
     midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
     for day in (midnight, midnight - timedelta(days=1)):
-        rng = generator("spell", seed, seat.value, day.date().isoformat())
+        rng = generator("spell", seed, seat, day.date().isoformat())
         happens, begins, length = rng.random(), rng.random(), rng.uniform(*temper.spell_hours)
         start = day + timedelta(days=float(begins))
         if happens < chance and start <= at < start + timedelta(hours=float(length)):

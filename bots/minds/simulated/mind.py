@@ -30,13 +30,13 @@ from moot.bots.minds.simulated.desk import (
 from moot.bots.minds.simulated.panel import convening
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.minds.simulated.turn import Turn
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 
 Answer = Callable[[Turn], Reply | None]
 
 
 def _move(turn: Turn) -> Reply | None:
-    return (operator_strategies.move if turn.view.seat is Seat.OPERATOR else aftermath.move)(turn)
+    return (operator_strategies.move if turn.view.seat == OPERATOR else aftermath.move)(turn)
 
 
 def _record(turn: Turn) -> Reply:
@@ -48,12 +48,12 @@ def _reflect(turn: Turn) -> Reply:
 
 
 def _review_deployment(turn: Turn) -> Reply:
-    reviews = {Seat.GUARDIAN: guardian.review_deployment, Seat.TRADER: trader_reviews.review_deployment}
+    reviews = {GUARDIAN: guardian.review_deployment, TRADER: trader_reviews.review_deployment}
     return reviews[turn.view.seat](turn)
 
 
 def _review_promotion(turn: Turn) -> Reply:
-    reviews = {Seat.GUARDIAN: guardian.review_promotion, Seat.TRADER: trader_reviews.review_promotion}
+    reviews = {GUARDIAN: guardian.review_promotion, TRADER: trader_reviews.review_promotion}
     return reviews[turn.view.seat](turn)
 
 

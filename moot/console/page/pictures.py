@@ -29,7 +29,7 @@ def add_pictures(app: FastAPI) -> None:
 
     async def picture(request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in set(Seat):
+        if name not in LOOKS:
             return PlainTextResponse(f"There is no seat {name[:40]!r}.", status_code=404)
         drawn = await asyncio.to_thread(_drawn, Seat(name))
         return Response(drawn, media_type="image/png", headers={"cache-control": YEAR})

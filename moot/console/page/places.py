@@ -15,8 +15,7 @@ from moot.console.page.cases import facts_of
 from moot.console.page.figures import figures_of
 from moot.console.page.seats import form_of
 from moot.console.page.shelves import MOST_COUNTED, OPENED_FIRST, SHELVES, counts_of, records_of
-from moot.protocols.kernel.catalogue import CHANNELS
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import CHANNELS, MESSAGES
 
 Json = dict[str, Any]
 

@@ -21,10 +21,12 @@ from moot.console.model import (
     Window,
 )
 from moot.console.page.cards import card_of
-from moot.protocols.kernel.seats import BOTS, OFFICERS, Seat
+from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import BOTS
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.halt import RESUMING
+from moot.protocols.trading.seats import GUARDIAN
 
 GROUPS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("System A", frozenset({"A"})),
@@ -143,7 +145,7 @@ async def halt_of(model: ReadModel) -> dict[str, Any] | None:
     try:
         env = await model.message(state.opened_seq)
     except NotThere:
-        by = seat_name(str(getattr(state, "by", Seat.GUARDIAN)))
+        by = seat_name(str(getattr(state, "by", GUARDIAN)))
     else:
         body, since = env.body.model_dump(), env.sent_at
         who = env.actor.user_id
@@ -187,9 +189,7 @@ async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
     progress = model.progress()
     if not progress.is_complete:
         return {"owed": [], "raised": [], "building": f"{str(progress)[:1].upper()}{str(progress)[1:]}."}
-    owed = [
-        one for one in await model.obligations() if one.seat not in OFFICERS and one.seat is not Seat.ADMIN
-    ]
+    owed = [one for one in await model.obligations() if one.seat not in OFFICERS and one.seat != ADMIN]
     mine = sorted((owed_of(one, person) for one in owed), key=lambda one: not one["mine"])
     raised = [raised_of(one) for one in await model.escalations()]
     return {"owed": mine[:MOST_OWED], "raised": raised, "building": "", "halt": await halt_of(model)}

@@ -15,9 +15,9 @@ from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from moot.protocols.kernel.seats import BOTS, PEOPLE, Seat
+from moot.protocols.kernel.seats import ADMIN, PEOPLE, VIEWER, Seat
 from moot.protocols.kernel.stop import SOCIETY
-from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.rulebook import BOTS, CHANNEL_OF, INFO
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 from moot.simulation.worlds.dice import Dice
 from moot.society import Society
@@ -54,7 +54,7 @@ class Act(NamedTuple):
     def seat(self) -> Seat:
         """What the person is taken for, rightly nine times in ten."""
         is_admin = self.who.user_id in ADMINS.get(self.who.platform, ())
-        return Seat.ADMIN if is_admin is not self.dice.chance(0.1) else Seat.VIEWER
+        return ADMIN if is_admin is not self.dice.chance(0.1) else VIEWER
 
     def draft(self, channel: str, body: Message, **over: Any) -> Draft:
         """Make the draft of something that answers no obligation."""
@@ -96,15 +96,15 @@ async def _note(act: Act) -> Draft:
 
 async def _take(act: Act) -> Draft:
     owing = sorted({o.seat for o in act.society.host.docket.open.values() if o.seat in BOTS})
-    seat = act.dice.pick(owing) if owing and act.dice.chance(0.8) else act.dice.pick(sorted(Seat))
+    seat = act.dice.pick(owing) if owing and act.dice.chance(0.8) else act.dice.pick(sorted(INFO))
     user = act.who.user_id if act.dice.chance(0.9) else "somebody"
-    return act.draft("#admin", SeatTaken(seat=seat.value, user_id=user, reason="I do it"))
+    return act.draft("#admin", SeatTaken(seat=seat, user_id=user, reason="I do it"))
 
 
 async def _release(act: Act) -> Draft | None:
     holders = act.society.host.docket.context.holders
     seat = act.dice.pick(sorted(holders)) if holders else act.dice.pick(sorted(BOTS))
-    return act.draft("#admin", SeatReleased(seat=seat.value, user_id=act.who.user_id, reason=""))
+    return act.draft("#admin", SeatReleased(seat=seat, user_id=act.who.user_id, reason=""))
 
 
 async def _answer(act: Act) -> Draft | None:
@@ -185,7 +185,7 @@ async def _echo(act: Act) -> Draft:
     """Say again what stands in the log, as somebody else, with what surrounds it half right."""
     dice, context = act.dice, act.society.host.docket.context
     said = await act.recent()
-    seat = dice.pick((said.author, Seat.ADMIN, Seat.VIEWER, *sorted(context.holders)))
+    seat = dice.pick((said.author, ADMIN, VIEWER, *sorted(context.holders)))
     actor = context.holders.get(seat, act.who) if dice.chance(0.8) else act.who
     tenure = context.tenures.get(seat, 0) if seat not in PEOPLE or dice.chance(0.1) else 0
     answers = said.obligation_id if dice.chance(0.4) else None

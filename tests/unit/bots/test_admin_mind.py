@@ -15,7 +15,8 @@ from moot.protocols.escalation.messages import Escalation, EscalationAck, Escala
 from moot.protocols.escalation.triggers import ANSWER_WITHIN, options_of
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.research.seats import EVOLVER, EXPLORER
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
 from tests.doubles.stage import Stage, play
@@ -33,7 +34,7 @@ def opened() -> Envelope:
         while not stage.host.docket.context.running.get("escalation"):
             await stage.wait(minutes=10)
 
-    minds: dict[Seat, Mind] = {Seat.EXPLORER: CannedMind(), Seat.EVOLVER: CannedMind()}
+    minds: dict[Seat, Mind] = {EXPLORER: CannedMind(), EVOLVER: CannedMind()}
     log = play(minds, script, schedules={"micro": {"cron": "0 */2 * * *"}})
     return next(env for env in log if env.body.type == "ESCALATION")
 
@@ -42,7 +43,7 @@ def view(case_id: str, expects: tuple[str, ...] = BOTH, *, is_read: bool = True)
     obligation = Obligation(
         f"{case_id}/answer/admin",
         case_id,
-        Seat.ADMIN,
+        ADMIN,
         expects,
         "#admin",
         START,
@@ -51,7 +52,7 @@ def view(case_id: str, expects: tuple[str, ...] = BOTH, *, is_read: bool = True)
     )
     return View(
         obligation=obligation,
-        seat=Seat.ADMIN,
+        seat=ADMIN,
         now=START,
         attempt=0,
         refused="",
@@ -128,9 +129,9 @@ def test_in_a_society_its_answers_end_escalations_by_the_rules() -> None:
         await stage.wait(hours=60)
 
     minds: dict[Seat, Mind] = {
-        Seat.EXPLORER: CannedMind(),
-        Seat.EVOLVER: CannedMind(),
-        Seat.ADMIN: SimulatedAdmin(3),
+        EXPLORER: CannedMind(),
+        EVOLVER: CannedMind(),
+        ADMIN: SimulatedAdmin(3),
     }
     log = play(minds, script, schedules={"micro": {"cron": "0 */2 * * *"}})
     ends = [env.body.how for env in log if env.body.type == "ESCALATION_RESOLVED"]  # type: ignore[attr-defined]

@@ -21,13 +21,16 @@ from moot.bots.seats.sessions import KEPT, LostSessions, Session, SessionMissing
 from moot.bots.seats.toolset import toolbox_of
 from moot.bots.seats.weighing import MOST_CLAIMS, is_beyond
 from moot.protocols.arena import messages as m
+from moot.protocols.arena.seats import ARENA
+from moot.protocols.arena.seats import FINALIZER as FINALIZER_SEAT
+from moot.protocols.arena.seats import PLANNER as PLANNER_SEAT
+from moot.protocols.arena.seats import REVIEWER as REVIEWER_SEAT
 from moot.protocols.arena.states import State
-from moot.protocols.kernel.seats import ARENA, Seat
 from tests.doubles.arena_minds import Notes, SayingWriter, stage
 from tests.doubles.arena_table import NOTEBOOK
 from tests.doubles.views import run
 
-PLANNER, REVIEWER, FINALIZER = Seat.PLANNER, Seat.REVIEWER, Seat.FINALIZER
+PLANNER, REVIEWER, FINALIZER = PLANNER_SEAT, REVIEWER_SEAT, FINALIZER_SEAT
 OPTIONAL = {"notebook": NOTEBOOK}
 REQUIRED = {"notebook": NOTEBOOK, "notebook_required": True}
 
@@ -141,8 +144,8 @@ def test_only_the_finalizer_may_write(seat):
     notes = Notes("x")
     box = toolbox_of(seat, notes)
     reads = ("notebook_describe", "notebook_query")
-    assert box.names == (*reads, "studio_create") if seat is FINALIZER else reads
-    if seat is FINALIZER:
+    assert box.names == (*reads, "studio_create") if seat == FINALIZER else reads
+    if seat == FINALIZER:
         assert run(box.call("studio_create", title="t", text="x")) == "report/t"
         return
     with pytest.raises(WriteBlocked):
@@ -194,7 +197,7 @@ async def calls_what_is_not_there(work):
 @pytest.mark.parametrize("seat", sorted(ARENA))
 def test_r_a7_the_reviewer_may_not_even_try_a_tool_that_is_not_there(seat):
     table = stage({seat: SayingWriter(calls_what_is_not_there)}).play()
-    assert reason(table).startswith("SAFETY_VIOLATION: " if seat is REVIEWER else "APPROVED: ")
+    assert reason(table).startswith("SAFETY_VIOLATION: " if seat == REVIEWER else "APPROVED: ")
 
 
 def test_reading_during_a_review_is_no_violation():

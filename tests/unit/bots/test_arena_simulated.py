@@ -15,7 +15,7 @@ from moot.bots.minds.simulated.arena.criteria import CRITERIA
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.seats.weighing import MOST_CLAIMS, claims_of
 from moot.protocols.arena.conformance import check
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.arena.seats import PLANNER, REVIEWER
 from tests.doubles.arena_minds import SayingWriter, stage
 
 TASK = {"task_id": "t1", "initial_prompt": "Shorten the debates of the exchange.", "session_id": "s1"}
@@ -159,9 +159,7 @@ def test_t07_a_contradiction_is_named_and_the_claim_marked():
 def test_vague_words_are_found_and_prompts_are_only_quoted():
     writer = SimulatedWriter(1)
     full = "\n\n".join(f"## {one.name}\n{one.section[0]}" for one in CRITERIA)
-    table = stage(
-        {Seat.PLANNER: SayingWriter(lambda _work: f"{full}\n\nThe rest is TBD."), Seat.REVIEWER: writer}
-    )
+    table = stage({PLANNER: SayingWriter(lambda _work: f"{full}\n\nThe rest is TBD."), REVIEWER: writer})
     table.to("REVIEW").answer()
     assert [issue.text for issue in table.state.issues] == ["“TBD” decides nothing"]
 

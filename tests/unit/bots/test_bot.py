@@ -7,7 +7,8 @@ from datetime import timedelta
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play
@@ -28,7 +29,7 @@ class Watched(CannedMind):
 
 
 def trio(mind: Mind) -> dict[Seat, Mind]:
-    return {Seat.EXPLORER: mind, Seat.CRITIC: mind, Seat.EVOLVER: mind}
+    return {EXPLORER: mind, CRITIC: mind, EVOLVER: mind}
 
 
 async def an_evening(stage: Stage) -> None:
@@ -85,14 +86,14 @@ class Stubborn(CannedMind):
 
 def test_an_illegal_answer_is_marked_and_the_mind_is_asked_again() -> None:
     mind = Stubborn(1)
-    log = play(trio(CannedMind()) | {Seat.CRITIC: mind}, an_evening)
+    log = play(trio(CannedMind()) | {CRITIC: mind}, an_evening)
     assert kinds(log)[3:6] == ["RISK_ASSESSMENT", "VIOLATION", "RISK_ASSESSMENT"]
     assert [log[3].attempt, log[5].attempt] == [0, 1]
     assert "round" in mind.refused[0]
 
 
 def test_k21_a_mind_that_never_learns_falls_silent_and_is_ruled_on() -> None:
-    log = play(trio(CannedMind()) | {Seat.CRITIC: Stubborn(1000)}, an_evening)
+    log = play(trio(CannedMind()) | {CRITIC: Stubborn(1000)}, an_evening)
     violations = [env for env in log if env.body.type == "VIOLATION"]
     assert len(violations) == 5
     assert any(env.body.type == "RULING" and env.body.reason == "timeout" for env in log)
@@ -113,12 +114,12 @@ class Faulty(CannedMind):
 
 
 def test_a_mind_that_fails_twice_still_answers() -> None:
-    log = play(trio(CannedMind()) | {Seat.CRITIC: Faulty(2)}, an_evening)
+    log = play(trio(CannedMind()) | {CRITIC: Faulty(2)}, an_evening)
     assert "RULING" not in kinds(log)
 
 
 def test_a_mind_that_always_fails_is_silent_and_the_others_go_on() -> None:
-    log = play(trio(CannedMind()) | {Seat.CRITIC: Faulty(10**6)}, an_evening)
+    log = play(trio(CannedMind()) | {CRITIC: Faulty(10**6)}, an_evening)
     assert "VERDICT" in kinds(log)
     assert "TIMEOUT_PING" in kinds(log)
 
@@ -128,9 +129,7 @@ def test_k12_a_view_shows_the_case_and_what_the_seat_may_read_and_nothing_else()
 
     async def script(stage: Stage) -> None:
         for channel in ("#a-arena", "#b-ops"):
-            draft = Draft(
-                channel=channel, author=Seat.ADMIN, body=Note(text=channel), actor=HUMAN, key=channel
-            )
+            draft = Draft(channel=channel, author=ADMIN, body=Note(text=channel), actor=HUMAN, key=channel)
             await stage.post(draft)
         await stage.wait(hours=3)
 
@@ -144,13 +143,13 @@ def test_a_closed_obligation_ends_its_task() -> None:
     async def script(stage: Stage) -> None:
         await stage.wait(minutes=6)
         await stage.wait(minutes=1)
-        assert stage.bots[Seat.CRITIC].busy == 1
-        owed = stage.host.docket.owed_by(Seat.CRITIC)[0]
+        assert stage.bots[CRITIC].busy == 1
+        owed = stage.host.docket.owed_by(CRITIC)[0]
         body = bodies.assessment()
         await stage.post(
-            Draft(channel="#a-arena", author=Seat.CRITIC, body=body, case_id=owed.case_id, key="by hand")
+            Draft(channel="#a-arena", author=CRITIC, body=body, case_id=owed.case_id, key="by hand")
         )
-        assert stage.bots[Seat.CRITIC].busy == 0
+        assert stage.bots[CRITIC].busy == 0
 
     log = play(trio(CannedMind()), script)
     assert kinds(log).count("RISK_ASSESSMENT") == 1
@@ -159,11 +158,11 @@ def test_a_closed_obligation_ends_its_task() -> None:
 def test_k14_a_taken_seat_is_left_to_the_person_and_taken_up_again_on_release() -> None:
     async def script(stage: Stage) -> None:
         taken = SeatTaken(seat="critic", user_id="ann", reason="curious")
-        await stage.post(Draft(channel="#admin", author=Seat.ADMIN, body=taken, actor=HUMAN, key="take"))
+        await stage.post(Draft(channel="#admin", author=ADMIN, body=taken, actor=HUMAN, key="take"))
         await stage.wait(minutes=15)
         assert "RISK_ASSESSMENT" not in kinds(stage.log)
         released = SeatReleased(seat="critic", user_id="ann", reason="enough")
-        await stage.post(Draft(channel="#admin", author=Seat.ADMIN, body=released, actor=HUMAN, key="free"))
+        await stage.post(Draft(channel="#admin", author=ADMIN, body=released, actor=HUMAN, key="free"))
         await stage.wait(minutes=15)
 
     log = play(trio(CannedMind()), script)

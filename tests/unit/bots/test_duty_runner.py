@@ -16,7 +16,8 @@ from moot.clock import VirtualClock
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
 from tests.doubles.stage import Stage, play
@@ -61,7 +62,7 @@ def test_k9_two_offices_on_one_host_leave_one_message_for_each_duty() -> None:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-        silent_critic = {Seat.EXPLORER: CannedMind(), Seat.EVOLVER: CannedMind()}
+        silent_critic = {EXPLORER: CannedMind(), EVOLVER: CannedMind()}
         return play(silent_critic, script, schedules={"micro": {"cron": "0 */2 * * *"}})
 
     alone, three = run(1), run(3)
@@ -76,15 +77,15 @@ def test_a_duty_that_is_overtaken_while_it_is_written_changes_nothing() -> None:
 
     async def script(stage: Stage) -> None:
         docket = stage.host.docket
-        while not docket.owed_by(Seat.CRITIC):
+        while not docket.owed_by(CRITIC):
             await stage.wait(minutes=1)
-        (owed,) = docket.owed_by(Seat.CRITIC)
+        (owed,) = docket.owed_by(CRITIC)
         void_at.append(owed.void_at)
         publish = stage.host.publish
 
         async def slowly(draft: Draft) -> Receipt:
             if draft.body.type == "RULING":
-                view = await stage.host.view(Seat.CRITIC, owed)
+                view = await stage.host.view(CRITIC, owed)
                 assert view is not None
                 reply = await CannedMind().answer(view)
                 answer = stage.host.answer_draft(view, reply.body) if reply else None
@@ -97,7 +98,7 @@ def test_a_duty_that_is_overtaken_while_it_is_written_changes_nothing() -> None:
         stage.host.publish = publish  # type: ignore[method-assign]
         await stage.wait(hours=1)
 
-    log = play({Seat.EXPLORER: CannedMind(), Seat.EVOLVER: CannedMind()}, script)
+    log = play({EXPLORER: CannedMind(), EVOLVER: CannedMind()}, script)
     ruling = next(env for env in log if env.body.type == "RULING")
     assert ruling.sent_at == void_at[0]
     assert log[ruling.seq - 2].body.type == "RISK_ASSESSMENT"
@@ -112,7 +113,7 @@ def test_duties_survive_a_disk_that_fails_once() -> None:
         publish = stage.bus.publish
 
         async def once(draft: Draft) -> Receipt:
-            if draft.author is Seat.REFEREE and draft.body.type not in failed:
+            if draft.author == REFEREE and draft.body.type not in failed:
                 failed.append(draft.body.type)
                 raise StorageError("disk full")
             return await publish(draft)
@@ -140,7 +141,7 @@ class Desk:
 
     def due(self, now: datetime) -> list[Draft]:
         return [
-            Draft(channel="#admin", author=Seat.REFEREE, actor=OFFICER, body=Note(text=name), key=name)
+            Draft(channel="#admin", author=REFEREE, actor=OFFICER, body=Note(text=name), key=name)
             for name in self.names(now)
         ]
 

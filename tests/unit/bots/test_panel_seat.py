@@ -9,7 +9,7 @@ from moot.bots.minds.mind import View
 from moot.bots.seats.panel import PanelMind
 from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation, Visibility
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.panel.seats import EIC
 from tests.doubles.table import START
 
 
@@ -31,7 +31,7 @@ def view(kind: str, content: str) -> View:
     owed = Obligation(
         id=f"panel/{kind}/eic",
         case_id="panel",
-        seat=Seat.EIC,
+        seat=EIC,
         expects=(kind,),
         channel="#r-panel",
         opened_at=START,
@@ -40,7 +40,7 @@ def view(kind: str, content: str) -> View:
         may_see=Visibility(content_ref="evidence/paper"),
     )
     return View(
-        obligation=owed, seat=Seat.EIC, now=START, attempt=0, refused="", transcript=(), notes=(), brief={},
+        obligation=owed, seat=EIC, now=START, attempt=0, refused="", transcript=(), notes=(), brief={},
         memory=InMemoryStore().read(), content=content,
     )  # fmt: skip
 

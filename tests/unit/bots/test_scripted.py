@@ -8,6 +8,7 @@ from moot.bots.minds.mind import Mind
 from moot.bots.minds.scripted import Entry, ScriptedMind
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play
 
@@ -18,7 +19,7 @@ def scripted(*entries: Entry, then: Mind | None = None) -> ScriptedMind:
 
 def seats(**minds: Mind) -> dict[Seat, Mind]:
     canned = CannedMind()
-    return {seat: minds.get(seat.value, canned) for seat in (Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER)}
+    return {seat: minds.get(seat, canned) for seat in (EXPLORER, CRITIC, EVOLVER)}
 
 
 async def an_evening(stage: Stage) -> None:

@@ -11,9 +11,9 @@ from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.prices import load_universe
 from moot.memory.evidence import InMemoryEvidence
 from moot.protocols.arena.contracts import NotebookContext, ProtocolConfig, TaskContext
-from moot.protocols.kernel.seats import SYSTEM_A, Seat
 from moot.protocols.research import messages as m
 from moot.protocols.research.scope import names_a_parameter
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER, SYSTEM_A
 from tests.doubles.views import START, Society
 
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)
@@ -64,7 +64,7 @@ def test_a_first_week_without_records_is_debated_and_reported(seed):
 
 def test_nothing_is_approved_without_a_critique():
     for seed in range(1, 6):
-        society = cycle(seed, Seat.CRITIC)
+        society = cycle(seed, CRITIC)
         society.wait(hours=8)
         assert society.bodies("VIOLATION") == []
         for body in society.bodies("ARCHITECTURE_VERDICT"):
@@ -72,11 +72,11 @@ def test_nothing_is_approved_without_a_critique():
 
 
 def test_a_persons_own_proposal_is_debated_like_any_other():
-    society = cycle(2, Seat.EXPLORER)
+    society = cycle(2, EXPLORER)
     change = m.ProposedChange(scope="channels", description="Read the log aloud", expected_benefit="fun")
     period = society.view(society.owed_bots()[0]).brief["period"]
-    society.say(Seat.EXPLORER, m.ArchitectureProposal(period=period, proposals=(change,)))
-    society.minds[Seat.EXPLORER] = mind_of(2)
+    society.say(EXPLORER, m.ArchitectureProposal(period=period, proposals=(change,)))
+    society.minds[EXPLORER] = mind_of(2)
     society.wait(hours=8)
     assert society.bodies("VIOLATION") == []
     (verdict,) = society.bodies("ARCHITECTURE_VERDICT")
@@ -99,11 +99,11 @@ def test_notes_are_heard_in_the_critique():
 
 def refined(arena, seed=2):
     """Let the Evolver open runs for all that a person in its seat has approved."""
-    minds = {s: mind_of(seed) for s in SYSTEM_A if s is not Seat.EVOLVER}
+    minds = {s: mind_of(seed) for s in SYSTEM_A if s != EVOLVER}
     society = Society(minds, schedules=WEEKLY, config={"arena": {"enabled": True, **arena}})
     while not any("ARCHITECTURE_VERDICT" in o.expects for o in society.owed_bots()):
         society.wait(minutes=1)
-    view = society.view(next(o for o in society.owed_bots() if o.seat is Seat.EVOLVER))
+    view = society.view(next(o for o in society.owed_bots() if o.seat == EVOLVER))
     approved = tuple(
         m.ApprovedChange(
             change_id=change_id,
@@ -121,8 +121,8 @@ def refined(arena, seed=2):
         deferred=(),
         rejected=(),
     )
-    minds[Seat.EVOLVER] = mind_of(seed)
-    society.say(Seat.EVOLVER, body)
+    minds[EVOLVER] = mind_of(seed)
+    society.say(EVOLVER, body)
     society.wait(hours=8)
     assert society.bodies("VIOLATION") == []
     return society, approved

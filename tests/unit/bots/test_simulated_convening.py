@@ -21,7 +21,9 @@ from moot.protocols.kernel.seats import Seat
 from moot.protocols.panel.contract import as_json, baseline_sha256, contract_from
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading.briefing import desk_brief
+from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable
 from tests.doubles.table import START
@@ -70,7 +72,7 @@ def desk_with(strategy: m.Strategy | None = LEGAL) -> LifeTable:
 
 
 def convene(seat: Seat, brief: dict[str, Any], evidence: Evidence) -> PanelOpened | None:
-    case_id = "prom_1" if seat is Seat.OPERATOR else "cycle_1"
+    case_id = "prom_1" if seat == OPERATOR else "cycle_1"
     obligation = Obligation(
         f"{case_id}/panel/{seat}", case_id, seat, ("PANEL_OPENED",), "#r-panel", START,
         START + timedelta(minutes=10), timedelta(minutes=10),
@@ -97,7 +99,7 @@ def sections(text: str) -> Iterator[str]:
 def test_the_operator_puts_a_dossier_before_the_panel() -> None:
     brief = promotion_brief(desk_with())
     brief["desk"]["strategies"]["strat_2"] = {**brief["desk"]["strategies"]["strat_1"], "is_deployed": True}
-    body, text = opened(Seat.OPERATOR, brief)
+    body, text = opened(OPERATOR, brief)
     assert (body.parent_id, body.title) == ("prom_1", "Promotion of strat_1")
     assert body.word_count == len(text.split())
     assert {"Strategy", "Backtest", "Paper trading", "Risks", "Costs", "Way back"} <= set(sections(text))
@@ -110,8 +112,8 @@ def test_the_operator_puts_a_dossier_before_the_panel() -> None:
 
 def test_the_contract_is_the_shipped_one_and_says_when_it_was_taken() -> None:
     for seat, name, brief in (
-        (Seat.OPERATOR, "strategy", promotion_brief(desk_with())),
-        (Seat.EVOLVER, "architecture", {"change": ("arch_001", "keep reflections for a year", "raise it")}),
+        (OPERATOR, "strategy", promotion_brief(desk_with())),
+        (EVOLVER, "architecture", {"change": ("arch_001", "keep reflections for a year", "raise it")}),
     ):
         contract = contract_from(dict(opened(seat, brief)[0].contract))
         assert baseline_sha256(contract) == baseline_sha256(load_contract(name))
@@ -122,7 +124,7 @@ def test_what_a_contract_notes_for_one_paper_is_put_before_the_panel(monkeypatch
     noted = {"stage_specific_notes": "mind the debate"}
     amended = contract_from({**as_json(load_contract("architecture")), "agent_amendments": noted})
     monkeypatch.setattr("moot.bots.minds.simulated.panel.convening.load_contract", lambda _name: amended)
-    body, _ = opened(Seat.EVOLVER, {"change": ("arch_001", "keep reflections for a year", "raise it")})
+    body, _ = opened(EVOLVER, {"change": ("arch_001", "keep reflections for a year", "raise it")})
     assert body.contract["agent_amendments"] == noted
 
 
@@ -130,27 +132,25 @@ def test_a_strategy_that_nobody_described_has_a_dossier_that_says_so() -> None:
     paper: dict[str, Any] = {"days": 5, "paper_trading_metrics": {"trades": 0}}
     brief = promotion_brief(desk_with(None), proposal=paper, guardian=None, trader=None)
     brief["desk"]["strategies"]["strat_1"].update(archetype=None, backtest={})
-    text = opened(Seat.OPERATOR, brief)[1]
+    text = opened(OPERATOR, brief)[1]
     assert "The log does not say what it trades." in text
     assert "The log has no backtest on data held out." in text
     assert "no trades" in text and "None" not in text and "nan" not in text
 
 
 def test_the_evolver_puts_a_change_before_the_panel_with_its_debate_and_notes() -> None:
-    body, text = opened(
-        Seat.EVOLVER, {"change": ("arch_001", "keep reflections for a year", "raise the limit")}
-    )
+    body, text = opened(EVOLVER, {"change": ("arch_001", "keep reflections for a year", "raise the limit")})
     assert (body.parent_id, body.title) == ("cycle_1", "Architecture change arch_001")
     assert text.startswith("# keep reflections for a year") and "raise the limit" in text
     assert {"Problem", "Change", "What stays unchanged", "Outcome", "Way back"} <= set(sections(text))
 
 
-@pytest.mark.parametrize("seat", [Seat.OPERATOR, Seat.EVOLVER])
+@pytest.mark.parametrize("seat", [OPERATOR, EVOLVER])
 def test_without_a_work_no_panel_is_opened(seat: Seat) -> None:
     brief = {**promotion_brief(desk_with()), "change": ("arch_001", "keep reflections", "raise the limit")}
     assert convene(seat, brief, Full()) is None
 
 
 def test_the_same_view_gives_the_same_work() -> None:
-    first, second = (opened(Seat.OPERATOR, promotion_brief(desk_with()))[0] for _ in range(2))
+    first, second = (opened(OPERATOR, promotion_brief(desk_with()))[0] for _ in range(2))
     assert first == second

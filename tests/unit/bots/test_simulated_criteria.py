@@ -17,7 +17,7 @@ from moot.bots.minds.simulated.wording import MOST_QUOTED, Voice, counted, perce
 from moot.bots.tools.seeding import generator
 from moot.protocols.kernel.envelope import Actor, Envelope
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 
 NOON = datetime(2026, 2, 23, 12, tzinfo=UTC)
 SYMBOLS = ("SP500", "SIM-ALFA", "SIM-ALFAX")
@@ -29,7 +29,7 @@ def note(text, about=None, hours_ago=1.0, user="ann", case_id=None):
         seq=1,
         id="n",
         channel="#a-arena",
-        author=Seat.ADMIN,
+        author=ADMIN,
         actor=Actor("human", "test", user),
         case_id=case_id,
         obligation_id=None,

@@ -19,8 +19,8 @@ from moot.bots.tools.splits import splits
 from moot.bots.tools.strategies import validate
 from moot.bots.tools.universe import Universe
 from moot.memory.evidence import InMemoryEvidence
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.judging import passes
+from moot.protocols.research.seats import EVOLVER, EXPLORER
 from tests.doubles.views import START, Society, one_debate
 
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)
@@ -128,7 +128,7 @@ def test_records_hold_the_strategy_so_that_memory_can_be_learnt_from():
     for seed in SEEDS[:15]:
         society = debate(seed)
         for kind in ("CAUSAL_RECORD", "REFLECTION"):
-            for env in (e for e in society.log if e.body.type == kind and e.author is Seat.EVOLVER):
+            for env in (e for e in society.log if e.body.type == kind and e.author == EVOLVER):
                 record = env.body.record
                 strategy = outcome(society).strategy
                 params = {k[6:]: v for k, v in record.metrics.items() if k.startswith("param.")}
@@ -166,7 +166,7 @@ def test_a_research_note_comes_before_the_hypothesis():
     kinds = society.kinds()
     assert kinds.index("RESEARCH_NOTE") < kinds.index("HYPOTHESIS")
     (env,) = society.asides
-    assert env.channel == "#a-research" and env.author is Seat.EXPLORER and len(env.body.findings) >= 3
+    assert env.channel == "#a-research" and env.author == EXPLORER and len(env.body.findings) >= 3
 
 
 def test_permuted_prices_change_verdicts():

@@ -6,15 +6,15 @@ import pytest
 from moot.bots.minds.simulated.delays import delay, is_unwell
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC, EVOLVER
 
 NOON = datetime(2026, 2, 23, 12, tzinfo=UTC)
 WELL = Temper(spell_chance=0.0)
 
 
-def obligation(n, minutes=20, seat=Seat.CRITIC, opened=NOON):
+def obligation(n, minutes=20, seat=CRITIC, opened=NOON):
     return Obligation(
-        f"hyp_{n}/assessment-1/{seat.value}",
+        f"hyp_{n}/assessment-1/{seat}",
         f"hyp_{n}",
         seat,
         ("RISK_ASSESSMENT",),
@@ -73,10 +73,10 @@ def test_an_outage_does_not_stretch_the_delay():
 
 def test_in_a_spell_a_seat_answers_nothing_and_other_seats_go_on():
     hours = [NOON + timedelta(hours=n) for n in range(24 * 60)]
-    ill = {seat: {at for at in hours if is_unwell(1, seat, at)} for seat in (Seat.CRITIC, Seat.EVOLVER)}
+    ill = {seat: {at for at in hours if is_unwell(1, seat, at)} for seat in (CRITIC, EVOLVER)}
     assert all(0 < len(found) < len(hours) * 0.06 for found in ill.values())
-    assert ill[Seat.CRITIC] != ill[Seat.EVOLVER]
-    at = min(ill[Seat.CRITIC])
+    assert ill[CRITIC] != ill[EVOLVER]
+    at = min(ill[CRITIC])
     assert delay(1, obligation(1, opened=at), 0, at, DEFAULT) is None
     later = at + timedelta(hours=1)
     answers_retry = delay(1, obligation(1, opened=at), 1, later, DEFAULT)

@@ -12,12 +12,13 @@ from moot.bots.tools.universe import Universe
 from moot.memory.errors import StoreUnavailable
 from moot.memory.evidence import InMemoryEvidence
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import SYSTEM_A, Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.architecture_table import DUTIES as WEEKLY
 from moot.protocols.research.cycle import MACHINE as CYCLE
 from moot.protocols.research.daily import MACHINE as DAILY
 from moot.protocols.research.debate_table import DUTIES as DEBATE
 from moot.protocols.research.debate_table import EXTENSION_BAND
+from moot.protocols.research.seats import CRITIC, EXPLORER, SYSTEM_A
 from tests.doubles import bodies
 from tests.doubles.views import START, Society, one_debate
 
@@ -44,10 +45,8 @@ def until_owed(society, kind):
 
 def debate_over(strategy, seed=1):
     """Let a person put a hypothesis forward and the minds of the other seats argue about it."""
-    society = Society(seats(mind_of(seed), Seat.EXPLORER))
-    society.post(
-        Seat.EXPLORER, bodies.hypothesis(until_owed(society, "HYPOTHESIS").case_id, strategy=strategy)
-    )
+    society = Society(seats(mind_of(seed), EXPLORER))
+    society.post(EXPLORER, bodies.hypothesis(until_owed(society, "HYPOTHESIS").case_id, strategy=strategy))
     society.officers()
     return society
 
@@ -103,7 +102,7 @@ def test_an_untestable_strategy_that_an_admin_approves_fails_its_backtest():
     society = debate_over(bodies.strategy(archetype="voodoo"))
     case = until_owed(society, "VERDICT").case_id
     society.say(
-        Seat.ADMIN,
+        ADMIN,
         Override(case_id=case, verdict="APPROVE", why="try it"),
         channel="#a-verdict",
         case_id=case,
@@ -121,7 +120,7 @@ def test_a_debate_that_ended_can_be_approved_later_on():
     (hypothesis,) = society.bodies("HYPOTHESIS")
     case = hypothesis.hypothesis_id
     society.say(
-        Seat.ADMIN,
+        ADMIN,
         Override(case_id=case, verdict="APPROVE", why="I disagree"),
         channel="#a-verdict",
         case_id=case,
@@ -141,7 +140,7 @@ def test_a_strategy_is_named_after_its_debate_or_the_override_that_took_it_up_ag
 @pytest.mark.parametrize("rating", ["PASS", "REJECT"])
 @pytest.mark.parametrize("score", [0.0, 1.0])
 def test_a_person_in_the_critics_seat_may_say_anything(rating, score):
-    society = Society(seats(mind_of(3), Seat.CRITIC))
+    society = Society(seats(mind_of(3), CRITIC))
     while (owed := until_owed(society, "RISK_ASSESSMENT")) is not None:
         number = owed.step.rsplit("-", 1)[-1]
         said = bodies.assessment(
@@ -151,7 +150,7 @@ def test_a_person_in_the_critics_seat_may_say_anything(rating, score):
             fatal_flaws=("I do not like it",) if rating == "REJECT" else (),
             reasoning="because",
         )
-        society.say(Seat.CRITIC, said)
+        society.say(CRITIC, said)
     assert society.bodies("VIOLATION") == []
     verdicts = [b.verdict for kind in ("VERDICT", "FINAL_VERDICT") for b in society.bodies(kind)]
     if score == 1.0 and rating == "REJECT":
@@ -163,7 +162,7 @@ def test_a_person_in_the_critics_seat_may_say_anything(rating, score):
 
 def test_without_an_assessment_nothing_is_approved():
     for seed in range(1, 6):
-        society = Society(seats(mind_of(seed), Seat.CRITIC))
+        society = Society(seats(mind_of(seed), CRITIC))
         society.wait(hours=4)
         for verdict in society.bodies("VERDICT"):
             assert verdict.verdict == "REJECT" and "assess" in verdict.reasoning
@@ -226,9 +225,9 @@ def test_the_explorer_says_what_it_is_asked_for():
 
 def test_messages_that_broke_a_rule_are_not_heard():
     """An assessment of the wrong round is a violation; the verdict must not rest on it."""
-    society = Society(seats(mind_of(1), Seat.CRITIC))
+    society = Society(seats(mind_of(1), CRITIC))
     owed = until_owed(society, "RISK_ASSESSMENT")
-    society.say(Seat.CRITIC, bodies.assessment(round=3), owed=owed)
+    society.say(CRITIC, bodies.assessment(round=3), owed=owed)
     assert society.bodies("VIOLATION")
     society.wait(hours=4)
     assert all(v.verdict == "REJECT" for v in society.bodies("VERDICT"))
@@ -241,7 +240,7 @@ def test_a_revision_is_judged_by_its_own_assessment():
         society = Society(mind)
         if until_owed(society, "REVISED_HYPOTHESIS") is None:
             continue
-        society.minds = seats(mind, Seat.CRITIC)
+        society.minds = seats(mind, CRITIC)
         society.wait(hours=3)
         for verdict in society.bodies("FINAL_VERDICT"):
             assert verdict.verdict == "REJECT"

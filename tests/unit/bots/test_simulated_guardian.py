@@ -11,15 +11,18 @@ from moot.bots.minds.simulated.desk.guardian import LINES, path_of
 from moot.bots.minds.simulated.mind import ANSWERS
 from moot.bots.minds.simulated.temper import DEFAULT
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.rights import GUARDIAN as GUARDIANS
 from moot.protocols.trading.rights import RIGHTS
 from moot.protocols.trading.rights import TRADER as TRADERS
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles import bodies
 from tests.doubles.desk_minds import MindedDesk, at, trend
 
-GUARDIAN, TRADER, OPERATOR = Seat.GUARDIAN, Seat.TRADER, Seat.OPERATOR
+GUARDIAN, TRADER, OPERATOR = GUARDIAN_SEAT, TRADER_SEAT, OPERATOR_SEAT
 TUESDAY = date(2026, 2, 24)
 
 
@@ -278,7 +281,7 @@ def test_r_d19_ticks_take_seconds_and_are_hardly_ever_left_out() -> None:
 
 def test_candidates_are_nothing_to_the_guardian_yet() -> None:
     desk = MindedDesk()
-    desk.tell(Seat.EVOLVER, bodies.moved("strat_9", strategy=trend("SIM-DELTA")))
+    desk.tell(EVOLVER, bodies.moved("strat_9", strategy=trend("SIM-DELTA")))
     desk.until(at(9, 31))
     body: Any = desk.think(desk.owed(GUARDIAN, "RISK_CHECK")).body  # type: ignore[union-attr]
     assert body.marks == {}

@@ -23,10 +23,14 @@ from moot.memory.evidence import InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER, Seat
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
+from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
 from moot.protocols.trading import bridge
 from moot.protocols.trading import messages as t
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.debating import assess, backtest, hypothesise, judge
@@ -37,7 +41,7 @@ from tests.doubles.table import START as TABLE_START
 from tests.doubles.table import Table
 from tests.doubles.views import run
 
-OPERATOR, GUARDIAN, EVOLVER, EXPLORER = Seat.OPERATOR, Seat.GUARDIAN, Seat.EVOLVER, Seat.EXPLORER
+OPERATOR, GUARDIAN, EVOLVER, EXPLORER = OPERATOR_SEAT, GUARDIAN_SEAT, EVOLVER_SEAT, EXPLORER_SEAT
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)
 TOOLS = SimulatedTools(SYNTHETIC, InMemoryEvidence(), 1)
 MIND = SimulatedMind(TOOLS)
@@ -259,7 +263,7 @@ class Past:
             nominal_at=now,
             context=m.CycleContext(last_verdict=None, priority_direction=None, available_parents=parents),
         )
-        env: Envelope = SmallLog().append(trigger, author=Seat.TIMEKEEPER, case_id="cycle_1")
+        env: Envelope = SmallLog().append(trigger, author=TIMEKEEPER, case_id="cycle_1")
         obligation = Obligation(
             "cycle_1/hypothesis/explorer", "cycle_1", EXPLORER, ("HYPOTHESIS",), "#a-arena", now,
             now + timedelta(minutes=30), timedelta(minutes=10),

@@ -18,14 +18,18 @@ from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.message import changed
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER, Seat
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
 from moot.protocols.trading import alert, deploy, promotion
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.life import Life
 from moot.protocols.trading.rights import OPERATOR as OPERATORS
 from moot.protocols.trading.rights import RIGHTS
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from moot.protocols.trading.session import SESSION
 from tests.doubles import bodies
 from tests.doubles.copying import replace
@@ -34,7 +38,7 @@ from tests.doubles.money_table import MoneyTable
 from tests.doubles.table import START, Table
 from tests.doubles.views import run
 
-OPERATOR, GUARDIAN, TRADER, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER, Seat.EVOLVER
+OPERATOR, GUARDIAN, TRADER, EVOLVER = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT, EVOLVER_SEAT
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)
 PARAMS = {"allow_short": 0, "fast": 20, "slow": 60, "target_vol": 0.1}
 LEGAL = bodies.strategy(params=PARAMS, symbols=("SIM-ALFA", "SIM-BRAVO"))
@@ -304,18 +308,16 @@ def test_a_day_of_the_operator_breaks_no_rule(monkeypatch: pytest.MonkeyPatch) -
         session_id="session_20260223", date="2026-02-23", nominal_at=OPENS, opens_at=OPENS + timedelta(minutes=15),
         closes_at=OPENS + timedelta(hours=6, minutes=45), ends_at=OPENS + timedelta(hours=24), is_early_close=False,
     )  # fmt: skip
-    table.docket.demand(
-        Draft(channel="#b-ops", author=Seat.TIMEKEEPER, actor=OFFICER, key="desk/1", body=day)
-    )
+    table.docket.demand(Draft(channel="#b-ops", author=TIMEKEEPER, actor=OFFICER, key="desk/1", body=day))
     table.officers()
     said = []
     while table.now < OPENS + timedelta(hours=12):
         for obligation in tuple(table.docket.open.values()):
             is_open = obligation.id in table.docket.open and obligation.opened_at <= table.now
-            if is_open and obligation.seat is OPERATOR:
+            if is_open and obligation.seat == OPERATOR:
                 said.append(act(table, obligation))
         for seat, review in ((GUARDIAN, guardian()), (TRADER, trader())):
-            if any(o.seat is seat and "DEPLOY_REVIEW" in o.expects for o in table.docket.open.values()):
+            if any(o.seat == seat and "DEPLOY_REVIEW" in o.expects for o in table.docket.open.values()):
                 table.say(seat, review)
         table.wait(minutes=1)
     assert [kind for kind in said if kind != "CHECK_NEW_STRATEGIES"] == [
@@ -332,7 +334,7 @@ def test_a_day_of_the_operator_breaks_no_rule(monkeypatch: pytest.MonkeyPatch) -
         "DAILY_TRADING_REPORT",
     ]
     assert said.count("CHECK_NEW_STRATEGIES") == 28
-    assert not [o for o in table.docket.open.values() if o.seat is OPERATOR and o.opened_at < table.now]
+    assert not [o for o in table.docket.open.values() if o.seat == OPERATOR and o.opened_at < table.now]
 
 
 def act(table: LifeTable, obligation: Obligation) -> str:

@@ -11,13 +11,14 @@ from moot.bots.minds.simulated.desk.trader import ASSET, HEADROOM, Room, Round
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.memory.evidence import InMemoryEvidence
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.book_figures import Position
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles import bodies
 from tests.doubles.desk_minds import MindedDesk, at, tools, trend
 
-TRADER = Seat.TRADER
+TRADER = TRADER_SEAT
 
 
 def room(**over):
@@ -114,7 +115,7 @@ def test_what_a_strategy_holds_that_is_not_traded_any_more_is_sold():
     desk.trade("gone", trend("SIM-GOLF"))
     desk.until(at(9, 46))
     desk.hold("gone", "SIM-GOLF", 50, 115.0)
-    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
+    desk.tell(OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
     desk.now = at(9, 47)
     (aside,) = desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
     assert (aside.body.action, aside.body.quantity, aside.body.symbol) == ("SELL", 50, "SIM-GOLF")
@@ -125,7 +126,7 @@ def test_r_b5_while_halted_nothing_opens_and_what_is_unwanted_is_still_closed():
     desk.trade("strat_1", trend("SP500", "SIM-GOLF", "SIM-ECHO"))
     desk.until(at(9, 45))
     assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
-    desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
+    desk.tell(GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
     assert desk.think(desk.owed(TRADER, "DESK_CHECK")).asides == ()
 
 
@@ -134,7 +135,7 @@ def test_after_the_close_a_late_round_signals_nothing():
     desk.trade("gone", trend("SIM-GOLF"))
     desk.until(at(9, 46))
     desk.hold("gone", "SIM-GOLF", 50, 115.0)
-    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
+    desk.tell(OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="withdrawn"))
     owed = desk.owed(TRADER, "DESK_CHECK")
     assert desk.think(owed, now=at(15, 59)).asides
     assert desk.think(owed, now=at(16)).asides == ()
@@ -192,7 +193,7 @@ def test_r_b8_an_owed_reduction_is_signalled_as_it_was_fixed_and_carried_out():
         session_id=desk.session.case_id, level="CRITICAL", metric="daily_pnl", current_value=-0.06, threshold=-0.05,
         message="a test", action_required="reduce_exposure",
     )  # fmt: skip
-    said = desk.tell(Seat.GUARDIAN, alert)
+    said = desk.tell(GUARDIAN, alert)
     desk.respond(desk.of_case(said, "RISK_DECISION"))
     signal = desk.respond(desk.owed(TRADER, "SIGNAL"))
     assert (signal.body.action, signal.body.quantity) == ("SELL", 51)
@@ -230,7 +231,7 @@ def test_r_b5_a_round_closes_what_remains_beside_an_order_under_way():
     desk.until(at(9, 46))
     desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
     desk.respond(desk.of_case(falling(desk, 60), "ORDER"))
-    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="strat_1", from_="production", to="withdrawn"))
+    desk.tell(OPERATOR, bodies.moved(strategy_id="strat_1", from_="production", to="withdrawn"))
     (aside,) = desk.think(desk.owed(TRADER, "DESK_CHECK")).asides
     assert (aside.body.action, aside.body.quantity) == ("SELL", 40)
 
@@ -241,7 +242,7 @@ def test_k11_what_a_late_fill_opened_is_signalled_as_it_was_fixed_and_carried_ou
     desk.until(at(9, 46))
     entry = falling(desk, 20)
     order = desk.respond(desk.of_case(entry, "ORDER")).body
-    desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
+    desk.tell(GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
     desk.until(desk.now + timedelta(minutes=11))
     desk.tell(TRADER, t.Execution(
         client_order_id=order.client_order_id, signal_id=entry.case_id, symbol="SIM-GOLF", action="SELL",
@@ -260,11 +261,11 @@ def test_r_b8_nothing_is_signalled_where_nothing_is_left_to_be_reduced():
     desk.trade("strat_1", trend("SIM-GOLF"))
     desk.until(at(9, 46))
     desk.hold("strat_1", "SIM-GOLF", 100, 115.0)
-    desk.tell(Seat.GUARDIAN, t.RiskAlert(
+    desk.tell(GUARDIAN, t.RiskAlert(
         session_id=desk.session.case_id, level="CRITICAL", metric="daily_pnl", current_value=-0.06, threshold=-0.05,
         message="a test", action_required="reduce_exposure",
     ))  # fmt: skip
-    desk.respond(desk.owed(Seat.OPERATOR, "RISK_DECISION"))
+    desk.respond(desk.owed(OPERATOR, "RISK_DECISION"))
     owed = desk.owed(TRADER, "SIGNAL")
     desk.respond(desk.of_case(falling(desk, 100), "ORDER"))
     assert desk.think(owed) is None
@@ -282,14 +283,14 @@ def test_r_b5_an_order_under_way_at_a_halt_is_cancelled_or_told_as_filled_after_
         ))  # fmt: skip
         desk.respond(desk.of_case(signal, "ORDER"))
         desk.now += timedelta(seconds=wait)
-        desk.tell(Seat.GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
+        desk.tell(GUARDIAN, t.Halt(session_id=desk.session.case_id, reason="a test", by="guardian"))
         desk.now += timedelta(seconds=5)
         told = desk.respond(desk.of_case(signal, "EXECUTION")).body
         outcomes.add((told.status, told.qty_filled, told.fill_after_halt))
         if told.qty_filled:
             break
-        desk.tell(Seat.OPERATOR, t.Resume(reason="on"), case_id=desk.book.halt_id)
-        desk.respond(desk.owed(Seat.GUARDIAN, "RESUME_CONFIRMED"))
+        desk.tell(OPERATOR, t.Resume(reason="on"), case_id=desk.book.halt_id)
+        desk.respond(desk.owed(GUARDIAN, "RESUME_CONFIRMED"))
     assert outcomes == {("cancelled", 0, False), ("filled", 20, True)}
 
 
@@ -344,7 +345,7 @@ def test_r_b12_an_order_that_would_open_what_is_not_traded_is_not_given():
     desk.trade("gone", trend("SIM-GOLF"))
     desk.until(at(9, 46))
     desk.hold("gone", "SIM-GOLF", 50, 115.0)
-    desk.tell(Seat.OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="candidates"))
+    desk.tell(OPERATOR, bodies.moved(strategy_id="gone", from_="production", to="candidates"))
     signals = [
         desk.tell(TRADER, t.Signal(
             session_id=desk.session.case_id, strategy_id="gone", symbol="SIM-GOLF", action="SELL", quantity=quantity,
@@ -395,7 +396,7 @@ def test_r_b7_before_the_first_mark_a_market_order_names_a_price():
     desk.until(at(9, 45))
     owed = desk.owed(TRADER, "DESK_CHECK")
     assert all(aside.body.limit_price for aside in desk.think(owed).asides)
-    desk.respond(desk.owed(Seat.GUARDIAN, "RISK_CHECK"))
+    desk.respond(desk.owed(GUARDIAN, "RISK_CHECK"))
     assert [aside.body.limit_price for aside in desk.think(owed).asides] == [None, None]
     assert {aside.body.order_type for aside in desk.think(owed).asides} == {"market"}
 

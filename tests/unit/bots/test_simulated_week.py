@@ -11,8 +11,8 @@ from moot.bots.minds.simulated.mind import SimulatedMind
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.prices import load_universe
 from moot.memory.evidence import InMemoryEvidence
-from moot.protocols.kernel.seats import SYSTEM_A
 from moot.protocols.research.scope import names_a_parameter
+from moot.protocols.research.seats import SYSTEM_A
 from tests.doubles.views import Society
 
 START = datetime(2026, 2, 23, tzinfo=UTC)

@@ -8,9 +8,9 @@ from PIL import Image, ImageChops, ImageStat
 
 from moot.channels.showing.avatars import SIDE, avatar, emoji_name
 from moot.channels.showing.looks import LOOKS, MOOT
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.rulebook import INFO
 
-SEATS = [*Seat, None]
+SEATS = [*INFO, None]
 
 
 def picture(seat, side=SIDE, on=(49, 51, 56)):
@@ -35,8 +35,8 @@ def test_a_picture_is_a_small_square_png_in_the_colour_of_the_seat(seat):
 
 def test_the_bytes_are_the_same_every_time_and_in_every_process():
     code = "import hashlib; from moot.channels.showing.avatars import avatar; "
-    code += "from moot.protocols.kernel.seats import Seat; "
-    code += "print(hashlib.sha256(b''.join(avatar(seat) for seat in [*Seat, None])).hexdigest())"
+    code += "from moot.protocols.rulebook import INFO; "
+    code += "print(hashlib.sha256(b''.join(avatar(seat) for seat in [*INFO, None])).hexdigest())"
     runs = {
         subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout for _ in range(2)
     }
@@ -52,7 +52,7 @@ def test_the_signs_can_be_told_apart_at_32_pixels_without_their_colours():
     for seat, sign in signs.items():
         assert 40 < ImageStat.Stat(sign).sum[0] / 255 < 500, seat
         for other, its in signs.items():
-            if other is not seat:
+            if other != seat:
                 assert ImageStat.Stat(ImageChops.difference(sign, its)).sum[0] / 255 > 60, (seat, other)
 
 
@@ -61,7 +61,7 @@ def test_no_two_pictures_look_alike_on_a_dark_or_a_light_page(on):
     drawn = {seat: picture(seat, 32, on) for seat in SEATS}
     for seat in SEATS:
         for other in SEATS:
-            if other is not seat:
+            if other != seat:
                 stat = ImageStat.Stat(ImageChops.difference(drawn[seat], drawn[other]))
                 assert sum(stat.mean) > 12, (seat, other)
 

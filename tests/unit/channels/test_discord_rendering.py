@@ -22,7 +22,7 @@ from moot.channels.log.lines import open_line
 from moot.channels.showing.layout import mark
 from moot.channels.showing.rendering import Button, card
 from moot.protocols.kernel.envelope import Actor
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.rulebook import MESSAGES
 from tests.doubles.copying import replace
 from tests.doubles.odd_text import ODD, odd_text
@@ -276,7 +276,7 @@ def test_a_person_in_a_seat_is_named_without_a_banned_word():
     person = message(
         posting({"type": "NOTE", "text": "hm"}, author="admin", actor=Actor("human", "discord", "4711"))
     )
-    assert (person.username, person.seat) == ("Admin (4711)", Seat.ADMIN)
+    assert (person.username, person.seat) == ("Admin (4711)", ADMIN)
     other = message(
         posting({"type": "NOTE", "text": "hm"}, author="admin", actor=Actor("human", "slack", "U1"))
     )

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from moot.channels.guests.drafts import MAX_DRAFT, draft_from_json, draft_to_json
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
 from moot.protocols.kernel.errors import Malformed
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE
+from moot.protocols.research.seats import CRITIC
 from tests.doubles.tiny import Numbered, Said, decode_body
 
 FULL = Draft(
     channel="#open",
-    author=Seat.ADMIN,
+    author=ADMIN,
     body=Said(text="é \u2028 \\", weight=0.25),
     actor=Actor("human", "discord", "ann"),
     case_id="case_1",
@@ -30,10 +31,8 @@ LEAST = {"channel": "#open", "author": "critic", "body": {"type": "SAID"}}
     "draft",
     [
         FULL,
-        Draft(channel="#open", author=Seat.CRITIC, body=Numbered(), key="k"),
-        Draft(
-            channel="#admin", author=Seat.REFEREE, body=Said(text="x"), actor=OFFICER, obligation_id="a/b/c"
-        ),
+        Draft(channel="#open", author=CRITIC, body=Numbered(), key="k"),
+        Draft(channel="#admin", author=REFEREE, body=Said(text="x"), actor=OFFICER, obligation_id="a/b/c"),
     ],
 )
 def test_a_draft_survives_the_way_there_and_back(draft):
@@ -44,14 +43,14 @@ def test_a_draft_survives_the_way_there_and_back(draft):
 
 
 def test_what_is_left_out_is_as_in_a_draft():
-    assert draft_from_json(LEAST, decode_body) == Draft(channel="#open", author=Seat.CRITIC, body=Said())
+    assert draft_from_json(LEAST, decode_body) == Draft(channel="#open", author=CRITIC, body=Said())
 
 
 @pytest.mark.parametrize(
     ("over", "field"),
     [
         ({"channel": None}, "channel"),
-        ({"author": "king"}, "author"),
+        ({"author": "King"}, "author"),
         ({"attempt": -1}, "attempt"),
         ({"attempt": True}, "attempt"),
         ({"hops": 10**12}, "hops"),

@@ -24,7 +24,7 @@ from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, SurfaceConfigError
 from moot.channels.terminal import TerminalSurface
 from moot.protocols.kernel.errors import Forbidden
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER
 from tests.doubles.hosting import QUICK, asking, hosting
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
@@ -504,7 +504,7 @@ def act(kind="note", n=1, **fields):
     )
 
 
-def taking_in(tmp_path, requests, use, authority=lambda _platform, _user: Seat.ADMIN, reply_s=20.0):
+def taking_in(tmp_path, requests, use, authority=lambda _platform, _user: ADMIN, reply_s=20.0):
     async def main():
         store = OutboxStore(tmp_path, "fake", "log")
         await store.open()
@@ -696,7 +696,7 @@ def test_commands_are_read_and_questions_answered_without_a_draft(tmp_path):
         assert not (await intake(act("halt", 6, why="x"))).ok
         assert await intake(act("command", 7, text="/positions")) == ActReply("positions for viewer")
 
-    taking_in(tmp_path, requests, use, lambda _platform, _user: Seat.VIEWER)
+    taking_in(tmp_path, requests, use, lambda _platform, _user: VIEWER)
     ((_, draft),) = requests.published
     assert (draft["author"], draft["body"]["type"], draft["case_id"]) == ("viewer", "ESCALATION_ACK", "esc_1")
 
@@ -705,7 +705,7 @@ def test_commands_are_read_and_questions_answered_without_a_draft(tmp_path):
 def test_a_surface_whose_name_can_be_no_file_is_refused(tmp_path, name):
     surfaces = {name: Mirroring(build=TerminalSurface)}
     running = run_gateway(
-        None, surfaces, data_dir=tmp_path, authority=lambda _p, _u: Seat.VIEWER, stop=asyncio.Event()
+        None, surfaces, data_dir=tmp_path, authority=lambda _p, _u: VIEWER, stop=asyncio.Event()
     )
     with pytest.raises(SurfaceConfigError, match="a name is 1 to 40 of"):
         asyncio.run(running)
@@ -845,7 +845,7 @@ def test_a_stranger_who_is_refused_hears_who_can_let_them(tmp_path):
             'Refused: only admins may. Who runs this society can let you: [admins] fake = ["ana"]'
         )
 
-    taking_in(tmp_path, requests, use, lambda _platform, _user: Seat.VIEWER)
+    taking_in(tmp_path, requests, use, lambda _platform, _user: VIEWER)
 
 
 @pytest.mark.parametrize("text", ["🎉", "👍🏽", "\u200d", "a\u0000b"])

@@ -13,7 +13,7 @@ from moot.channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.outbox.store import OutboxStore
 from moot.channels.surface import PlatformMessageId, PostRefused, Surface, SurfaceConfigError, SurfaceDown
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import VIEWER
 from tests.doubles.hosting import QUICK, hosting
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
@@ -77,7 +77,7 @@ async def running(tmp_path, surfaces, **options):
                 None,
                 {name: Mirroring(build=build) for name, build in surfaces.items()},
                 data_dir=tmp_path,
-                authority=lambda _platform, _user: Seat.VIEWER,
+                authority=lambda _platform, _user: VIEWER,
                 stop=stop,
                 lifeline=None,
                 **{"backoff": QUICK, "config_pause_s": 0.001, **options},
@@ -245,7 +245,7 @@ def test_a_refused_post_is_told_also_when_the_society_was_away_at_that_moment(tm
         gateway = asyncio.create_task(
             run_gateway(
                 None, {"shown": Mirroring(build=lambda: Refusing([]))}, data_dir=tmp_path,
-                authority=lambda _platform, _user: Seat.VIEWER, stop=stop, lifeline=None, backoff=QUICK,
+                authority=lambda _platform, _user: VIEWER, stop=stop, lifeline=None, backoff=QUICK,
             )
         )  # fmt: skip
         log.say("one")

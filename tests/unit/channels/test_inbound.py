@@ -8,16 +8,13 @@ from moot.channels.chat.commands import CommandError, Said, parse
 from moot.channels.inbound import BODIES, draft_of, key_of
 from moot.channels.surface import InboundAct
 from moot.protocols.arena.messages import ArenaTask
-from moot.protocols.arena.rights import RIGHTS as ARENA_RIGHTS
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
-from moot.protocols.kernel.catalogue import Matrix
 from moot.protocols.kernel.envelope import Actor
 from moot.protocols.kernel.errors import Forbidden, Malformed
 from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from moot.protocols.kernel.rights import RIGHTS
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER
+from moot.protocols.rulebook import rules
 from moot.protocols.trading.messages import Halt, Resume
-from moot.protocols.trading.rights import RIGHTS as TRADING_RIGHTS
 from tests.doubles.copying import replace
 
 
@@ -72,36 +69,36 @@ def act(kind, channel="#a-arena", **fields):
     ],
 )
 def test_an_act_becomes_a_typed_draft_with_platform_and_user_id(act, channel, case_id, body):
-    draft = draft_of(act, Seat.ADMIN)
+    draft = draft_of(act, ADMIN)
     assert draft.body == body
     assert (draft.channel, draft.case_id) == (channel, case_id)
-    assert draft.author is Seat.ADMIN
+    assert draft.author == ADMIN
     assert draft.actor == Actor("human", "discord", "4711")
     assert draft.identity() == "discord/4711/m-99"
 
 
 def test_what_is_said_in_a_thread_is_about_its_case():
-    assert draft_of(act("note", text="hm"), Seat.VIEWER, about_case_id="hyp_1").body.about_case_id == "hyp_1"
+    assert draft_of(act("note", text="hm"), VIEWER, about_case_id="hyp_1").body.about_case_id == "hyp_1"
     said = act("note", text="hm", about_case_id="hyp_2")
-    assert draft_of(said, Seat.VIEWER, about_case_id="hyp_1").body.about_case_id == "hyp_2"
+    assert draft_of(said, VIEWER, about_case_id="hyp_1").body.about_case_id == "hyp_2"
 
 
 def test_an_override_goes_to_the_channel_of_its_case():
     said = act("override", "#admin", case_id="hyp_1", verdict="REJECT", why="no")
-    assert draft_of(said, Seat.ADMIN, case_channel="#a-arena").channel == "#a-arena"
+    assert draft_of(said, ADMIN, case_channel="#a-arena").channel == "#a-arena"
 
 
 def test_r_b5_halt_and_resume_go_where_they_belong_and_name_who_said_it():
-    draft = draft_of(act("halt", reason="crash"), Seat.ADMIN)
+    draft = draft_of(act("halt", reason="crash"), ADMIN)
     assert (draft.channel, draft.case_id) == ("#b-risk", None)
     assert draft.body == Halt(reason="crash", by="4711")
-    draft = draft_of(act("resume", reason="calm"), Seat.ADMIN)
+    draft = draft_of(act("resume", reason="calm"), ADMIN)
     assert (draft.channel, draft.case_id) == ("#b-ops", None)
     assert draft.body == Resume(reason="calm")
 
 
 def test_a_run_is_opened_in_the_arenas_channel_and_named_after_its_prompt():
-    draft = draft_of(act("arena", task={"initial_prompt": "Plan it."}), Seat.ADMIN)
+    draft = draft_of(act("arena", task={"initial_prompt": "Plan it."}), ADMIN)
     task = {"task_id": "plan-it", "session_id": "discord/4711/m-99", "initial_prompt": "Plan it."}
     assert (draft.channel, draft.case_id) == ("#r-arena", None)
     assert draft.body == ArenaTask(config={"notebook_enabled": False}, task=task)
@@ -117,42 +114,42 @@ def test_a_run_is_opened_in_the_arenas_channel_and_named_after_its_prompt():
     ],
 )
 def test_a_task_is_named_after_its_first_words_and_else_after_the_act(prompt, name):
-    body = draft_of(act("arena", task={"initial_prompt": prompt}), Seat.ADMIN).body
+    body = draft_of(act("arena", task={"initial_prompt": prompt}), ADMIN).body
     assert body.task["task_id"] == name
 
 
 def test_what_a_task_names_stands_and_a_named_notebook_is_consulted():
     notebook = {"notebook_id": "nb", "tools": ["notebook_query"]}
     given = {"task_id": "t1", "session_id": "s1", "initial_prompt": "Plan it."}
-    body = draft_of(act("arena", task=given, notebook=notebook), Seat.ADMIN).body
+    body = draft_of(act("arena", task=given, notebook=notebook), ADMIN).body
     assert body == ArenaTask(config={"notebook_enabled": True}, task=given, notebook=notebook)
-    body = draft_of(act("arena", task=given, config={"max_rounds": 9}), Seat.ADMIN).body
+    body = draft_of(act("arena", task=given, config={"max_rounds": 9}), ADMIN).body
     assert body.config == {"max_rounds": 9}, "the case judges it (6.2)"
 
 
 @pytest.mark.parametrize("fields", [{}, {"task": "x"}, {"task": {}, "colour": 1}, {"task": {}, "run_id": 7}])
 def test_what_makes_no_task_is_refused(fields):
     with pytest.raises(Malformed):
-        draft_of(act("arena", **fields), Seat.ADMIN)
+        draft_of(act("arena", **fields), ADMIN)
 
 
 def test_a_viewer_opens_no_run():
-    draft = draft_of(act("arena", task={}), Seat.VIEWER)
+    draft = draft_of(act("arena", task={}), VIEWER)
     with pytest.raises(Forbidden, match="only admin or evolver"):
-        Matrix(ARENA_RIGHTS).check(draft.author, draft.channel, draft.body.type)
+        rules().matrix.check(draft.author, draft.channel, draft.body.type)
 
 
 def test_r_b5_a_viewer_can_neither_halt_nor_resume():
-    matrix = Matrix(TRADING_RIGHTS)
+    matrix = rules().matrix
     for kind in ("halt", "resume"):
-        draft = draft_of(act(kind, reason="x"), Seat.VIEWER)
+        draft = draft_of(act(kind, reason="x"), VIEWER)
         with pytest.raises(Forbidden, match="only admin"):
             matrix.check(draft.author, draft.channel, draft.body.type)
 
 
 def test_what_a_society_has_no_message_for_nobody_can_do():
     with pytest.raises(Malformed, match="nobody can halt"):
-        draft_of(act("halt", reason="crash"), Seat.ADMIN, bodies={"note": Note})
+        draft_of(act("halt", reason="crash"), ADMIN, bodies={"note": Note})
 
 
 @pytest.mark.parametrize(
@@ -167,7 +164,7 @@ def test_what_a_society_has_no_message_for_nobody_can_do():
 )
 def test_fields_that_make_no_message_are_named(fields, field):
     with pytest.raises(Malformed) as caught:
-        draft_of(act("note", **fields), Seat.VIEWER)
+        draft_of(act("note", **fields), VIEWER)
     assert caught.value.field == field
     assert "\n" not in str(caught.value)
 
@@ -182,16 +179,16 @@ def test_the_key_is_the_platforms_the_persons_and_its_message_id_and_never_too_l
 def test_k1_two_people_who_use_one_message_id_have_two_keys():
     mine, theirs = act("note", text="x"), replace(act("note", text="x"), user_id="4712")
     assert key_of(mine) != key_of(theirs)
-    assert draft_of(mine, Seat.ADMIN).identity() != draft_of(theirs, Seat.VIEWER).identity()
+    assert draft_of(mine, ADMIN).identity() != draft_of(theirs, VIEWER).identity()
 
 
 def test_nobody_acts_without_a_user_id():
     with pytest.raises(Malformed, match="nobody knows"):
-        draft_of(replace(act("note", text="x"), user_id=""), Seat.VIEWER)
+        draft_of(replace(act("note", text="x"), user_id=""), VIEWER)
 
 
 def test_every_act_of_an_admin_passes_the_permission_matrix():
-    matrix = Matrix((*RIGHTS, *TRADING_RIGHTS))
+    matrix = rules().matrix
     for line in (
         "/note x",
         "/override hyp_1 REJECT y",
@@ -202,7 +199,7 @@ def test_every_act_of_an_admin_passes_the_permission_matrix():
         "/resume y",
     ):
         said = parse(line)
-        draft = draft_of(act(said.kind, **said.fields), Seat.ADMIN)
+        draft = draft_of(act(said.kind, **said.fields), ADMIN)
         matrix.check(draft.author, draft.channel, draft.body.type)
 
 
@@ -222,7 +219,7 @@ def test_every_act_of_an_admin_passes_the_permission_matrix():
 )
 def test_any_fields_give_a_draft_or_malformed(kind, fields):
     with suppress(Malformed):
-        draft_of(act(kind, **fields), Seat.VIEWER).identity()
+        draft_of(act(kind, **fields), VIEWER).identity()
 
 
 @settings(deadline=None)
@@ -231,4 +228,4 @@ def test_any_command_line_gives_a_draft_or_a_reason(line):
     with suppress(CommandError, Malformed):
         said = parse(line)
         if isinstance(said, Said):
-            draft_of(act(said.kind, **said.fields), Seat.VIEWER)
+            draft_of(act(said.kind, **said.fields), VIEWER)

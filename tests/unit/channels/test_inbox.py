@@ -15,7 +15,7 @@ from moot.channels.log.file import connect, open_log
 from moot.channels.log.lease import Lease
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Malformed
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
 from tests.doubles.tiny import Said, decode_body, said
 
 NOTE = draft_to_json(said("ignored", "hello"))
@@ -143,7 +143,7 @@ def test_where_there_is_no_society_a_line_says_so(tmp_path):
 
 def test_an_answer_keeps_the_id_of_its_obligation():
     draft = Draft(
-        channel="#open", author=Seat.CRITIC, body=Said(), obligation_id="case_1/r1/critic", attempt=1, key="x"
+        channel="#open", author=CRITIC, body=Said(), obligation_id="case_1/r1/critic", attempt=1, key="x"
     )
     assert keyed(draft, "cli/5").identity() == "case_1/r1/critic/1"
     assert keyed(said("x"), "cli/5").identity() == "cli/5"

@@ -9,7 +9,7 @@ from moot.channels.showing.rendering import card, speaker
 from moot.protocols.escalation.messages import EscalationResolved
 from moot.protocols.kernel.envelope import Actor
 from moot.protocols.kernel.officers import PersonNamed
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
 from tests.doubles.copying import replace
 from tests.doubles.postings import posting
 from tests.doubles.small_log import SmallLog
@@ -25,7 +25,7 @@ def learned(*names):
     async def learn():
         for user_id, name in names:
             body = PersonNamed(platform="discord", user_id=user_id, display_name=name)
-            await book.hear(SmallLog().append(body, channel="#admin", author=Seat.REFEREE), memory)
+            await book.hear(SmallLog().append(body, channel="#admin", author=REFEREE), memory)
 
     asyncio.run(learn())
     return book, memory
@@ -34,7 +34,7 @@ def learned(*names):
 def test_a_person_is_shown_by_the_name_that_they_have_there():
     book, _ = learned((ID, "Ann"))
     log = SmallLog()
-    said = log.say("hello", author=Seat.ADMIN, actor=ANN)
+    said = log.say("hello", author=ADMIN, actor=ANN)
     assert speaker(said) == f"Admin ({ID} on discord)"
     assert speaker(said, book.names) == "Admin (Ann on discord)"
     assert card(said, book.names).sentence == "Admin (Ann on discord) notes: hello"
@@ -45,7 +45,7 @@ def test_a_person_is_shown_by_the_name_that_they_have_there():
 def test_who_answered_is_shown_by_name_too():
     book, _ = learned((ID, "Ann"))
     body = EscalationResolved(escalation_id="esc_1", how="answered", by=ID, effect="none")
-    said = SmallLog().append(body, channel="#admin", author=Seat.REFEREE, case_id="esc_1")
+    said = SmallLog().append(body, channel="#admin", author=REFEREE, case_id="esc_1")
     assert "answered by Ann" in card(said, book.names).sentence
     assert ID in said.line and "Ann" not in said.line
 
@@ -59,21 +59,21 @@ def test_names_survive_a_new_start_and_the_newest_counts():
 
 def test_a_name_like_a_seats_never_stands_alone():
     book, _ = learned((ID, "Referee"))
-    said = SmallLog().say("hello", author=Seat.VIEWER, actor=ANN)
+    said = SmallLog().say("hello", author=VIEWER, actor=ANN)
     assert speaker(said, book.names) == f"Viewer (Referee ({ID}) on discord)"
 
 
 def test_the_message_that_names_somebody_says_whom():
     book, _ = learned((ID, "Ann"))
     body = PersonNamed(platform="discord", user_id=ID, display_name="Anna")
-    said = SmallLog().append(body, channel="#admin", author=Seat.REFEREE)
+    said = SmallLog().append(body, channel="#admin", author=REFEREE)
     assert card(said, book.names).sentence == f"Referee learns that {ID} on discord is called Anna"
 
 
 def test_folded_messages_name_people_too():
     book, _ = learned((ID, "Ann"))
     log = SmallLog()
-    said = [log.say(text, author=Seat.ADMIN, actor=ANN) for text in ("one", "two")]
+    said = [log.say(text, author=ADMIN, actor=ANN) for text in ("one", "two")]
     item = replace(
         posting({"type": "NOTE", "text": "a"}), envelope=said[0], folded=(said[1],), names=book.names
     )

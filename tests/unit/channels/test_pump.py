@@ -12,7 +12,7 @@ from moot.channels.guests.pump import InboxPump
 from moot.channels.log.sqlite import SqliteBus
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Forbidden
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
 from tests.doubles.tiny import Said, Ticks, TinyAdmission, decode, decode_body, numbered, said
 from tests.doubles.waiting import until
 
@@ -103,9 +103,7 @@ def test_a_text_that_is_no_draft_is_refused_and_kept_for_the_audit(path):
 
 def test_an_answer_has_the_id_of_its_obligation(path):
     async def scenario(bus):
-        draft = Draft(
-            channel="#open", author=Seat.CRITIC, body=Said(), obligation_id="c/r1/critic", attempt=2
-        )
+        draft = Draft(channel="#open", author=CRITIC, body=Said(), obligation_id="c/r1/critic", attempt=2)
         assert (await guest(path, draft, "cli/9"))["id"] == "c/r1/critic/2"
         assert (await guest(path, said("-"), "c/r2/critic/0"))["status"] == "refused"
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from moot.channels.log.lines import open_line, seq_of
 from moot.channels.showing import reviews
+from moot.channels.showing.looks import HEX
 from moot.channels.showing.rendering import (
     MOST_FIELDS,
     MOST_SENTENCE,
@@ -19,22 +20,27 @@ from moot.channels.showing.rendering import (
     predicate,
     sentence,
 )
-from moot.channels.showing.templates import SEAT_COLOURS, TEMPLATES
+from moot.channels.showing.templates import TEMPLATES
 from moot.channels.showing.wording import clean, compile_template
 from moot.protocols.arena import messages as arena
 from moot.protocols.arena.reading import MOST_ITEMS
+from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.verdict import parse_verdict
 from moot.protocols.codec import decode_body
 from moot.protocols.escalation import messages as escalation
 from moot.protocols.kernel import officers, people
 from moot.protocols.kernel.envelope import BOT, Actor, Envelope
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR, REFEREE, TIMEKEEPER
 from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.panel import messages as panel
 from moot.protocols.panel.contract import as_json
+from moot.protocols.panel.seats import DA, DOMAIN, EIC, SYNTHESIZER
 from moot.protocols.research import messages as research
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
+from moot.protocols.rulebook import INFO
 from moot.protocols.trading import messages as trading
+from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.panel_samples import FULL, phase1, report, synthesis
@@ -55,11 +61,11 @@ MODELS = {
 }
 
 
-def said(body, author=Seat.CRITIC, actor=BOT, case_id=None):
+def said(body, author=CRITIC, actor=BOT, case_id=None):
     return SmallLog().append(body, author=author, actor=actor, case_id=case_id)
 
 
-def loose(data, author=Seat.CRITIC):
+def loose(data, author=CRITIC):
     body = Opaque.model_construct(type=str(data.get("type", "")), data=data)
     return Envelope(
         v=9, seq=1, id="x", channel="#lab", author=author, actor=BOT, case_id=None, obligation_id=None,
@@ -80,52 +86,52 @@ def test_an_assessment_reads_as_a_person_would_say_it():
     [
         (
             bodies.hypothesis("cycle_1", hypothesis_id="hyp_1"),
-            Seat.EXPLORER,
+            EXPLORER,
             "Explorer proposes hyp_1: Momentum 20/60 earns on sp500 (momentum on sp500)",
         ),
         (
             officers.TimeoutPing(obligation_id="hyp_1/r2/explorer", seat="explorer", waited_min=20.0),
-            Seat.REFEREE,
+            REFEREE,
             "Referee reminds the Explorer of hyp_1/r2/explorer, due for 20 min",
         ),
         (
             officers.Ruling(
                 obligation_id=None, case_id="hyp_1", outcome="REJECT", reason="revise_cap", rule="R-D9"
             ),
-            Seat.REFEREE,
+            REFEREE,
             "Referee rules reject in hyp_1: revise cap (R-D9)",
         ),
         (
             officers.ClockSet(society_at=AT, speed=120.0, paused=False, reason="start"),
-            Seat.TIMEKEEPER,
+            TIMEKEEPER,
             "Timekeeper sets the clock to 2026-02-23 10:30, speed 120, running: start",
         ),
-        (people.Note(text="hold\non  now"), Seat.ADMIN, "Admin notes: hold on now"),
+        (people.Note(text="hold\non  now"), ADMIN, "Admin notes: hold on now"),
         (
             escalation.EscalationAnswer(escalation_id="esc_1", option=2),
-            Seat.ADMIN,
+            ADMIN,
             "Admin answers esc_1 with option 2",
         ),
         (
             escalation.EscalationAnswer(escalation_id="esc_1", text="later"),
-            Seat.ADMIN,
+            ADMIN,
             "Admin answers esc_1: later",
         ),
         (
             escalation.EscalationResolved(escalation_id="esc_1", how="expired", by="referee", effect="go_on"),
-            Seat.REFEREE,
+            REFEREE,
             "Referee resolves esc_1: nobody answered, closed by referee; go on",
         ),
         (
             escalation.EscalationResolved(
                 escalation_id="esc_1", how="answered", by="ann", effect="conservative_b"
             ),
-            Seat.REFEREE,
+            REFEREE,
             "Referee resolves esc_1: answered by ann; every position is halved",
         ),
         (
             research.PrincipleSynthesis(cycle_id="c", window=research.Window(from_=AT, to=AT), principles=()),
-            Seat.EVOLVER,
+            EVOLVER,
             "Evolver draws no principles from the day until 2026-02-23 10:30",
         ),
     ],
@@ -160,19 +166,19 @@ DESK_SENTENCES = {
 
 @pytest.mark.parametrize("kind", sorted(DESK_SENTENCES))
 def test_the_desk_reads_as_sentences(kind):
-    assert predicate(said(desk_body(kind), Seat.OPERATOR)) == DESK_SENTENCES[kind]
+    assert predicate(said(desk_body(kind), OPERATOR)) == DESK_SENTENCES[kind]
 
 
 @pytest.mark.parametrize("kind", sorted(DESK_BODIES))
 def test_no_sentence_of_the_desk_has_a_gap(kind):
-    text = predicate(said(desk_body(kind), Seat.OPERATOR))
+    text = predicate(said(desk_body(kind), OPERATOR))
     assert "?" not in text and "  " not in text and not text.endswith((":", ",", ";"))
 
 
 @pytest.mark.parametrize("kind", ["RISK_CHECK", "DESK_CHECK", "CHECK_NEW_STRATEGIES", "HEALTH_CHECK"])
 def test_what_comes_every_few_minutes_reads_in_one_short_line(kind):
     quiet = {"found": []} if kind == "CHECK_NEW_STRATEGIES" else {}
-    assert len(predicate(said(desk_body(kind, **quiet), Seat.OPERATOR))) <= 80
+    assert len(predicate(said(desk_body(kind, **quiet), OPERATOR))) <= 80
 
 
 def test_r_f6_a_ratio_reads_with_its_sessions_and_one_that_cannot_be_says_nothing():
@@ -197,7 +203,7 @@ def test_money_and_ailing_seats_are_worded():
 
 def test_a_person_in_a_seat_is_named():
     actor = Actor("human", "discord", "4711")
-    assert sentence(said(people.Note(text="hm"), Seat.CRITIC, actor)) == "Critic (4711 on discord) notes: hm"
+    assert sentence(said(people.Note(text="hm"), CRITIC, actor)) == "Critic (4711 on discord) notes: hm"
 
 
 RUN = "arena_20260223_1000"
@@ -214,62 +220,62 @@ def review(text, round_index=2):
     [
         (
             arena.ArenaTask(run_id=RUN, config={}, task={"task_id": "t1", "initial_prompt": "Plan\nit."}),
-            Seat.ADMIN,
+            ADMIN,
             f"Admin opens {RUN} on t1: Plan it.",
         ),
         (
             arena.ArenaTask(run_id=RUN, parent_id="cycle_1", config={}, task={"task_id": 7}),
-            Seat.EVOLVER,
+            EVOLVER,
             f"Evolver opens {RUN} on 7 for cycle_1",
         ),
         (
             arena.HookResult(run_id=RUN, phase="before", query="q", evidence_refs=("n#1",), status="SUCCESS"),
-            Seat.PLANNER,
+            PLANNER,
             f"Planner asks the notebook before the loop of {RUN}: success, 1 passage",
         ),
         (
             arena.HookResult(
                 run_id=RUN, phase="after", query="q", evidence_refs=(), status="SKIPPED_DEGRADED", why="gone"
             ),
-            Seat.FINALIZER,
+            FINALIZER,
             f"Finalizer asks the notebook after the loop of {RUN}: skipped degraded, gone",
         ),
         (
             arena.Draft(run_id=RUN, round_index=1, text="First,\nmeasure."),
-            Seat.PLANNER,
+            PLANNER,
             f"Planner drafts round 1 of {RUN}: First, measure.",
         ),
         (
             review("Well.\n1. one\n2. two\n- three\nVERDICT: REVISE"),
-            Seat.REVIEWER,
+            REVIEWER,
             f"Reviewer asks for a revision of round 2 of {RUN}: 3 items",
         ),
         (
             review("verdict: revise\n"),
-            Seat.REVIEWER,
+            REVIEWER,
             f"Reviewer asks for a revision of round 2 of {RUN}: no item named",
         ),
         (
             review("- it is good\nVERDICT: APPROVED"),
-            Seat.REVIEWER,
+            REVIEWER,
             f"Reviewer approves round 2 of {RUN}: nothing left open",
         ),
-        (review("- fine"), Seat.REVIEWER, f"Reviewer reviews round 2 of {RUN}: no verdict line"),
+        (review("- fine"), REVIEWER, f"Reviewer reviews round 2 of {RUN}: no verdict line"),
         (
             arena.RunFault(run_id=RUN, fault="SAFETY_VIOLATION", tool="write_file", detail="path ./x"),
-            Seat.REVIEWER,
+            REVIEWER,
             f"Reviewer stops work on {RUN}: safety violation with write_file, path ./x",
         ),
         (
             arena.FinalOutput(run_id=RUN, text="Done."),
-            Seat.FINALIZER,
+            FINALIZER,
             f"Finalizer gives the final output of {RUN}: Done.",
         ),
         (
             arena.RunTerminated(
                 run_id=RUN, state="TERMINATED_APPROVED", reason="APPROVED: approved in round 1", rounds=1
             ),
-            Seat.ORCHESTRATOR,
+            ORCHESTRATOR,
             f"Orchestrator ends {RUN} after 1 round: APPROVED: approved in round 1",
         ),
     ],
@@ -304,52 +310,52 @@ def decided(**over):
                 panel_id=SITS, contract=as_json(FULL), title="On widgets", field="widgetry", word_count=1234,
                 content_ref="paper/1",
             ),
-            Seat.ADMIN,
+            ADMIN,
             f"Admin puts On widgets (widgetry, 1234 words) before {SITS} under reviewer/reviewer_full/v1",
         ),
         (
             panel.Phase1(panel_id=SITS, text=phase1()),
-            Seat.EIC,
+            EIC,
             f"EIC commits itself in {SITS} before it sees the work: plans for 5 dimensions",
         ),
         (
             panel.Phase2(panel_id=SITS, text=report("da", {"D1": "block", "D4": "warn"})),
-            Seat.DA,
+            DA,
             f"DA reviews the work in {SITS}: reject or major revision (1 block, 1 warn, 3 pass)",
         ),
         (
             panel.Phase2(panel_id=SITS, text="editorial_decision=accept\neditorial_decision=reject"),
-            Seat.DOMAIN,
+            DOMAIN,
             f"Domain reviews the work in {SITS}: several decisions",
         ),
-        (panel.Phase2(panel_id=SITS, text="Nice."), Seat.DOMAIN, f"Domain reviews the work in {SITS}: no decision"),
+        (panel.Phase2(panel_id=SITS, text="Nice."), DOMAIN, f"Domain reviews the work in {SITS}: no decision"),
         (
             panel.Synthesis(panel_id=SITS, text=synthesis()),
-            Seat.SYNTHESIZER,
+            SYNTHESIZER,
             f"Synthesizer concludes {SITS}: accept",
         ),
-        (linted(), Seat.ORCHESTRATOR, f"Orchestrator passes phase 1 of the EIC in {SITS}"),
+        (linted(), ORCHESTRATOR, f"Orchestrator passes phase 1 of the EIC in {SITS}"),
         (
             linted(role="methodology", phase=2, is_passed=False, findings=("line 3: D9 is not the contract's",),
                    tag="[PROTOCOL-VIOLATION: x]"),
-            Seat.ORCHESTRATOR,
+            ORCHESTRATOR,
             f"Orchestrator faults phase 2 of the Methodology in {SITS}: line 3: D9 is not the contract's "
             "[PROTOCOL-VIOLATION: x]",
         ),
-        (decided(), Seat.ORCHESTRATOR, f"Orchestrator decides {SITS}: major revision, by F2"),
+        (decided(), ORCHESTRATOR, f"Orchestrator decides {SITS}: major revision, by F2"),
         (
             decided(
                 decision="editorial_decision=accept", fired_conditions=(),
                 tags=("[CONTRACT-ACKNOWLEDGED]", "[NO-CONDITION-FIRED]"),
             ),
-            Seat.ORCHESTRATOR,
+            ORCHESTRATOR,
             f"Orchestrator decides {SITS}: accept [NO-CONDITION-FIRED]",
         ),
         (
             panel.PanelAborted(
                 panel_id=SITS, tag="[PANEL-SHRUNK: usable=4, panel_size=5]", why="4 of 5 reviewers are usable", tags=()
             ),
-            Seat.ORCHESTRATOR,
+            ORCHESTRATOR,
             f"Orchestrator ends {SITS} without a decision [PANEL-SHRUNK: usable=4, panel_size=5]: "
             "4 of 5 reviewers are usable",
         ),
@@ -363,14 +369,14 @@ def test_panels_read_as_sentences(body, author, reads):
 
 def test_a_report_of_four_million_characters_reads_in_one_short_sentence():
     text = report("eic", {"D1": "block"}, body="word " * 790_000)
-    assert predicate(said(panel.Phase2(panel_id=SITS, text=text), Seat.EIC)) == (
+    assert predicate(said(panel.Phase2(panel_id=SITS, text=text), EIC)) == (
         f"reviews the work in {SITS}: reject or major revision"
     )
 
 
 def test_quoted_decisions_and_scores_are_not_read():
     text = "```\neditorial_decision=accept\nscore: pass\n```\neditorial_decision=reject\n"
-    assert predicate(said(panel.Phase2(panel_id=SITS, text=text), Seat.EIC)).endswith(": reject")
+    assert predicate(said(panel.Phase2(panel_id=SITS, text=text), EIC)).endswith(": reject")
 
 
 @pytest.mark.parametrize("end", ["VERDICT: REVISE", "VERDICT: APPROVED", "x VERDICT: APPROVED", "no verdict"])
@@ -384,7 +390,7 @@ def test_7_3_a_very_long_review_reads_by_its_last_verdict_line(early, line, end)
 def test_a_review_of_sixteen_million_characters_reads_in_one_short_sentence():
     text = "- item\n" + "x" * 80 + "\n"
     text = text * (arena.MAX_OUTPUT // len(text) - 1) + "VERDICT: REVISE"
-    envelope = said(review(text), Seat.REVIEWER)
+    envelope = said(review(text), REVIEWER)
     assert (
         sentence(envelope) == f"Reviewer asks for a revision of round 2 of {RUN}: {MOST_ITEMS} items or more"
     )
@@ -420,7 +426,7 @@ def test_an_escalation_carries_its_buttons():
             escalation.Option(n=2, label="carry on", effect="none"),
         ),
     )  # fmt: skip
-    laid_out = card(said(body, Seat.REFEREE, case_id="esc_1"))
+    laid_out = card(said(body, REFEREE, case_id="esc_1"))
     assert laid_out.title == "Escalation · esc_1"
     assert laid_out.buttons == (
         Button("Acknowledge", "ack", {"escalation_id": "esc_1"}),
@@ -469,7 +475,7 @@ def test_long_text_is_cut():
 
 
 def test_every_seat_has_a_colour():
-    assert set(SEAT_COLOURS) == set(Seat)
+    assert all(info.colour in HEX for info in INFO.values())
 
 
 def test_templates_are_refused_when_they_are_broken():

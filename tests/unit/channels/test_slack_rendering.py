@@ -22,7 +22,7 @@ from moot.channels.slack.rendering import (
     with_file,
 )
 from moot.protocols.kernel.envelope import Actor
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.rulebook import MESSAGES
 from tests.doubles.copying import replace
 from tests.doubles.odd_text import ODD, odd_text
@@ -237,7 +237,7 @@ def test_a_person_in_a_seat_is_named():
     found = message(
         posting({"type": "NOTE", "text": "hm"}, author="admin", actor=Actor("human", "slack", "U1"))
     )
-    assert (found.username, found.seat, found.icon_emoji) == ("Admin (U1)", Seat.ADMIN, ":crown:")
+    assert (found.username, found.seat, found.icon_emoji) == ("Admin (U1)", ADMIN, ":crown:")
 
 
 def test_an_escalation_carries_a_button_for_each_answer():

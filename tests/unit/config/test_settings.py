@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from moot.config.settings import ConfigError, load_settings
-from moot.protocols.kernel.catalogue import ANY
-from moot.protocols.kernel.seats import BOTS, Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER
+from moot.protocols.rulebook import BOTS, CHANNEL_NAMES
 
 
 @pytest.fixture(autouse=True)
@@ -40,12 +40,12 @@ def test_the_defaults_are_those_of_the_rulings() -> None:
         "daily": "0 22 * * *",
         "architecture": "0 15 * * sat",
     }
-    assert settings.minds == {seat.value: "simulated" for seat in BOTS}
+    assert settings.minds == dict.fromkeys(BOTS, "simulated")
     assert (settings.desk.enabled, settings.desk.capital) == (True, 1_000_000)
     assert settings.clock.human_wall_s == 600
     assert (settings.log.durability, settings.prices.source, settings.surfaces) == ("power", "sample", {})
     viewers = settings.viewers.viewers()
-    assert viewers.reads == ANY
+    assert viewers.reads == CHANNEL_NAMES
     assert "#a-arena" in viewers.writes and "#admin" not in viewers.writes
 
 
@@ -134,9 +134,9 @@ def test_a_wrong_variable_is_one_line_that_names_it(
 
 def test_re5_admins_are_named_by_platform_and_everybody_else_is_a_viewer(tmp_path: Path) -> None:
     settings = load_settings(file(tmp_path, '[admins]\ndiscord = ["42", "43"]\n'))
-    assert settings.seat_of("discord", "42") is Seat.ADMIN
-    assert settings.seat_of("discord", "44") is Seat.VIEWER
-    assert settings.seat_of("slack", "42") is Seat.VIEWER
+    assert settings.seat_of("discord", "42") == ADMIN
+    assert settings.seat_of("discord", "44") == VIEWER
+    assert settings.seat_of("slack", "42") == VIEWER
 
 
 def test_re5_the_owners_stand_among_the_admins_of_the_log() -> None:
@@ -144,8 +144,8 @@ def test_re5_the_owners_stand_among_the_admins_of_the_log() -> None:
     owned = settings.owned({"cli": "bob", "console": "owner", "discord": ""})
     assert owned.as_log()["admins"] == {"cli": ["bob", "ann"], "slack": ["U1"], "console": ["owner"]}
     assert owned.owned({"cli": "ann"}).admins == owned.admins
-    assert settings.seat_of("cli", "bob") is Seat.VIEWER
-    assert settings.seat_of("cli", "") is Seat.VIEWER
+    assert settings.seat_of("cli", "bob") == VIEWER
+    assert settings.seat_of("cli", "") == VIEWER
 
 
 def test_what_the_log_keeps_holds_no_option_of_a_surface(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from moot.memory.shelves import HYPOTHESES, PROPOSALS
 from moot.memory.view import MemoryView
 from moot.protocols.kernel.fields import FrozenJson
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE, Seat
+from moot.protocols.research.seats import EVOLVER
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 from tests.doubles.memory_log import MOMENTUM, REVERSION, START, Log, a_week, principle, record
 
 
@@ -23,7 +25,7 @@ def folded(log: Log, *, ignored: tuple[int, ...] = ()) -> InMemoryStore:
 
 
 @pytest.mark.parametrize("causal", [True, False])
-@pytest.mark.parametrize("author", [Seat.EVOLVER, Seat.REFEREE])
+@pytest.mark.parametrize("author", [EVOLVER, REFEREE])
 def test_a_record_goes_to_its_shelf_with_the_logs_time(causal: bool, author: Seat) -> None:
     log = Log()
     env = log.record("ref_001", causal=causal, author=author, summary="ä", lineage_id="lin_1")
@@ -271,7 +273,7 @@ def test_history_keeps_the_last_hundred_moves() -> None:
     log.moved("s", "candidates")
     for _ in range(60):
         log.moved("s", "staging")
-        log.moved("s", "candidates", author=Seat.OPERATOR)
+        log.moved("s", "candidates", author=OPERATOR)
     strategy = folded(log).read().strategy("s")
     assert strategy is not None
     assert len(strategy.history) == 100
@@ -284,20 +286,20 @@ def test_history_keeps_the_last_hundred_moves() -> None:
 @pytest.mark.parametrize(
     ("stands", "to", "author", "allowed"),
     [
-        (None, "candidates", Seat.EVOLVER, True),
-        (None, "candidates", Seat.OPERATOR, False),
-        (None, "staging", Seat.EVOLVER, False),
-        ("candidates", "staging", Seat.OPERATOR, True),
-        ("candidates", "staging", Seat.EVOLVER, False),
-        ("candidates", "withdrawn", Seat.OPERATOR, True),
-        ("staging", "production", Seat.OPERATOR, True),
-        ("staging", "candidates", Seat.OPERATOR, True),  # R-B3: either rejects, back to candidates
-        ("staging", "candidates", Seat.EVOLVER, False),
-        ("production", "withdrawn", Seat.OPERATOR, True),
-        ("production", "withdrawn", Seat.EVOLVER, False),
-        ("production", "candidates", Seat.EVOLVER, False),
-        ("withdrawn", "candidates", Seat.EVOLVER, True),  # R-B10: marked for re-evaluation
-        ("withdrawn", "candidates", Seat.OPERATOR, False),
+        (None, "candidates", EVOLVER, True),
+        (None, "candidates", OPERATOR, False),
+        (None, "staging", EVOLVER, False),
+        ("candidates", "staging", OPERATOR, True),
+        ("candidates", "staging", EVOLVER, False),
+        ("candidates", "withdrawn", OPERATOR, True),
+        ("staging", "production", OPERATOR, True),
+        ("staging", "candidates", OPERATOR, True),  # R-B3: either rejects, back to candidates
+        ("staging", "candidates", EVOLVER, False),
+        ("production", "withdrawn", OPERATOR, True),
+        ("production", "withdrawn", EVOLVER, False),
+        ("production", "candidates", EVOLVER, False),
+        ("withdrawn", "candidates", EVOLVER, True),  # R-B10: marked for re-evaluation
+        ("withdrawn", "candidates", OPERATOR, False),
     ],
 )
 def test_each_system_moves_strategies_only_where_it_may_write(
@@ -326,11 +328,11 @@ def test_each_system_moves_strategies_only_where_it_may_write(
 
 def test_a_seat_without_the_right_writes_nothing() -> None:
     log = Log()
-    log.record("ref_001", author=Seat.OPERATOR)
-    log.post(Seat.OPERATOR, record("ref_002", causal=True))
-    log.adjusted("2026-W09", {"tail_risk": 0.3}, author=Seat.GUARDIAN)
-    log.metrics("2026-02-23", "s", author=Seat.TRADER)
-    log.metrics("2026-02-24", "s", author=Seat.EVOLVER)
+    log.record("ref_001", author=OPERATOR)
+    log.post(OPERATOR, record("ref_002", causal=True))
+    log.adjusted("2026-W09", {"tail_risk": 0.3}, author=GUARDIAN)
+    log.metrics("2026-02-23", "s", author=TRADER)
+    log.metrics("2026-02-24", "s", author=EVOLVER)
     view = folded(log).read()
     assert view.causal() == view.reflections() == ()
     assert view.thresholds()["tail_risk"] == 0.6
@@ -402,16 +404,16 @@ def test_a_whole_life_at_the_desk_leaves_its_stages_reasons_and_figures() -> Non
 
 def test_a_strategy_that_memory_never_saw_stands_where_its_first_move_says() -> None:
     log = Log()
-    log.moved("s", "candidates", from_="staging", author=Seat.OPERATOR, reason="three faults")
-    log.moved("r", "candidates", from_="staging", author=Seat.EVOLVER)
-    log.moved("t", "candidates", author=Seat.OPERATOR)
+    log.moved("s", "candidates", from_="staging", author=OPERATOR, reason="three faults")
+    log.moved("r", "candidates", from_="staging", author=EVOLVER)
+    log.moved("t", "candidates", author=OPERATOR)
     stages = [(s.strategy_id, s.stage) for s in folded(log).read().strategies()]
     assert stages == [("s", "candidates")], "what B holds only B sends back, what is new is A's (R-B11)"
 
 
 def test_a_body_of_an_unknown_shape_writes_nothing() -> None:
     log = Log()
-    log.post(Seat.GUARDIAN, Opaque(data={"date": 1}))
+    log.post(GUARDIAN, Opaque(data={"date": 1}))
     assert folded(log).read().metrics() == ()
 
 

@@ -7,7 +7,7 @@ from moot.memory.inmemory import InMemoryStore
 from moot.memory.shelves import BY_NAME, REFLECTIONS, SHELVES, WORKING
 from moot.protocols.kernel.frozen import FrozenDict
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.copying import replace
 from tests.doubles.memory_log import a_week
 
@@ -15,7 +15,7 @@ from tests.doubles.memory_log import a_week
 def store() -> InMemoryStore:
     full = InMemoryStore()
     log = a_week()
-    log.post(Seat.ADMIN, Override(case_id="hyp_1", verdict="REJECT", why="no"))
+    log.post(ADMIN, Override(case_id="hyp_1", verdict="REJECT", why="no"))
     for env in log.envelopes:
         full.apply(env, True)
     return full

@@ -23,9 +23,9 @@ from moot.protocols.arena.contracts import NotebookContext, TaskContext
 from moot.protocols.arena.messages import HookResult, Review
 from moot.protocols.arena.move import Move
 from moot.protocols.arena.relevance import Cleansed
+from moot.protocols.arena.seats import FINALIZER, REVIEWER
 from moot.protocols.arena.states import State
 from moot.protocols.arena.verdict import MISSING, Parsed, parse_verdict
-from moot.protocols.kernel.seats import Seat
 from tests.doubles.command_line import data, done, moot
 
 
@@ -87,7 +87,7 @@ def skipping_the_before_hook(monkeypatch: pytest.MonkeyPatch) -> None:
 def skipping_the_drift_check(monkeypatch: pytest.MonkeyPatch) -> None:
     def finalize(m: Move) -> Any:
         m.trail.event("FINALIZER_INVOKED", is_best_effort=m.at is State.REVISING, unresolved=())
-        m.owe(Seat.FINALIZER, "FINAL_OUTPUT", "final")
+        m.owe(FINALIZER, "FINAL_OUTPUT", "final")
         return m.done()
 
     monkeypatch.setattr(course, "finalize", finalize)
@@ -221,7 +221,7 @@ def round_1_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def the_reviewer_may_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(toolset, "ALLOWED", {**toolset.ALLOWED, Seat.REVIEWER: READ_WRITE})
+    monkeypatch.setattr(toolset, "ALLOWED", {**toolset.ALLOWED, REVIEWER: READ_WRITE})
 
 
 def a_blocked_write_is_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:

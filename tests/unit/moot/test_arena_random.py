@@ -10,11 +10,12 @@ from moot.arena.script import ArenaScript, NotebookScript
 from moot.protocols.arena import messages as m
 from moot.protocols.arena.conformance import check
 from moot.protocols.arena.relevance import excess
+from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
 from moot.protocols.arena.states import TERMINAL
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.redact import redact
-from moot.protocols.kernel.seats import ARENA, Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.rulebook import rules
 from tests.doubles.arena_table import ArenaTable
 
@@ -188,18 +189,14 @@ def test_shells_of_any_make_lead_to_a_conformant_record(data, config, is_require
             data.draw(st.sampled_from(["answer"] * 30 + ["wait", "outage", "stop"])) if steps < 60 else "stop"
         )
         if what == "stop":
-            table.say(Seat.ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
+            table.say(ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
         elif what == "wait":
             table.wait(minutes=data.draw(st.integers(1, 40)))
         elif what == "outage":
             table.down(crash=data.draw(st.booleans()), hours=1)
         else:
             body = data.draw(answers(table))
-            seat = (
-                owed.seat
-                if body.type in owed.expects
-                else {"DRAFT": Seat.PLANNER}.get(body.type, Seat.REVIEWER)
-            )
+            seat = owed.seat if body.type in owed.expects else {"DRAFT": PLANNER}.get(body.type, REVIEWER)
             how = (
                 {"owed": owed}
                 if body.type in owed.expects

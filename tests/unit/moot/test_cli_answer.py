@@ -11,7 +11,8 @@ from moot.cli import acts
 from moot.cli.place import login_name
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.people import SeatTaken
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.research.seats import CRITIC, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log
@@ -33,16 +34,14 @@ def proposed(platform: str = "cli") -> Table:
     table = Table()
     take(table, "critic", ME, platform)
     table.wait(minutes=3)
-    table.say(Seat.EXPLORER, bodies.hypothesis(table.last("CYCLE_TRIGGER").body.cycle_id))  # type: ignore[attr-defined]
+    table.say(EXPLORER, bodies.hypothesis(table.last("CYCLE_TRIGGER").body.cycle_id))  # type: ignore[attr-defined]
     table.wait(minutes=1)
     return table
 
 
 def take(table: Table, seat: str, user: str, platform: str = "cli") -> None:
     body, actor = SeatTaken(seat=seat, user_id=user, reason="x"), Actor("human", platform, user)
-    table.publish(
-        Draft(channel="#admin", author=Seat.ADMIN, body=body, actor=actor, key=f"{seat} at {table.now}")
-    )
+    table.publish(Draft(channel="#admin", author=ADMIN, body=body, actor=actor, key=f"{seat} at {table.now}"))
 
 
 @pytest.fixture
@@ -130,10 +129,10 @@ def test_a_type_is_needed_where_several_are_expected(tmp_path: Path) -> None:
     table = Table()
     take(table, "evolver", ME)
     table.wait(minutes=3)
-    table.say(Seat.EXPLORER, bodies.hypothesis(table.last("CYCLE_TRIGGER").body.cycle_id))  # type: ignore[attr-defined]
-    table.say(Seat.CRITIC, bodies.assessment(1))
-    table.say(Seat.EXPLORER, bodies.rebuttal(2))
-    table.say(Seat.CRITIC, bodies.assessment(2))
+    table.say(EXPLORER, bodies.hypothesis(table.last("CYCLE_TRIGGER").body.cycle_id))  # type: ignore[attr-defined]
+    table.say(CRITIC, bodies.assessment(1))
+    table.say(EXPLORER, bodies.rebuttal(2))
+    table.say(CRITIC, bodies.assessment(2))
     owed = f"{HYP}/verdict/evolver"
     extension = json.dumps(
         {"type": "EXTEND_DEBATE", "extra_rounds": 1, "alpha_argument_score": 0.6, "risk_argument_score": 0.6,

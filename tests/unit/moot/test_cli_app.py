@@ -17,7 +17,7 @@ from moot.cli.app import PANELS
 from moot.cli.commands import app
 from moot.cli.errors import CheckFailed, CliError, Refused, Unusable
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.command_line import complaint, done, moot
 from tests.doubles.data_dir import a_debate, write_log
 
@@ -273,7 +273,7 @@ def test_every_error_that_is_told_exists() -> None:
 def test_a_reader_that_goes_away_is_no_error(words: list[str], tmp_path: Path) -> None:
     table = a_debate()
     for n in range(2_000):
-        table.post(Seat.ADMIN, Note(text=f"note {n} " + "x" * 60), channel="#a-arena", key=f"n{n}")
+        table.post(ADMIN, Note(text=f"note {n} " + "x" * 60), channel="#a-arena", key=f"n{n}")
     log = write_log(tmp_path / "d", table.log)
     with subprocess.Popen(
         [sys.executable, "-m", "moot", *(str(log) if word == "LOG" else word for word in words)],

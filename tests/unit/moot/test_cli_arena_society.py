@@ -13,8 +13,9 @@ from moot.cli import acts
 from moot.cli.place import login_name
 from moot.protocols.arena.conformance import check
 from moot.protocols.arena.messages import Draft
+from moot.protocols.arena.seats import PLANNER
 from moot.protocols.kernel.officers import ConfigChanged
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from tests.doubles.arena_runs import TASK, Files, path_of
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 from tests.doubles.command_line import complaint, data, done, moot, write
@@ -98,7 +99,7 @@ def test_the_task_files_notebook_and_the_config_are_posted_as_they_are(
 def test_the_societys_own_notebook_is_taken_when_the_task_names_none(tmp_path: Path, files: Files) -> None:
     table = a_debate()
     changes = {"arena": {"notebook": "/srv/desk-notes"}}
-    table.say(Seat.TIMEKEEPER, ConfigChanged(changes=changes, reason="x"), channel="#admin", key="config/1")
+    table.say(TIMEKEEPER, ConfigChanged(changes=changes, reason="x"), channel="#admin", key="config/1")
     with LiveSociety(tmp_path / "data", table.log, lambda: table.now) as society:
         done("arena", "start", society.directory, "--task", files.json("task.json", TASK))
 
@@ -196,7 +197,7 @@ def test_an_exported_log_has_its_records_too(log: Path, tmp_path: Path) -> None:
 
 def test_what_breaks_a_rule_changes_no_record(table: ArenaTable, tmp_path: Path) -> None:
     early = Draft(round_index=1, text="Before anybody asked.")
-    table.say(Seat.PLANNER, early, channel="#r-arena", case_id=table.run_id)
+    table.say(PLANNER, early, channel="#r-arena", case_id=table.run_id)
     log = write_log(tmp_path / "broken", table.log)
 
     assert any(env.body.type == "VIOLATION" for env in table.log)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.research.seats import CRITIC, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.command_line import complaint, data, done
 from tests.doubles.data_dir import a_debate, write_log
@@ -66,7 +67,7 @@ def test_a_case_that_is_not_there_or_not_the_only_one_is_usage(tmp_path: Path, p
 
 def test_an_answer_after_the_ruling_is_named_late(tmp_path: Path) -> None:
     table = a_debate()
-    late = table.post(Seat.CRITIC, bodies.assessment(2), channel="#a-arena", case_id=HYP)
+    late = table.post(CRITIC, bodies.assessment(2), channel="#a-arena", case_id=HYP)
     place = write_log(tmp_path / "d", table.log)
 
     found = data("case", place, HYP)["late"][-1]
@@ -78,7 +79,7 @@ def test_an_answer_after_the_ruling_is_named_late(tmp_path: Path) -> None:
 def test_nobody_late_is_said_too(tmp_path: Path) -> None:
     table = Table()
     table.wait(minutes=3)
-    table.say(Seat.EXPLORER, bodies.hypothesis(table.last("CYCLE_TRIGGER").body.cycle_id))  # type: ignore[attr-defined]
+    table.say(EXPLORER, bodies.hypothesis(table.last("CYCLE_TRIGGER").body.cycle_id))  # type: ignore[attr-defined]
     place = write_log(tmp_path / "d", table.log)
 
     assert "nobody was late" in done("case", place, HYP)
@@ -86,7 +87,7 @@ def test_nobody_late_is_said_too(tmp_path: Path) -> None:
 
 def test_an_override_shows_in_the_path(tmp_path: Path) -> None:
     table = a_debate()
-    table.say(Seat.ADMIN, Override(case_id=HYP, verdict="APPROVE", why="x"), channel="#a-arena", case_id=HYP)
+    table.say(ADMIN, Override(case_id=HYP, verdict="APPROVE", why="x"), channel="#a-arena", case_id=HYP)
     place = write_log(tmp_path / "d", table.log)
 
     assert [p["phase"] for p in data("case", place, HYP)["path"]][-2:] == ["reflecting", "backtesting"]

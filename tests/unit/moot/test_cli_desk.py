@@ -22,8 +22,10 @@ from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed, TradingDay
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
 from moot.reception import Reception
 from tests.doubles import bodies
 from tests.doubles.command_line import complaint, data, done, moot
@@ -35,7 +37,7 @@ from tests.doubles.stage import Stage, play
 from tests.doubles.table import Table
 
 ME = login_name()
-GUARDIAN, OPERATOR = Seat.GUARDIAN, Seat.OPERATOR
+GUARDIAN, OPERATOR = GUARDIAN_SEAT, OPERATOR_SEAT
 
 
 @pytest.fixture(autouse=True)
@@ -433,7 +435,7 @@ ANN = Actor("human", "discord", "ann")
 
 
 def admins_draft(body: Any, channel: str, key: str) -> Draft:
-    return Draft(channel=channel, author=Seat.ADMIN, body=body, actor=ANN, key=key)
+    return Draft(channel=channel, author=ADMIN, body=body, actor=ANN, key=key)
 
 
 def test_a_halt_and_a_resume_without_ids_mean_what_is_open() -> None:
@@ -504,7 +506,7 @@ def test_r_b11_who_may_not_read_the_desk_is_not_told(monkeypatch: pytest.MonkeyP
 
     async def run(stage: Stage) -> None:
         matrix = stage.host.rules.matrix
-        monkeypatch.setitem(matrix._reads, Seat.VIEWER, frozenset({"#a-arena"}))
+        monkeypatch.setitem(matrix._reads, VIEWER, frozenset({"#a-arena"}))
         reception = Reception(stage.host)
         told.append(await reception.ask("positions", {"seat": "viewer"}))
         told.append(await reception.ask("strategies", {}))

@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.command_line import data, done
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table
@@ -45,7 +45,7 @@ def test_an_open_escalation_shows_what_may_be_answered_and_how_long(tmp_path: Pa
 def test_pages_and_acknowledgement_are_told(tmp_path: Path) -> None:
     table = silent(6)
     body = EscalationAck(escalation_id="esc_20260223_1440")
-    table.say(Seat.ADMIN, body, channel="#admin", case_id="esc_20260223_1440", user="ann")
+    table.say(ADMIN, body, channel="#admin", case_id="esc_20260223_1440", user="ann")
     place = write_log(tmp_path / "d", table.log)
 
     first, second = data("escalations", place)
@@ -58,7 +58,7 @@ def test_pages_and_acknowledgement_are_told(tmp_path: Path) -> None:
 def test_how_each_ended_is_told(tmp_path: Path) -> None:
     table = silent(6)
     body = EscalationAnswer(escalation_id="esc_20260223_1440", option=3)
-    table.say(Seat.ADMIN, body, channel="#admin", case_id="esc_20260223_1440", user="ann")
+    table.say(ADMIN, body, channel="#admin", case_id="esc_20260223_1440", user="ann")
     table.wait(hours=4)
     place = write_log(tmp_path / "d", table.log)
 

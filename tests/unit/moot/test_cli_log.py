@@ -12,7 +12,7 @@ from moot.cli.log import Reader
 from moot.cli.reading import Log, fold
 from moot.protocols.kernel.officers import PersonNamed
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
 from tests.doubles.command_line import complaint, done, moot, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import Table
@@ -52,8 +52,8 @@ def test_a_message_is_one_line_with_number_date_channel_and_seat(place: Path) ->
 def test_people_are_named_as_the_log_calls_them(tmp_path: Path) -> None:
     table = Table()
     named = PersonNamed(platform="test", user_id="234567890123456789", display_name="Ann Lee")
-    table.post(Seat.REFEREE, named, channel="#admin", key="named/test/234567890123456789/0")
-    table.post(Seat.VIEWER, Note(text="hm"), channel="#a-arena", key="n", user=named.user_id)
+    table.post(REFEREE, named, channel="#admin", key="named/test/234567890123456789/0")
+    table.post(VIEWER, Note(text="hm"), channel="#a-arena", key="n", user=named.user_id)
     place = write_log(tmp_path / "data", table.log)
     for options in ([], ["--channel", "a-arena"], ["--from", "3"]):
         (last,) = [line for line in done("log", place, *options).splitlines() if "hm" in line]
@@ -78,7 +78,7 @@ def test_filters_combine(place: Path, options: list[str], wanted: list[int]) -> 
 
 def test_a_text_that_looks_like_a_filtered_field_is_not_taken_for_one(tmp_path: Path) -> None:
     table = a_debate()
-    table.post(Seat.ADMIN, Note(text=f'"case_id":"{HYP}" "type":"HYPOTHESIS"'), channel="#bridge")
+    table.post(ADMIN, Note(text=f'"case_id":"{HYP}" "type":"HYPOTHESIS"'), channel="#bridge")
     place = write_log(tmp_path / "d", table.log)
 
     assert seqs(done("log", place, "--type", "HYPOTHESIS", "--json")) == [3]
@@ -170,7 +170,7 @@ def test_a_damaged_log_is_one_line_and_a_failed_check(place: Path, tmp_path: Pat
 def test_a_log_damaged_in_its_middle_is_one_line_too(tmp_path: Path) -> None:
     table = a_debate()
     for n in range(200):
-        table.post(Seat.ADMIN, Note(text=f"{n} " + "x" * 300), channel="#admin")
+        table.post(ADMIN, Note(text=f"{n} " + "x" * 300), channel="#admin")
     place = write_log(tmp_path / "d", table.log)
     file = place / "log.sqlite"
     content = bytearray(file.read_bytes())
@@ -190,7 +190,7 @@ def test_a_broken_line_of_a_file_is_named(tmp_path: Path, table: Table) -> None:
 
 def test_text_of_people_reaches_no_terminal_as_markup_or_control(tmp_path: Path) -> None:
     table = Table()
-    table.post(Seat.ADMIN, Note(text="[bold red]hi[/] \x1b[2J"), channel="#bridge")
+    table.post(ADMIN, Note(text="[bold red]hi[/] \x1b[2J"), channel="#bridge")
     place = write_log(tmp_path / "d", table.log)
 
     text = done("log", place, "--channel", "bridge", FORCE_COLOR="1", NO_COLOR="")

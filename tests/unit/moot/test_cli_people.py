@@ -11,7 +11,7 @@ import pytest
 from moot.cli import acts
 from moot.cli.place import login_name
 from moot.protocols.kernel.officers import ConfigChanged
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from tests.doubles.command_line import complaint, data, done, moot
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.live_society import LiveSociety
@@ -132,7 +132,7 @@ def test_what_would_be_refused_is_not_queued(stopped: Path) -> None:
 def test_the_configuration_in_the_log_names_the_admins(tmp_path: Path) -> None:
     table = a_debate()
     table.post(
-        Seat.TIMEKEEPER,
+        TIMEKEEPER,
         ConfigChanged(changes={"admins": {"cli": ["ann"]}}, reason="x"),
         channel="#admin",
         key="config/1",

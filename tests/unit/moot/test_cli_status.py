@@ -8,7 +8,7 @@ import pytest
 from moot.channels.log.lease import Lease
 from moot.cli.output import duration, plural
 from moot.protocols.kernel.people import SeatTaken
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table
@@ -90,7 +90,7 @@ def test_what_is_late_says_how_late_and_when_it_may_be_void(tmp_path: Path) -> N
 
     table = a_debate()
     table.until(table.now + timedelta(minutes=23))
-    table.post(Seat.ADMIN, Note(text="hm"), channel="#bridge")
+    table.post(ADMIN, Note(text="hm"), channel="#bridge")
     place = write_log(tmp_path / "d", table.log)
 
     assert "3 min late, void in 7 min" in done("obligations", place)
@@ -113,7 +113,7 @@ def test_status_names_who_runs_it_and_who_sits_where(tmp_path: Path) -> None:
     import os
 
     table = a_debate()
-    table.post(Seat.ADMIN, SeatTaken(seat="evolver", user_id="ann", reason="x"), channel="#admin")
+    table.post(ADMIN, SeatTaken(seat="evolver", user_id="ann", reason="x"), channel="#admin")
     place = write_log(tmp_path / "d", table.log)
 
     with Lease.acquire(place):

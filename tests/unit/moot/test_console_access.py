@@ -21,7 +21,8 @@ from moot.console.options import ConsoleOptions
 from moot.console.server import bind, open_access
 from moot.console.watching import Watching
 from moot.protocols.kernel.redact import redact
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.kernel.seats import VIEWER as VIEWER_SEAT
 
 pytestmark = pytest.mark.anyio
 OWNER, VIEWER = "o" * 32, "v" * 32
@@ -35,7 +36,7 @@ def anyio_backend() -> str:
 
 
 def authority(_platform: str, user_id: str) -> Seat:
-    return Seat.ADMIN if user_id in ("owner", "ann") else Seat.VIEWER
+    return ADMIN if user_id in ("owner", "ann") else VIEWER_SEAT
 
 
 ACCESS = Access({"owner": OWNER, "viewer": VIEWER}, authority)
@@ -85,7 +86,7 @@ async def ask(
     return first["status"], told, sent[1]["body"].decode(), seen[0] if seen else None
 
 
-COOKIE = f"moot_8420={ACCESS.cookie_of(Person('owner', Seat.ADMIN))}"
+COOKIE = f"moot_8420={ACCESS.cookie_of(Person('owner', ADMIN))}"
 BEARER = f"Bearer {OWNER}"
 
 
@@ -112,10 +113,10 @@ async def test_nobody_comes_in_without_a_token() -> None:
 
 
 async def test_each_token_is_its_persons() -> None:
-    assert (await ask(authorization=BEARER))[3] == Person("owner", Seat.ADMIN)
-    assert (await ask(authorization=f"Bearer {VIEWER}"))[3] == Person("viewer", Seat.VIEWER)
-    assert (await ask(cookie=COOKIE))[3] == Person("owner", Seat.ADMIN)
-    assert (await ask(cookie=f"a=b; {COOKIE}; c=d"))[3] == Person("owner", Seat.ADMIN)
+    assert (await ask(authorization=BEARER))[3] == Person("owner", ADMIN)
+    assert (await ask(authorization=f"Bearer {VIEWER}"))[3] == Person("viewer", VIEWER_SEAT)
+    assert (await ask(cookie=COOKIE))[3] == Person("owner", ADMIN)
+    assert (await ask(cookie=f"a=b; {COOKIE}; c=d"))[3] == Person("owner", ADMIN)
 
 
 async def test_a_wrong_bearer_is_not_saved_by_a_cookie() -> None:
@@ -142,7 +143,7 @@ async def test_an_address_with_a_token_leads_nowhere_else() -> None:
 
 
 async def test_the_token_leaves_the_address_of_who_has_a_cookie_too() -> None:
-    viewers = f"moot_8420={ACCESS.cookie_of(Person('viewer', Seat.VIEWER))}"
+    viewers = f"moot_8420={ACCESS.cookie_of(Person('viewer', VIEWER_SEAT))}"
     for cookie, token, becomes in (
         (COOKIE, OWNER, COOKIE),
         (viewers, VIEWER, viewers),
@@ -267,7 +268,7 @@ def test_the_file_is_its_owners_and_outlives_restarts(tmp_path: Path) -> None:
     assert first.token_of("owner") != first.token_of("viewer") != ""
     again = Access.load(path, authority, fresh=lambda n: bytes(n))
     assert again.token_of("owner") == first.token_of("owner")
-    assert again.by_cookie(first.cookie_of(Person("owner", Seat.ADMIN))) == Person("owner", Seat.ADMIN)
+    assert again.by_cookie(first.cookie_of(Person("owner", ADMIN))) == Person("owner", ADMIN)
 
 
 def test_more_people_come_in_by_more_lines(tmp_path: Path) -> None:
@@ -275,8 +276,8 @@ def test_more_people_come_in_by_more_lines(tmp_path: Path) -> None:
     path.write_text(f"# who\nann {'a' * 22}\nbob {'b' * 22}\n")
     path.chmod(0o600)
     access = Access.load(path, authority)
-    assert access.by_token("a" * 22) == Person("ann", Seat.ADMIN)
-    assert access.by_token("b" * 22) == Person("bob", Seat.VIEWER)
+    assert access.by_token("a" * 22) == Person("ann", ADMIN)
+    assert access.by_token("b" * 22) == Person("bob", VIEWER_SEAT)
 
 
 def test_a_line_that_is_deleted_or_changed_lets_nobody_in_any_more(tmp_path: Path) -> None:
@@ -284,7 +285,7 @@ def test_a_line_that_is_deleted_or_changed_lets_nobody_in_any_more(tmp_path: Pat
     path.write_text(f"ann {'a' * 22}\nbob {'b' * 22}\n")
     path.chmod(0o600)
     access = Access.load(path, authority)
-    ann, bob = Person("ann", Seat.ADMIN), Person("bob", Seat.VIEWER)
+    ann, bob = Person("ann", ADMIN), Person("bob", VIEWER_SEAT)
     cookies = {who.user_id: access.cookie_of(who) for who in (ann, bob)}
     path.write_text(f"ann {'c' * 22}\n")
     assert access.by_token("b" * 22) is None and access.by_cookie(cookies["bob"]) is None
@@ -362,7 +363,7 @@ def test_r_a9_a_token_of_an_earlier_start_gives_way_to_one_that_is_redacted(tmp_
     ann = "a" * 32
     access = as_made(path, f"# mine\nowner {OLD}\nviewer {VIEWER}:own\nann {ann}\n")
     assert access.by_token(OLD) is None
-    assert access.by_token(ann) == Person("ann", Seat.ADMIN), "what somebody else was given stays"
+    assert access.by_token(ann) == Person("ann", ADMIN), "what somebody else was given stays"
     new = access.token_of("owner")
     assert redact(f"my token is {new}") == "my token is [redacted:console_token]"
     assert path.read_text() == f"# mine\nowner {new}\nviewer {VIEWER}:own\nann {ann}\n"

@@ -12,10 +12,11 @@ from moot.console import front as at_front
 from moot.console.allowance import Allowances, Bucket, Rate
 from moot.console.front import MOST_HEAD, Front, Line, Room, room_for
 from moot.console.model import Person
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.kernel.seats import VIEWER as VIEWER_SEAT
 
 pytestmark = pytest.mark.anyio
-OWNER, VIEWER = Person("owner", Seat.ADMIN), Person("viewer", Seat.VIEWER)
+OWNER, VIEWER = Person("owner", ADMIN), Person("viewer", VIEWER_SEAT)
 
 
 @pytest.fixture
@@ -165,7 +166,7 @@ def test_what_one_asks_another_still_may() -> None:
     all_of_them = Allowances()
     while all_of_them.acting(VIEWER, 0.0).take(0.0):
         pass
-    assert all_of_them.acting(Person("ann", Seat.VIEWER), 0.0).take(0.0)
+    assert all_of_them.acting(Person("ann", VIEWER_SEAT), 0.0).take(0.0)
     assert all_of_them.asking(VIEWER, 0.0).take(0.0)
     assert all_of_them.stranger("viewer", 0.0).take(0.0)
     for n in range(5_000):

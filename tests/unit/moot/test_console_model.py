@@ -29,7 +29,9 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import SeatTaken
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
+from moot.protocols.kernel.seats import VIEWER as VIEWER_SEAT
+from moot.protocols.research.seats import CRITIC, EXPLORER
 from moot.protocols.rulebook import rules
 from tests.doubles import bodies
 from tests.doubles.console import by_chance, is_read, watched, written
@@ -39,8 +41,8 @@ from tests.doubles.waiting import until
 
 pytestmark = pytest.mark.anyio
 
-VIEWER = Person("viewer", Seat.VIEWER)
-ADMIN = Person("owner", Seat.ADMIN)
+VIEWER = Person("viewer", VIEWER_SEAT)
+ADMIN = Person("owner", ADMIN_SEAT)
 
 
 @pytest.fixture(scope="module")
@@ -338,13 +340,13 @@ async def test_an_open_case_shows_what_is_owed_and_what_was(directory: Path, pas
 async def test_k14_who_sits_in_a_seat_is_a_person_on_a_platform(tmp_path: Path, platform: str) -> None:
     table, who = Table(), Actor("human", platform, "owner")
     body = SeatTaken(seat="critic", user_id="owner", reason="x")
-    table.publish(Draft(channel="#admin", author=Seat.ADMIN, body=body, actor=who, key="mine"))
+    table.publish(Draft(channel="#admin", author=ADMIN_SEAT, body=body, actor=who, key="mine"))
     table.wait(minutes=3)
     cycle = table.last("CYCLE_TRIGGER").body.cycle_id  # type: ignore[attr-defined]
-    table.say(Seat.EXPLORER, bodies.hypothesis(cycle))
+    table.say(EXPLORER, bodies.hypothesis(cycle))
     write_log(tmp_path, table.log)
     async with watched(tmp_path) as model:
-        owed = next(view for view in await model.obligations() if view.seat is Seat.CRITIC)
+        owed = next(view for view in await model.obligations() if view.seat == CRITIC)
         assert (owed.held_by, owed.held_on) == ("owner", platform)
         is_me = platform == "console"
         assert owed.is_held_by(ADMIN) is is_me
@@ -485,7 +487,7 @@ async def test_only_so_many_past_moments_are_open_at_once(directory: Path) -> No
 
 async def test_viewers_who_look_back_leave_room_for_the_owner(directory: Path) -> None:
     async with watched(directory) as model:
-        viewers, owners = (model.seen_by(Person(str(seat), seat)) for seat in (Seat.VIEWER, Seat.ADMIN))
+        viewers, owners = (model.seen_by(Person(str(seat), seat)) for seat in (VIEWER_SEAT, ADMIN_SEAT))
         backs = [await viewers.at(n + 1) for n in range(5)]
         with pytest.raises(NotReady, match="close one first"):
             await viewers.at(6)
@@ -570,7 +572,7 @@ async def test_an_answer_that_breaks_a_rule_or_comes_second_does_not_count(tmp_p
     name = table.last("ESCALATION").body.escalation_id  # type: ignore[attr-defined]
 
     def say(body: Message, user: str) -> None:
-        table.say(Seat.ADMIN, body, channel="#admin", case_id=name, user=user)
+        table.say(ADMIN_SEAT, body, channel="#admin", case_id=name, user=user)
 
     say(EscalationAck(escalation_id=name), "ann")
     say(EscalationAnswer(escalation_id=name, option=99), "bob")
@@ -598,14 +600,14 @@ async def test_who_was_late_in_the_grace_and_after_the_ruling_is_told(tmp_path: 
     table = Table()
     cycle = table.last("CYCLE_TRIGGER").body.cycle_id  # type: ignore[attr-defined]
     table.wait(minutes=3)
-    table.say(Seat.EXPLORER, bodies.hypothesis(cycle))
+    table.say(EXPLORER, bodies.hypothesis(cycle))
     table.wait(minutes=6)
-    table.say(Seat.CRITIC, bodies.assessment(1))
+    table.say(CRITIC, bodies.assessment(1))
     table.wait(minutes=24)
-    table.say(Seat.EXPLORER, bodies.rebuttal(2))
-    owed = table.owed(Seat.CRITIC, "RISK_ASSESSMENT")
+    table.say(EXPLORER, bodies.rebuttal(2))
+    owed = table.owed(CRITIC, "RISK_ASSESSMENT")
     table.wait(minutes=31)
-    late = table.say(Seat.CRITIC, bodies.assessment(2), owed=owed)
+    late = table.say(CRITIC, bodies.assessment(2), owed=owed)
     write_log(tmp_path, table.log)
     async with watched(tmp_path) as model:
         view = await model.case(owed.case_id)

@@ -34,10 +34,9 @@ from moot.console.page.seats import faults_of
 from moot.console.page.views import groups_of, raised_of
 from moot.console.phases import PHASES, phases_of
 from moot.desk import Market
-from moot.protocols.kernel.catalogue import CHANNELS
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.research.messages import CycleContext, CycleTrigger
-from moot.protocols.rulebook import MESSAGES, rules
+from moot.protocols.rulebook import CHANNELS, MESSAGES, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace

@@ -12,7 +12,7 @@ import pytest
 
 from moot.console import reaching as module
 from moot.console.reaching import Reaching
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.hosting import asking, hosting
 from tests.doubles.waiting import until
 
@@ -51,7 +51,7 @@ async def hosted(directory: Path) -> AsyncIterator[Society]:
 @asynccontextmanager
 async def reached(directory: Path, on_change: Callable[[], None]) -> AsyncIterator[Reaching]:
     async with asking(directory) as requests:
-        reaching = Reaching(requests, lambda _platform, _user: Seat.ADMIN, on_change=on_change)
+        reaching = Reaching(requests, lambda _platform, _user: ADMIN, on_change=on_change)
         task = asyncio.create_task(reaching.keep_asking())
         try:
             yield reaching

@@ -15,13 +15,13 @@ from moot.console.model import Batch, Person
 from moot.console.page import session as sessions
 from moot.console.page import views
 from moot.console.page.session import Session
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from tests.doubles.console import watched, written
 from tests.doubles.waiting import until
 
 pytestmark = pytest.mark.anyio
 
-ADMIN = Person("owner", Seat.ADMIN)
+ADMIN = Person("owner", ADMIN_SEAT)
 
 
 @pytest.fixture(scope="module")

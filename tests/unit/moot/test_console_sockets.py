@@ -10,10 +10,10 @@ from socketio.exceptions import ConnectionRefusedError
 
 from moot.console.model import Person
 from moot.console.page import sockets
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER
 
 pytestmark = pytest.mark.anyio
-OWNER, EVE = Person("owner", Seat.ADMIN), Person("eve", Seat.VIEWER)
+OWNER, EVE = Person("owner", ADMIN), Person("eve", VIEWER)
 
 
 @pytest.fixture

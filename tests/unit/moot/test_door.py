@@ -17,11 +17,13 @@ from moot.config.settings import load_settings
 from moot.door import Door
 from moot.protocols.arena.messages import ArenaTask, Review
 from moot.protocols.arena.messages import Draft as ArenaDraft
+from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.envelope import BOT, Actor, ActorKind, Draft
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.people import Note, Override, SeatTaken, Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER, VIEWER, Seat
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
@@ -41,7 +43,7 @@ def at_the_door(script: Callable[[Door, Stage], Awaitable[None]]) -> list:
         await script(Door(stage.host, settings), stage)
         await stage.wait(minutes=1)
 
-    return play({Seat.EXPLORER: CannedMind()}, run)
+    return play({EXPLORER: CannedMind()}, run)
 
 
 def note(author: Seat, actor: Actor, key: str = "k") -> Draft:
@@ -54,7 +56,7 @@ def kinds(log: list) -> list[str]:
 
 def test_the_owner_of_the_directory_is_an_admin_on_the_command_line() -> None:
     async def script(door: Door, stage: Stage) -> None:
-        receipt = await door.publish(note(Seat.ADMIN, ANN))
+        receipt = await door.publish(note(ADMIN, ANN))
         assert receipt.status == "accepted"
 
     assert "NOTE" in kinds(at_the_door(script))
@@ -62,11 +64,11 @@ def test_the_owner_of_the_directory_is_an_admin_on_the_command_line() -> None:
 
 def test_re5_admins_of_a_platform_are_those_of_the_configuration() -> None:
     async def script(door: Door, stage: Stage) -> None:
-        await door.publish(note(Seat.ADMIN, BOB))
+        await door.publish(note(ADMIN, BOB))
         with pytest.raises(Refused, match="no admin"):
-            await door.publish(note(Seat.ADMIN, Actor("human", "discord", "eve"), "k2"))
+            await door.publish(note(ADMIN, Actor("human", "discord", "eve"), "k2"))
         with pytest.raises(Refused, match="no admin"):
-            await door.publish(note(Seat.ADMIN, Actor("human", "discord", "ann"), "k3"))
+            await door.publish(note(ADMIN, Actor("human", "discord", "ann"), "k3"))
 
     log = at_the_door(script)
     audits = [env.body for env in log if env.body.type == "AUDIT"]
@@ -76,12 +78,12 @@ def test_re5_admins_of_a_platform_are_those_of_the_configuration() -> None:
 
 def test_re5_an_admin_speaks_as_an_admin_whatever_his_platform_took_him_for() -> None:
     async def script(door: Door, stage: Stage) -> None:
-        await door.publish(note(Seat.VIEWER, ANN))
-        assert (await door.publish(note(Seat.VIEWER, ANN))).status == "duplicate"
-        await door.publish(note(Seat.VIEWER, Actor("human", "cli", "eve"), "k2"))
+        await door.publish(note(VIEWER, ANN))
+        assert (await door.publish(note(VIEWER, ANN))).status == "duplicate"
+        await door.publish(note(VIEWER, Actor("human", "cli", "eve"), "k2"))
 
     authors = [env.author for env in at_the_door(script) if env.body.type == "NOTE"]
-    assert authors == [Seat.ADMIN, Seat.VIEWER]
+    assert authors == [ADMIN, VIEWER]
 
 
 def test_what_a_person_is_called_is_in_the_log_once_before_they_are_heard_and_again_when_it_changes() -> None:
@@ -89,10 +91,10 @@ def test_what_a_person_is_called_is_in_the_log_once_before_they_are_heard_and_ag
 
     async def script(door: Door, stage: Stage) -> None:
         for n, name in enumerate(("Rob", "Rob", "<@Bobby>", "")):
-            said = replace(note(Seat.VIEWER, eve, f"k{n}"), display_name=name)
+            said = replace(note(VIEWER, eve, f"k{n}"), display_name=name)
             await door.publish_json(json.loads(draft_to_json(said)), f"k{n}")
         for n in range(2):
-            await door.publish(note(Seat.VIEWER, Actor("human", "discord", "x" * 150), f"long{n}"))
+            await door.publish(note(VIEWER, Actor("human", "discord", "x" * 150), f"long{n}"))
 
     log = at_the_door(script)
     heard = [
@@ -107,7 +109,7 @@ def test_what_a_person_is_called_is_in_the_log_once_before_they_are_heard_and_ag
 
 def test_two_acts_at_once_name_a_person_once() -> None:
     async def script(door: Door, stage: Stage) -> None:
-        said = [replace(note(Seat.ADMIN, BOB, f"k{n}"), display_name="Robert") for n in range(5)]
+        said = [replace(note(ADMIN, BOB, f"k{n}"), display_name="Robert") for n in range(5)]
         await asyncio.gather(*(door.publish(one) for one in said))
 
     assert kinds(at_the_door(script)).count("PERSON_NAMED") == 1
@@ -116,10 +118,8 @@ def test_two_acts_at_once_name_a_person_once() -> None:
 def test_a_viewer_may_note_but_not_stop() -> None:
     async def script(door: Door, stage: Stage) -> None:
         eve = Actor("human", "cli", "eve")
-        await door.publish(note(Seat.VIEWER, eve))
-        stop = Draft(
-            channel="#admin", author=Seat.VIEWER, body=Stop(scope="society", why="x"), actor=eve, key="s"
-        )
+        await door.publish(note(VIEWER, eve))
+        stop = Draft(channel="#admin", author=VIEWER, body=Stop(scope="society", why="x"), actor=eve, key="s")
         with pytest.raises(Refused):
             await door.publish(stop)
 
@@ -130,12 +130,12 @@ def test_k1_a_guest_who_posts_under_the_keys_of_another_swallows_nothing() -> No
     async def script(door: Door, stage: Stage) -> None:
         eve = Actor("human", "discord", "eve")
         for key in ("page-2", "cli/ann/page-2", "discord/bob/page-2"):
-            assert (await door.publish(note(Seat.VIEWER, eve, key))).status == "accepted"
-        assert (await door.publish(note(Seat.ADMIN, ANN, "page-2"))).status == "accepted"
-        assert (await door.publish(note(Seat.ADMIN, BOB, "page-2"))).status == "accepted"
+            assert (await door.publish(note(VIEWER, eve, key))).status == "accepted"
+        assert (await door.publish(note(ADMIN, ANN, "page-2"))).status == "accepted"
+        assert (await door.publish(note(ADMIN, BOB, "page-2"))).status == "accepted"
         # The same person's act comes once, however it comes.
-        assert (await door.publish(note(Seat.ADMIN, ANN, "cli/ann/page-2"))).status == "duplicate"
-        wire = json.loads(draft_to_json(note(Seat.ADMIN, ANN, "")))
+        assert (await door.publish(note(ADMIN, ANN, "cli/ann/page-2"))).status == "duplicate"
+        wire = json.loads(draft_to_json(note(ADMIN, ANN, "")))
         assert (await door.publish_json(wire, "page-2"))["status"] == "duplicate"
 
     assert kinds(at_the_door(script)).count("NOTE") == 5
@@ -145,12 +145,12 @@ def test_k1_a_guest_who_posts_under_the_keys_of_another_swallows_nothing() -> No
 def test_k1_no_platform_is_called_like_an_officers_ids(platform: str) -> None:
     async def script(door: Door, stage: Stage) -> None:
         with pytest.raises(Refused, match="the form of a derived id"):
-            await door.publish(note(Seat.VIEWER, Actor("human", platform, "eve")))
+            await door.publish(note(VIEWER, Actor("human", platform, "eve")))
 
     assert "NOTE" not in kinds(at_the_door(script))
 
 
-@pytest.mark.parametrize("author", [Seat.REFEREE, Seat.TIMEKEEPER, Seat.CRITIC])
+@pytest.mark.parametrize("author", [REFEREE, TIMEKEEPER, CRITIC])
 def test_k3_a_guest_cannot_speak_for_an_officer_or_a_bot(author: Seat) -> None:
     async def script(door: Door, stage: Stage) -> None:
         for actor in (ANN, BOT, Actor("officer")):
@@ -161,7 +161,7 @@ def test_k3_a_guest_cannot_speak_for_an_officer_or_a_bot(author: Seat) -> None:
 
 
 @pytest.mark.parametrize("kind", ["bot", "officer"])
-@pytest.mark.parametrize("author", [Seat.VIEWER, Seat.ADMIN])
+@pytest.mark.parametrize("author", [VIEWER, ADMIN])
 def test_k3_a_guest_is_a_person_and_neither_a_bot_nor_an_officer(author: Seat, kind: ActorKind) -> None:
     async def script(door: Door, stage: Stage) -> None:
         with pytest.raises(Refused, match="guests are people"):
@@ -173,15 +173,15 @@ def test_k3_a_guest_is_a_person_and_neither_a_bot_nor_an_officer(author: Seat, k
 def test_k14_a_seat_is_spoken_for_by_who_holds_it() -> None:
     async def script(door: Door, stage: Stage) -> None:
         taken = SeatTaken(seat="critic", user_id="ann", reason="")
-        await door.publish(Draft(channel="#admin", author=Seat.ADMIN, body=taken, actor=ANN, key="take"))
+        await door.publish(Draft(channel="#admin", author=ADMIN, body=taken, actor=ANN, key="take"))
         await stage.wait(minutes=6)
-        owed = stage.host.docket.owed_by(Seat.CRITIC)[0]
-        tenure = stage.host.docket.context.tenures[Seat.CRITIC]
+        owed = stage.host.docket.owed_by(CRITIC)[0]
+        tenure = stage.host.docket.context.tenures[CRITIC]
 
         def answer(actor: Actor) -> Draft:
             return Draft(
                 channel=owed.channel,
-                author=Seat.CRITIC,
+                author=CRITIC,
                 body=bodies.assessment(),
                 actor=actor,
                 case_id=owed.case_id,
@@ -216,11 +216,11 @@ def test_k14_a_person_in_the_reviewers_seat_only_writes_the_review() -> None:
     async def script(door: Door, stage: Stage) -> None:
         task = {"task_id": "t", "initial_prompt": "plan", "session_id": "s"}
         opener = ArenaTask(config={"notebook_enabled": False}, task=task)
-        await door.publish(Draft(channel="#r-arena", author=Seat.ADMIN, body=opener, actor=ANN, key="run"))
-        for seat in (Seat.PLANNER, Seat.REVIEWER):
+        await door.publish(Draft(channel="#r-arena", author=ADMIN, body=opener, actor=ANN, key="run"))
+        for seat in (PLANNER, REVIEWER):
             taken = SeatTaken(seat=seat, user_id="ann", reason="I look myself")
             await door.publish(
-                Draft(channel="#admin", author=Seat.ADMIN, body=taken, actor=ANN, key=f"take-{seat}")
+                Draft(channel="#admin", author=ADMIN, body=taken, actor=ANN, key=f"take-{seat}")
             )
 
         def answer(seat: Seat, body: Message) -> Draft:
@@ -236,8 +236,8 @@ def test_k14_a_person_in_the_reviewers_seat_only_writes_the_review() -> None:
             )
 
         for verdict in ("REVISE", "APPROVED"):
-            await door.publish(answer(Seat.PLANNER, ArenaDraft(text="a plan")))
-            await door.publish(answer(Seat.REVIEWER, Review(text=f"- one thing\nVERDICT: {verdict}")))
+            await door.publish(answer(PLANNER, ArenaDraft(text="a plan")))
+            await door.publish(answer(REVIEWER, Review(text=f"- one thing\nVERDICT: {verdict}")))
 
     log = at_the_door(script)
     assert "VIOLATION" not in kinds(log)
@@ -260,7 +260,7 @@ def answers(*given: Message) -> list[Receipt]:
             named = changed(body, "escalation_id", body.escalation_id or case_id)  # type: ignore[attr-defined]
             draft = Draft(
                 channel="#admin",
-                author=Seat.ADMIN,
+                author=ADMIN,
                 body=named,
                 actor=BOB,
                 case_id=named.escalation_id,
@@ -271,7 +271,7 @@ def answers(*given: Message) -> list[Receipt]:
         named_case.append(case_id)
 
     named_case: list[str] = []
-    play({Seat.EVOLVER: CannedMind()}, run)
+    play({EVOLVER: CannedMind()}, run)
     return [receipt._replace(note=receipt.note.replace(named_case[0], "ESC")) for receipt in receipts]
 
 
@@ -306,9 +306,9 @@ def test_a_guest_reads_the_note_and_without_one_its_receipt_is_as_it_always_was(
 
 def test_whoever_has_the_printed_address_is_an_admin_on_the_console_and_nobody_else_there() -> None:
     async def script(door: Door, stage: Stage) -> None:
-        assert door.seat_of("console", "owner") is Seat.ADMIN
-        assert door.seat_of("console", "viewer") is Seat.VIEWER
-        assert door.seat_of("slack", "owner") is Seat.VIEWER
+        assert door.seat_of("console", "owner") == ADMIN
+        assert door.seat_of("console", "viewer") == VIEWER
+        assert door.seat_of("slack", "owner") == VIEWER
 
     at_the_door(script)
 
@@ -331,10 +331,10 @@ def test_k1_k9_k14_k21_what_verify_would_find_is_refused_at_the_door(
     over: dict[str, Any], rule: str, field: str
 ) -> None:
     async def script(door: Door, stage: Stage) -> None:
-        said = (await door.publish(note(Seat.ADMIN, ANN, "first"))).id
-        assert (await door.publish(replace(note(Seat.ADMIN, ANN, "reply"), in_reply_to=said))).seq
+        said = (await door.publish(note(ADMIN, ANN, "first"))).id
+        assert (await door.publish(replace(note(ADMIN, ANN, "reply"), in_reply_to=said))).seq
         with pytest.raises(Refused) as caught:
-            await door.publish(replace(note(Seat.ADMIN, ANN), **over))
+            await door.publish(replace(note(ADMIN, ANN), **over))
         assert (caught.value.violation.rule, caught.value.violation.field) == (rule, field)
 
     log = at_the_door(script)
@@ -344,12 +344,12 @@ def test_k1_k9_k14_k21_what_verify_would_find_is_refused_at_the_door(
 def test_k14_whoever_holds_a_seat_speaks_in_its_tenure_and_answers_what_it_owes() -> None:
     async def script(door: Door, stage: Stage) -> None:
         seq = (await door.publish(Draft(
-            channel="#admin", author=Seat.ADMIN, body=TAKEN, actor=ANN, key="take"
+            channel="#admin", author=ADMIN, body=TAKEN, actor=ANN, key="take"
         ))).seq  # fmt: skip
         await stage.wait(minutes=1)
-        (owed,) = stage.host.docket.owed_by(Seat.EXPLORER)
+        (owed,) = stage.host.docket.owed_by(EXPLORER)
         answer = Draft(
-            channel="#a-arena", author=Seat.EXPLORER, body=bodies.hypothesis(owed.case_id), actor=ANN,
+            channel="#a-arena", author=EXPLORER, body=bodies.hypothesis(owed.case_id), actor=ANN,
             case_id=None, obligation_id=owed.id, tenure=seq,
         )  # fmt: skip
         for wrong in (

@@ -18,8 +18,10 @@ from moot.feed import RECAP, Feed, is_quiet, status
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.research.seats import EXPLORER
 from moot.protocols.trading.messages import Halt
+from moot.protocols.trading.seats import OPERATOR
 from moot.society import Plan, Society
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.small_log import SmallLog
@@ -56,7 +58,7 @@ def live(script: Callable[[Society, Any], Awaitable[None]], clock: Any = None, *
 def note(text: str = "hear me") -> Draft:
     body = Note(text=text)
     actor = Actor("human", "test", "ann")
-    return Draft(channel="#a-arena", author=Seat.ADMIN, body=body, actor=actor, key=text)
+    return Draft(channel="#a-arena", author=ADMIN, body=body, actor=actor, key=text)
 
 
 def test_the_status_line_says_time_cycle_who_owes_what_until_when_and_escalations() -> None:
@@ -65,7 +67,7 @@ def test_the_status_line_says_time_cycle_who_owes_what_until_when_and_escalation
     async def script(society: Society, clock: VirtualClock) -> None:
         await clock.sleep(timedelta(minutes=4))
         said.append(status(society, 200).plain)
-        due = society.host.docket.owed_by(Seat.EXPLORER)[0].due_at
+        due = society.host.docket.owed_by(EXPLORER)[0].due_at
         await clock.sleep_until(due + timedelta(seconds=62))
         said.append(status(society, 200).plain)
         while not society.host.docket.context.running.get("escalation"):
@@ -96,12 +98,10 @@ def test_a_halted_desk_and_nothing_that_is_owed_later_stand_in_the_status_line()
         assert "desk halted" not in status(society, 200).plain
         halt = Halt(reason="enough for today", by="admin")
         actor = Actor("human", "test", "ann")
-        await society.host.publish(
-            Draft(channel="#b-risk", author=Seat.ADMIN, body=halt, actor=actor, key="halt")
-        )
+        await society.host.publish(Draft(channel="#b-risk", author=ADMIN, body=halt, actor=actor, key="halt"))
         assert "| desk halted" in status(society, 200).plain
         await clock.sleep(timedelta(minutes=4))
-        (owed,) = society.host.docket.owed_by(Seat.EXPLORER)
+        (owed,) = society.host.docket.owed_by(EXPLORER)
         assert "explorer owes" in status(society, 200).plain
         later = owed._replace(opened_at=clock.now() + timedelta(minutes=5))
         society.host.docket.open[owed.id] = later
@@ -192,7 +192,7 @@ def test_k8_the_status_line_keeps_ticking_when_the_clock_slows_down() -> None:
 
 def desk(kind: str, **over: Any) -> Any:
     body = decode_body(json.dumps({"type": kind, **DESK_BODIES[kind], **over}))
-    return SmallLog().append(body, author=Seat.OPERATOR)
+    return SmallLog().append(body, author=OPERATOR)
 
 
 @pytest.mark.parametrize(
@@ -237,6 +237,6 @@ def test_what_a_check_finds_is_shown(kind: str, over: dict[str, Any]) -> None:
 def test_quiet_checks_do_not_push_what_was_said_out_of_the_recap() -> None:
     on = console(is_terminal=False)
     log = SmallLog()
-    said = [log.append(Note(text=f"word {n}"), author=Seat.ADMIN) for n in range(RECAP + 1)]
+    said = [log.append(Note(text=f"word {n}"), author=ADMIN) for n in range(RECAP + 1)]
     Feed(on).recap([*said, *(desk("RISK_CHECK") for _ in range(200))], "before")
     assert "word 1\n" in written(on) and f"word {RECAP}\n" in written(on) and "word 0\n" not in written(on)

@@ -20,7 +20,8 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Visibility
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.checking import findings
@@ -58,7 +59,7 @@ class Silent(CannedMind):
 
 
 def trio(mind: Mind) -> dict[Seat, Mind]:
-    return {Seat.EXPLORER: mind, Seat.CRITIC: mind, Seat.EVOLVER: mind}
+    return {EXPLORER: mind, CRITIC: mind, EVOLVER: mind}
 
 
 def kinds(log: list[Envelope]) -> list[str]:
@@ -70,7 +71,7 @@ def of(log: list[Envelope], kind: str) -> list[Any]:
 
 
 def person(body: Message, channel: str = "#admin", case_id: str | None = None, key: str = "p1") -> Draft:
-    return Draft(channel=channel, author=Seat.ADMIN, body=body, actor=ANN, case_id=case_id, key=key)
+    return Draft(channel=channel, author=ADMIN, body=body, actor=ANN, case_id=case_id, key=key)
 
 
 async def until(stage: Stage, is_true: Callable[[], Any], hours: float = 6) -> Any:
@@ -95,22 +96,22 @@ def debate_of(stage: Stage) -> str | None:
 
 def test_k12_a_mind_is_not_shown_hidden_types_and_hidden_cases() -> None:
     async def script(stage: Stage) -> None:
-        obligation = await until(stage, lambda: owed(stage, Seat.EVOLVER, "VERDICT"))
-        whole = await stage.host.view(Seat.EVOLVER, obligation)
+        obligation = await until(stage, lambda: owed(stage, EVOLVER, "VERDICT"))
+        whole = await stage.host.view(EVOLVER, obligation)
         assert whole is not None
         assert {"CYCLE_TRIGGER", "HYPOTHESIS", "REBUTTAL"} <= {e.body.type for e in whole.transcript}
         cycle = whole.transcript[0].case_id
         assert cycle is not None and cycle != obligation.case_id
         blind = Visibility(hidden_cases=frozenset({cycle}), hidden_types=frozenset({"REBUTTAL"}))
         stage.host.docket.open[obligation.id] = obligation._replace(may_see=blind)
-        part = await stage.host.view(Seat.EVOLVER, obligation)
+        part = await stage.host.view(EVOLVER, obligation)
         assert part is not None
         assert part.transcript == tuple(
             e for e in whole.transcript if e.case_id != cycle and e.body.type != "REBUTTAL"
         )
         assert len(part.transcript) < len(whole.transcript) - 1
 
-    play(trio(CannedMind()) | {Seat.EVOLVER: Silent()}, script)
+    play(trio(CannedMind()) | {EVOLVER: Silent()}, script)
 
 
 def test_k12_a_mind_is_not_shown_what_its_seat_may_not_read() -> None:
@@ -121,7 +122,7 @@ def test_k12_a_mind_is_not_shown_what_its_seat_may_not_read() -> None:
             await stage.post(person(Note(text=channel), channel, key=f"note{n}"))
         await stage.wait(hours=1)
 
-    play(trio(CannedMind()) | {Seat.CRITIC: critic}, script)
+    play(trio(CannedMind()) | {CRITIC: critic}, script)
     assert [env.channel for env in critic.shown("RISK_ASSESSMENT").notes] == ["#a-arena", "#bridge"]
 
 
@@ -131,7 +132,7 @@ def test_k12_the_transcript_of_a_debate_begins_with_its_cycle() -> None:
     async def script(stage: Stage) -> None:
         await stage.wait(hours=1)
 
-    play(trio(CannedMind()) | {Seat.CRITIC: critic}, script)
+    play(trio(CannedMind()) | {CRITIC: critic}, script)
     assert [e.body.type for e in critic.shown("RISK_ASSESSMENT").transcript] == [
         "CYCLE_TRIGGER",
         "HYPOTHESIS",
@@ -140,11 +141,11 @@ def test_k12_the_transcript_of_a_debate_begins_with_its_cycle() -> None:
 
 def test_k12_a_closed_obligation_has_no_view_and_no_draft() -> None:
     async def script(stage: Stage) -> None:
-        obligation = await until(stage, lambda: owed(stage, Seat.EXPLORER, "HYPOTHESIS"))
-        view = await stage.host.view(Seat.EXPLORER, obligation)
+        obligation = await until(stage, lambda: owed(stage, EXPLORER, "HYPOTHESIS"))
+        view = await stage.host.view(EXPLORER, obligation)
         assert view is not None
         await until(stage, lambda: debate_of(stage))
-        assert await stage.host.view(Seat.EXPLORER, obligation) is None
+        assert await stage.host.view(EXPLORER, obligation) is None
         assert stage.host.answer_draft(view, bodies.hypothesis("")) is None
 
     play(trio(CannedMind()), script)
@@ -162,7 +163,7 @@ def test_k23_the_mind_of_a_linked_case_is_shown_the_case_it_reopens() -> None:
         await stage.post(person(override, "#a-arena", ended.case_id))
         await stage.wait(hours=1)
 
-    log = play(trio(CannedMind()) | {Seat.EVOLVER: evolver}, script)
+    log = play(trio(CannedMind()) | {EVOLVER: evolver}, script)
     view = evolver.shown("BACKTEST_RESULT")
     shown = [env.body.type for env in view.transcript]
     assert shown[0] == "HYPOTHESIS" and shown[-1] == "OVERRIDE"
@@ -213,7 +214,7 @@ def test_k13_a_view_keeps_memory_as_it_was_when_the_mind_was_asked() -> None:
         await stage.wait(hours=6)
 
     slots = {"micro": {"cron": "0 */2 * * *"}}
-    log = play(trio(CannedMind()) | {Seat.EVOLVER: evolver}, script, schedules=slots)
+    log = play(trio(CannedMind()) | {EVOLVER: evolver}, script, schedules=slots)
     assert kinds(log).count("REFLECTION") >= 2
     by_id = {env.obligation_id: env.seq for env in log}
     assert len(set(digests.values())) > 1
@@ -236,7 +237,7 @@ def test_k5_the_host_stops_with_a_clear_message_when_an_officer_says_what_no_tab
         )
         draft = Draft(
             channel="#a-arena",
-            author=Seat.REFEREE,
+            author=REFEREE,
             actor=OFFICER,
             body=ruling,
             case_id=debate,
@@ -306,7 +307,7 @@ def test_k10_an_illegal_answer_changes_nothing_and_the_mind_learns_why() -> None
         await until(stage, lambda: len(critic.views) == 2)
         await stage.wait(minutes=1)
 
-    log = play(trio(Silent()) | {Seat.EXPLORER: CannedMind(), Seat.CRITIC: critic}, script)
+    log = play(trio(Silent()) | {EXPLORER: CannedMind(), CRITIC: critic}, script)
     assert kinds(log)[3:6] == ["RISK_ASSESSMENT", "VIOLATION", "RISK_ASSESSMENT"]
     phases = [phase for kind, phase in states if kind in ("HYPOTHESIS", "RISK_ASSESSMENT", "VIOLATION")]
     assert phases[0] == phases[1] == phases[2] != phases[3]
@@ -318,7 +319,7 @@ def test_k10_an_illegal_answer_changes_nothing_and_the_mind_learns_why() -> None
 
 
 def forbidden(text: str, n: int) -> Draft:
-    return Draft(channel="#a-verdict", author=Seat.EXPLORER, body=bodies.revise_request(suggested_direction=text),
+    return Draft(channel="#a-verdict", author=EXPLORER, body=bodies.revise_request(suggested_direction=text),
                  actor=Actor("bot"), case_id="c", key=f"bad{n}")  # fmt: skip
 
 
@@ -342,7 +343,7 @@ def test_k18_the_flood_of_one_seat_hides_no_refusal_of_another() -> None:
             with pytest.raises(Refused):
                 await stage.post(forbidden("x", n))
         with pytest.raises(Refused):
-            await stage.post(replace(forbidden("x", 50), author=Seat.CRITIC))
+            await stage.post(replace(forbidden("x", 50), author=CRITIC))
 
     assert [audit.seat for audit in of(play({}, script), "AUDIT")] == ["explorer"] * 10 + ["critic"]
 
@@ -374,7 +375,7 @@ def test_an_admin_who_restarts_a_seat_has_its_mind_asked_again() -> None:
             hours=24,
         )
         number = next(o.n for o in escalation.options if o.effect == "restart_seat")
-        obligation = await until(stage, lambda: owed(stage, Seat.CRITIC, "RISK_ASSESSMENT"))
+        obligation = await until(stage, lambda: owed(stage, CRITIC, "RISK_ASSESSMENT"))
         await stage.wait(minutes=1)
         before = len(critic.asked)
         answer = EscalationAnswer(escalation_id=escalation.case_id, option=number)
@@ -383,9 +384,7 @@ def test_an_admin_who_restarts_a_seat_has_its_mind_asked_again() -> None:
         assert stage.host.docket.open.get(obligation.id)
         asked.append([one for one in critic.asked[before:] if one == obligation.id])
 
-    log = play(
-        trio(CannedMind()) | {Seat.CRITIC: critic}, script, schedules={"micro": {"cron": "0 */2 * * *"}}
-    )
+    log = play(trio(CannedMind()) | {CRITIC: critic}, script, schedules={"micro": {"cron": "0 */2 * * *"}})
     assert len(asked[0]) == 1
     assert of(log, "ESCALATION_RESOLVED")[0].effect == "restart_seat"
     assert not findings(log)
@@ -399,15 +398,15 @@ def test_k14_a_bot_is_silent_while_a_person_holds_its_seat_and_speaks_again_afte
         await stage.post(person(SeatReleased(seat="explorer", user_id="ann", reason="done"), key="p2"))
         await stage.wait(minutes=2)
 
-    log = play({Seat.EXPLORER: CannedMind(), Seat.CRITIC: Silent(), Seat.EVOLVER: Silent()}, script)
+    log = play({EXPLORER: CannedMind(), CRITIC: Silent(), EVOLVER: Silent()}, script)
     assert kinds(log)[:5] == ["SOCIETY_STARTED", "SEAT_TAKEN", "CYCLE_TRIGGER", "SEAT_RELEASED", "HYPOTHESIS"]
     assert log[4].tenure == log[3].seq
 
 
 def test_k14_an_answer_prepared_before_the_seat_was_taken_is_a_violation() -> None:
     async def script(stage: Stage) -> None:
-        obligation = await until(stage, lambda: owed(stage, Seat.EXPLORER, "HYPOTHESIS"))
-        view = await stage.host.view(Seat.EXPLORER, obligation)
+        obligation = await until(stage, lambda: owed(stage, EXPLORER, "HYPOTHESIS"))
+        view = await stage.host.view(EXPLORER, obligation)
         assert view is not None
         stale = stage.host.answer_draft(view, bodies.hypothesis(obligation.case_id))
         assert stale is not None
@@ -430,19 +429,19 @@ def test_k14_two_missed_deadlines_in_a_row_release_a_taken_seat() -> None:
     async def script(stage: Stage) -> None:
         await stage.post(person(SeatTaken(seat="critic", user_id="ann", reason="mine")))
         await until(stage, lambda: "SEAT_RELEASED" in kinds(stage.log), hours=12)
-        assert Seat.CRITIC not in stage.host.docket.context.holders
+        assert CRITIC not in stage.host.docket.context.holders
         await stage.wait(hours=3)
 
     log = play(trio(CannedMind()), script, schedules={"micro": {"cron": "0 */2 * * *"}})
     released = next(env for env in log if env.body.type == "SEAT_RELEASED")
-    assert released.author is Seat.REFEREE
+    assert released.author == REFEREE
     voided = [
         env.body.obligation_id
         for env in log[: released.seq]
         if env.body.type == "RULING" and "/critic" in (env.body.obligation_id or "")  # type: ignore[attr-defined]
     ]
     assert len(voided) == 2
-    assert any(env.author is Seat.CRITIC for env in log[released.seq :]), "the bot has its seat back"
+    assert any(env.author == CRITIC for env in log[released.seq :]), "the bot has its seat back"
     assert not findings(log)
 
 

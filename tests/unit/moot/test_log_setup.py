@@ -15,7 +15,8 @@ from moot.log_setup import set_up_logging
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
+from moot.protocols.research.seats import CRITIC, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play
@@ -137,10 +138,10 @@ def test_a_violation_and_a_fault_are_logged_with_the_seq_and_the_case_they_conce
         )
         with pytest.raises(OfficerFault, match="no table asks"):
             await stage.post(
-                Draft(channel="#a-arena", author=Seat.REFEREE, body=ruling, case_id=case, key="ruling/9")
+                Draft(channel="#a-arena", author=REFEREE, body=ruling, case_id=case, key="ruling/9")
             )
 
-    log = play({Seat.EXPLORER: CannedMind(), Seat.CRITIC: Wrong()}, script)
+    log = play({EXPLORER: CannedMind(), CRITIC: Wrong()}, script)
     said = {line["event"]: line for line in lines(tmp_path / "moot.log")}
     broke = next(env for env in log if env.body.type == "RISK_ASSESSMENT")
     assert (said["violation"]["seq"], said["violation"]["case_id"]) == (broke.seq, cases[0])

@@ -14,9 +14,11 @@ from moot.protocols.kernel.envelope import BOT, Actor, Draft
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation, Visibility
 from moot.protocols.kernel.people import Note, Override
-from moot.protocols.kernel.seats import PANEL, Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.contract import as_json
 from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2
+from moot.protocols.panel.seats import DA, DOMAIN, EIC, METHODOLOGY, PANEL, PERSPECTIVE, SYNTHESIZER
+from moot.protocols.research.seats import EVOLVER
 from tests.doubles.copying import replace
 from tests.doubles.memory_log import record
 from tests.doubles.panel_samples import BODY, FULL, phase1, report
@@ -51,7 +53,7 @@ TWO_DISSENTS = "### D1: too strict\n### D2: too strict as well"
 NO_PLAN = phase1(FULL).replace("## Scoring Plan", "## Plan")
 
 ANN = Actor("human", "test", "ann")
-REVIEWERS = (Seat.EIC, Seat.METHODOLOGY, Seat.DOMAIN, Seat.PERSPECTIVE, Seat.DA)
+REVIEWERS = (EIC, METHODOLOGY, DOMAIN, PERSPECTIVE, DA)
 
 
 def words(text: str) -> list[str]:
@@ -113,7 +115,7 @@ class Sitting:
         """Post something that answers nothing, in the panel's case or beside it."""
         self.keys += 1
         case_id = self.panel_id or None if of_panel else None
-        actor = ANN if seat is Seat.ADMIN else BOT
+        actor = ANN if seat == ADMIN else BOT
         key = f"said-{self.keys}"
         draft = Draft(channel=channel, author=seat, body=body, actor=actor, case_id=case_id, key=key)
         await self.stage.post(draft)
@@ -152,8 +154,8 @@ class Sitting:
 
     async def open(self) -> None:
         self.stage.host.contents = {REF: PAPER}.__getitem__
-        await self.post(Seat.EVOLVER, record("ref_900", summary=PAPER[:1900]), "#a-report")
-        await self.post(Seat.ADMIN, Note(text=PAPER))
+        await self.post(EVOLVER, record("ref_900", summary=PAPER[:1900]), "#a-report")
+        await self.post(ADMIN, Note(text=PAPER))
         opened = PanelOpened(
             contract=as_json(FULL),
             title=TITLE,
@@ -161,12 +163,12 @@ class Sitting:
             word_count=len(PAPER.split()),
             content_ref=REF,
         )
-        await self.post(Seat.ADMIN, opened)
+        await self.post(ADMIN, opened)
         first = next(env for env in self.stage.log if env.body.type == "PANEL_OPENED")
         assert first.case_id is not None
         self.panel_id = first.case_id
-        await self.post(Seat.ADMIN, Note(text=PAPER, about_case_id=self.panel_id))
-        await self.post(Seat.ADMIN, Override(case_id=self.panel_id, verdict="APPROVE", why=PAPER))
+        await self.post(ADMIN, Note(text=PAPER, about_case_id=self.panel_id))
+        await self.post(ADMIN, Override(case_id=self.panel_id, verdict="APPROVE", why=PAPER))
         again = PanelOpened(
             panel_id=self.panel_id,
             contract={},
@@ -175,12 +177,12 @@ class Sitting:
             word_count=1,
             content_ref=QUOTE[:200],
         )
-        await self.post(Seat.ADMIN, again)
+        await self.post(ADMIN, again)
 
     async def restart(self, seat: Seat) -> None:
         """Let a reviewer quote the paper in a Phase 2 that sets two dimensions aside."""
         await self.answer(seat, Phase1(text=phase1(FULL)))
-        text = report(seat.value, dissent=f"{TWO_DISSENTS}\n\n{QUOTE}", body=QUOTING)
+        text = report(seat, dissent=f"{TWO_DISSENTS}\n\n{QUOTE}", body=QUOTING)
         await self.answer(seat, Phase2(text=text))
 
 
@@ -203,18 +205,18 @@ def test_the_quotes_are_runs_of_the_paper_and_the_title_is_exempt() -> None:
 def test_r_p7_no_phase_1_view_holds_twelve_words_of_the_paper() -> None:
     async def script(sitting: Sitting) -> None:
         await sitting.look(*REVIEWERS)
-        await sitting.answer(Seat.METHODOLOGY, Phase1(text=phase1(FULL)))
-        await sitting.answer(Seat.METHODOLOGY, Phase2(text=report("methodology", body=QUOTING)))
-        await sitting.look(Seat.EIC, Seat.DOMAIN, Seat.PERSPECTIVE, Seat.DA)
-        await sitting.answer(Seat.EIC, Phase1(text=NO_PLAN))
-        await sitting.look(Seat.EIC)
-        await sitting.restart(Seat.DOMAIN)
-        await sitting.look(Seat.EIC, Seat.DOMAIN)
-        await sitting.answer(Seat.DOMAIN, Phase1(text=f"{phase1(FULL)}\n{QUOTE}"))
-        await sitting.post(Seat.DA, Phase2(text=report("da", body=QUOTING)))
-        await sitting.look(Seat.EIC, Seat.PERSPECTIVE, Seat.DA)
+        await sitting.answer(METHODOLOGY, Phase1(text=phase1(FULL)))
+        await sitting.answer(METHODOLOGY, Phase2(text=report("methodology", body=QUOTING)))
+        await sitting.look(EIC, DOMAIN, PERSPECTIVE, DA)
+        await sitting.answer(EIC, Phase1(text=NO_PLAN))
+        await sitting.look(EIC)
+        await sitting.restart(DOMAIN)
+        await sitting.look(EIC, DOMAIN)
+        await sitting.answer(DOMAIN, Phase1(text=f"{phase1(FULL)}\n{QUOTE}"))
+        await sitting.post(DA, Phase2(text=report("da", body=QUOTING)))
+        await sitting.look(EIC, PERSPECTIVE, DA)
         await sitting.stage.wait(minutes=31)
-        await sitting.look(Seat.PERSPECTIVE, Seat.DA)
+        await sitting.look(PERSPECTIVE, DA)
         assert "TIMEOUT_PING" in {env.body.type for env in sitting.stage.log}
         steps = {view.obligation.step for view in sitting.seen}
         assert steps == {"phase1-1-1", "phase1-1-2", "phase1-2-1"}
@@ -225,24 +227,24 @@ def test_r_p7_no_phase_1_view_holds_twelve_words_of_the_paper() -> None:
 
 def test_k12_a_reviewer_whose_wrong_answer_was_refused_is_still_blind() -> None:
     async def script(sitting: Sitting) -> None:
-        view = await sitting.view(Seat.DA)
+        view = await sitting.view(DA)
         wrong = sitting.stage.host.answer_draft(view, Phase2(text=report("da", body=QUOTING)))
         assert wrong is not None
         await sitting.stage.post(wrong)
         await sitting.stage.wait(seconds=1)
-        refused = await sitting.view(Seat.DA)
+        refused = await sitting.view(DA)
         assert (refused.attempt, bool(refused.refused)) == (1, True)
-        await sitting.look(Seat.DA)
+        await sitting.look(DA)
 
     sit(script)
 
 
 def test_a_reviewer_sees_the_paper_once_its_own_phase_1_has_passed_and_no_other_does() -> None:
     async def script(sitting: Sitting) -> None:
-        await sitting.answer(Seat.EIC, Phase1(text=NO_PLAN))
-        assert (await sitting.view(Seat.EIC)).content == ""
-        await sitting.answer(Seat.EIC, Phase1(text=phase1(FULL)))
-        view = await sitting.view(Seat.EIC)
+        await sitting.answer(EIC, Phase1(text=NO_PLAN))
+        assert (await sitting.view(EIC)).content == ""
+        await sitting.answer(EIC, Phase1(text=phase1(FULL)))
+        view = await sitting.view(EIC)
         assert view.obligation.expects == ("PHASE2",)
         assert view.content == PAPER
         assert leaks(view) == {"content", "prompt"}
@@ -253,11 +255,11 @@ def test_a_reviewer_sees_the_paper_once_its_own_phase_1_has_passed_and_no_other_
 
 def test_in_phase_2_a_reviewer_is_shown_no_other_reviewer_and_no_person() -> None:
     async def script(sitting: Sitting) -> None:
-        await sitting.answer(Seat.METHODOLOGY, Phase1(text=phase1(FULL)))
-        await sitting.answer(Seat.METHODOLOGY, Phase2(text=report("methodology", body=QUOTING)))
-        await sitting.answer(Seat.EIC, Phase1(text=NO_PLAN))
-        await sitting.answer(Seat.EIC, Phase1(text=phase1(FULL)))
-        view = await sitting.view(Seat.EIC)
+        await sitting.answer(METHODOLOGY, Phase1(text=phase1(FULL)))
+        await sitting.answer(METHODOLOGY, Phase2(text=report("methodology", body=QUOTING)))
+        await sitting.answer(EIC, Phase1(text=NO_PLAN))
+        await sitting.answer(EIC, Phase1(text=phase1(FULL)))
+        view = await sitting.view(EIC)
         assert view.transcript == ()
         assert view.brief["phase1_output"] == phase1(FULL)
         assert view.notes == ()
@@ -270,11 +272,11 @@ def test_the_synthesizer_is_shown_reports_and_scores_and_neither_paper_nor_peopl
     async def script(sitting: Sitting) -> None:
         for seat in REVIEWERS:
             await sitting.answer(seat, Phase1(text=phase1(FULL)))
-            await sitting.answer(seat, Phase2(text=report(seat.value)))
-        view = await sitting.view(Seat.SYNTHESIZER)
+            await sitting.answer(seat, Phase2(text=report(seat)))
+        view = await sitting.view(SYNTHESIZER)
         assert leaks(view) == set()
         assert [env.body.type for env in view.transcript] == ["PHASE2"] * 5
-        assert set(view.brief["scores"]) == {seat.value for seat in REVIEWERS}
+        assert set(view.brief["scores"]) == set(REVIEWERS)
 
     sit(script)
 
@@ -290,9 +292,9 @@ WEAKENED: dict[str, Callable[[Visibility], Visibility]] = {
 @pytest.mark.parametrize("part", WEAKENED)
 def test_without_one_of_the_protections_the_paper_is_found_in_the_view(part: str) -> None:
     async def script(sitting: Sitting) -> None:
-        await sitting.look(Seat.EIC)
-        weak = WEAKENED[part](sitting.owed(Seat.EIC).may_see)
-        assert part in leaks(await sitting.view(Seat.EIC, weak))
+        await sitting.look(EIC)
+        weak = WEAKENED[part](sitting.owed(EIC).may_see)
+        assert part in leaks(await sitting.view(EIC, weak))
 
     sit(script)
 
@@ -300,20 +302,20 @@ def test_without_one_of_the_protections_the_paper_is_found_in_the_view(part: str
 @pytest.mark.parametrize(
     ("seat", "over"),
     [
-        (Seat.DOMAIN, {"shown_types": frozenset({"PHASE1", "PHASE2"})}),
-        (Seat.DOMAIN, {"shown_types": frozenset({"PHASE2"})}),
-        (Seat.EIC, {"hidden_authors": frozenset(), "shown_types": frozenset({"PHASE1"})}),
-        (Seat.EIC, {"hidden_authors": frozenset(), "shown_types": frozenset({"PHASE2"})}),
+        (DOMAIN, {"shown_types": frozenset({"PHASE1", "PHASE2"})}),
+        (DOMAIN, {"shown_types": frozenset({"PHASE2"})}),
+        (EIC, {"hidden_authors": frozenset(), "shown_types": frozenset({"PHASE1"})}),
+        (EIC, {"hidden_authors": frozenset(), "shown_types": frozenset({"PHASE2"})}),
     ],
 )
 def test_what_a_reviewer_wrote_after_it_saw_the_paper_is_hidden_from_phase_1(
     seat: Seat, over: dict[str, Any]
 ) -> None:
     async def script(sitting: Sitting) -> None:
-        await sitting.restart(Seat.DOMAIN)
-        await sitting.restart(Seat.METHODOLOGY)
-        await sitting.answer(Seat.METHODOLOGY, Phase1(text=f"{QUOTE}\n\n{phase1(FULL)}"))
-        await sitting.look(Seat.DOMAIN, Seat.EIC)
+        await sitting.restart(DOMAIN)
+        await sitting.restart(METHODOLOGY)
+        await sitting.answer(METHODOLOGY, Phase1(text=f"{QUOTE}\n\n{phase1(FULL)}"))
+        await sitting.look(DOMAIN, EIC)
         weak = replace(sitting.owed(seat).may_see, **over)
         assert leaks(await sitting.view(seat, weak)) == {"transcript"}
 

@@ -12,7 +12,8 @@ from moot.patience import Patience
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
+from moot.protocols.research.seats import EXPLORER
 from moot.society import Plan, Society
 from moot.up import control_clock
 from tests.doubles import bodies
@@ -45,7 +46,7 @@ def live(
 
 
 def person(body: Message, key: str) -> Draft:
-    return Draft(channel="#admin", author=Seat.ADMIN, body=body, actor=ANN, key=key)
+    return Draft(channel="#admin", author=ADMIN, body=body, actor=ANN, key=key)
 
 
 async def take(society: Society, seat: str = "explorer", key: str = "take") -> None:
@@ -61,7 +62,7 @@ async def reached(condition: Callable[[], object]) -> None:
     await until(condition, within_s=3600 * 12, look_s=0.01)
 
 
-def owes(society: Society, seat: Seat = Seat.EXPLORER) -> Any:
+def owes(society: Society, seat: Seat = EXPLORER) -> Any:
     return next(iter(society.host.docket.owed_by(seat)), None)
 
 
@@ -76,7 +77,7 @@ def test_k8_the_clock_drops_to_1x_while_a_taken_seat_owes_and_goes_on_after_the_
         await reached(lambda: society.clock.speed == 1.0)
         assert patience.is_waiting
         owed = owes(society)
-        view = await society.host.view(Seat.EXPLORER, owed)
+        view = await society.host.view(EXPLORER, owed)
         assert view is not None
         draft = society.host.answer_draft(view, bodies.hypothesis(owed.case_id))
         assert draft is not None
@@ -99,7 +100,7 @@ def test_k7_k8_every_change_of_pace_is_a_message_of_the_timekeeper_and_time_does
     sets = [env for env in live(script) if env.body.type == "CLOCK_SET"]
     assert len(sets) == 2
     for env in sets:
-        assert (env.author, env.channel) == (Seat.TIMEKEEPER, "#admin")
+        assert (env.author, env.channel) == (TIMEKEEPER, "#admin")
         assert abs((env.sent_at - env.body.society_at).total_seconds()) < FULL  # type: ignore[attr-defined]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import VIEWER
+from moot.protocols.research.seats import EVOLVER
 from moot.reception import Reception
 from tests.doubles.canned import CannedMind
 from tests.doubles.stage import Stage, play
@@ -25,7 +26,7 @@ def test_status_and_escalations_are_told_in_words() -> None:
         told["loud"] = await reception.ask("escalations", {})
         told["other"] = await reception.ask("weather", {})
 
-    play({Seat.EVOLVER: CannedMind()}, script)
+    play({EVOLVER: CannedMind()}, script)
     assert "explorer owes HYPOTHESIS" in told["status"]
     assert told["quiet"] == "nothing waits for an admin"
     assert "no_approve" in told["loud"]
@@ -39,14 +40,14 @@ def test_r_b11_a_viewer_is_told_what_stands_in_the_channels_that_viewers_read(
     told: dict[tuple[str, str], str] = {}
 
     async def script(stage: Stage) -> None:
-        monkeypatch.setitem(stage.host.rules.matrix._reads, Seat.VIEWER, frozenset({"#a-report"}))
+        monkeypatch.setitem(stage.host.rules.matrix._reads, VIEWER, frozenset({"#a-report"}))
         reception = Reception(stage.host)
         await stage.wait(minutes=1)
         for seat in ("viewer", "admin"):
             for question in ("status", "escalations", "positions", "strategies"):
                 told[question, seat] = await reception.ask(question, {"seat": seat})
 
-    play({Seat.EVOLVER: CannedMind()}, script)
+    play({EVOLVER: CannedMind()}, script)
     assert told["escalations", "viewer"] == "only who reads #admin is told that"
     assert told["escalations", "admin"] == "nothing waits for an admin"
     for question in ("positions", "strategies"):

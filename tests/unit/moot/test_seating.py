@@ -18,7 +18,11 @@ from moot.bots.notebook.reach import Command, Folder
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
-from moot.protocols.kernel.seats import ARENA, PANEL, SYSTEM_A, SYSTEM_B, Seat
+from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.panel.seats import PANEL
+from moot.protocols.research.seats import CRITIC, SYSTEM_A
+from moot.protocols.trading.seats import SYSTEM_B
 from moot.seating import Script, Seating, seats_of, source_of
 
 
@@ -69,12 +73,12 @@ def test_the_notebook_is_the_one_that_is_named(arena, source):
 
 def test_every_seat_has_its_kind_of_mind():
     minds = seating().minds(is_admin_simulated=True)
-    assert set(minds) == SYSTEM_A | SYSTEM_B | ARENA | PANEL | {Seat.ADMIN}
+    assert set(minds) == SYSTEM_A | SYSTEM_B | ARENA | PANEL | {ADMIN}
     assert {type(minds[seat]) for seat in ARENA} == {ArenaMind}
     assert {type(minds[seat]) for seat in PANEL} == {PanelMind}
     assert {type(minds[seat]) for seat in SYSTEM_A | SYSTEM_B} == {SimulatedMind}
-    assert type(minds[Seat.ADMIN]) is SimulatedAdmin
-    assert Seat.ADMIN not in seating().minds(is_admin_simulated=False)
+    assert type(minds[ADMIN]) is SimulatedAdmin
+    assert ADMIN not in seating().minds(is_admin_simulated=False)
 
 
 SERVER = """
@@ -145,12 +149,12 @@ def test_of_many_notebooks_the_one_that_was_longest_not_asked_for_is_closed():
     asyncio.run(look())
 
 
-@pytest.mark.parametrize("seat", [Seat.REVIEWER, Seat.CRITIC])
+@pytest.mark.parametrize("seat", [REVIEWER, CRITIC])
 def test_a_silent_seat_waits_for_a_person(seat):
-    assert type(seating(minds={seat.value: "silent"}).mind(seat)) is HumanMind
+    assert type(seating(minds={seat: "silent"}).mind(seat)) is HumanMind
 
 
 @pytest.mark.parametrize("then", ["simulated", "silent"])
 def test_a_scripted_seat_of_the_arena_follows_its_script(then):
     script = Script(entries=(), then=then)
-    assert type(seating({Seat.PLANNER: script}).mind(Seat.PLANNER)) is ScriptedMind
+    assert type(seating({PLANNER: script}).mind(PLANNER)) is ScriptedMind

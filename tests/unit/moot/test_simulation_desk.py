@@ -17,10 +17,11 @@ from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import BOT, GENESIS, Draft, Envelope, seal
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.officers import SocietyStarted
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE, TIMEKEEPER, Seat
 from moot.protocols.trading.deploy import DeploymentState
 from moot.protocols.trading.halt import HaltState
 from moot.protocols.trading.messages import DeployProposal
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 from moot.simulation.desk import DeskSummary
 from moot.simulation.plot import equity_at, halts, plot
 from moot.simulation.summary import SimulationSummary
@@ -50,15 +51,13 @@ class Told:
             durability="none",
             moot_version="test",
         )
-        self.take(body, Seat.TIMEKEEPER)
+        self.take(body, TIMEKEEPER)
 
     @property
     def desk(self) -> DeskSummary:
         return self.summary.desk
 
-    def __call__(
-        self, kind: str, seat: Seat = Seat.OPERATOR, fx: Effects | None = None, **over: Any
-    ) -> Envelope:
+    def __call__(self, kind: str, seat: Seat = OPERATOR, fx: Effects | None = None, **over: Any) -> Envelope:
         body = decode_body(json.dumps({"type": kind, **DESK_BODIES[kind], **over}))
         return self.take(body, seat, fx)
 
@@ -100,7 +99,7 @@ def changed(**what: Any) -> Effects:
 
 def halt(case_id: str = "halt_1", outcome: str | None = None) -> HaltState:
     return HaltState(
-        case_id=case_id, kind="halt", phase="halted", anchor_at=START, outcome=outcome, by=Seat.GUARDIAN
+        case_id=case_id, kind="halt", phase="halted", anchor_at=START, outcome=outcome, by=GUARDIAN
     )
 
 
@@ -132,12 +131,10 @@ def told() -> Told:
 def lively() -> Told:
     """Two days of the desk: 100 dollars up, then a fall to 950, a halt, a promotion, and a close at 1,020."""
     told = Told()
-    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-23")
-    told("SIGNAL", Seat.TRADER, signal_id="sig_1", strategy_id="strat_1")
-    told("ORDER", Seat.TRADER, signal_id="sig_1")
-    told(
-        "EXECUTION", Seat.TRADER, signal_id="sig_1", execution_id="e1", qty_filled=10, avg_price=20.0, fee=1.0
-    )
+    told("TRADING_DAY", TIMEKEEPER, date="2026-02-23")
+    told("SIGNAL", TRADER, signal_id="sig_1", strategy_id="strat_1")
+    told("ORDER", TRADER, signal_id="sig_1")
+    told("EXECUTION", TRADER, signal_id="sig_1", execution_id="e1", qty_filled=10, avg_price=20.0, fee=1.0)
     told.risk(1100.0, SPX=30.1)
     told(
         "MARKET_CLOSE",
@@ -148,13 +145,13 @@ def lively() -> Told:
         pnl_pct=0.1,
         trades=1,
     )
-    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-24")
+    told("TRADING_DAY", TIMEKEEPER, date="2026-02-24")
     told.risk(950.0, SPX=15.1)
-    told("HALT", Seat.GUARDIAN, changed(started=(halt(),)))
-    told("RESUME_CONFIRMED", Seat.GUARDIAN, changed(ended=(halt(outcome="resumed"),)))
-    told("SIGNAL", Seat.TRADER, signal_id="sig_2", strategy_id="strat_2")
+    told("HALT", GUARDIAN, changed(started=(halt(),)))
+    told("RESUME_CONFIRMED", GUARDIAN, changed(ended=(halt(outcome="resumed"),)))
+    told("SIGNAL", TRADER, signal_id="sig_2", strategy_id="strat_2")
     told(
-        "EXECUTION", Seat.TRADER, signal_id="sig_2", execution_id="e2", client_order_id="sig_2-1", action="SELL",
+        "EXECUTION", TRADER, signal_id="sig_2", execution_id="e2", client_order_id="sig_2-1", action="SELL",
         symbol="NDX", qty_filled=2, avg_price=50.0, fee=0.5,
     )  # fmt: skip
     told.take(
@@ -169,7 +166,7 @@ def lively() -> Told:
                 }
             )
         ),
-        Seat.OPERATOR,
+        OPERATOR,
     )
     told(
         "MARKET_CLOSE", date="2026-02-24", closes={"SPX": 22.0, "NDX": 49.0}, equity=1020.0, pnl_usd=-80.0,
@@ -226,34 +223,32 @@ def test_what_strategies_made_adds_up_to_the_books_equity() -> None:
 
 def test_k11_fills_are_counted_whatever_rule_they_break_orders_are_not(told: Told) -> None:
     broken = changed(violation=Violation("R-B5", "halted"))
-    told("ORDER", Seat.TRADER, broken)
-    told("EXECUTION", Seat.TRADER, broken, execution_id="e1")
+    told("ORDER", TRADER, broken)
+    told("EXECUTION", TRADER, broken, execution_id="e1")
 
     assert (told.desk.orders, told.desk.fills, dict(told.desk.executions)) == (0, 1, {"filled": 1})
 
 
 def test_a_fact_that_is_told_twice_is_booked_once(told: Told) -> None:
     for _ in range(2):
-        told("EXECUTION", Seat.TRADER, execution_id="e1", qty_filled=1, avg_price=10.0, fee=0.0)
-    told(
-        "EXECUTION", Seat.TRADER, execution_id="e2", qty_filled=0, avg_price=0.0, fee=0.0, status="cancelled"
-    )
+        told("EXECUTION", TRADER, execution_id="e1", qty_filled=1, avg_price=10.0, fee=0.0)
+    told("EXECUTION", TRADER, execution_id="e2", qty_filled=0, avg_price=0.0, fee=0.0, status="cancelled")
 
     assert told.desk.fills == 1
     assert dict(told.desk.executions) == {"filled": 2, "cancelled": 1}
 
 
 def test_a_fill_without_a_known_signal_is_nobodys(told: Told) -> None:
-    told("EXECUTION", Seat.TRADER, signal_id="sig_unknown")
+    told("EXECUTION", TRADER, signal_id="sig_unknown")
 
     assert list(told.desk.attribution()) == ["unassigned"]
 
 
 def test_a_day_that_nobody_closed_stands_as_it_was_last_measured(told: Told) -> None:
-    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-23")
+    told("TRADING_DAY", TIMEKEEPER, date="2026-02-23")
     told.risk(990.0)
-    told("EXECUTION", Seat.TRADER)
-    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-24")
+    told("EXECUTION", TRADER)
+    told("TRADING_DAY", TIMEKEEPER, date="2026-02-24")
     told.risk(980.0)
 
     first, second = told.desk.measured_days()
@@ -264,15 +259,15 @@ def test_a_day_that_nobody_closed_stands_as_it_was_last_measured(told: Told) -> 
 
 def test_a_day_that_nobody_measured_is_no_session(told: Told) -> None:
     """A society that starts on a Monday at midnight lives through the end of Friday's desk day."""
-    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-20")
-    told("TRADING_DAY", Seat.TIMEKEEPER, date="2026-02-23")
+    told("TRADING_DAY", TIMEKEEPER, date="2026-02-20")
+    told("TRADING_DAY", TIMEKEEPER, date="2026-02-23")
 
     assert told.desk.measured_days() == []
 
 
 def test_a_check_that_breaks_a_rule_measures_nothing(told: Told) -> None:
     wrong = changed(violation=Violation("R-B7", "the equity is another"))
-    told("RISK_CHECK", Seat.GUARDIAN, wrong, equity=1.0)
+    told("RISK_CHECK", GUARDIAN, wrong, equity=1.0)
 
     assert told.desk.equity == 1000.0
 
@@ -300,7 +295,7 @@ def test_r_b1_deployments_are_counted_by_what_was_decided_and_by_whom(told: Told
             )
         )
         decided = changed(decision=Decision(decision, reason, "R-B1"))
-        told.take(ruling, Seat.REFEREE, decided, case_id=f"dep_{n}")
+        told.take(ruling, REFEREE, decided, case_id=f"dep_{n}")
         told("DEPLOY_NOTICE", fx=changed(ended=(deployment(outcome, decision, f"dep_{n}"),)))
     told("DEPLOY_NOTICE", fx=changed(ended=(deployment("stopped", ""),)))
 
@@ -316,8 +311,8 @@ def test_r_b1_deployments_are_counted_by_what_was_decided_and_by_whom(told: Told
 def test_cases_are_counted_as_they_open_and_as_they_end(told: Told) -> None:
     for kind in ("session", "trade", "deployment", "promotion", "feedback", "recall"):
         told("DESK_CHECK", fx=changed(started=(case(kind), case(kind))))
-    told("RISK_ALERT", Seat.GUARDIAN, changed(started=(case("alert"),)), level="WARNING")
-    told("RISK_ALERT", Seat.GUARDIAN, changed(started=(halt(),)), level="HALT")
+    told("RISK_ALERT", GUARDIAN, changed(started=(case("alert"),)), level="WARNING")
+    told("RISK_ALERT", GUARDIAN, changed(started=(halt(),)), level="HALT")
     told("DESK_CHECK", fx=changed(ended=(case("trade", "filled"), case("trade", "halted"))))
     told("DESK_CHECK", fx=changed(ended=(case("promotion", "extended"), case("promotion", "promoted"))))
     told("DESK_CHECK", fx=changed(ended=(case("recall", "withdrawn"), case("feedback", "adjusted"))))
@@ -443,7 +438,7 @@ def test_halts_are_drawn_from_halt_to_resume_or_to_the_end(lively: Told) -> None
     ((begins, ends),) = halts(lively.desk)
     assert ends - begins == timedelta(minutes=5)
 
-    lively("HALT", Seat.GUARDIAN, changed(started=(halt("halt_2"),)))
+    lively("HALT", GUARDIAN, changed(started=(halt("halt_2"),)))
     lively.risk(900.0)
     assert halts(lively.desk)[1] == (lively.now - timedelta(minutes=5), lively.now)
 

@@ -23,7 +23,8 @@ from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope, link
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.research.seats import CRITIC, EXPLORER
 from moot.protocols.rulebook import VERSION, rules
 from moot.society import Plan, Society
 from moot.stored import last_sent_at, stored_envelopes
@@ -147,7 +148,7 @@ def test_k6_an_outage_of_three_hours_shifts_what_is_owed_and_skips_each_micro_sl
     down_at = before[-1].sent_at
     docket, _ = refolded(before)
     due = {o.id: o.due_at for o in docket.open.values()}
-    assert any(o.seat is Seat.CRITIC or o.seat is Seat.EXPLORER for o in docket.open.values())
+    assert any(o.seat == CRITIC or o.seat == EXPLORER for o in docket.open.values())
     gap = timedelta(hours=3)
     live(tmp_path, at=down_at + gap, script=nothing)
     started_again = next(n for n, e in enumerate(log_of(tmp_path)) if e.seq > len(before))
@@ -203,7 +204,7 @@ def test_k21_a_society_that_a_person_stopped_ends_and_may_be_started_again(tmp_p
     async def stop(society: Society, clock: VirtualClock) -> None:
         draft = Draft(
             channel="#admin",
-            author=Seat.ADMIN,
+            author=ADMIN,
             body=Stop(scope="society", why="bedtime"),
             actor=Actor("human", "test", "ann"),
             key="stop",

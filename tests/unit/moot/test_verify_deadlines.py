@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.times import parse_instant, rfc3339
+from moot.protocols.research.seats import CRITIC, EXPLORER
 from moot.verify import Report
 from tests.doubles.full_life import SATURDAY, Life, full_life
 from tests.doubles.tampering import Lines, judged, read, rehashed, renumbered, stripped
@@ -45,7 +46,7 @@ def whys(report: Report) -> list[str]:
     return [f"{found.invariant}: {found.why}" for found in report.findings]
 
 
-SILENT_CRITIC = lived(5, mute=(Seat.CRITIC,))
+SILENT_CRITIC = lived(5, mute=(CRITIC,))
 
 
 @pytest.mark.parametrize("kind", ["TIMEOUT_PING", "RULING"])
@@ -161,7 +162,7 @@ def test_r_d17_a_cycle_that_waited_is_due_from_the_end_of_what_it_waited_for(lat
 def test_an_outage_is_nobodys_silence() -> None:
     log: list[Envelope] = []
     life = Life(log.append, start=SATURDAY, silence=0.0, faults=0.0, clock="real")
-    life.mute = {Seat.CRITIC}
+    life.mute = {CRITIC}
     life.live(until=SATURDAY + timedelta(hours=1, minutes=15))
     life.stop()
     life.now += timedelta(hours=9)
@@ -190,7 +191,7 @@ def test_missed_slots_of_an_outage_must_be_named() -> None:
 
 # ---------------------------------------------------------------- escalations
 
-ALARM = lived(30, mute=(Seat.EXPLORER, Seat.ADMIN))
+ALARM = lived(30, mute=(EXPLORER, ADMIN))
 
 
 def test_an_escalation_that_its_trigger_asks_for_is_owed() -> None:

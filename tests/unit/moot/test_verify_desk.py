@@ -13,7 +13,7 @@ import pytest
 from moot.protocols.kernel.case import Decision, evolve
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import (
     alert,
     book_entries,
@@ -440,7 +440,7 @@ def test_r_d18_a_day_that_nobody_opens_is_found(tmp_path: Path, monkeypatch: Pat
 def test_k6_a_day_that_began_while_the_society_was_down_is_opened_in_time(crash: bool, goes_on: bool) -> None:
     table = Table(START, config={"desk": {"enabled": True}})
     table.wait(minutes=5)
-    table.say(Seat.ADMIN, Note(text="good morning"), channel="#admin")
+    table.say(ADMIN, Note(text="good morning"), channel="#admin")
     table.down(crash=crash, hours=6)
     if goes_on:
         table.wait(minutes=20)

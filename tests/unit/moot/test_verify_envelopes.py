@@ -11,8 +11,12 @@ from moot.protocols.kernel.docket import MAX_HOPS
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
+from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
 from moot.verify import Report, verify
 from tests.doubles import bodies
 from tests.doubles.checking import InHand
@@ -20,7 +24,7 @@ from tests.doubles.copying import replace
 from tests.doubles.table import Table
 from tests.doubles.tampering import judged, rehashed
 
-EXPLORER, CRITIC, EVOLVER, ADMIN = Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER, Seat.ADMIN
+EXPLORER, CRITIC, EVOLVER, ADMIN = EXPLORER_SEAT, CRITIC_SEAT, EVOLVER_SEAT, ADMIN_SEAT
 ANN = Actor("human", "test", "ann")
 
 

@@ -10,7 +10,7 @@ import pytest
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.officers import ClockSet
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER, Seat
 from moot.protocols.kernel.times import rfc3339
 from moot.verify import Report
 from tests.doubles.full_life import SATURDAY, Life
@@ -27,13 +27,11 @@ class Story:
     def wait(self, **delta: float) -> None:
         self.life.now += timedelta(**delta)
 
-    def note(
-        self, seat: Seat = Seat.ADMIN, channel: str = "#a-arena", actor: Actor | None = None
-    ) -> Envelope:
+    def note(self, seat: Seat = ADMIN, channel: str = "#a-arena", actor: Actor | None = None) -> Envelope:
         draft = Draft(
             channel=channel,
             author=seat,
-            actor=actor or Actor("human", "test", "ann" if seat is Seat.ADMIN else "eve"),
+            actor=actor or Actor("human", "test", "ann" if seat == ADMIN else "eve"),
             body=Note(text="hm"),
             key=f"note/{self.life.seq}",
         )
@@ -205,7 +203,7 @@ def test_time_that_passes_while_it_is_paused_is_a_warning_for_it_may_be_a_step()
 
 def test_viewers_write_where_the_configuration_lets_them() -> None:
     story = Story()
-    story.note(Seat.VIEWER, "#a-arena")
+    story.note(VIEWER, "#a-arena")
     assert story.findings() == []
 
     lines = story.lines()
@@ -238,7 +236,7 @@ def test_a_note_is_not_put_into_the_mouth_of_somebody_of_other_rights() -> None:
     story = Story()
     ann, eve = Actor("human", "discord", "ann"), Actor("human", "discord", "eve")
     story.note(actor=ann)
-    story.note(Seat.VIEWER, "#a-arena", actor=eve)
+    story.note(VIEWER, "#a-arena", actor=eve)
     lines = story.lines()
     lines[0]["body"]["config"]["admins"] = {"discord": ["ann"]}
     assert judged(rehashed(lines)).ok

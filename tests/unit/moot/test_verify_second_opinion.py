@@ -11,18 +11,21 @@ import pytest
 from moot.protocols.escalation import case as escalation_case
 from moot.protocols.escalation.messages import EscalationAnswer, EscalationResolved
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.research import debate as debate_rules
 from moot.protocols.research import judging
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import CYCLE_BUDGET, DUTIES, MOVES, Move, Phase
+from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
+from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
 from moot.verify import verify
 from tests.doubles import bodies
 from tests.doubles.checking import InHand
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
 
-EXPLORER, CRITIC, EVOLVER, ADMIN = Seat.EXPLORER, Seat.CRITIC, Seat.EVOLVER, Seat.ADMIN
+EXPLORER, CRITIC, EVOLVER, ADMIN = EXPLORER_SEAT, CRITIC_SEAT, EVOLVER_SEAT, ADMIN_SEAT
 Patch = pytest.MonkeyPatch
 
 

@@ -8,7 +8,7 @@ from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.officers import Anchor
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER
 from tests.doubles.copying import replace
 from tests.doubles.table import Table
 
@@ -21,7 +21,7 @@ def table():
 
 
 def note(table, text):
-    return table.say(Seat.ADMIN, Note(text=text, about_case_id=None), channel="#admin", key=text)
+    return table.say(ADMIN, Note(text=text, about_case_id=None), channel="#admin", key=text)
 
 
 def anchors(table):
@@ -36,7 +36,7 @@ def test_an_anchor_names_the_last_message_before_midnight_once_another_follows()
     after = note(society, "early")
     (said,) = anchors(society)
     assert (said.author, said.channel, said.id) == (
-        Seat.TIMEKEEPER,
+        TIMEKEEPER,
         "#admin",
         "anchor/2026-02-24T00:00:00.000000Z",
     )

@@ -8,9 +8,10 @@ import pytest
 
 from moot.protocols.arena.contracts import NotebookContext
 from moot.protocols.arena.messages import ArenaTask, Draft
+from moot.protocols.arena.seats import PLANNER
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE
 from moot.protocols.research import architecture_table as arch
 from moot.protocols.research import messages as m
 from moot.protocols.research.architecture import step
@@ -133,7 +134,7 @@ def test_silence_is_pinged_and_leads_where_its_row_says(phase):
 @pytest.mark.parametrize("phase", PHASES)
 def test_the_budget_runs_over_the_debate_and_not_over_the_weekly_duties(phase):
     table = reach(phase)
-    budget = [o for o in weekly(table).owed if o.seat is Seat.REFEREE]
+    budget = [o for o in weekly(table).owed if o.seat == REFEREE]
     assert len(budget) == (phase in DEBATED)
 
 
@@ -148,7 +149,7 @@ def test_at_150_minutes_the_debate_gives_way_to_the_weekly_duties():
     table.until(SATURDAY + timedelta(minutes=150))
     assert ruling(table) == ("REJECT", "cycle_budget", "R-D1")
     assert weekly(table).phase == arch.REVIEWING
-    assert not any(o.seat is Seat.REFEREE for o in table.docket.open.values())
+    assert not any(o.seat == REFEREE for o in table.docket.open.values())
 
 
 @pytest.mark.parametrize("n", [0, 4])
@@ -352,7 +353,7 @@ def test_each_seat_has_its_part():
 def test_a_stop_ends_it():
     table = society()
     case_id = cycle_of(table)
-    table.say(Seat.ADMIN, Stop(scope=case_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=case_id, why="enough"), channel="#admin")
     assert table.docket.ended[case_id].outcome == "stopped"
 
 
@@ -437,7 +438,7 @@ def test_a_run_is_of_the_change_whose_obligation_it_answers():
 
 def test_only_the_evolver_opens_the_runs_of_the_week():
     table = refining()
-    env = table.say(Seat.ADMIN, task(table, "arch_001"), channel="#r-arena")
+    env = table.say(ADMIN, task(table, "arch_001"), channel="#r-arena")
     assert beside(table, env).field == "parent_id"
     assert len(weekly(table).owed) == 2
 
@@ -468,7 +469,7 @@ def test_the_run_goes_on_when_the_week_has_ended():
     while case_id in table.docket.cases:
         answer(table)
     assert table.docket.ended[case_id].outcome == "reported"
-    table.say(Seat.PLANNER, Draft(round_index=1, text="Step by step."))
+    table.say(PLANNER, Draft(round_index=1, text="Step by step."))
     assert table.docket.cases[env.case_id].phase == "REVIEWING"
     table.wait(hours=1)
     assert table.docket.ended[env.case_id].outcome == "TERMINATED_ERROR"
@@ -477,7 +478,7 @@ def test_the_run_goes_on_when_the_week_has_ended():
 def test_a_stop_of_the_week_stops_its_runs():
     table = refining(2)
     env = refine(table, "arch_001")
-    table.say(Seat.ADMIN, Stop(scope=cycle_of(table), why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=cycle_of(table), why="enough"), channel="#admin")
     assert table.docket.ended[env.case_id].outcome == "TERMINATED_ERROR"
 
 

@@ -6,18 +6,20 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.contract import ROLES, as_json, contract_from
 from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
+from moot.protocols.panel.seats import SYNTHESIZER
 from moot.protocols.research import architecture_table as arch
 from moot.protocols.research.architecture import brief
 from moot.protocols.research.architecture_panels import PANELLING
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis
 from tests.doubles.table import Table
 from tests.unit.protocols import test_architecture as weekly_tests
 from tests.unit.protocols.test_architecture import SATURDAY, answer, approved, proposal, refine, weekly
 
-EVOLVER = Seat.EVOLVER
+EVOLVER = EVOLVER_SEAT
 REJECT = "editorial_decision=reject_or_major_revision"
 
 CONTRACT = contract_from({**as_json(FOCUS), "contract_id": "architecture/reviewer_methodology_focus/v1"})
@@ -61,8 +63,8 @@ def judge(table: Table, panel_id: str, *, is_accepted: bool) -> None:
             owed = next(o for o in table.docket.owed_by(Seat(role)) if o.case_id == panel_id)
             table.say(Seat(role), body, owed=owed)
     text = synthesis(dict.fromkeys(ROLES[CONTRACT.mode], scores), CONTRACT)
-    owed = next(o for o in table.docket.owed_by(Seat.SYNTHESIZER) if o.case_id == panel_id)
-    table.say(Seat.SYNTHESIZER, Synthesis(text=text), owed=owed)
+    owed = next(o for o in table.docket.owed_by(SYNTHESIZER) if o.case_id == panel_id)
+    table.say(SYNTHESIZER, Synthesis(text=text), owed=owed)
     assert table.docket.ended[panel_id].outcome == "decided"
 
 
@@ -166,14 +168,14 @@ def test_the_week_does_not_wait_for_ever_and_a_late_panel_changes_nothing():
     assert weekly(table).phase == arch.REVIEWING
     for role in ROLES[CONTRACT.mode]:
         table.say(Seat(role), Phase2(text=report(role, contract=CONTRACT)))
-    table.say(Seat.SYNTHESIZER, Synthesis(text=synthesis(None, CONTRACT)))
+    table.say(SYNTHESIZER, Synthesis(text=synthesis(None, CONTRACT)))
     assert table.docket.ended[panel_id].outcome == "decided"
     assert weekly(table).phase == arch.REVIEWING
 
 
 def test_only_the_evolver_opens_them_one_a_change_and_under_a_contract_for_changes():
     table = approved_with("binding")
-    env = table.say(Seat.ADMIN, opener(table), channel="#r-panel")
+    env = table.say(ADMIN, opener(table), channel="#r-panel")
     assert violation(table, env) == "the Evolver opens the panels of the weekly cycle"
     env = table.say(EVOLVER, opener(table), channel="#r-panel")
     assert violation(table, env) == "no change waits for this panel"
@@ -206,8 +208,8 @@ def test_a_panel_that_came_too_late_says_nothing_while_others_still_sit():
         for role in roles:
             owed = next(o for o in table.docket.owed_by(Seat(role)) if o.case_id == panel_id)
             table.say(Seat(role), Phase2(text=report(role, contract=CONTRACT)), owed=owed)
-        owed = next(o for o in table.docket.owed_by(Seat.SYNTHESIZER) if o.case_id == panel_id)
-        table.say(Seat.SYNTHESIZER, Synthesis(text=synthesis(None, CONTRACT)), owed=owed)
+        owed = next(o for o in table.docket.owed_by(SYNTHESIZER) if o.case_id == panel_id)
+        table.say(SYNTHESIZER, Synthesis(text=synthesis(None, CONTRACT)), owed=owed)
     assert [table.docket.ended[panel_id].outcome for panel_id in (first, second)] == ["decided"] * 2
     assert owed_of(table) == ["refine-arch_002"]
 

@@ -10,12 +10,13 @@ from moot.protocols.arena import messages as m
 from moot.protocols.arena.conformance import check
 from moot.protocols.arena.record import audit_record
 from moot.protocols.arena.relevance import excess
+from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.arena.states import State
 from moot.protocols.kernel.duties import void_of
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.people import Note, Stop
 from moot.protocols.kernel.redact import redact
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.kernel.times import rfc3339
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 
@@ -141,7 +142,7 @@ def test_k10_what_broke_a_rule_changes_nothing_in_the_record():
     table.run()
     table.draft("wrong", round_index=4)
     table.say(
-        Seat.REVIEWER,
+        REVIEWER,
         m.RunFault(fault="SAFETY_VIOLATION", detail="x"),
         channel="#r-arena",
         case_id=table.run_id,
@@ -160,7 +161,7 @@ def test_k10_a_violation_that_is_not_told_yet_changes_nothing_either(is_told):
     table = ArenaTable()
     table.run()
     before = table.record()
-    table.post(Seat.PLANNER, m.Draft(round_index=7, text="wrong"))
+    table.post(PLANNER, m.Draft(round_index=7, text="wrong"))
     if is_told:
         table.officers()
     assert table.record() == before
@@ -195,7 +196,7 @@ def test_k5_a_ruling_that_comes_after_the_answer_changes_nothing():
     table.until(owed.void_at - timedelta(seconds=1))
     ruling = void_of(table.docket, owed)
     table.now = owed.void_at
-    table.post(Seat.PLANNER, m.Draft(round_index=1, text="just in time"))
+    table.post(PLANNER, m.Draft(round_index=1, text="just in time"))
     env = table.publish(ruling)
     assert table.effects[env.seq - 1].superseded
     table.review(APPROVED)
@@ -210,7 +211,7 @@ def test_k5_an_answer_after_its_ruling_changes_nothing():
     owed = table.state.owed[0]
     table.wait(minutes=40)
     ended = table.record()
-    table.say(Seat.PLANNER, m.Draft(run_id=table.run_id, round_index=1, text="late"), owed=owed)
+    table.say(PLANNER, m.Draft(run_id=table.run_id, round_index=1, text="late"), owed=owed)
     assert table.record() == ended
     assert ended["terminal_reason"].startswith("TIMEOUT: ")
 
@@ -220,7 +221,7 @@ def test_notes_pings_and_other_remarks_stand_in_no_record():
     table.run()
     before = table.record()
     note = Note(text="hurry", about_case_id=table.run_id)
-    table.say(Seat.ADMIN, note, channel="#r-arena", case_id=table.run_id)
+    table.say(ADMIN, note, channel="#r-arena", case_id=table.run_id)
     table.wait(minutes=21)
     assert "TIMEOUT_PING" in table.kinds()
     assert table.record() == before
@@ -243,7 +244,7 @@ def test_a_stop_stands_in_the_record():
     table = ArenaTable()
     table.run()
     table.draft()
-    table.say(Seat.ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
     record = table.record()
     assert record["terminal_reason"] == "STOPPED: an admin stopped it"
     assert [t["to"] for t in record["transitions"]][-2:] == [State.REVIEWING, State.TERMINATED_ERROR]
@@ -337,7 +338,7 @@ def test_r_a9_what_hooks_ask_and_find_is_filtered_too(bad):
     table.review(REVISE)
     table.draft()
     table.say(
-        Seat.REVIEWER,
+        REVIEWER,
         m.HookResult(phase="during", query="q", evidence_refs=(), status="SKIPPED_DEGRADED", why=bad),
     )
     record = table.record()
@@ -351,7 +352,7 @@ def test_r_a9_what_a_shell_tells_of_a_fault_is_filtered_too(bad):
         table = ArenaTable()
         table.run()
         table.draft()
-        table.say(Seat.REVIEWER, m.RunFault(fault=fault, tool=bad, detail=bad))
+        table.say(REVIEWER, m.RunFault(fault=fault, tool=bad, detail=bad))
         assert is_clean(table.record())
 
 

@@ -8,15 +8,19 @@ from pydantic import ValidationError
 
 from moot.protocols.arena import messages as m
 from moot.protocols.arena.conformance import check
+from moot.protocols.arena.seats import FINALIZER as FINALIZER_SEAT
+from moot.protocols.arena.seats import PLANNER as PLANNER_SEAT
+from moot.protocols.arena.seats import REVIEWER as REVIEWER_SEAT
 from moot.protocols.arena.states import TABLE, TERMINAL, State
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.research.seats import EVOLVER, EXPLORER
 from moot.protocols.rulebook import rules
 from tests.doubles.arena_table import NOTEBOOK, ArenaTable
 
-PLANNER, REVIEWER, FINALIZER = Seat.PLANNER, Seat.REVIEWER, Seat.FINALIZER
+PLANNER, REVIEWER, FINALIZER = PLANNER_SEAT, REVIEWER_SEAT, FINALIZER_SEAT
 APPROVED, REVISE = "RATIONALE: all there.\nVERDICT: APPROVED", "- no goal\nVERDICT: REVISE"
 OPTIONAL = {"notebook": NOTEBOOK}
 REQUIRED = {"notebook": NOTEBOOK, "notebook_required": True}
@@ -137,7 +141,7 @@ def body_of(kind, table):
 
 def put(table, seat, body):
     """Post as a seat that may owe nothing: the answer it gives names what is owed, if it is its own."""
-    owed = next((o for o in table.docket.open.values() if o.seat is seat and body.type in o.expects), None)
+    owed = next((o for o in table.docket.open.values() if o.seat == seat and body.type in o.expects), None)
     before = len(table.log)
     how = {"owed": owed} if owed else {"channel": "#r-arena", "case_id": table.run_id}
     table.post(seat, body, **how)
@@ -180,9 +184,9 @@ def test_every_message_in_every_situation_is_the_legal_move_or_a_violation_that_
     try:
         fx = put(table, seat, body_of(kind, table))
     except Forbidden:
-        assert {"DRAFT": PLANNER, "REVIEW": REVIEWER, "FINAL_OUTPUT": FINALIZER}[kind] is not seat
+        assert {"DRAFT": PLANNER, "REVIEW": REVIEWER, "FINAL_OUTPUT": FINALIZER}[kind] != seat
         return
-    if seat is owing and kind in (expected, "RUN_FAULT"):
+    if seat == owing and kind in (expected, "RUN_FAULT"):
         assert fx.violation is None
         assert table.state is not before
         assert table.state.phase == phase or State(table.state.phase) in TABLE[phase] | {State.DRAFTING}
@@ -743,7 +747,7 @@ def test_k5_an_answer_in_its_grace_counts():
 def test_k21_a_stop_ends_the_run_from_every_state(name):
     table = WAYS[name]()
     phase = table.state.phase
-    table.say(Seat.ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=table.run_id, why="enough"), channel="#admin")
     assert table.outcome == State.TERMINATED_ERROR
     assert table.path()[-2:] == [phase, "TERMINATED_ERROR"]
     assert last(table) == "STOPPED"
@@ -843,11 +847,11 @@ def test_k9_a_second_society_that_folds_the_same_log_gets_the_same_state(name):
 
 
 def test_an_admin_and_the_evolver_open_runs_and_nobody_else_does():
-    for seat in (PLANNER, REVIEWER, FINALIZER, Seat.EXPLORER):
+    for seat in (PLANNER, REVIEWER, FINALIZER, EXPLORER):
         with pytest.raises(Forbidden):
             ArenaTable().say(seat, m.ArenaTask(config={}, task={}), channel="#r-arena")
     table = ArenaTable()
-    env = table.say(Seat.EVOLVER, m.ArenaTask(config={}, task={}), channel="#r-arena")
+    env = table.say(EVOLVER, m.ArenaTask(config={}, task={}), channel="#r-arena")
     assert table.docket.ended[env.body.run_id].outcome == State.TERMINATED_ERROR
 
 

@@ -11,7 +11,7 @@ from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.officers import ConfigChanged, SocietyStarted
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.research import messages as m
 from moot.protocols.research.calendar import FIRST, POLICIES, Schedule, schedule_of
 from moot.protocols.rulebook import CHANNEL_OF
@@ -68,9 +68,7 @@ def quick_cycle(table):
 def answer_all(table, seed=1):
     """Let everybody answer at once, by the rules, until nothing is owed."""
     answers = Answers(seed, faults=0)
-    while owed := [
-        o for o in table.docket.open.values() if o.seat.value in ("explorer", "critic", "evolver")
-    ]:
+    while owed := [o for o in table.docket.open.values() if o.seat in ("explorer", "critic", "evolver")]:
         body = answers.to(owed[0], table.docket)
         table.say(owed[0].seat, body, owed=owed[0], **_channel(body, owed[0]))
 
@@ -138,7 +136,7 @@ def test_k16_a_trigger_has_its_schedule_and_nominal_instant_as_id():
     table.until(MONDAY + hours(10))
     env = table.last("CYCLE_TRIGGER")
     assert env.id == "micro/2026-02-23T10:00:00.000000Z"
-    assert (env.channel, env.author, env.case_id) == ("#a-arena", Seat.TIMEKEEPER, "cycle_20260223_1000")
+    assert (env.channel, env.author, env.case_id) == ("#a-arena", TIMEKEEPER, "cycle_20260223_1000")
     assert env.body.nominal_at == env.sent_at == MONDAY + hours(10)
     assert (env.body.trigger, env.body.mode) == ("EXPLORER_START", "micro")
 
@@ -354,7 +352,7 @@ def test_a_schedule_that_changed_at_a_restart_starts_anew():
 def test_a_changed_configuration_changes_the_schedules_at_once():
     table = society(MONDAY + hours(11))
     body = ConfigChanged(changes={"schedules": {"micro": {"cron": "15 11 * * *"}}}, reason="faster")
-    table.post(Seat.TIMEKEEPER, body, channel="#admin", key="config/1")
+    table.post(TIMEKEEPER, body, channel="#admin", key="config/1")
     table.until(MONDAY + hours(22))
     assert slots(table)[0] == ("23 11:15", "CYCLE_TRIGGER", "micro", "23 11:15", "")
     assert len(slots(table)) == 1
@@ -377,7 +375,7 @@ def test_a_start_with_schedules_that_are_none_is_an_officers_fault(schedules):
         moot_version="test",
     )
     with pytest.raises(OfficerFault, match="schedules"):
-        table.post(Seat.TIMEKEEPER, body, channel="#admin", key="started/9")
+        table.post(TIMEKEEPER, body, channel="#admin", key="started/9")
 
 
 # ---------------------------------------------------------------- STOP and races
@@ -519,7 +517,7 @@ def test_k5_a_trigger_that_says_something_else_is_a_fault(over):
 def test_k5_words_about_a_slot_that_nothing_asks_for_are_a_fault(body, key):
     table = society(MONDAY + hours(9))
     table.now = MONDAY + hours(10)
-    draft = Draft(channel="#a-arena", author=Seat.TIMEKEEPER, actor=OFFICER, body=body, key=key)
+    draft = Draft(channel="#a-arena", author=TIMEKEEPER, actor=OFFICER, body=body, key=key)
     with pytest.raises(OfficerFault):
         table.publish(draft)
 

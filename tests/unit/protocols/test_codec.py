@@ -196,7 +196,7 @@ def test_k4_an_older_body_is_brought_up_to_date(monkeypatch):
         ({"seq": 0}, "seq"),
         ({"seq": "1"}, "seq"),
         ({"seq": True}, "seq"),
-        ({"author": "nobody"}, "author"),
+        ({"author": "no body"}, "author"),
         ({"author": "Critic"}, "author"),
         ({"actor": {"kind": "ghost", "platform": "x", "user_id": ""}}, "actor.kind"),
         ({"sent_at": "2026-02-23T10:00:00"}, "sent_at"),

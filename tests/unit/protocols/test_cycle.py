@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.research import messages as m
 from moot.protocols.research.cycle import REPORTING
 from moot.protocols.research.debate_table import Phase
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
 from tests.doubles import bodies
 from tests.doubles.debating import (
     ADMIN,
@@ -199,7 +199,7 @@ def test_a_hypothesis_posted_to_a_daily_cycle_is_refused():
     table = Table(schedules={"daily": {"at": [START.isoformat()]}})
     env = table.say(EXPLORER, bodies.hypothesis(cycle_of(table)), channel="#a-arena")
     assert table.effects[env.seq - 1].violation is not None
-    assert table.owed(Seat.EVOLVER, "PRINCIPLE_SYNTHESIS")
+    assert table.owed(EVOLVER_SEAT, "PRINCIPLE_SYNTHESIS")
 
 
 def test_debates_of_cycles_that_follow_each_other_are_counted_once_each():

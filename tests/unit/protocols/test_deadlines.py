@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 
 from moot.protocols.kernel.deadlines import SLACK, Deadlines
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
-from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, REFEREE
+from moot.protocols.research.seats import CRITIC, EXPLORER
 
 START = datetime(2026, 2, 23, 10, tzinfo=UTC)
 
 
-def obligation(n, due=20, grace=10, seat=Seat.CRITIC):
+def obligation(n, due=20, grace=10, seat=CRITIC):
     return Obligation(
-        f"case/{n}/{seat.value}",
+        f"case/{n}/{seat}",
         "case",
         seat,
         ("X",),
@@ -41,7 +42,7 @@ ACT = st.tuples(
     st.sampled_from(["add", "add", "close", "ping", "move", "shift", "ask"]),
     st.integers(0, 30),
     st.integers(0, 90),
-    st.sampled_from([Seat.CRITIC, Seat.EXPLORER, Seat.REFEREE, Seat.ADMIN]),
+    st.sampled_from([CRITIC, EXPLORER, REFEREE, ADMIN]),
 )
 
 

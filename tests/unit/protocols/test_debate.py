@@ -9,9 +9,9 @@ from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.errors import Consequential, Forbidden, Late, Malformed, OfficerFault
 from moot.protocols.kernel.officers import Ruling, TimeoutPing
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import BUDGETED, DUTIES, MISSED, Phase
+from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
 from tests.doubles.debating import (
     ADMIN,
@@ -193,7 +193,7 @@ def test_the_strategy_that_moves_is_the_one_that_was_approved():
 
 def test_an_operator_may_not_move_what_the_evolver_owes():
     table, case_id = reach(Phase.MOVING)
-    env = table.post(Seat.OPERATOR, bodies.moved(), channel="#bridge", case_id=case_id)
+    env = table.post(OPERATOR, bodies.moved(), channel="#bridge", case_id=case_id)
     assert table.effects[-1].violation is not None
     table.officers()
     assert beside(table, env).seat == "operator"
@@ -448,7 +448,7 @@ def test_silence_is_pinged_and_then_ruled_on_at_the_exact_instants(phase):
     table.until(table.now + TICK)
     ping = table.log[-1]
     assert ping.body == TimeoutPing(
-        obligation_id=owed.id, seat=owed.seat.value, waited_min=duty.within / timedelta(minutes=1)
+        obligation_id=owed.id, seat=owed.seat, waited_min=duty.within / timedelta(minutes=1)
     )
     assert (ping.sent_at, ping.channel, ping.case_id) == (owed.due_at, owed.channel, case_id)
     table.until(table.now + duty.grace - TICK)
@@ -473,9 +473,9 @@ def test_each_silence_is_written_to_the_reflections_and_to_admin(phase):
     table.wait(minutes=31)
     entry = table.last("REFLECTION")
     assert (entry.channel, entry.author, entry.body.record.kind) == ("#a-report", REFEREE, "timeout")
-    assert (entry.body.record.seat, entry.body.record.hypothesis_id) == (seat.value, case_id)
+    assert (entry.body.record.seat, entry.body.record.hypothesis_id) == (seat, case_id)
     audit = table.last("AUDIT")
-    assert (audit.channel, audit.body.event, audit.body.seat) == ("#admin", "timeout", seat.value)
+    assert (audit.channel, audit.body.event, audit.body.seat) == ("#admin", "timeout", seat)
 
 
 @pytest.mark.parametrize("phase", OPEN)
@@ -522,7 +522,7 @@ def _answer(table, phase, say=None):
             "CAUSAL_RECORD": m.CausalRecord(record=bodies.entry("success")),
             "REFLECTION": m.Reflection(record=bodies.entry()),
         }[DUTIES[phase].expects[0]],
-    }[DUTIES[phase].seat.value]()
+    }[DUTIES[phase].seat]()
     return (say or table.say)(DUTIES[phase].seat, body)
 
 
@@ -562,7 +562,7 @@ def test_at_150_minutes_the_referee_rejects_what_has_no_verdict(phase):
     env = table.last("RULING")
     assert env.sent_at == START + timedelta(minutes=150)
     assert table.effects[env.seq - 1].voided is None
-    assert table.effects[env.seq - 1].settled.seat is REFEREE
+    assert table.effects[env.seq - 1].settled.seat == REFEREE
 
 
 def test_the_budget_of_an_extended_debate_is_still_150_minutes():

@@ -16,6 +16,7 @@ from moot.protocols.kernel.message import Ident, Message, Part, Texts, body_json
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.redact import _TELLING_KEY, may_hold_secret
 from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
 from moot.protocols.rulebook import MESSAGES
 from tests.doubles.tiny import START
 
@@ -32,11 +33,11 @@ class Outer(Message):
     inner: tuple[Inner, ...] = ()
     data: FrozenJson = FrozenDict()
     weight: float = 0.5
-    author: Seat = Seat.CRITIC
+    author: Seat = CRITIC
 
 
 def draft(body, **over):
-    return Draft(**{"channel": "#open", "author": Seat.CRITIC, "body": body, "key": "k", **over})
+    return Draft(**{"channel": "#open", "author": CRITIC, "body": body, "key": "k", **over})
 
 
 def sealed(body, **over):

@@ -19,11 +19,12 @@ from moot.protocols.kernel.frozen import thaw
 from moot.protocols.kernel.obligation import EVERYTHING, Visibility
 from moot.protocols.kernel.officers import Audit, ClockSet, Ruling, SocietyStarted, TimeoutPing
 from moot.protocols.kernel.people import Note, Override, SeatTaken
-from moot.protocols.kernel.seats import BOTS, OFFICERS, Seat
+from moot.protocols.kernel.seats import OFFICERS, TIMEKEEPER
 from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import Phase
-from moot.protocols.rulebook import rules
+from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
+from moot.protocols.rulebook import BOTS, INFO, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace
@@ -182,7 +183,7 @@ def test_k5_officers_messages_never_cause_violations():
         {"channel": "#admin"},
         {"case_id": "cycle_20260223_1000"},
         {"key": "ping/other"},
-        {"author": Seat.TIMEKEEPER},
+        {"author": TIMEKEEPER},
     ],
 )
 def test_k5_a_duty_in_another_envelope_is_a_fault(over):
@@ -374,7 +375,7 @@ def test_k10_no_child_opens_while_its_parent_waits_for_a_ruling():
     table = Table()
     cycle_id = cycle_of(table)
     table.docket.waiting[cycle_id] = Decision("void", "timeout", "K10")
-    env = table.post(Seat.EXPLORER, bodies.hypothesis(cycle_id))
+    env = table.post(EXPLORER_SEAT, bodies.hypothesis(cycle_id))
     assert table.effects[-1].violation.rule == "K10"
     assert list(table.docket.cases) == [cycle_id]
     del table.docket.waiting[cycle_id]
@@ -390,7 +391,7 @@ def test_k10_no_child_opens_while_its_parent_waits_for_a_ruling():
 def test_k7_time_changes_are_messages():
     table = Table()
     body = ClockSet(society_at=START, speed=120, paused=True, reason="slow down")
-    table.post(Seat.TIMEKEEPER, body, channel="#admin", key="clock/1")
+    table.post(TIMEKEEPER, body, channel="#admin", key="clock/1")
     assert (table.docket.context.speed, table.docket.context.paused) == (120.0, True)
 
 
@@ -653,7 +654,7 @@ def test_a_log_that_anybody_altered_folds_or_is_an_officers_fault(long_log, data
             )
             log[n] = log[n]._replace(**{name: getattr(other, name)})
         else:
-            author = data.draw(st.sampled_from(list(Seat)))
+            author = data.draw(st.sampled_from(list(INFO)))
             log[n] = log[n]._replace(author=author, tenure=data.draw(st.integers(0, 3)))
     docket = Docket(rules())
     at = START - timedelta(days=30)

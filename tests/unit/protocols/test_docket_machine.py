@@ -13,10 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
-from moot.protocols.kernel.seats import BOTS, OFFICERS, PEOPLE, Seat
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate import DebateState
-from moot.protocols.rulebook import CHANNEL_OF, rules
+from moot.protocols.rulebook import BOTS, CHANNEL_OF, rules
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import ADMIN, CRITIC, EVOLVER, EXPLORER

@@ -20,7 +20,8 @@ from moot.protocols.kernel.envelope import (
 )
 from moot.protocols.kernel.message import body_json
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, VIEWER
+from moot.protocols.research.seats import CRITIC, EXPLORER
 from tests.doubles import bodies
 
 AT = datetime(2026, 2, 23, 10, tzinfo=UTC)
@@ -28,7 +29,7 @@ AT = datetime(2026, 2, 23, 10, tzinfo=UTC)
 
 def draft(**over):
     return Draft(
-        **{"channel": "#a-arena", "author": Seat.EXPLORER, "body": bodies.hypothesis("c"), "key": "k", **over}
+        **{"channel": "#a-arena", "author": EXPLORER, "body": bodies.hypothesis("c"), "key": "k", **over}
     )
 
 
@@ -43,8 +44,8 @@ PEOPLE = st.builds(
 
 @given(PEOPLE, PEOPLE, st.text("ab/%2F", min_size=1), st.text("ab/%2F", min_size=1))
 def test_k1_no_key_of_one_person_is_the_id_of_another(mine, theirs, key, other):
-    ours = draft(actor=mine, key=key, author=Seat.VIEWER)
-    assert ours.identity() != draft(actor=theirs, key=other, author=Seat.VIEWER).identity() or mine == theirs
+    ours = draft(actor=mine, key=key, author=VIEWER)
+    assert ours.identity() != draft(actor=theirs, key=other, author=VIEWER).identity() or mine == theirs
     assert draft(actor=mine, key=ours.identity()).identity() == ours.identity()
 
 
@@ -91,7 +92,7 @@ def test_any_text_is_sealed_as_json_would_write_it(text, name):
     except UnicodeEncodeError:
         return
     env, _ = sealed(
-        draft(body=Note(text=text), author=Seat.ADMIN, actor=Actor("human", name, text)),
+        draft(body=Note(text=text), author=ADMIN, actor=Actor("human", name, text)),
         envelope_id=name or "k",
     )
     assert json.loads(env.json)["body"]["text"] == text
@@ -136,7 +137,7 @@ def test_k1_the_digest_tells_a_repetition_from_another_draft():
     for other in (
         draft(body=bodies.hypothesis("d")),
         draft(channel="#a-verdict"),
-        draft(author=Seat.CRITIC),
+        draft(author=CRITIC),
         draft(case_id="x"),
         draft(in_reply_to="x"),
     ):

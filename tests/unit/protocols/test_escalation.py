@@ -14,11 +14,13 @@ from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.errors import Late, OfficerFault
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Note, Override, SeatTaken, Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.panel.triggers_watch import sources as panel_sources
+from moot.protocols.research.seats import EXPLORER
 from moot.protocols.research.triggers import sources
 from moot.protocols.rulebook import CHANNEL_OF
 from moot.protocols.trading.messages import Resume
+from moot.protocols.trading.seats import OPERATOR
 from moot.protocols.trading.triggers import sources as desk_sources
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
@@ -59,7 +61,7 @@ def silent_hypotheses(n, table=None):
     for _ in range(n):
         while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
             table.until(table.docket.next_instant())
-        owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
+        owed = table.owed(EXPLORER, "HYPOTHESIS")
         table.until(owed.void_at)
         report(table)
     return table
@@ -390,7 +392,7 @@ def test_an_escalation_owes_an_answer_in_four_hours_and_its_end():
     table, env = attention()
     owed = {o.step: o for o in table.docket.open.values()}
     assert set(owed) == {"answer", "expire"}
-    assert owed["answer"].seat is ADMIN
+    assert owed["answer"].seat == ADMIN
     assert owed["answer"].due_at == owed["expire"].due_at == env.sent_at + 4 * HOUR
 
 
@@ -634,7 +636,7 @@ def test_r_f2_a_resume_names_what_led_to_the_mode():
     table = expired()
     case_id = escalations(table)[0].case_id
     assert beside(table, resume(table, "halt_20260223_1000")).rule == "K9"
-    assert beside(table, resume(table, case_id, Seat.OPERATOR)).rule == "K9"
+    assert beside(table, resume(table, case_id, OPERATOR)).rule == "K9"
     assert table.docket.context.conservative_a
     resume(table, case_id)
     assert not table.docket.context.conservative_a
@@ -695,7 +697,7 @@ def test_r_f2_k5_an_end_that_was_due_when_positions_were_halved_anew_is_supersed
 
 def test_r_b8_a_viewer_is_no_admin():
     table = expired()
-    table.say(Seat.VIEWER, Note(text="hello"), channel="#a-arena")
+    table.say(VIEWER, Note(text="hello"), channel="#a-arena")
     assert table.docket.context.conservative_a
 
 
@@ -716,8 +718,8 @@ def test_retiring_a_lineage_rejects_its_open_debate_and_refuses_its_hypotheses()
     assert table.last("REFLECTION").body.record.failure_code == "deadlocked"
     report(table)
     table.until(START + 6 * HOUR)
-    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
-    refused = table.say(Seat.EXPLORER, bodies.hypothesis(owed.case_id, lineage_id="lin_7"), owed=owed)
+    owed = table.owed(EXPLORER, "HYPOTHESIS")
+    refused = table.say(EXPLORER, bodies.hypothesis(owed.case_id, lineage_id="lin_7"), owed=owed)
     assert beside(table, refused).rule == "R-D11"
     hypothesise(table, lineage_id="lin_8")
     assert env.body.subject == "lin_7"
@@ -860,8 +862,8 @@ def test_k5_an_answer_overtakes_a_withdrawal_that_is_under_way():
     report(table)
     while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
         table.until(table.docket.next_instant())
-    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
-    table.post(Seat.EXPLORER, bodies.hypothesis(owed.case_id), owed=owed)
+    owed = table.owed(EXPLORER, "HYPOTHESIS")
+    table.post(EXPLORER, bodies.hypothesis(owed.case_id), owed=owed)
     (under_way,) = [d for d in table.docket.due(table.now) if d.body.type == "ESCALATION_RESOLVED"]
     answer(table, 1, say=table.post)
     table.publish(under_way)
@@ -877,8 +879,8 @@ def test_k5_a_withdrawal_of_what_a_person_has_stopped_is_superseded():
     while not any(o.expects == ("HYPOTHESIS",) for o in table.docket.open.values()):
         table.until(table.docket.next_instant())
     table.post(ADMIN, Stop(scope=env.case_id, why="noise"), channel="#admin")
-    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
-    table.post(Seat.EXPLORER, bodies.hypothesis(owed.case_id), owed=owed)
+    owed = table.owed(EXPLORER, "HYPOTHESIS")
+    table.post(EXPLORER, bodies.hypothesis(owed.case_id), owed=owed)
     table.officers()
     assert table.last("ESCALATION_RESOLVED").case_id == env.case_id
     assert table.effects[table.last("ESCALATION_RESOLVED").seq - 1].superseded

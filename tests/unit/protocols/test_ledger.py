@@ -7,12 +7,14 @@ import pytest
 
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.research import messages as m
 from moot.protocols.research.calendar import Calendar
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.research.ledger import KEPT, Counts, Ledger
+from moot.protocols.research.seats import EXPLORER
+from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
 from tests.doubles.debating import (
     ADMIN,
@@ -193,8 +195,8 @@ def test_what_system_b_sends_back_is_no_parent():
     table, _ = reach(Phase.MOVING)
     move(table, strategy_id="strat_7")
     back = {"from_": "staging", "to": "candidates", "reason": "not deployed"}
-    table.say(Seat.ADMIN, bodies.moved("strat_7", from_="candidates", to="staging"), channel="#bridge")
-    table.say(Seat.OPERATOR, bodies.moved("strat_7", **back), channel="#bridge")
+    table.say(ADMIN_SEAT, bodies.moved("strat_7", from_="candidates", to="staging"), channel="#bridge")
+    table.say(OPERATOR, bodies.moved("strat_7", **back), channel="#bridge")
     assert not [env for env in table.log if env.body.type == "VIOLATION"]
     assert table.docket.context.fold_named("research").context().available_parents == ("strat_7",)
 
@@ -315,7 +317,7 @@ def test_a_silent_evolver_counts_as_a_reject():
 
 def offered(table):
     """Return what the Explorer's brief offers for re-evaluation."""
-    owed = table.owed(Seat.EXPLORER, "HYPOTHESIS")
+    owed = table.owed(EXPLORER, "HYPOTHESIS")
     state = table.docket.cases[owed.case_id]
     return table.docket.rules.types[state.kind].brief(state, owed, table.docket.context)["reevaluate"]
 

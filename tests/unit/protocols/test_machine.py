@@ -15,7 +15,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.kernel.steps import (
     ENDED,
     STOP,
@@ -33,6 +33,7 @@ from moot.protocols.kernel.steps import (
 from moot.protocols.kernel.times import minutes
 from moot.protocols.research.cycle import MACHINE as CYCLE
 from moot.protocols.research.messages import CycleTrigger, Hypothesis
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.protocols.rulebook import CASE_TYPES
 from tests.doubles.copying import replace
 from tests.doubles.table import Table
@@ -132,7 +133,7 @@ def out_of_time(_state: Any, _given: Any) -> Effect:
 BUDGET = Step(
     phase="hypothesising",
     lasts=("debating",),
-    seat=Seat.REFEREE,
+    seat=REFEREE,
     channel="#a-arena",
     moves={Ruling: Move(("reporting",), out_of_time)},
     missed=None,
@@ -158,7 +159,7 @@ def debating() -> tuple[Machine, Any, RuleInput]:
     given = RuleInput(table.docket.context, trigger)
     state = machine.open(given)
     hypothesis = trigger._replace(
-        author=Seat.EXPLORER, body=Hypothesis.model_construct(type="HYPOTHESIS"), obligation_id=None
+        author=EXPLORER, body=Hypothesis.model_construct(type="HYPOTHESIS"), obligation_id=None
     )
     return machine, machine.case_type().step(state, hypothesis, given.context), given
 
@@ -181,7 +182,7 @@ def test_what_an_officer_rules_moves_as_its_step_says() -> None:
     ruling = machine.case_type().discharge
     assert ruling is not None
     body = ruling(state, budget, given.context)
-    env = given.message._replace(author=Seat.REFEREE, body=body)
+    env = given.message._replace(author=REFEREE, body=body)
     decision = Decision("skip", "time", "R-X1")
     after = machine.case_type().rule(state, decision, env, given.context, budget)
     assert (after.phase, after.result) == ("reporting", "timeout")
@@ -193,7 +194,7 @@ def test_an_answer_that_names_another_obligation_than_is_open_is_none() -> None:
     table = Table()
     (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
     wrong = table.last("CYCLE_TRIGGER")._replace(
-        author=Seat.EXPLORER,
+        author=EXPLORER,
         body=Hypothesis.model_construct(type="HYPOTHESIS"),
         obligation_id="another/hypothesis/explorer",
     )
@@ -216,7 +217,7 @@ def ticking(**changes: Any) -> Machine:
     """Return a machine in whose first phase the Critic owes a NOTE besides."""
     tick = Step(
         phase="hypothesising",
-        seat=Seat.CRITIC,
+        seat=CRITIC,
         channel="#a-arena",
         moves={Note: Move(("hypothesising",), nothing)},
         missed=Missed("R-X1", "skip", Move(("hypothesising",), nothing)),
@@ -238,7 +239,7 @@ def started(machine: Machine) -> tuple[Any, RuleInput]:
 def test_what_recurs_is_about_its_instant_and_is_owed_again_after_each_answer() -> None:
     machine = ticking(next_at=hourly, name=lambda _state, instant: f"tick-{instant:%H%M}")
     state, given = started(machine)
-    note = given.message._replace(author=Seat.CRITIC, body=Note(text="well"), obligation_id=None)
+    note = given.message._replace(author=CRITIC, body=Note(text="well"), obligation_id=None)
     for n in (1, 2):
         tick = state.owed[-1]
         instant = state.anchor_at + n * HOUR
@@ -253,7 +254,7 @@ def test_what_recurs_is_about_its_instant_and_is_owed_again_after_each_answer() 
 def test_what_no_longer_applies_is_withdrawn_but_what_a_move_opens_is_asked_after_the_next_one() -> None:
     machine = ticking(applies=lambda state, _given: not state.result)
     state, given = started(machine)
-    note = given.message._replace(author=Seat.CRITIC, body=Note(text="well"), obligation_id=None)
+    note = given.message._replace(author=CRITIC, body=Note(text="well"), obligation_id=None)
     assert [due.rule for due in state.owed] == ["hypothesis", "tick"]
 
     def over(_state: Any, _given: Any) -> Effect:
@@ -263,7 +264,7 @@ def test_what_no_longer_applies_is_withdrawn_but_what_a_move_opens_is_asked_afte
         machine, facts={**machine.facts, ("hypothesising", Note): Move(("hypothesising",), over)}
     )
     case_type = machine.case_type()
-    said = note._replace(author=Seat.EVOLVER)
+    said = note._replace(author=EVOLVER)
     state = case_type.step(state, said, given.context)
     assert [(due.rule, due.subject) for due in state.owed] == [("hypothesis", None), ("tick", "again")]
     case = replace(machine, facts={("hypothesising", Note): Move(("hypothesising",), nothing)}).case_type()

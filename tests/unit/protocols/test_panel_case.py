@@ -15,18 +15,22 @@ from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope, seal
 from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import PANEL, PANELISTS, Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel import messages as m
 from moot.protocols.panel.contract import Contract, Score, as_json, baseline_sha256, contract_from
 from moot.protocols.panel.duties import GRACE, PHASE1_WITHIN, PHASE2_WITHIN, SYNTHESIS_WITHIN
 from moot.protocols.panel.panel import PANEL as PANEL_CASE
 from moot.protocols.panel.panel import step
+from moot.protocols.panel.seats import EIC as EIC_SEAT
+from moot.protocols.panel.seats import METHODOLOGY as METHODOLOGY_SEAT
+from moot.protocols.panel.seats import PANEL, PANELISTS
+from moot.protocols.panel.seats import SYNTHESIZER as SYNTHESIZER_SEAT
 from moot.protocols.rulebook import rules
 from tests.doubles.panel_samples import ALL_PASS, FOCUS, FULL, WARNS, phase1, report, synthesis
 from tests.doubles.panel_table import PanelTable
 from tests.doubles.table import START
 
-EIC, METHODOLOGY, SYNTHESIZER = Seat.EIC, Seat.METHODOLOGY, Seat.SYNTHESIZER
+EIC, METHODOLOGY, SYNTHESIZER = EIC_SEAT, METHODOLOGY_SEAT, SYNTHESIZER_SEAT
 ACKNOWLEDGED = "[CONTRACT-ACKNOWLEDGED]"
 NONE_FIRED = "[NO-CONDITION-FIRED]"
 MISMATCH = "[SYNTHESIS-MISMATCH]"
@@ -58,7 +62,7 @@ def violation(role: str, what: str, contract_id: str = ID) -> str:
 
 def owing(table: PanelTable) -> dict[str, str]:
     """Say who owes what, officers too."""
-    return {o.seat.value: o.expects[0] for o in table.state.owed}
+    return {o.seat: o.expects[0] for o in table.state.owed}
 
 
 def steps(table: PanelTable) -> list[str]:
@@ -67,7 +71,7 @@ def steps(table: PanelTable) -> list[str]:
 
 
 def brief(table: PanelTable, seat: Seat) -> dict[str, Any]:
-    found = next(o for o in table.state.owed if o.seat is seat)
+    found = next(o for o in table.state.owed if o.seat == seat)
     assert PANEL_CASE.brief is not None
     return PANEL_CASE.brief(table.state, found, table.docket.context)
 
@@ -78,7 +82,7 @@ def dissenting(table: PanelTable, role: str = "eic") -> Envelope:
 
 def phase1_prompt(table: PanelTable, seat: Seat = EIC) -> Prompt:
     """Say what a mind is asked for its Phase 1, word by word."""
-    owed = next(o for o in table.state.owed if o.seat is seat)
+    owed = next(o for o in table.state.owed if o.seat == seat)
     assert owed.expects == ("PHASE1",)
     memory = InMemoryStore().read()
     return prompt_for(View(owed, seat, START, 0, "", (), (), brief(table, seat), memory))
@@ -300,7 +304,7 @@ def test_the_content_is_not_shown_before_the_retried_phase_1_has_passed() -> Non
     table.commit("eic", NO_PLAN)
     assert all(not o.may_see.content_ref for fx in table.effects for o in fx.opened)
     table.commit("eic")
-    assert next(o for o in table.state.owed if o.seat is EIC).may_see.content_ref
+    assert next(o for o in table.state.owed if o.seat == EIC).may_see.content_ref
 
 
 # ---------------------------------------------------------------- 5: the lint of Phase 2
@@ -403,7 +407,7 @@ def test_a_dissent_about_two_dimensions_restarts_that_reviewer_from_phase_1() ->
     told = brief(table, EIC)
     assert (told["cycle"], told["attempt"], told["said"], told["gaps"]) == (2, 1, 1, ())
     assert table.state.reviewer("eic").commitment == ""
-    assert not next(o for o in table.state.owed if o.seat is EIC).may_see.content_ref
+    assert not next(o for o in table.state.owed if o.seat == EIC).may_see.content_ref
 
 
 def test_the_prompt_of_a_restarted_phase_1_is_that_of_the_first_one() -> None:
@@ -777,7 +781,7 @@ def test_k6_an_outage_is_no_reviewers_silence(crash: bool) -> None:
     table.commit("eic")
     table.down(hours=5, crash=crash)
     assert "TIMEOUT_PING" not in table.kinds()
-    due = {o.seat.value: o.due_at - table.now for o in table.state.owed}
+    due = {o.seat: o.due_at - table.now for o in table.state.owed}
     assert due == {"methodology": timedelta(minutes=30), "eic": timedelta(minutes=60)}
     table.review("eic")
     table.commit("methodology")
@@ -787,7 +791,7 @@ def test_k6_an_outage_is_no_reviewers_silence(crash: bool) -> None:
 
 
 def stop(table: PanelTable) -> None:
-    table.say(Seat.ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
 
 
 def test_a_stop_ends_a_panel_that_is_reviewing() -> None:
@@ -859,11 +863,11 @@ def test_what_nobody_waits_for_is_a_violation_and_changes_nothing(place: Any) ->
     for kind, body in BODIES.items():
         for seat in sorted(PANEL):
             table = place()
-            if (seat is SYNTHESIZER) is not (kind == "SYNTHESIS"):
+            if (seat == SYNTHESIZER) is not (kind == "SYNTHESIS"):
                 with pytest.raises(Forbidden):
                     table.post(seat, body, channel="#r-panel", case_id=table.panel_id)
                 continue
-            if any(o.seat is seat and kind in o.expects for o in table.state.owed):
+            if any(o.seat == seat and kind in o.expects for o in table.state.owed):
                 continue
             before = table.state
             env = table.post(seat, body, channel="#r-panel", case_id=table.panel_id)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import OFFICERS, PANEL, Seat
+from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.panel import messages as m
 from moot.protocols.panel.contract import Contract, Score, as_json
+from moot.protocols.panel.seats import PANEL, SYNTHESIZER
 from moot.protocols.panel.state import PanelState
 from moot.protocols.rulebook import rules
 from tests.doubles.panel_samples import BODY, FOCUS, FULL, LOOKED_FOR, phase1, report
@@ -67,7 +68,7 @@ def passed(table: PanelTable) -> dict[str, dict[str, str]]:
     for env in table.log:
         body = env.body
         if isinstance(body, m.Phase2) and table.effects_of(env).violation is None:
-            last[env.author.value] = body.text
+            last[env.author] = body.text
         elif isinstance(body, m.Lint) and body.phase == 2 and body.is_passed:
             rows[body.role] = scored(last[body.role])
     return rows
@@ -181,7 +182,7 @@ def act(data: st.DataObject, table: PanelTable, contract: Contract) -> None:
         table.down(hours=data.draw(st.integers(0, 5)), crash=data.draw(st.booleans()))
         return
     if move == "stop" and data.draw(st.integers(0, 3)) == 0:
-        table.say(Seat.ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
+        table.say(ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
         return
     owed = [o for o in docket.open.values() if o.seat not in OFFICERS and o.case_id == table.panel_id]
     if move == "answer" and owed:
@@ -189,8 +190,8 @@ def act(data: st.DataObject, table: PanelTable, contract: Contract) -> None:
         seat, kind = one.seat, one.expects[0]
     else:
         seat = data.draw(st.sampled_from(sorted(PANEL)))
-        kind = "SYNTHESIS" if seat is Seat.SYNTHESIZER else data.draw(st.sampled_from(("PHASE1", "PHASE2")))
-    body = draft_for(table, kind, data.draw(outputs(kind, seat.value, contract)))
+        kind = "SYNTHESIS" if seat == SYNTHESIZER else data.draw(st.sampled_from(("PHASE1", "PHASE2")))
+    body = draft_for(table, kind, data.draw(outputs(kind, seat, contract)))
     env = table.post(seat, body, channel="#r-panel", case_id=table.panel_id)
     if table.effects_of(env).violation is not None:
         assert docket.cases.get(table.panel_id) is before
@@ -207,7 +208,7 @@ def sound(table: PanelTable) -> None:
     assert len(seats) == len(set(seats)), "somebody owes twice"
     assert seats, "nobody owes anything, and the panel is open"
     for one in state.reviewers:
-        owes = [o for o in state.owed if o.seat.value == one.role]
+        owes = [o for o in state.owed if o.seat == one.role]
         assert bool(owes) is (one.stage in ("phase1", "phase2"))
         assert bool(one.scores) is (one.stage == "usable")
         assert (one.cycle, one.attempt) <= (2, 2)
@@ -275,7 +276,7 @@ def test_a_panel_of_sound_reports_in_any_order_decides_by_its_scores(data: st.Da
     rows = {role: dict(data.draw(scores(contract))) for role in table.roles}
     turns = data.draw(st.permutations([role for role in table.roles for _ in range(2)]))
     for role in turns:
-        if role in {o.seat.value for o in table.state.owed if "PHASE1" in o.expects}:
+        if role in {o.seat for o in table.state.owed if "PHASE1" in o.expects}:
             table.commit(role)
         else:
             table.review(role, report(role, rows[role], contract=contract, body=ALL_TRIGGERS))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from moot.protocols.kernel.catalogue import CHANNELS
-from moot.protocols.kernel.seats import BOTS, OFFICERS, PANELISTS, PEOPLE, Seat
+from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.protocols.panel.contract import ROLES
-from moot.protocols.rulebook import MESSAGES, rules
+from moot.protocols.panel.seats import PANELISTS, SYNTHESIZER
+from moot.protocols.rulebook import BOTS, CHANNELS, INFO, MESSAGES, rules
 
 REVIEWERS = {"eic", "methodology", "domain", "perspective", "da"}
 WHO = {
@@ -28,16 +28,16 @@ def test_the_types_of_a_panel_are_these_seven():
 @pytest.mark.parametrize("kind", sorted(WHO))
 def test_each_is_posted_by_its_seats_in_r_panel_and_nowhere_else(kind):
     matrix = rules().matrix
-    may = {(seat.value, c.name) for seat in Seat for c in CHANNELS if matrix.may_write(seat, c.name, kind)}
+    may = {(seat, c.name) for seat in INFO for c in CHANNELS if matrix.may_write(seat, c.name, kind)}
     assert may == {(seat, "#r-panel") for seat in WHO[kind]}
 
 
 def test_the_roles_of_all_contracts_are_seats_that_a_mind_fills():
-    assert {role for roles in ROLES.values() for role in roles} == {seat.value for seat in PANELISTS}
-    assert {*PANELISTS, Seat.SYNTHESIZER} <= BOTS
-    assert not (PANELISTS | {Seat.SYNTHESIZER}) & (OFFICERS | PEOPLE)
+    assert {role for roles in ROLES.values() for role in roles} == set(PANELISTS)
+    assert {*PANELISTS, SYNTHESIZER} <= BOTS
+    assert not (PANELISTS | {SYNTHESIZER}) & (OFFICERS | PEOPLE)
 
 
 def test_2_a_panels_seats_read_no_other_channel():
     matrix = rules().matrix
-    assert {name for seat in (*PANELISTS, Seat.SYNTHESIZER) for name in matrix.readable(seat)} == {"#r-panel"}
+    assert {name for seat in (*PANELISTS, SYNTHESIZER) for name in matrix.readable(seat)} == {"#r-panel"}

@@ -4,7 +4,7 @@ import pytest
 
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.panel.rounds import FEWEST, NAME
 from tests.doubles.panel_samples import FULL
 from tests.doubles.panel_table import PanelTable
@@ -83,7 +83,7 @@ def test_a_panel_that_ends_otherwise_has_not_shrunk(how):
         table.wait(minutes=1)
     elif how == "stopped":
         table.panel()
-        table.say(Seat.ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
+        table.say(ADMIN, Stop(scope=table.panel_id, why="enough"), channel="#admin")
     found = rounds(table)
     assert (found.ended, found.decided, found.shrunk) == (1, 0, 0), table.kinds()
 
@@ -166,7 +166,7 @@ def test_an_answer_ends_the_question_and_not_the_panels_end():
     table = undecided()
     (env,) = escalations(table, "panel_undecided")
     table.say(
-        Seat.ADMIN,
+        ADMIN,
         EscalationAnswer(escalation_id=env.case_id, option=2),
         channel="#admin",
         case_id=env.case_id,

@@ -11,9 +11,10 @@ from moot.protocols.kernel.discretion import without_secrets
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft
 from moot.protocols.kernel.errors import Forbidden, Malformed
 from moot.protocols.kernel.people import Note
-from moot.protocols.kernel.rules import Counter, Gate, check_identity
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.rules import Counter, Gate, check_identity, derived_keys
+from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED, ROWS, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
@@ -26,7 +27,7 @@ def gate():
     return Gate(rules())
 
 
-def draft(body, author=Seat.EXPLORER, **over):
+def draft(body, author=EXPLORER, **over):
     channel = over.pop("channel", CHANNEL_OF.get(body.type, "#a-arena"))
     return Draft(**{"channel": channel, "author": author, "body": body, "key": "k1", **over})
 
@@ -210,16 +211,16 @@ def test_k20_a_gate_that_read_a_log_gives_the_ids_that_the_writer_would_have_giv
 
 def test_the_gate_asks_the_matrix_first():
     with pytest.raises(Forbidden):
-        gate().admit(hypothesis()._replace(author=Seat.CRITIC, key=""))
+        gate().admit(hypothesis()._replace(author=CRITIC, key=""))
 
 
 def test_the_gate_fills_the_case_that_the_envelope_names():
-    admitted = gate().admit(draft(bodies.assessment(), Seat.CRITIC, case_id="hyp_20260223_1000"))
+    admitted = gate().admit(draft(bodies.assessment(), CRITIC, case_id="hyp_20260223_1000"))
     assert admitted.body.hypothesis_id == "hyp_20260223_1000"
 
 
 def test_the_gate_refuses_a_body_that_names_another_case():
-    wrong = draft(bodies.assessment(hypothesis_id="hyp_2"), Seat.CRITIC, case_id="hyp_1")
+    wrong = draft(bodies.assessment(hypothesis_id="hyp_2"), CRITIC, case_id="hyp_1")
     with pytest.raises(Malformed) as caught:
         gate().admit(wrong)
     assert caught.value.field == "hypothesis_id"
@@ -229,7 +230,7 @@ def test_the_gate_refuses_a_body_that_names_another_case():
     "body", [bodies.assessment(), m.PrincipleSynthesis(window=m.Window(from_=START, to=START), principles=())]
 )
 def test_the_gate_refuses_a_body_without_its_case(body):
-    author = Seat.CRITIC if body.type == "RISK_ASSESSMENT" else Seat.EVOLVER
+    author = CRITIC if body.type == "RISK_ASSESSMENT" else EVOLVER
     with pytest.raises(Malformed) as caught:
         gate().admit(draft(body, author))
     assert caught.value.rule == "K9"
@@ -281,7 +282,7 @@ def test_k1_what_settles_nothing_needs_a_key():
     ],
 )
 def test_k1_nobody_may_take_an_id_that_silences_somebody_else(key):
-    for author, body in ((Seat.VIEWER, Note(text="x")), (Seat.ADMIN, Note(text="x")), (Seat.EXPLORER, None)):
+    for author, body in ((VIEWER, Note(text="x")), (ADMIN, Note(text="x")), (EXPLORER, None)):
         taken = draft(body or m.ResearchNote(title="t", findings=(), sources=()), author, key=key)
         with pytest.raises(Malformed) as caught:
             gate().admit(taken)
@@ -301,25 +302,25 @@ def test_k1_nobody_may_take_an_id_that_silences_somebody_else(key):
     ],
 )
 def test_k1_keys_of_platforms_and_clients_are_taken_as_they_are(key):
-    gate().admit(draft(Note(text="x"), Seat.VIEWER, key=key))
+    gate().admit(draft(Note(text="x"), VIEWER, key=key))
 
 
 def test_k1_officers_keys_are_derived_and_therefore_free():
     body = bodies.entry()
-    note = draft(m.Reflection(record=body), Seat.REFEREE, key="reflection/1", actor=OFFICER)
+    note = draft(m.Reflection(record=body), REFEREE, key="reflection/1", actor=OFFICER)
     assert gate().admit(note) == note
 
 
 @pytest.mark.parametrize("obligation_id", ["hyp_1/verdict/evolver", "hyp_1/answer/admin", "x", "explorer"])
 def test_k1_a_seat_answers_its_own_obligations_only(obligation_id):
     with pytest.raises(Malformed) as caught:
-        check_identity(hypothesis()._replace(key="", obligation_id=obligation_id))
+        check_identity(hypothesis()._replace(key="", obligation_id=obligation_id), derived_keys([EVOLVER]))
     assert caught.value.field == "obligation_id"
 
 
 def test_an_admin_answers_an_escalation_by_obligation_or_by_key():
     answer = EscalationAnswer(escalation_id="esc_20260223_1000", option=1)
-    by_key = draft(answer, Seat.ADMIN, actor=Actor("human", "web", "ann"), case_id="esc_20260223_1000")
+    by_key = draft(answer, ADMIN, actor=Actor("human", "web", "ann"), case_id="esc_20260223_1000")
     assert gate().admit(by_key).body == answer
     by_obligation = by_key._replace(key="", obligation_id="esc_20260223_1000/answer/admin")
     assert gate().admit(by_obligation).identity() == "esc_20260223_1000/answer/admin/0"

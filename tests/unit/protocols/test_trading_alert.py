@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.alert import ALLOWED, MACHINE
 from moot.protocols.trading.hours import new_york
@@ -270,7 +270,7 @@ def test_r_b4_stable_risk_in_an_alert_without_a_session_leads_to_nothing():
 def test_a_human_stop_ends_an_alert():
     table = MoneyTable()
     alert = table.alert()
-    table.say(Seat.ADMIN, Stop(scope=alert.case_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=alert.case_id, why="enough"), channel="#admin")
     assert table.ended(alert) == "stopped"
 
 

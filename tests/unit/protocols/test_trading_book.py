@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.book_accounts import KEPT
@@ -30,7 +30,7 @@ from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
 
-ADMIN = Seat.ADMIN
+ADMIN = ADMIN_SEAT
 
 FILLS = st.lists(
     st.tuples(

@@ -5,17 +5,21 @@ from __future__ import annotations
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
 from moot.protocols.trading import bridge
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.book_figures import sharpe
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
 from tests.doubles.table import START
 
-OPERATOR, GUARDIAN, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.EVOLVER
+OPERATOR, GUARDIAN, EVOLVER = OPERATOR_SEAT, GUARDIAN_SEAT, EVOLVER_SEAT
 FALLING = (100.0, 99.0, 97.0, 96.0, 94.0)
 FLAT = (110.0, 100.0, 110.0, 100.0, 100.1)
 RISING = (100.5, 101.0, 102.0, 103.0, 104.0)
@@ -176,7 +180,7 @@ def test_r_b9_r_b10_what_was_earned_on_paper_before_the_promotion_does_not_count
     table = staged()
     table.propose()
     table.say(GUARDIAN, guardian())
-    table.say(Seat.TRADER, trader())
+    table.say(TRADER, trader())
     table.say(OPERATOR, decision("DEPLOY", 3))
     table.say(OPERATOR, notice())
     table.wait(minutes=5)
@@ -426,5 +430,5 @@ def test_r_b10_a_recall_that_nobody_asked_for_may_be_flagged_again():
 
 def test_a_human_stop_ends_a_feedback():
     table = asked()
-    table.tell(Seat.ADMIN, Stop(scope="system B", why="enough"))
+    table.tell(ADMIN, Stop(scope="system B", why="enough"))
     assert ended(table, "feedback") == "stopped"

@@ -8,7 +8,8 @@ from itertools import product
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, REFEREE
+from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.deploy import (
     EXPIRED,
@@ -19,13 +20,16 @@ from moot.protocols.trading.deploy import (
     row_of,
     trader_says,
 )
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from moot.protocols.trading.session_follow import to_deploy
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge
 from tests.doubles.life_table import LifeTable, decision, guardian, notice, trader
 from tests.doubles.table import START
 
-OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
+OPERATOR, GUARDIAN, TRADER = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT
 
 # R-B1 written out by hand: every pair of what the two may say.
 EXPECTED = {
@@ -137,7 +141,7 @@ def test_4_1_both_review_at_once_and_in_any_order_then_the_operator_decides():
         table = proposed()
         assert table.obligations() == {("guardian", "DEPLOY_REVIEW"), ("trader", "DEPLOY_REVIEW")}
         for seat in order:
-            table.say(seat, guardian() if seat is GUARDIAN else trader())
+            table.say(seat, guardian() if seat == GUARDIAN else trader())
         assert table.obligations() == {("operator", "DEPLOY_DECISION")}
 
 
@@ -196,7 +200,7 @@ def test_r_d20_a_proposal_says_of_the_backtest_what_the_log_says():
     assess(table, confidence=0.9)
     judge(table)
     backtest(table)
-    table.say(Seat.EVOLVER, bodies.moved("strat_1"))
+    table.say(EVOLVER, bodies.moved("strat_1"))
     table.move("candidates", "staging")
     known = dict(table.standing().backtest)
     fields = {"strategy_id": "strat_1", "risk_profile": {}}
@@ -254,7 +258,7 @@ def test_r_f7_a_missed_return_is_made_by_the_referee_with_the_feedback():
     table = unreturned()
     ruling, said = table.last("RULING"), table.last("STRATEGY_MOVED")
     assert ruling.body.rule == "R-D20"
-    assert (said.author, said.channel, said.in_reply_to) == (Seat.REFEREE, "#bridge", ruling.id)
+    assert (said.author, said.channel, said.in_reply_to) == (REFEREE, "#bridge", ruling.id)
     assert (said.body.from_, said.body.to, said.body.reason) == ("staging", "candidates", "too risky")
     assert table.standing().stage == "candidates" and table.life.to_consider() == ()
 
@@ -274,7 +278,7 @@ def test_r_f7_what_the_admin_moves_first_stays_there():
     table.move("staging", "withdrawn")
     table.wait(minutes=20)
     assert table.standing().stage == "withdrawn"
-    assert table.last("STRATEGY_MOVED").author is Seat.ADMIN
+    assert table.last("STRATEGY_MOVED").author == ADMIN
 
 
 @pytest.mark.parametrize("is_returned", [True, False])
@@ -309,14 +313,14 @@ def test_r_f7_a_new_backtest_lets_it_be_proposed_at_once():
     assess(table, confidence=0.9)
     judge(table)
     backtest(table)
-    table.say(Seat.EVOLVER, bodies.moved("strat_1", from_="withdrawn"))
+    table.say(EVOLVER, bodies.moved("strat_1", from_="withdrawn"))
     table.move("candidates", "staging")
     assert to_deploy(table.docket.context) == ("strat_1",)
 
 
 def test_a_human_stop_ends_a_deployment_and_withdraws_its_escalation():
     table = escalated()
-    table.tell(Seat.ADMIN, Stop(scope="system B", why="enough"))
+    table.tell(ADMIN, Stop(scope="system B", why="enough"))
     assert not any(s.kind == "deployment" for s in table.docket.cases.values())
     assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
     assert not table.life.is_traded("strat_1")

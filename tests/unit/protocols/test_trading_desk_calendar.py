@@ -8,7 +8,7 @@ from moot.protocols.kernel.envelope import OFFICER, Draft
 from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.officers import ConfigChanged
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.trading import hours
 from moot.protocols.trading.desk_calendar import trading_day
@@ -24,12 +24,12 @@ def days(table):
 
 def change(table, enabled):
     body = ConfigChanged(changes={"desk": {"enabled": enabled}}, reason="a test")
-    table.post(Seat.TIMEKEEPER, body, channel="#admin", key=f"config/{len(table.log)}")
+    table.post(TIMEKEEPER, body, channel="#admin", key=f"config/{len(table.log)}")
     table.officers()
 
 
 def stop(table):
-    table.tell(Seat.ADMIN, Stop(scope="B", why="enough"), channel="#admin")
+    table.tell(ADMIN, Stop(scope="B", why="enough"), channel="#admin")
 
 
 def test_r_d18_a_day_is_opened_at_a_quarter_past_nine_with_the_exchanges_hours():
@@ -112,7 +112,7 @@ def test_k21_a_human_stop_holds_the_next_day_until_the_society_starts_again():
 
 def officer_says(table, body, nominal):
     key = f"desk/{rfc3339(nominal)}"
-    return table.publish(Draft(channel="#b-ops", author=Seat.TIMEKEEPER, actor=OFFICER, body=body, key=key))
+    return table.publish(Draft(channel="#b-ops", author=TIMEKEEPER, actor=OFFICER, body=body, key=key))
 
 
 def test_k5_a_day_that_a_stop_overtook_is_superseded_and_opens_nothing():

@@ -4,7 +4,7 @@ import pytest
 
 from moot.protocols.kernel.duties import case_ruling_of
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.halt import RESUME, SILENT_TICKS
 from tests.doubles.desk_table import DeskTable, at
@@ -29,7 +29,7 @@ def owed(table):
     return [(o.seat, o.expects[0], o.step) for o in halt_of(table).owed]
 
 
-@pytest.mark.parametrize("seat", [GUARDIAN, Seat.ADMIN])
+@pytest.mark.parametrize("seat", [GUARDIAN, ADMIN])
 def test_r_b13_guardian_and_admin_halt_the_desk(seat):
     table = MoneyTable()
     env = table.halt(seat)
@@ -74,13 +74,13 @@ def test_r_b5_a_resume_needs_the_guardians_confirmation():
 def test_r_b13_an_admin_confirms_only_while_the_guardian_is_silent():
     table = MoneyTable()
     table.halt()
-    resume(table, Seat.ADMIN)
-    assert table.broke(confirm(table, Seat.ADMIN)) == ("R-B13", None)
+    resume(table, ADMIN)
+    assert table.broke(confirm(table, ADMIN)) == ("R-B13", None)
     table.wait(minutes=9)
-    assert table.broke(confirm(table, Seat.ADMIN)) == ("R-B13", None)
+    assert table.broke(confirm(table, ADMIN)) == ("R-B13", None)
     assert table.book.halted
     table.wait(minutes=1)
-    assert table.broke(confirm(table, Seat.ADMIN)) == FINE, "its ten minutes are over"
+    assert table.broke(confirm(table, ADMIN)) == FINE, "its ten minutes are over"
     assert table.book.halted == 0
 
 
@@ -90,7 +90,7 @@ def test_r_b13_after_a_missed_confirmation_an_admin_need_not_wait_again():
     resume(table)
     table.wait(minutes=21)
     resume(table)
-    assert table.broke(confirm(table, Seat.ADMIN)) == FINE
+    assert table.broke(confirm(table, ADMIN)) == FINE
     assert table.book.halted == 0
 
 
@@ -101,9 +101,9 @@ def test_r_b13_a_word_of_the_guardian_ends_its_silence_after_a_missed_confirmati
     table.wait(minutes=21)
     table.check()
     resume(table)
-    assert table.broke(confirm(table, Seat.ADMIN)) == ("R-B13", None)
+    assert table.broke(confirm(table, ADMIN)) == ("R-B13", None)
     table.wait(minutes=10)
-    assert table.broke(confirm(table, Seat.ADMIN)) == FINE
+    assert table.broke(confirm(table, ADMIN)) == FINE
 
 
 def unchecked():
@@ -116,7 +116,7 @@ def unchecked():
 
 def admins(table, body):
     halt_id = table.book.halt_id
-    return table.broke(table.tell(Seat.ADMIN, body.model_copy(update={"halt_id": halt_id}), case_id=halt_id))
+    return table.broke(table.tell(ADMIN, body.model_copy(update={"halt_id": halt_id}), case_id=halt_id))
 
 
 def test_r_b13_while_the_guardian_misses_its_checks_an_admin_confirms_at_once():
@@ -145,7 +145,7 @@ def test_r_b13_a_guardian_that_owes_no_checks_and_misses_reviews_is_not_silent()
         assert table.broke(table.tell(OPERATOR, body)) == ""
     table.answer_all(at(16, 40), silent=[GUARDIAN])
     assert table.docket.context.fold_named("health").silences(GUARDIAN) == SILENT_TICKS
-    table.tell(Seat.ADMIN, t.Halt(reason="news", by="admin"))
+    table.tell(ADMIN, t.Halt(reason="news", by="admin"))
     assert admins(table, t.Resume(reason="no news")) == ""
     assert admins(table, t.ResumeConfirmed(checks=())) == "R-B13"
 
@@ -219,7 +219,7 @@ def test_r_b5_a_stop_does_not_lift_a_halt():
     table = MoneyTable()
     table.halt()
     resume(table)
-    table.say(Seat.ADMIN, Stop(scope="system B", why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope="system B", why="enough"), channel="#admin")
     assert (halt_of(table).phase, owed(table)) == ("halted", [])
     assert table.book.halted
 

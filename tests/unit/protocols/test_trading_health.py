@@ -6,8 +6,9 @@ import pytest
 
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.officers import ConfigChanged
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.kernel.times import hours, minutes, rfc3339
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.protocols.trading.desk_calendar import trading_day
 from moot.protocols.trading.health import following
 from moot.protocols.trading.hours import session_on
@@ -24,14 +25,14 @@ def checks(table, system):
 
 def cycle(table):
     """Run the micro-cycle that waits: a debate that the Critic ends at once."""
-    cycle_id = table.owed(Seat.EXPLORER, "HYPOTHESIS").case_id
-    table.say(Seat.EXPLORER, bodies.hypothesis(cycle_id))
+    cycle_id = table.owed(EXPLORER, "HYPOTHESIS").case_id
+    table.say(EXPLORER, bodies.hypothesis(cycle_id))
     table.wait(minutes=10)
-    table.say(Seat.CRITIC, bodies.assessment(1, confidence=0.9))
-    table.say(Seat.EVOLVER, bodies.verdict("REJECT"))
-    table.say(Seat.EVOLVER, bodies.m.Reflection(record=bodies.entry()))
-    owed = table.owed(Seat.EVOLVER, "MICRO_CYCLE_REPORT")
-    table.say(Seat.EVOLVER, bodies.report(table.brief(owed), owed.case_id))
+    table.say(CRITIC, bodies.assessment(1, confidence=0.9))
+    table.say(EVOLVER, bodies.verdict("REJECT"))
+    table.say(EVOLVER, bodies.m.Reflection(record=bodies.entry()))
+    owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
+    table.say(EVOLVER, bodies.report(table.brief(owed), owed.case_id))
 
 
 def test_a_health_follows_the_end_of_a_micro_cycle():
@@ -51,10 +52,10 @@ def test_a_health_follows_the_end_of_a_micro_cycle():
 
 def test_a_seat_that_was_ruled_silent_shows_as_timeout_and_one_that_broke_a_rule_as_error():
     table = DeskTable(START, enabled=False, schedules={"micro": {"at": [START.isoformat()]}})
-    table.tell(Seat.CRITIC, bodies.assessment(1), case_id="hyp_none", channel="#a-arena")
+    table.tell(CRITIC, bodies.assessment(1), case_id="hyp_none", channel="#a-arena")
     table.wait(minutes=40)
-    owed = table.owed(Seat.EVOLVER, "MICRO_CYCLE_REPORT")
-    table.say(Seat.EVOLVER, bodies.report(table.brief(owed), owed.case_id))
+    owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
+    table.say(EVOLVER, bodies.report(table.brief(owed), owed.case_id))
     agents = checks(table, "A")[-1].body.agents
     assert agents["explorer"] == {"status": "timeout", "last_active": None}
     assert agents["critic"]["status"] == "error"
@@ -66,8 +67,8 @@ def test_facts_11_idle_seats_of_system_a_degrade_its_health(idle, status):
     slot = START + hours(idle)
     table = DeskTable(START, enabled=False, schedules={"micro": {"at": [slot.isoformat()]}})
     table.until(slot + timedelta(minutes=40))
-    owed = table.owed(Seat.EVOLVER, "MICRO_CYCLE_REPORT")
-    table.say(Seat.EVOLVER, bodies.report(table.brief(owed), owed.case_id))
+    owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
+    table.say(EVOLVER, bodies.report(table.brief(owed), owed.case_id))
     assert checks(table, "A")[-1].body.status == status
 
 
@@ -87,8 +88,8 @@ def test_facts_11_system_a_is_degraded_from_2_hours_of_idleness_on_and_critical_
     slot = START + idle - timedelta(minutes=40)
     table = DeskTable(START, enabled=False, schedules={"micro": {"at": [slot.isoformat()]}})
     table.until(START + idle)
-    owed = table.owed(Seat.EVOLVER, "MICRO_CYCLE_REPORT")
-    table.say(Seat.EVOLVER, bodies.report(table.brief(owed), owed.case_id))
+    owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
+    table.say(EVOLVER, bodies.report(table.brief(owed), owed.case_id))
     said = checks(table, "A")[-1].body
     assert (said.timestamp, said.status) == (START + idle, status)
 
@@ -110,8 +111,8 @@ def test_k6_the_time_that_the_society_was_down_idles_nobody():
     table = DeskTable(START, enabled=False, schedules={"micro": {"at": [slot.isoformat()]}})
     table.down(hours=4, minutes=59)
     table.until(slot + timedelta(minutes=40))
-    owed = table.owed(Seat.EVOLVER, "MICRO_CYCLE_REPORT")
-    table.say(Seat.EVOLVER, bodies.report(table.brief(owed), owed.case_id))
+    owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
+    table.say(EVOLVER, bodies.report(table.brief(owed), owed.case_id))
     assert checks(table, "A")[-1].body.status == "HEALTHY"
 
 
@@ -141,7 +142,7 @@ def test_b_health_is_only_said_while_a_session_is_open_and_the_desk_enabled():
     table.answer_all(at(9, 31))
     assert len(checks(table, "B")) == 1
     body = ConfigChanged(changes={"desk": {"enabled": False}}, reason="a test")
-    table.post(Seat.TIMEKEEPER, body, channel="#admin", key="config/1")
+    table.post(TIMEKEEPER, body, channel="#admin", key="config/1")
     table.answer_all(at(12))
     assert len(checks(table, "B")) == 1
 

@@ -6,17 +6,21 @@ import pytest
 
 from moot.protocols.kernel.errors import Late
 from moot.protocols.kernel.people import SeatTaken
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.research import messages as m
+from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.life import FAULTS
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles import bodies
 from tests.doubles.debating import assess, backtest, hypothesise, judge, record
 from tests.doubles.life_table import LifeTable
 from tests.doubles.table import START
 
-OPERATOR, GUARDIAN, TRADER, EVOLVER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER, Seat.EVOLVER
-ADMIN = Seat.ADMIN
+OPERATOR, GUARDIAN, TRADER, EVOLVER = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT, EVOLVER_SEAT
+ADMIN = ADMIN_SEAT
 OTHER = m.Strategy(archetype="mean_reversion", params={"lookback": 5}, symbols=("XYZ",))
 
 

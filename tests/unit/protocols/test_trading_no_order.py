@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.hours import new_york
 from moot.protocols.trading.limits import PORTFOLIO
 from moot.protocols.trading.no_order import REASONS, Facts, is_edge, most, reason_for, stands
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles.money_table import TRADER, MoneyTable
 from tests.doubles.table import START
 
@@ -213,7 +213,7 @@ def test_r_f4_only_silence_is_silence():
     for _ in range(3):
         table.signal("BUY", confidence=0.4)
     table.wait(hours=1)
-    assert table.last("ESCALATION").body.subject == Seat.TRADER.value
+    assert table.last("ESCALATION").body.subject == TRADER_SEAT
 
 
 # ---------------------------------------------------------------- most

@@ -6,12 +6,15 @@ import pytest
 
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.trading import messages as t
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, decision, guardian, halt, notice, trader
 
-OPERATOR, GUARDIAN, TRADER, ADMIN = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER, Seat.ADMIN
+OPERATOR, GUARDIAN, TRADER, ADMIN = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT, ADMIN_SEAT
 HALVE = ("reduce_exposure", "conservative", "R-B8")
 ALREADY_REDUCED = ("void", "already_reduced", "R-F1")
 

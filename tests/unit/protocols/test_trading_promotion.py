@@ -6,13 +6,15 @@ from itertools import product
 
 import pytest
 
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.promotion import SAYS, decision_of, row_of
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, notice
 
-OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
+OPERATOR, GUARDIAN, TRADER = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT
 
 
 def guardian(recommendation: str = "approve") -> t.PromotionReview:

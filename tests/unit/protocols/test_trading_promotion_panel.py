@@ -7,15 +7,20 @@ from typing import Any
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.contract import ROLES, as_json, contract_from
 from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
+from moot.protocols.panel.seats import SYNTHESIZER
+from moot.protocols.research.seats import EVOLVER
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles import bodies
 from tests.doubles.life_table import LifeTable, notice
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis
 from tests.unit.protocols.test_trading_promotion import decision, guardian, proposal, trader
 
-OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
+OPERATOR, GUARDIAN, TRADER = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT
 
 ACCEPT, MINOR = "editorial_decision=accept", "editorial_decision=minor_revision"
 MAJOR, REJECT = "editorial_decision=major_revision", "editorial_decision=reject"
@@ -70,7 +75,7 @@ class PanelledTable(LifeTable):
             self.say(Seat(role), Phase1(text=phase1(contract)))
             self.say(Seat(role), Phase2(text=report(role, scores, contract=contract)))
         rows = dict.fromkeys(ROLES[contract.mode], scores)
-        self.say(Seat.SYNTHESIZER, Synthesis(text=synthesis(rows, contract)))
+        self.say(SYNTHESIZER, Synthesis(text=synthesis(rows, contract)))
         assert self.last("PANEL_DECIDED").body.decision == action  # type: ignore[attr-defined]
 
     def decide(self, what: str, row: int = 2, extensions: int = 0) -> str:
@@ -144,8 +149,8 @@ def test_a_dossier_is_judged_under_a_contract_for_strategies():
 
 def test_only_the_operator_opens_the_panel_of_a_promotion_and_only_one():
     table = asked()
-    assert table.broke(table.convene(seat=Seat.ADMIN, channel="#r-panel")) == "4.3"
-    assert table.broke(table.convene(seat=Seat.EVOLVER, channel="#r-panel")) == "4.3"
+    assert table.broke(table.convene(seat=ADMIN, channel="#r-panel")) == "4.3"
+    assert table.broke(table.convene(seat=EVOLVER, channel="#r-panel")) == "4.3"
     assert table.broke(table.convene()) == ""
     assert table.broke(table.convene(channel="#r-panel")) == "4.3"
 
@@ -250,7 +255,7 @@ def test_a_promotion_does_not_wait_for_ever_and_a_late_verdict_changes_nothing(s
     assert table.shown["panel"]["why"] == "the panel took too long"
     for role in roles:
         table.say(Seat(role), Phase2(text=report(role, contract=contract)))
-    table.say(Seat.SYNTHESIZER, Synthesis(text=synthesis(None, contract)))
+    table.say(SYNTHESIZER, Synthesis(text=synthesis(None, contract)))
     assert table.last("PANEL_DECIDED").body.decision == ACCEPT
     assert table.shown["panel"]["decision"] == ""
     assert table.decide(what, 2, int(what == "EXTEND")) == ""
@@ -274,5 +279,5 @@ def test_r_b3_a_silent_operator_does_not_promote_what_the_panel_accepted():
 def test_k21_a_stop_ends_the_promotion_while_its_panel_sits():
     table = asked()
     table.convene()
-    table.say(Seat.ADMIN, Stop(scope="B", why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope="B", why="enough"), channel="#admin")
     assert [e.outcome for e in table.docket.ended.values() if e.kind == "promotion"] == ["stopped"]

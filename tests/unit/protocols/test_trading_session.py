@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import bridge
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.session_tracks import TRACKS
@@ -376,7 +377,7 @@ def test_r_b9_metrics_of_a_strategy_that_underperforms_make_the_evolver_owe_feed
     judged("is_underperforming", lambda: held[0])
     table = holding()
     table.answer_all(at(16, 16))
-    owed = table.owed(Seat.EVOLVER, "PERFORMANCE_FEEDBACK")
+    owed = table.owed(EVOLVER, "PERFORMANCE_FEEDBACK")
     assert (owed.channel, owed.within, owed.grace) == ("#bridge", timedelta(hours=2), timedelta(hours=1))
     brief = table.brief(owed)
     assert brief["subject"] == "strat_1"
@@ -585,7 +586,7 @@ def test_r_b5_an_alert_of_level_halt_halts_the_desk_and_one_that_is_missed_makes
 def test_r_b5_a_halt_that_is_owed_while_an_admin_halts_is_owed_no_more():
     table = DeskTable()
     table.answer_all(at(9, 45), silent=[GUARDIAN], but=["HALT"])
-    table.tell(Seat.ADMIN, t.Halt(reason="enough", by="admin"))
+    table.tell(ADMIN, t.Halt(reason="enough", by="admin"))
     table.answer_all(at(9, 46), silent=[GUARDIAN], but=["HALT"])
     table.answer_all(at(10, 2), silent=[GUARDIAN], but=["HALT"])
     assert table.steps("halt") == []
@@ -595,7 +596,7 @@ def test_r_b5_a_halt_that_is_owed_while_an_admin_halts_is_owed_no_more():
 def test_r_b5_an_alert_of_level_halt_on_a_halted_desk_is_raised_as_critical():
     table = holding(400)
     risk_check(table, SPX=74.0)
-    table.tell(Seat.ADMIN, t.Halt(reason="enough", by="admin"))
+    table.tell(ADMIN, t.Halt(reason="enough", by="admin"))
     assert not table.broke(table.answer(table.owed(GUARDIAN, "RISK_ALERT")))
     assert table.last("RISK_ALERT").body.level == "CRITICAL"
 
@@ -715,7 +716,7 @@ def test_r_b8_nothing_is_to_be_halved_of_what_an_order_under_way_closes():
 def test_r_b8_half_of_what_an_order_under_way_leaves_is_to_go_and_that_is_always_legal():
     table = holding()
     exit_ = under_way(table, -61)
-    table.tell(Seat.ADMIN, t.Halt(reason="enough", by="admin"))
+    table.tell(ADMIN, t.Halt(reason="enough", by="admin"))
     conservative(table)
     owed = table.owed(TRADER, "SIGNAL")
     assert table.brief(owed)["desk"]["reductions"] == {"strat_1": {"SPX": -20}}
@@ -766,7 +767,7 @@ def test_r_b8_after_the_close_an_order_that_nobody_answered_closes_nothing():
 def test_k11_what_a_late_fill_opened_after_the_halt_is_owed_to_be_flattened_by_a_signal():
     table = holding(30)
     entry = under_way(table, 70)
-    table.tell(Seat.ADMIN, t.Halt(reason="enough", by="admin"))
+    table.tell(ADMIN, t.Halt(reason="enough", by="admin"))
     table.answer_all(table.now + timedelta(minutes=11))
     assert table.docket.ended[entry.case_id].outcome == "unanswered"
     assert not table.broke(told(table, entry, 70, fill_after_halt=True))
@@ -786,7 +787,7 @@ def test_k11_what_a_late_fill_opened_after_the_halt_is_owed_to_be_flattened_by_a
 def test_k11_a_fill_that_was_told_wrongly_at_a_halt_is_flattened_and_verify_agrees(is_undone):
     table = holding(30)
     entry = under_way(table, 70)
-    table.tell(Seat.ADMIN, t.Halt(reason="enough", by="admin"))
+    table.tell(ADMIN, t.Halt(reason="enough", by="admin"))
     assert table.broke(told(table, entry, 70)) == "K11"
     table.answer_all(table.now + timedelta(minutes=11))
     owed = table.of_case(entry, "ORDER")
@@ -810,7 +811,7 @@ def test_k11_a_fill_that_was_told_wrongly_at_a_halt_is_flattened_and_verify_agre
 def test_k11_a_late_fill_that_was_undone_otherwise_is_owed_no_more():
     table = holding(30)
     entry = under_way(table, 70)
-    table.tell(Seat.ADMIN, t.Halt(reason="enough", by="admin"))
+    table.tell(ADMIN, t.Halt(reason="enough", by="admin"))
     table.answer_all(table.now + timedelta(minutes=11))
     told(table, entry, 70, fill_after_halt=True)
     assert table.steps("flatten") == ["flatten-1"]
@@ -873,7 +874,7 @@ def test_an_alert_that_is_open_keeps_its_session_open():
 
 def test_k21_a_human_stop_ends_the_session():
     table = DeskTable()
-    table.tell(Seat.ADMIN, Stop(scope="session_20260223", why="enough"), channel="#admin")
+    table.tell(ADMIN, Stop(scope="session_20260223", why="enough"), channel="#admin")
     assert table.docket.ended["session_20260223"].outcome == "stopped"
 
 

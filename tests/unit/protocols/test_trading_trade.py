@@ -3,8 +3,9 @@
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import messages as t
+from moot.protocols.trading.seats import GUARDIAN
 from moot.protocols.trading.trade import ON_HALT, on_halt
 from tests.doubles.money_table import OPERATOR, TRADER, MoneyTable
 
@@ -77,7 +78,7 @@ def test_a_missing_execution_ends_the_trade_unanswered():
 def test_a_human_stop_ends_a_trade():
     table = MoneyTable()
     signal = ordered(table)
-    table.say(Seat.ADMIN, Stop(scope=signal.case_id, why="enough"), channel="#admin")
+    table.say(ADMIN, Stop(scope=signal.case_id, why="enough"), channel="#admin")
     assert table.ended(signal) == "stopped"
 
 
@@ -426,7 +427,7 @@ def test_k11_a_late_fill_after_the_resume_still_came_after_the_halt():
     table, signal = unanswered()
     halt_id = table.book.halt_id
     table.tell(OPERATOR, t.Resume(reason="calm"), halt_id)
-    table.tell(Seat.GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
+    table.tell(GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
     assert table.broke(table.tell(TRADER, fact(signal, fill_after_halt=True))) == FINE
     assert table.book.late == {("strat_1", "AAA"): 100}
 
@@ -517,7 +518,7 @@ def test_k11_a_fill_after_the_halt_without_its_flag_is_booked_and_flattened_all_
 def test_k11_a_fill_between_the_halt_and_its_ruling_is_after_the_halt():
     table = MoneyTable()
     signal = ordered(table)
-    table.post(Seat.GUARDIAN, t.Halt(reason="now", by="guardian"), channel="#b-risk")
+    table.post(GUARDIAN, t.Halt(reason="now", by="guardian"), channel="#b-risk")
     fact = table.state(signal).owed[0]
     body = t.Execution(
         client_order_id=f"{signal.case_id}-1",
@@ -541,7 +542,7 @@ def test_k11_a_fill_of_what_was_to_be_cancelled_is_flattened_even_after_a_resume
     table.halt()
     halt_id = table.book.halt_id
     table.tell(OPERATOR, t.Resume(reason="calm"), halt_id)
-    table.tell(Seat.GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
+    table.tell(GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
     assert table.book.halted == 0
     assert table.broke(table.execute(signal, 100, fill_after_halt=True)) == FINE
     assert table.state(signal).phase == "flattening"
@@ -600,7 +601,7 @@ def test_a_second_halt_leaves_a_trade_that_flattens_alone():
     table.execute(signal, 100, fill_after_halt=True)
     halt_id = table.book.halt_id
     table.tell(OPERATOR, t.Resume(reason="calm"), halt_id)
-    table.tell(Seat.GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
+    table.tell(GUARDIAN, t.ResumeConfirmed(checks=()), halt_id)
     table.halt()
     assert table.state(signal).phase == "flattening"
     assert on_halt(table.state(signal)) is None

@@ -6,11 +6,14 @@ from datetime import timedelta
 
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.escalation.triggers import options_of
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import messages as t
+from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
+from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
+from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles.life_table import LifeTable, decision, guardian, halt, trader
 
-OPERATOR, GUARDIAN, TRADER = Seat.OPERATOR, Seat.GUARDIAN, Seat.TRADER
+OPERATOR, GUARDIAN, TRADER = OPERATOR_SEAT, GUARDIAN_SEAT, TRADER_SEAT
 
 
 def risk_check(table: LifeTable, pnl: float) -> None:
@@ -78,7 +81,7 @@ def test_k19_a_halt_that_nobody_lifts_asks_again_a_day_later():
 
 def answered(table: LifeTable, option: int) -> None:
     """Let an admin answer the last escalation."""
-    table.tell(Seat.ADMIN, EscalationAnswer(option=option), table.last("ESCALATION").case_id)
+    table.tell(ADMIN, EscalationAnswer(option=option), table.last("ESCALATION").case_id)
 
 
 def unconfirmed() -> LifeTable:

@@ -70,7 +70,7 @@ def heeded(
             continue
         text = env.body.text
         quote = quoted(text)
-        user_id = env.actor.user_id or env.author.value
+        user_id = env.actor.user_id or env.author
         found[user_id, quote] = Heeded(
             people.get(user_id, user_id),
             quote,

@@ -8,14 +8,14 @@ from moot.bots.minds.simulated.panel.change_work import change_work
 from moot.bots.minds.simulated.panel.dossier import dossier
 from moot.bots.minds.simulated.turn import Turn
 from moot.config.contracts import load_contract
-from moot.protocols.kernel.seats import Seat
 from moot.protocols.panel.contract import as_json, prepared
 from moot.protocols.panel.messages import PanelOpened
+from moot.protocols.trading.seats import OPERATOR
 
 
 def convene(turn: Turn) -> Reply | None:
     """Open the panel that the Operator owes on a promotion, or the Evolver on an approved change."""
-    return _promotion(turn) if turn.view.seat is Seat.OPERATOR else _change(turn)
+    return _promotion(turn) if turn.view.seat == OPERATOR else _change(turn)
 
 
 def _promotion(turn: Turn) -> Reply | None:
