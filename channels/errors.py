@@ -8,6 +8,7 @@ Tree::
     ├── StorageError      the disk did not take a batch (full, read-only); none of it was logged
     ├── CorruptLog        stored bytes that are no envelope, a gap, or a broken hash chain
     ├── NotALog           a file of another application, of a newer Moot, or none at all
+    │   └── EmptyLog      a file in which no society was ever started
     └── LeaseHeld         another process hosts a society on this data directory (K3)
 """
 
@@ -56,6 +57,10 @@ class CorruptLog(ChannelError):
 
 class NotALog(ChannelError):
     """Say that a file is no log that this Moot can read; nothing in it was touched."""
+
+
+class EmptyLog(NotALog):
+    """Say that no society was ever started in a file."""
 
 
 class LeaseHeld(ChannelError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from moot.channels.errors import CorruptLog
+from moot.channels.errors import ChannelError, CorruptLog, EmptyLog
+from moot.channels.log.file import LOG_NAME, reading
+from moot.channels.log.reader import EVERY, Row, Where, holding
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
@@ -18,77 +18,39 @@ def stored_envelopes(directory: Path, first: int = 1, *, case_id: str = "") -> I
     """Read the stored log from `first` on, in order; with a case, only what belongs to it.
 
     Raises:
-        CorruptLog: A row is no envelope, or the file is none of ours.
+        CorruptLog: A row is no envelope, or the file is damaged.
+        ChannelError: The file cannot be read, or is none of ours.
     """
-    path = directory / "log.sqlite"
-    try:
-        with closing(_open(path)) as db:
-            sql = "SELECT seq, json, hash FROM log WHERE seq >= ? AND instr(json, ?) ORDER BY seq"
-            rows = db.execute(sql, (first, f'"case_id":"{case_id}"' if case_id else ""))
-            for seq, text, digest in rows:
-                try:
-                    yield decode_stored(text, digest.hex() if isinstance(digest, bytes) else digest)
-                except Violation as exc:
-                    raise CorruptLog(f"{path}: not an envelope: {exc}", seq=seq) from exc
-    except sqlite3.Error as exc:
-        raise CorruptLog(f"{path}: cannot be read: {exc}") from exc
-
-
-def last_envelope(directory: Path) -> Envelope | None:
-    """Return the last stored message, None where there is no log.
-
-    Raises:
-        CorruptLog: The file is none of ours.
-    """
-    path = directory / "log.sqlite"
-    if not path.exists():
-        return None
-    try:
-        with closing(_open(path)) as db:
-            if not db.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-                # Killed before it wrote anything.
-                return None
-            found = db.execute("SELECT max(seq) FROM log").fetchone()
-    except sqlite3.Error as exc:
-        raise CorruptLog(f"{path}: cannot be read: {exc}") from exc
-    if found is None or found[0] is None:
-        return None
-    return next(stored_envelopes(directory, found[0]))
-
-
-def last_of_type(directory: Path, kind: str) -> Envelope | None:
-    """Return the last stored message of a type, None where there is none.
-
-    Raises:
-        CorruptLog: The file is none of ours.
-    """
-    path = directory / "log.sqlite"
-    sql = "SELECT seq FROM log WHERE instr(json, ?) ORDER BY seq DESC LIMIT 1"
-    try:
-        with closing(_open(path)) as db:
-            found = db.execute(sql, (f'"type":"{kind}"',)).fetchone()
-    except sqlite3.Error as exc:
-        raise CorruptLog(f"{path}: cannot be read: {exc}") from exc
-    return None if found is None else next(stored_envelopes(directory, found[0]))
-
-
-def hash_at(directory: Path, seq: int) -> str | None:
-    """Return the stored hash at a seq as hex, None where there is no such row."""
-    try:
-        with closing(_open(directory / "log.sqlite")) as db:
-            found = db.execute("SELECT hash FROM log WHERE seq = ?", (seq,)).fetchone()
-    except sqlite3.Error:
-        return None
-    if found is None:
-        return None
-    return found[0].hex() if isinstance(found[0], bytes) else str(found[0])
+    path = directory / LOG_NAME
+    where = holding(f'"case_id":"{case_id}"') if case_id else EVERY
+    with reading(path) as rows:
+        for row in rows.walk(first, where=where):
+            yield _envelope(path, row)
 
 
 def first_envelope(directory: Path) -> Envelope | None:
-    """Return the first stored message, None where there is no log."""
-    if not (directory / "log.sqlite").exists():
+    """Return the first stored message, None where there is no log; raises as `stored_envelopes` does."""
+    return next(stored_envelopes(directory), None) if (directory / LOG_NAME).exists() else None
+
+
+def last_envelope(directory: Path, kind: str = "") -> Envelope | None:
+    """Return the last stored message, or the last of a type, None where there is none.
+
+    Raises:
+        CorruptLog: It is no envelope, or the file is damaged.
+        ChannelError: The file cannot be read, or is none of ours.
+    """
+    path = directory / LOG_NAME
+    where: Where = holding(f'"type":"{kind}"') if kind else EVERY
+    if not path.exists():
         return None
-    return next(stored_envelopes(directory), None)
+    try:
+        with reading(path) as rows:
+            found = rows.newest(where)
+    except EmptyLog:
+        # Killed before it wrote anything.
+        return None
+    return None if found is None else _envelope(path, found)
 
 
 def last_sent_at(directory: Path) -> datetime | None:
@@ -97,5 +59,20 @@ def last_sent_at(directory: Path) -> datetime | None:
     return last.sent_at if last is not None else None
 
 
-def _open(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+def hash_at(directory: Path, seq: int) -> str | None:
+    """Return the stored hash at a seq as hex, None where there is no such row or it cannot be read."""
+    try:
+        with reading(directory / LOG_NAME) as rows:
+            found = rows.at(seq)
+    except ChannelError:
+        return None
+    if found is None:
+        return None
+    return found.hash.hex() if isinstance(found.hash, bytes) else str(found.hash)
+
+
+def _envelope(path: Path, row: Row) -> Envelope:
+    try:
+        return decode_stored(row.text, row.hash.hex())
+    except (Violation, TypeError, AttributeError) as exc:
+        raise CorruptLog(f"{path}: not an envelope: {exc}", seq=row.seq) from exc

@@ -38,7 +38,7 @@ from moot.protocols.codec import decode_body
 from moot.protocols.kernel.times import a_speed, rfc3339
 from moot.reception import Reception
 from moot.society import Plan, Society
-from moot.stored import last_envelope, last_of_type, last_sent_at, stored_envelopes
+from moot.stored import last_envelope, last_sent_at, stored_envelopes
 
 _log = structlog.get_logger("moot.up")
 
@@ -390,7 +390,7 @@ def _tail(directory: Path) -> list[Any]:
 def _last_revised(directory: Path) -> list[Any]:
     """Return the last debate with a revision, for the first minute; nothing when the tail shows one anyway."""
     last = last_envelope(directory)
-    revised = last_of_type(directory, "REVISED_HYPOTHESIS") if last is not None else None
+    revised = last_envelope(directory, "REVISED_HYPOTHESIS") if last is not None else None
     if last is None or revised is None or revised.seq >= last.seq - RECAP or revised.case_id is None:
         return []
     return list(stored_envelopes(directory, case_id=revised.case_id))

@@ -24,8 +24,9 @@ from typing import Final, Literal, NotRequired, TypedDict
 from moot.channels.bus import Receipt
 from moot.channels.errors import NotALog, Refused
 from moot.channels.guests.drafts import MAX_DRAFT, DecodeBody, draft_from_json
-from moot.channels.log.file import check_schema, connect, disk_errors
+from moot.channels.log.file import BUSY_S, check_schema, connect, disk_errors
 from moot.channels.log.lease import holder
+from moot.channels.log.reader import connect_to_read
 from moot.channels.log.sequencer import MAX_ID
 from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.discretion import without_secrets
@@ -97,6 +98,21 @@ def post(
             if holder(place.parent) is None:
                 break
     return None if same else {"status": "superseded", "id": key, "why": "another draft of this key waits"}
+
+
+def waiting(path: Path) -> int:
+    """Count the posts that no host has answered yet.
+
+    Args:
+        path: `log.sqlite` of the society.
+
+    Raises:
+        CorruptLog: It is damaged.
+        StorageError: It cannot be read.
+    """
+    with disk_errors(path), closing(connect_to_read(path, busy_s=BUSY_S)) as db:
+        (count,) = db.execute("SELECT count(*) FROM inbox WHERE receipt IS NULL").fetchone()
+    return int(count)
 
 
 def keyed(draft: Draft, key: str) -> Draft:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.channels.bus import Head
-from moot.channels.errors import CorruptLog, NotALog, StorageError
+from moot.channels.errors import CorruptLog, EmptyLog, NotALog, StorageError
 from moot.channels.log.head import read_head
+from moot.channels.log.reader import LogRows, Row, connect_to_read
 from moot.protocols.kernel.envelope import GENESIS, link
 from moot.protocols.kernel.times import parse_instant
 
@@ -43,9 +44,6 @@ INSERT INTO fence VALUES (1, 0);
 
 
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-Row = tuple[int, str, bytes]
-"""seq, text and hash."""
 
 
 class End(NamedTuple):
@@ -131,16 +129,30 @@ def open_log(path: Path, *, epoch: int) -> End:
     stored_head = read_head(path.parent)
     with disk_errors(path), closing(connect(path, create=True)) as db:
         _migrate(db, path)
-        rows: list[Row] = db.execute(
-            "SELECT seq, json, hash FROM log ORDER BY seq DESC LIMIT ?", (TAIL + 1,)
-        ).fetchall()[::-1]
+        rows = LogRows(db).tail(TAIL + 1)
         head = _check_end(db, rows)
         if stored_head is not None:
-            _check_head(db, stored_head, head)
-        sent_at = json.loads(rows[-1][1])["sent_at"] if rows else None
+            _check_head(LogRows(db), stored_head, head)
+        sent_at = json.loads(rows[-1].text)["sent_at"] if rows else None
         db.execute("UPDATE fence SET epoch = max(epoch + 1, ?)", (epoch,))
         (raised,) = db.execute("SELECT epoch FROM fence").fetchone()
     return End(head, sent_at, raised)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[LogRows]:
+    """Open the file for reading only, beside whoever writes it.
+
+    Raises:
+        CorruptLog: It is damaged; also while rows are read inside.
+        EmptyLog: No society was ever started in it.
+        NotALog: It belongs to another application, or to a newer Moot.
+        StorageError: The disk does not let it be read.
+    """
+    with disk_errors(path), closing(connect_to_read(path, busy_s=BUSY_S)) as db:
+        if check_schema(db, path) == 0:
+            raise EmptyLog(f"{path} is empty: no society was ever started in it")
+        yield LogRows(db)
 
 
 def check_schema(db: sqlite3.Connection, path: Path) -> int:
@@ -172,37 +184,41 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
 def _check_end(db: sqlite3.Connection, rows: Sequence[Row]) -> Head:
     if not rows:
         return Head()
-    last = rows[-1][0]
+    last = rows[-1].seq
     (count,) = db.execute("SELECT count(*) FROM log").fetchone()
     (first,) = db.execute("SELECT min(seq) FROM log").fetchone()
     if count != last or first != 1:
         raise CorruptLog(f"{count} rows up to seq {last}: the log has gaps", seq=last)
-    previous = GENESIS if rows[0][0] == 1 else rows[0][2]
-    for seq, text, digest in rows if rows[0][0] == 1 else rows[1:]:
-        check_row(seq, text, digest, previous)
-        previous = digest
+    previous = GENESIS if rows[0].seq == 1 else rows[0].hash
+    for row in rows if rows[0].seq == 1 else rows[1:]:
+        check_row(row, previous)
+        previous = row.hash
     try:
-        if json.loads(rows[-1][1])["seq"] != last:
+        if json.loads(rows[-1].text)["seq"] != last:
             raise CorruptLog("the text names another seq", seq=last)
-        parse_instant(json.loads(rows[-1][1])["sent_at"])
+        parse_instant(json.loads(rows[-1].text)["sent_at"])
     except (ValueError, KeyError, TypeError) as exc:
         raise CorruptLog(f"no envelope: {exc}", seq=last) from exc
-    return Head(last, rows[-1][2])
+    return Head(last, rows[-1].hash)
 
 
-def _check_head(db: sqlite3.Connection, stored: Head, head: Head) -> None:
+def _check_head(rows: LogRows, stored: Head, head: Head) -> None:
     if stored.seq > head.seq:
         raise CorruptLog(f"the tail is cut: the file head knows seq {stored.seq}, the log ends at {head.seq}")
-    row = db.execute("SELECT hash FROM log WHERE seq = ?", (stored.seq,)).fetchone()
-    if (GENESIS if row is None else row[0]) != stored.hash:
+    row = rows.at(stored.seq)
+    if (GENESIS if row is None else row.hash) != stored.hash:
         raise CorruptLog("the hash is not the one in the file head", seq=stored.seq)
 
 
-def check_row(seq: int, text: object, digest: object, previous: bytes) -> None:
+def check_row(row: Row, previous: bytes) -> None:
     """Check that a row's text and hash continue the chain.
 
     Raises:
         CorruptLog: They do not.
     """
-    if not isinstance(text, str) or not isinstance(digest, bytes) or link(previous, text) != digest:
-        raise CorruptLog("the hash does not fit the text", seq=seq)
+    if (
+        not isinstance(row.text, str)
+        or not isinstance(row.hash, bytes)
+        or link(previous, row.text) != row.hash
+    ):
+        raise CorruptLog("the hash does not fit the text", seq=row.seq)

@@ -7,21 +7,20 @@ from typing import Final
 
 from moot.channels.bus import Decode
 from moot.channels.errors import CorruptLog
-from moot.channels.log.file import Row, check_row
+from moot.channels.log.file import check_row
+from moot.channels.log.reader import Row
 from moot.protocols.kernel.envelope import GENESIS, Envelope
 from moot.protocols.kernel.errors import Violation
 
 PAGE: Final = 256
 """Rows of one read."""
 
-SELECT_PAGE: Final = "SELECT seq, json, hash FROM log WHERE seq BETWEEN ? AND ? ORDER BY seq"
-
 
 def envelopes(rows: Sequence[Row], first: int, decode: Decode) -> list[Envelope]:
     """Turn the rows of a page into envelopes, checking seq, chain and text.
 
     Args:
-        rows: What `SELECT_PAGE` yields from `first - 1` on, that row included, for its hash.
+        rows: Those from `first - 1` on, that row included, for its hash.
         first: Seq of the first envelope wanted, from 1.
         decode: Reads one stored line.
 
@@ -29,21 +28,22 @@ def envelopes(rows: Sequence[Row], first: int, decode: Decode) -> list[Envelope]
         CorruptLog: A row is missing or not what was written.
     """
     previous, wanted = GENESIS, first
-    if first > 1 and rows and rows[0][0] == first - 1:
-        previous, rows = rows[0][2], rows[1:]
+    if first > 1 and rows and rows[0].seq == first - 1:
+        previous, rows = rows[0].hash, rows[1:]
     elif first > 1:
         raise CorruptLog("the row is missing", seq=first - 1)
     found = []
-    for seq, text, digest in rows:
+    for row in rows:
+        seq = row.seq
         if seq != wanted:
             raise CorruptLog("the row is missing", seq=wanted)
-        check_row(seq, text, digest, previous)
+        check_row(row, previous)
         try:
-            envelope = decode(text, digest.hex())
+            envelope = decode(row.text, row.hash.hex())
         except (Violation, ValueError, KeyError, TypeError) as exc:
             raise CorruptLog(f"no envelope: {exc}", seq=seq) from exc
         if envelope.seq != seq:
             raise CorruptLog(f"the text names seq {envelope.seq}", seq=seq)
         found.append(envelope)
-        previous, wanted = digest, seq + 1
+        previous, wanted = row.hash, seq + 1
     return found

@@ -19,7 +19,8 @@ from moot.channels.log.feed import Feed, Reader
 from moot.channels.log.file import BUSY_S, End, disk_errors, open_log, pragmas
 from moot.channels.log.head import write_head
 from moot.channels.log.lease import Lease
-from moot.channels.log.pages import PAGE, SELECT_PAGE, envelopes
+from moot.channels.log.pages import PAGE, envelopes
+from moot.channels.log.reader import Row, between, by_ids
 from moot.channels.log.sequencer import Sequencer
 from moot.channels.log.table import LogTable
 from moot.channels.log.writer import Writer
@@ -30,8 +31,6 @@ WINDOW: Final = 4096
 """Envelopes that are kept in memory at least, for subscribers that are not far behind."""
 IDS: Final = 65_536
 """Ids that the sequencer remembers at least; older ones are found by the constraint of the table."""
-
-SELECT_SEQ: Final = "SELECT seq FROM log WHERE id = ?"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -182,8 +181,8 @@ class SqliteBus(Bus):
         if self._owner.done() or self._feed.closed:
             raise BusClosed("the bus is closed")
         with disk_errors(self._path), self._hold():
-            rows = list(await self._reading.execute_fetchall(SELECT_SEQ, (envelope_id,)))
-        return int(rows[0][0]) if rows and rows[0][0] <= self.head.seq else None
+            rows = list(await self._reading.execute_fetchall(*by_ids([envelope_id])))
+        return int(rows[0][1]) if rows and rows[0][1] <= self.head.seq else None
 
     async def look(self) -> None:
         if not self._owner.done() and not self._feed.closed:
@@ -228,8 +227,8 @@ class SqliteBus(Bus):
         if self._owner.done() or self._feed.closed:
             raise BusClosed("the bus is closed")
         with disk_errors(self._path), self._hold():
-            rows = await self._reading.execute_fetchall(SELECT_PAGE, (first - 1, last))
-        return envelopes([(row[0], row[1], row[2]) for row in rows], first, self._decode)
+            rows = await self._reading.execute_fetchall(*between(first - 1, last))
+        return envelopes([Row._make(row) for row in rows], first, self._decode)
 
 
 async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -13,6 +13,7 @@ import aiosqlite
 from moot.channels.errors import CorruptLog, LeaseHeld
 from moot.channels.log.file import insert_sql
 from moot.channels.log.lease import fenced_out
+from moot.channels.log.reader import MOST, Row, between, by_ids
 from moot.channels.log.sequencer import Entry, Known
 
 
@@ -61,14 +62,11 @@ class LogTable:
 
     async def hashes_after(self, seq: int) -> list[bytes]:
         """Return the hashes of all rows after a seq, in order."""
-        return [
-            row[0] for row in await self._fetch("SELECT hash FROM log WHERE seq > ? ORDER BY seq", (seq,))
-        ]
+        return [Row._make(row).hash for row in await self._fetch(*between(seq + 1, MOST))]
 
     async def known(self, ids: Sequence[str]) -> dict[str, Known]:
         """Look up which of these ids stand in the log."""
-        marks = ",".join("?" * len(ids))
-        rows = await self._fetch(f"SELECT id, seq, digest FROM log WHERE id IN ({marks})", ids)
+        rows = await self._fetch(*by_ids(ids))
         return {envelope_id: (seq, digest) for envelope_id, seq, digest in rows}
 
     async def successor(self) -> LeaseHeld | None:

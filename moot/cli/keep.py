@@ -150,14 +150,15 @@ def _copy(directory: Path, target: Path) -> Head:
     """
     from moot.channels.bus import Head
     from moot.channels.log.head import write_head
+    from moot.channels.log.reader import LogRows
     from moot.protocols.kernel.envelope import GENESIS
 
     if (directory / MEMORY_NAME).exists():
         _copy_database(directory / MEMORY_NAME, target / MEMORY_NAME)
     _copy_database(directory / LOG_NAME, target / LOG_NAME)
     with closing(sqlite3.connect(target / LOG_NAME)) as db:
-        row = db.execute("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1").fetchone()
-    head = Head(*row) if row else Head(0, GENESIS)
+        last = LogRows(db).newest()
+    head = Head(last.seq, last.hash) if last is not None else Head(0, GENESIS)
     write_head(target, head)
     if (directory / EVIDENCE_NAME).is_dir():
         unfinished = shutil.ignore_patterns(".*")

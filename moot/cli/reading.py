@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
+from moot.channels.log.reader import LogRows, Row, holding
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import Counting
 from moot.cli.place import log_path
@@ -16,9 +16,6 @@ from moot.cli.place import log_path
 if TYPE_CHECKING:
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
-
-PAGE: Final = 1000
-"""Rows of one read; a reader never keeps the write-ahead log from being folded in for longer."""
 
 
 class Log:
@@ -42,13 +39,9 @@ class Log:
     def head(self) -> int:
         """Seq of the last message, 0 for an empty log."""
         if self.directory is None:
-            last = 0
-            for last, _ in self._rows_of_file():  # noqa: B007  # the last one is wanted
-                pass
-            return last
-        with closing(self._connect()) as db:
-            ((seq,),) = self._query(db, "SELECT coalesce(max(seq), 0) FROM log")
-        return int(seq)
+            return max((seq for seq, _ in self._rows_of_file()), default=0)
+        with self._reading() as rows:
+            return rows.head()
 
     def lines(self, first: int = 1, last: int | None = None, *, having: Sequence[str] = ()) -> Iterator[str]:
         """Read lines with their hash, in order.
@@ -89,39 +82,22 @@ class Log:
             for found in self.lines(having=having):  # noqa: B007  # the last one is wanted
                 pass
             return found
-        where = " AND ".join("instr(json, ?)" for _ in having) or "1"
-        with closing(self._connect()) as db:
-            sql = f"SELECT seq, json, hash FROM log WHERE {where} ORDER BY seq DESC LIMIT 1"
-            rows = self._query(db, sql, *having)
-        return self._line(rows[0]) if rows else None
-
-    def count(self, sql: str) -> int:
-        """Count something in the database of a data directory."""
-        with closing(self._connect()) as db:
-            return int(self._query(db, sql)[0][0])
+        with self._reading() as rows:
+            row = rows.newest(holding(*having))
+        return self._line(row) if row is not None else None
 
     def _lines_of_database(self, first: int, last: int | None, having: Sequence[str]) -> Iterator[str]:
-        where = "".join(" AND instr(json, ?)" for _ in having)
-        sql = f"SELECT seq, json, hash FROM log WHERE seq >= ? AND seq <= ?{where} ORDER BY seq LIMIT {PAGE}"
-        with closing(self._connect()) as db:
-            if last is None:
-                ((last,),) = self._query(db, "SELECT coalesce(max(seq), 0) FROM log")
-            while True:
-                rows = self._query(db, sql, first, last, *having)
-                for row in rows:
-                    yield self._line(row)
-                if len(rows) < PAGE:
-                    return
-                first = rows[-1][0] + 1
+        with self._reading() as rows:
+            for row in rows.walk(first, rows.head() if last is None else last, holding(*having)):
+                yield self._line(row)
 
-    def _line(self, row: tuple[int, Any, Any]) -> str:
+    def _line(self, row: Row) -> str:
         from moot.protocols.kernel.envelope import with_hash
 
-        seq, text, digest = row
         try:
-            return with_hash(text, digest.hex())
+            return with_hash(row.text, row.hash.hex())
         except (ValueError, TypeError, AttributeError):
-            raise CheckFailed(f"{self.path}: message {seq} is damaged: moot verify says more") from None
+            raise CheckFailed(f"{self.path}: message {row.seq} is damaged: moot verify says more") from None
 
     def _rows_of_file(self) -> Iterator[tuple[int, str]]:
         from moot.logs import open_log
@@ -135,38 +111,10 @@ class Log:
                         f"{self.path}: line {number} is no message: moot verify says more"
                     ) from None
 
-    def _connect(self) -> sqlite3.Connection:
-        from moot.channels.errors import ChannelError
-        from moot.channels.log.file import check_schema
+    def _reading(self) -> AbstractContextManager[LogRows]:
+        from moot.channels.log.file import reading
 
-        uri = f"{self.path.absolute().as_uri()}?mode=ro"
-        db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)
-        try:
-            try:
-                version = check_schema(db, self.path)
-            except sqlite3.OperationalError:
-                # A directory that may not be written: its log cannot be locked, but nobody writes it either.
-                db.close()
-                db = sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
-                version = check_schema(db, self.path)
-            if version == 0:
-                raise Unusable(f"{self.path} is empty: no society ever ran there")
-        except ChannelError as exc:
-            db.close()
-            raise Unusable(str(exc)) from exc
-        except sqlite3.Error as exc:
-            db.close()
-            raise CheckFailed(f"{self.path} is damaged: {exc}") from exc
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _query(self, db: sqlite3.Connection, sql: str, *values: object) -> list[Any]:
-        try:
-            return db.execute(sql, values).fetchall()
-        except sqlite3.Error as exc:
-            raise CheckFailed(f"{self.path} is damaged: {exc}") from exc
+        return reading(self.path)
 
 
 Watch = Callable[["Envelope", "Effects", "Docket"], None]

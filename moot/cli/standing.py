@@ -224,7 +224,9 @@ def queued(log: Log) -> int:
     """Count the posts that wait in the inbox of a data directory."""
     if log.directory is None:
         return 0
-    return log.count("SELECT count(*) FROM inbox WHERE receipt IS NULL")
+    from moot.channels.guests.inbox import waiting
+
+    return waiting(log.path)
 
 
 def _paced(path: Path, docket: Docket, last: datetime) -> datetime:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from moot.channels.log.reader import LogRows
 from moot.console.index import Reach
 from moot.console.model import (
     EscalationView,
@@ -154,8 +155,7 @@ def escalations_of(
     raised = {env.seq: env for env in decoded(found.rows)[0]}
     for seq in also.values():
         if seq not in raised:
-            rows = db.execute("SELECT seq, json, hash FROM log.log WHERE seq = ?", (seq,)).fetchall()
-            raised |= {env.seq: env for env in decoded(rows)[0]}
+            raised |= {env.seq: env for env in decoded(LogRows(db, "log").between(seq, seq))[0]}
     views = []
     for seq, env in sorted(raised.items(), reverse=True):
         if isinstance(env.body, Escalation):
@@ -166,7 +166,7 @@ def escalations_of(
                 row[0]
                 for row in db.execute(
                     f"SELECT seq FROM flaw WHERE seq IN ({marks}) AND found_seq <= ?",
-                    [*(row[0] for row in rows), high],
+                    [*(row.seq for row in rows), high],
                 )
             }
             views.append(_escalation(env, env.body, decoded(rows)[0], flawed))

@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from moot.channels.log.file import LOG_NAME
+from moot.channels.log.reader import LogRows, Row, connect_to_read
 from moot.console.courtesy import Courtesy, Worker
-from moot.console.index import BUSY_S, attach
+from moot.console.index import BUSY_S
 from moot.console.model import Progress
 from moot.console.stories import Stories
 from moot.protocols.codec import decode_stored
@@ -46,8 +47,6 @@ STATE_DIR: Final = "console-state"
 
 KEPT_FROM: Final = 2_000
 """A shorter log is folded faster than a snapshot is worth."""
-
-SELECT: Final = "SELECT seq, json, hash FROM log.log WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
 
 _log = structlog.get_logger("moot.console")
 
@@ -82,16 +81,16 @@ def fold_file(
         # What folding makes lives: a collection in between would walk all of it and hold up the loop for seconds.
         with (
             collector_off(),
-            closing(sqlite3.connect(":memory:", uri=True, isolation_level=None, timeout=BUSY_S)) as db,
+            closing(connect_to_read(directory / LOG_NAME, busy_s=BUSY_S)) as db,
         ):
-            attach(db, directory / LOG_NAME)
+            log = LogRows(db)
             while docket.seq < last and not stop.is_set():
-                rows = db.execute(SELECT, (docket.seq, last, PAGE)).fetchall()
+                rows = log.between(docket.seq + 1, last, limit=PAGE)
                 if not rows:
                     break
                 for n in range(0, len(rows), SLICE):
-                    for seq, text, digest in rows[n : n + SLICE]:
-                        fold_one(docket, read_row(seq, text, digest), stories)
+                    for row in rows[n : n + SLICE]:
+                        fold_one(docket, read_row(row), stories)
                     time.sleep(REST_S)
                     if worker is not None:
                         worker.step_back()
@@ -112,16 +111,16 @@ def seq_of(place: Path) -> int:
         return 0
 
 
-def read_row(seq: int, text: Any, digest: Any) -> Envelope:
+def read_row(row: Row) -> Envelope:
     """Read a row for folding.
 
     Raises:
         Stuck: It is no message.
     """
     try:
-        return decode_stored(text, digest.hex())
+        return decode_stored(row.text, row.hash.hex())
     except (Violation, ValueError, TypeError, AttributeError) as exc:
-        raise Stuck(f"message {seq} is damaged ({exc}): moot verify says more") from exc
+        raise Stuck(f"message {row.seq} is damaged ({exc}): moot verify says more") from exc
 
 
 def fold_one(docket: Docket, env: Envelope, stories: Stories | None) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from moot.channels.log.file import LOG_NAME
+from moot.channels.log.reader import FIELDS, LogRows, attach
 
 NAME: Final = "console.sqlite"
 VERSION: Final = 2
@@ -24,9 +25,10 @@ VERSION: Final = 2
 
 BUSY_S: Final = 5.0
 
-COLUMNS: Final = """
-SELECT seq, json_extract(json, '$.channel'), json_extract(json, '$.case_id'), json_extract(json, '$.body.type'),
-    json_extract(json, '$.author'), substr(json_extract(json, '$.sent_at'), 1, 10) AS day
+COLUMNS: Final = f"""
+SELECT seq, json_extract(json, '{FIELDS["channel"]}'), json_extract(json, '{FIELDS["case_id"]}'),
+    json_extract(json, '{FIELDS["type"]}'), json_extract(json, '{FIELDS["author"]}'),
+    substr(json_extract(json, '{FIELDS["sent_at"]}'), 1, 10) AS day
 FROM (
     SELECT seq, CASE WHEN typeof(json) = 'text' THEN CASE WHEN json_valid(json) THEN json END END AS json
     FROM log.log WHERE seq BETWEEN ? AND ?
@@ -91,7 +93,6 @@ WHERE e.seq BETWEEN ? AND ? AND +e.type = 'VIOLATION' AND json_type(l.json, '$.b
 """
 INSERT_SAID: Final = "INSERT INTO said(rowid, text) VALUES (?, ?)"
 REACH: Final = "INSERT OR REPLACE INTO reach VALUES (?, ?, ?)"
-SELECT_TEXTS: Final = "SELECT seq, json FROM log.log WHERE seq BETWEEN ? AND ? ORDER BY seq"
 
 Statement = tuple[str, Sequence[Sequence[object]]]
 """SQL and the rows it is run for."""
@@ -190,7 +191,7 @@ class Index:
 
     def texts_of(self, low: int, high: int) -> list[tuple[int, Any]]:
         """Return the stored texts of some messages."""
-        return self.db.execute(SELECT_TEXTS, (low, high)).fetchall()
+        return [(row.seq, row.text) for row in LogRows(self.db, "log").between(low, high)]
 
     def add_texts(self, low: int, high: int, said: Iterable[tuple[int, str]]) -> None:
         """Take in sentences of messages next to those that are known, in one transaction."""
@@ -256,7 +257,7 @@ class Index:
             db.execute("INSERT INTO meta VALUES ('log', ?)", (log_id,))
         elif version != VERSION or self.meta("log") != log_id:
             raise sqlite3.DatabaseError("of another log or version")
-        attach(db, self._directory / LOG_NAME)
+        attach(db, self._directory / LOG_NAME, busy_s=BUSY_S)
         for name, low, high in db.execute("SELECT name, low, high FROM reach").fetchall():
             if high > head:
                 raise sqlite3.DatabaseError("it knows more than the log")
@@ -273,22 +274,3 @@ class Index:
         if self._lock_fd >= 0:
             os.close(self._lock_fd)
             self._lock_fd = -1
-
-
-def attach(db: sqlite3.Connection, log: Path) -> None:
-    """Make the log readable as `log.log` on a connection that was opened with `uri=True`.
-
-    A log on a medium that takes no side files is read as a file that nobody writes.
-
-    Raises:
-        sqlite3.Error: It cannot be read.
-    """
-    where = log.absolute().as_uri()
-    db.execute("ATTACH ? AS log", (f"{where}?mode=ro",))
-    try:
-        db.execute("SELECT seq FROM log.log LIMIT 1").fetchone()
-    except sqlite3.OperationalError:
-        if log.with_name(log.name + "-wal").exists():
-            raise
-        db.execute("DETACH log")
-        db.execute("ATTACH ? AS log", (f"{where}?mode=ro&immutable=1",))

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from moot.channels.log.reader import LogRows
 from moot.console.cases import (
     Story,
     closed_view,
@@ -150,8 +151,8 @@ class Looking(ReadModel):
     def _read(self, db: sqlite3.Connection, found: Found, before: int | None, after: int | None) -> Window:
         """Turn rows into a window; on a reading thread."""
         envelopes, damaged = decoded(found.rows)
-        first = found.rows[0][0] if found.rows else None
-        last = found.rows[-1][0] if found.rows else None
+        first = found.rows[0].seq if found.rows else None
+        last = found.rows[-1].seq if found.rows else None
         if after is None:
             above, below = found.edge, last if before is not None else None
         else:
@@ -170,8 +171,7 @@ class Looking(ReadModel):
         # The log may hold what has not come by the live stream yet, such as what a receipt just named.
         if not 1 <= seq <= MOST_SEQ or (self.is_past and seq > end):
             raise NotThere(f"there is no message {seq}: the log ends at {end}")
-        sql = "SELECT seq, json, hash FROM log.log WHERE seq = ?"
-        rows = await self.watching.readers.run(lambda db: db.execute(sql, (seq,)).fetchall())
+        rows = await self.watching.readers.run(lambda db: LogRows(db, "log").between(seq, seq))
         envelopes, damaged = decoded(rows)
         if damaged:
             raise NotThere(f"message {seq} is damaged: {damaged[0].why}")

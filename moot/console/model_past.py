@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import structlog
 
+from moot.channels.log.reader import LogRows
 from moot.channels.surface import ActKind, ActReply
 from moot.console.errors import NotReady, NotThere
 from moot.console.folding import Stuck, fold_file
@@ -110,9 +111,9 @@ class Past(Looking):
             self._docket = Docket(self.watching.rules)
         self._seq = seq
         self._problem = ""
-        sql = "SELECT json_extract(json, '$.sent_at') FROM log.log WHERE seq = ? AND json_valid(json)"
-        row = await self.watching.readers.run(lambda db: db.execute(sql, (seq,)).fetchone())
-        self._at = _instant(row[0]) if row is not None else None
+        self._at = _instant(
+            await self.watching.readers.run(lambda db: LogRows(db, "log").field(seq, "sent_at"))
+        )
         self._stop.clear()
         self._folding = asyncio.create_task(self._fold(seq), name="console past")
 

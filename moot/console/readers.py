@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from moot.channels.log.file import LOG_NAME
+from moot.channels.log.reader import attach
 from moot.console.errors import Unreadable
-from moot.console.index import BUSY_S, attach
+from moot.console.index import BUSY_S
 
 T = TypeVar("T")
 
@@ -82,7 +83,7 @@ class Readers:
         where = ":memory:" if self._index is None else f"{self._index.absolute().as_uri()}?mode=ro"
         db = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_S)
         try:
-            attach(db, self._log)
+            attach(db, self._log, busy_s=BUSY_S)
         except BaseException:
             db.close()
             raise

@@ -24,6 +24,7 @@ from moot.channels.gateway.link import FindAddress, LogReplaced
 from moot.channels.log.file import LOG_NAME
 from moot.channels.log.lease import holder
 from moot.channels.log.lines import seq_of
+from moot.channels.log.reader import LogRows, Row
 from moot.clock.wall import utc_ns
 from moot.config.settings import Settings
 from moot.console.acts import ActStore
@@ -55,10 +56,6 @@ KNOCKING: Final = Backoff(first_s=0.1, most_s=2.0)
 
 CHUNK: Final = 100
 """Messages that are taken in before other work on the loop gets its turn."""
-
-ENDS: Final = """
-SELECT (SELECT hash FROM log.log WHERE seq = 1), seq, json, hash FROM log.log ORDER BY seq DESC LIMIT 1
-"""
 
 Hear = Callable[[Envelope], None]
 
@@ -153,15 +150,15 @@ class Watching:
         while True:
             if (self.directory / LOG_NAME).exists():
                 try:
-                    row = await self.readers.run(lambda db: db.execute(ENDS).fetchone())
+                    first, last = await self.readers.run(_ends)
                 except Unreadable as exc:
                     failures += 1
                     if failures in (3, 30, 300):
                         _log.warning("waiting for the log", why=str(exc))
                 else:
-                    if row is not None:
-                        first, seq, text, digest = row
-                        return first.hex() if isinstance(first, bytes) else "", opened(seq, text, digest)
+                    if last is not None:
+                        is_named = first is not None and isinstance(first.hash, bytes)
+                        return first.hash.hex() if first is not None and is_named else "", opened(last)
             await asyncio.sleep(KNOCKING.first_s)
 
     async def _follow(self) -> None:
@@ -285,7 +282,7 @@ class Watching:
                 lambda db: stretch(db, self.reach, wanted, low=1, high=top, is_down=True, limit=1)  # noqa: B023
             )
             for row in found.rows:
-                env = opened(*row)
+                env = opened(row)
                 return env if isinstance(env, Envelope) else None
             high = found.edge - 1 if found.edge is not None else None
         return None
@@ -304,16 +301,15 @@ class Watching:
     async def _case_of(self, seq: str) -> str | None:
         if not seq.isascii() or not seq.isdigit() or len(seq) > 18:
             return None
-        sql = "SELECT json_extract(json, '$.case_id') FROM log.log WHERE seq = ? AND json_valid(json)"
-        row = await self.readers.run(lambda db: db.execute(sql, (int(seq),)).fetchone())
-        return None if row is None or row[0] is None else str(row[0])
+        found = await self.readers.run(lambda db: LogRows(db, "log").field(int(seq), "case_id"))
+        return None if found is None else str(found)
 
     async def _channel_of(self, case_id: str) -> str | None:
         wanted = Wanted(case_id=case_id)
         found = await self.readers.run(
             lambda db: stretch(db, self.reach, wanted, low=1, high=self.hub.head, is_down=False, limit=1)
         )
-        env = opened(*found.rows[0]) if found.rows else None
+        env = opened(found.rows[0]) if found.rows else None
         return env.channel if isinstance(env, Envelope) else None
 
     async def suggester(self) -> Suggesting:
@@ -406,3 +402,9 @@ class Watching:
             with suppress(OSError):
                 times.append((self.directory / name).stat().st_mtime_ns)
         return max(0.0, min(86_400.0, (utc_ns() - max(times)) / 1e9)) if times else 0.0
+
+
+def _ends(db: sqlite3.Connection) -> tuple[Row | None, Row | None]:
+    """Return the first and the last row of the log."""
+    log = LogRows(db, "log")
+    return log.at(1), log.newest()

@@ -9,10 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from moot.channels.errors import CorruptLog
 from moot.channels.log.lines import open_line
+from moot.channels.log.reader import LogRows, Row, Where, having
 from moot.console.index import Reach
 from moot.console.model import Damage
 from moot.protocols.codec import decode_stored
@@ -24,9 +25,6 @@ LOOK: Final = 5_000
 
 MOST_LOOKED: Final = 50_000
 """Rows that are looked through for one window."""
-
-Row = tuple[int, Any, Any]
-"""seq, text and hash as they are stored, damaged or not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,7 @@ class Wanted:
     def conditions(self, prefix: str = "e.") -> tuple[str, list[object]]:
         """Return conditions over the index, each beginning with AND, and their values."""
         sql, values = "", []
-        for name in ("case_id", "channel", "type", "author"):
+        for name in _FIELDS:
             value = getattr(self, name)
             if value is not None:
                 sql += f" AND {prefix}{name} = ?"
@@ -57,20 +55,14 @@ class Wanted:
             values += sorted(self.channels)
         return sql, values
 
-    def looking(self) -> tuple[str, list[object]]:
-        """Return the same as a condition over the stored text; "" when every message is wanted."""
-        sql, values = "", []
-        for name, path in _PATHS.items():
-            value = getattr(self, name)
-            if value is not None:
-                sql += f" AND json_extract(json, '{path}') = ?"
-                values.append(value)
-        if self.channels is not None:
-            sql += f" AND json_extract(json, '$.channel') IN ({','.join('?' * len(self.channels))})"
-            values += sorted(self.channels)
-        if not sql:
-            return "", []
-        return f" AND CASE WHEN typeof(json) = 'text' AND json_valid(json) THEN 1{sql} ELSE 0 END", values
+    def looking(self) -> Where:
+        """Return the same as a condition over the stored text."""
+        named = {name: (value,) for name in _FIELDS if (value := getattr(self, name)) is not None}
+        where = having(named)
+        if self.channels is None:
+            return where
+        readable = having({"channel": self.channels})
+        return Where(where.sql + readable.sql, where.values + readable.values)
 
     @property
     def is_all(self) -> bool:
@@ -80,12 +72,7 @@ class Wanted:
         )
 
 
-_PATHS: Final = {
-    "channel": "$.channel",
-    "case_id": "$.case_id",
-    "type": "$.body.type",
-    "author": "$.author",
-}
+_FIELDS: Final = ("channel", "case_id", "type", "author")
 
 
 class Found(NamedTuple):
@@ -126,22 +113,21 @@ def stretch(
             more = limit + 1 - len(found)
             found += (_indexed if is_indexed else _looked)(db, wanted, start, end, is_down, more)
             if len(found) > limit:
-                return _ordered(found[:limit], found[limit - 1][0], is_down)
+                return _ordered(found[:limit], found[limit - 1].seq, is_down)
     return _ordered(found, None, is_down)
 
 
 def searched(db: sqlite3.Connection, wanted: Wanted, query: str, *, high: int, limit: int) -> Found:
     """Find the newest messages up to `high` whose sentences match a query of `query_of`."""
     sql, values = wanted.conditions()
-    rows = db.execute(
-        "SELECT l.seq, l.json, l.hash FROM said CROSS JOIN entry AS e ON e.seq = said.rowid"
-        " CROSS JOIN log.log AS l ON l.seq = said.rowid"
+    seqs = _seqs(
+        db,
+        "SELECT said.rowid FROM said CROSS JOIN entry AS e ON e.seq = said.rowid"
         f" WHERE said MATCH ? AND said.rowid <= ?{sql} ORDER BY said.rowid DESC LIMIT ?",
         (query, high, *values, limit + 1),
-    ).fetchall()
-    if len(rows) > limit:
-        return _ordered(rows[:limit], rows[limit - 1][0], True)
-    return _ordered(rows, None, True)
+    )
+    rows = LogRows(db, "log").these(seqs[:limit])
+    return Found(rows, seqs[limit - 1] if len(seqs) > limit else None)
 
 
 def query_of(text: str) -> str:
@@ -154,8 +140,8 @@ def query_of(text: str) -> str:
 def decoded(rows: Sequence[Row]) -> tuple[tuple[Envelope, ...], tuple[Damage, ...]]:
     """Read rows as envelopes; those that are none are named beside them."""
     envelopes, damaged = [], []
-    for seq, text, digest in rows:
-        envelope = opened(seq, text, digest)
+    for row in rows:
+        envelope = opened(row)
         if isinstance(envelope, Damage):
             damaged.append(envelope)
         else:
@@ -163,18 +149,18 @@ def decoded(rows: Sequence[Row]) -> tuple[tuple[Envelope, ...], tuple[Damage, ..
     return tuple(envelopes), tuple(damaged)
 
 
-def opened(seq: int, text: Any, digest: Any) -> Envelope | Damage:
+def opened(row: Row) -> Envelope | Damage:
     """Read one row: with a typed body where this version knows the type, else as it stands (K4)."""
-    if not isinstance(text, str) or not isinstance(digest, bytes):
-        return Damage(seq, "the row holds no text with a hash")
+    if not isinstance(row.text, str) or not isinstance(row.hash, bytes):
+        return Damage(row.seq, "the row holds no text with a hash")
     try:
-        return decode_stored(text, digest.hex())
+        return decode_stored(row.text, row.hash.hex())
     except (Violation, ValueError, RecursionError) as exc:
         why = str(exc)
     try:
-        return open_line(with_hash(text, digest.hex()))
+        return open_line(with_hash(row.text, row.hash.hex()))
     except (CorruptLog, ValueError, RecursionError):
-        return Damage(seq, f"the line is no message: {why[:300]}")
+        return Damage(row.seq, f"the line is no message: {why[:300]}")
 
 
 def opened_line(line: str) -> Envelope | None:
@@ -218,22 +204,23 @@ def _indexed(
 ) -> list[Row]:
     sql, values = wanted.conditions()
     order = "DESC" if is_down else "ASC"
-    return db.execute(
-        "SELECT l.seq, l.json, l.hash FROM entry AS e CROSS JOIN log.log AS l ON l.seq = e.seq"
-        f" WHERE e.seq BETWEEN ? AND ?{sql} ORDER BY e.seq {order} LIMIT ?",
+    seqs = _seqs(
+        db,
+        f"SELECT e.seq FROM entry AS e WHERE e.seq BETWEEN ? AND ?{sql} ORDER BY e.seq {order} LIMIT ?",
         (low, high, *values, limit),
-    ).fetchall()
+    )
+    rows = LogRows(db, "log").these(seqs)
+    return rows[::-1] if is_down else rows
 
 
 def _looked(
     db: sqlite3.Connection, wanted: Wanted, low: int, high: int, is_down: bool, limit: int
 ) -> list[Row]:
-    sql, values = wanted.looking()
-    order = "DESC" if is_down else "ASC"
-    return db.execute(
-        f"SELECT seq, json, hash FROM log.log WHERE seq BETWEEN ? AND ?{sql} ORDER BY seq {order} LIMIT ?",
-        (low, high, *values, limit),
-    ).fetchall()
+    return LogRows(db, "log").between(low, high, wanted.looking(), is_down=is_down, limit=limit)
+
+
+def _seqs(db: sqlite3.Connection, sql: str, values: Sequence[object]) -> list[int]:
+    return [seq for (seq,) in db.execute(sql, values)]
 
 
 def _ordered(rows: list[Row], edge: int | None, is_down: bool) -> Found:

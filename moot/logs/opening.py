@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import sys
-from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final, cast
@@ -14,7 +13,6 @@ from moot.logs.database import Database
 from moot.logs.errors import LogError
 from moot.logs.jsonlines import JsonLines
 from moot.logs.source import STDIN, Kind, LogSource
-from moot.protocols.kernel.envelope import Envelope
 
 _SQLITE: Final = b"SQLite format 3\x00"
 _GZIP: Final = b"\x1f\x8b"
@@ -54,16 +52,6 @@ def open_log(path: Path | str) -> LogSource:
     except BaseException:
         stream.close()
         raise
-
-
-def stored_envelopes(directory: Path | str) -> Iterator[Envelope]:
-    """Yield what a log holds as envelopes, decoded but not judged.
-
-    Raises:
-        LogError: There is no log, or it cannot be read on.
-    """
-    with open_log(directory) as source:
-        yield from source.envelopes()
 
 
 def _file(name: str, place: Path, stream: BufferedReader) -> LogSource:

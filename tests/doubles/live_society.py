@@ -12,12 +12,12 @@ from typing import Any, Self
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.sqlite import SqliteBus
 from moot.control import ControlPump
-from moot.logs import stored_envelopes
 from moot.protocols.codec import decode_body, decode_stored
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.rulebook import rules
+from moot.stored import stored_envelopes
 from tests.doubles.data_dir import write_log
 
 Handle = Callable[[str, float | None, str], Any]

@@ -142,7 +142,7 @@ def test_what_is_no_data_directory_is_told_with_what_to_do(tmp_path: Path, place
     assert "database of another application" in complaint(2, "log", strange_database(tmp_path / "s"))
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "log.sqlite").touch()
-    assert "no society ever ran there" in complaint(2, "log", tmp_path / "e")
+    assert "no society was ever started in it" in complaint(2, "log", tmp_path / "e")
 
 
 def strange_database(directory: Path) -> Path:
@@ -242,7 +242,7 @@ def test_a_directory_that_may_not_be_written_is_read(place: Path, tmp_path: Path
 
 
 def test_a_log_reads_in_pages(monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
-    monkeypatch.setattr("moot.cli.reading.PAGE", 3)
+    monkeypatch.setattr("moot.channels.log.reader.PAGE", 3)
 
     assert [json.loads(line)["seq"] for line in Log(place).lines(2, 10)] == [*range(2, 11)]
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.channels.log.reader import Row
 from moot.config.settings import load_settings
 from moot.console.acts import owed_to
 from moot.console.errors import NotReady, NotThere, Unreadable
@@ -558,7 +559,9 @@ async def test_a_directory_that_takes_nothing_is_read_all_the_same(
 
 
 def test_a_row_that_is_no_text_is_damage() -> None:
-    envelopes, damaged = decoded([(1, None, b""), (2, "{}", b"x" * 32), (3, "\ud800", b"x" * 32)])
+    envelopes, damaged = decoded(
+        [Row(1, "a", None, b""), Row(2, "b", "{}", b"x" * 32), Row(3, "c", "\ud800", b"x" * 32)]
+    )
     assert envelopes == () and [one.seq for one in damaged] == [1, 2, 3]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from moot.channels.bus import Head
 from moot.channels.log.file import open_log as create_log
-from moot.logs import Damaged, LogError, open_log, stored_envelopes
+from moot.logs import Damaged, LogError, open_log
 from moot.logs.jsonlines import MAX_LINE
 from tests.doubles.data_dir import a_debate, write_log
 
@@ -126,7 +126,8 @@ def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["directory", "file"])
 def test_envelopes_are_those_that_were_written(tmp_path: Path, directory: Path, kind: str) -> None:
     place = directory if kind == "directory" else put(tmp_path / "log.jsonl", TEXT)
-    read = list(stored_envelopes(place))
+    with open_log(place) as source:
+        read = list(source.envelopes())
 
     assert read == LOG
     assert [env.line for env in read] == TEXT.splitlines()
@@ -273,7 +274,7 @@ def test_damaged_gzip_is_named(tmp_path: Path) -> None:
 def test_envelopes_of_a_log_that_is_none_name_the_line(tmp_path: Path) -> None:
     path = put(tmp_path / "x", LOG[0].line + "\n{}\n")
     with pytest.raises(Damaged, match="line 2 is no envelope") as caught:
-        list(stored_envelopes(path))
+        list(open_log(path).envelopes())
     assert caught.value.line == 2
 
 
