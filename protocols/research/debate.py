@@ -334,7 +334,7 @@ def step(state: DebateState, env: Envelope, context: RuleContext) -> DebateState
     """
     body = env.body
     move = MOVES.get((state.phase, body.type))
-    if move is None or env.author is not DUTIES[state.phase].seat:
+    if move is None or env.author != DUTIES[state.phase].seat:
         return _off_table(state, env)
     if move.round is not None and body.round != move.round:  # type: ignore[attr-defined]
         raise Violation("1.4", f"this is round {move.round}", field="round")

@@ -25,7 +25,6 @@ from moot.protocols.trading import alert, deploy, promotion
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.life import Life
-from moot.protocols.trading.rights import OPERATOR as OPERATORS
 from moot.protocols.trading.rights import RIGHTS
 from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
 from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
@@ -108,7 +107,7 @@ def staged() -> LifeTable:
 
 
 def test_the_mind_answers_every_message_of_the_operator() -> None:
-    owed = {row.type for row in RIGHTS if row.seats >= OPERATORS}
+    owed = {row.type for row in RIGHTS if OPERATOR_SEAT in row.seats}
     assert owed | {"STRATEGY_MOVED", "PERFORMANCE_FEEDBACK"} <= set(ANSWERS)
 
 
