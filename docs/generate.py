@@ -162,7 +162,7 @@ def _machine(machine: Machine) -> Iterator[str]:
         )
     for phase, ending in machine.idle.items():
         yield f"| {phase} | nobody | | | | | until {ending} |"
-    found = [row for row in rows(machine) if row.move.to]
+    found = list({(row.phase, row.event, row.move.to): row for row in rows(machine) if row.move.to}.values())
     yield "\n| phase | event | leads to |\n|---|---|---|"
     for row in found:
         yield f"| {row.phase or 'any'} | {row.event} | {' or '.join(row.move.to)} |"
@@ -171,10 +171,13 @@ def _machine(machine: Machine) -> Iterator[str]:
         for phase in start.phases:
             if phase != ENDED:
                 yield f"    [*] --> {phase}: {kind.model_fields['type'].default}"
+    arrows: dict[tuple[str, str], dict[str, None]] = {}
     for row in found:
-        for phase in (row.phase,) if row.phase else machine.idle:
+        for phase in (row.phase,) if row.phase else [one for one in machine.idle if one not in machine.dry]:
             for to in row.move.to:
-                yield f"    {phase} --> {_place(to)}: {row.event}"
+                arrows.setdefault((phase, to), {})[row.event] = None
+    for (phase, to), events in arrows.items():
+        yield f"    {phase} --> {_place(to)}: {', '.join(events)}"
     yield "```\n"
 
 
@@ -186,7 +189,9 @@ def _owing(step: Step) -> str:
 
 
 def _within(step: Step) -> str:
-    return "as the case says" if callable(step.within) else _span(step.within)
+    if callable(step.within):
+        return "as the case says"
+    return _span(step.within) if step.within else "at once"
 
 
 def _span(span: timedelta) -> str:

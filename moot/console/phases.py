@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from moot.protocols.arena import run
-from moot.protocols.arena.states import State
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.panel import panel
 from moot.protocols.panel import state as panels
@@ -55,7 +53,6 @@ _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     bridge.FEEDBACK_KIND: _BRIDGE,
     bridge.RECALL_KIND: _BRIDGE,
-    run.KIND: tuple(str(state) for state in State),
     panel.KIND: (panels.OPEN, panels.SYNTHESIZING, panels.DECIDED, panels.ABORTED),
 }
 """Kinds that are no machine yet."""

@@ -93,7 +93,7 @@ class SimulationSummary:
             endings["open"] -= 1
             endings[state.outcome or ""] += 1
         elif isinstance(state, RunState):
-            self.runs[state.phase] += 1
+            self.runs[state.outcome or ""] += 1
             self.rounds += state.rounds
         elif isinstance(state, DebateState):
             self.verdicts[state.verdict or "none"] += 1

@@ -1,271 +1,204 @@
-"""The course of a run: what each phase makes a seat owe, and where it leads (section 6)."""
+"""The round algorithm of section 6: drafts, reviews and the final output, and where each leads."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from moot.protocols.arena import reasons
-from moot.protocols.arena.cleaning import Told, cleaned, quoted
-from moot.protocols.arena.contracts import NotebookHookResult, Phase, RoundRecord
-from moot.protocols.arena.messages import Draft, FinalOutput, HookResult, Review
-from moot.protocols.arena.move import Move
+from moot.protocols.arena.cleaning import quoted
+from moot.protocols.arena.contracts import RoundRecord, Verdict
+from moot.protocols.arena.endings import failed, over
+from moot.protocols.arena.messages import Review
 from moot.protocols.arena.reading import NOT_LAST, UNREASONED, has_rationale, is_last, issues_of
-from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.session import next_ref
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
-from moot.protocols.arena.verdict import MULTIPLE, parse_verdict
-from moot.protocols.kernel.errors import Violation
+from moot.protocols.arena.trail import Entered, Event, Notes, Output, ReviewRead, event, kept
+from moot.protocols.arena.verdict import MULTIPLE, Parsed, parse_verdict
+from moot.protocols.kernel.steps import Effect, Exactly, Figures, Owe, RuleInput
 
-SKIPPED, DEGRADED, FAILED = "SKIPPED_DISABLED", "SKIPPED_DEGRADED", "FAILED"
-
-
-def start(m: Move) -> RunState:
-    """Leave INIT: seed from the notebook, or draft at once (5.1, R-A6)."""
-    if m["is_enabled"]:
-        m.to(State.SEEDING, "the notebook is enabled")
-        m.owe(PLANNER, "HOOK_RESULT", "before")
-        return m.done()
-    for phase in ("before", "during", "after"):
-        skipped = NotebookHookResult(phase=phase, query="", evidence_refs=(), status=SKIPPED)  # type: ignore[arg-type]
-        m.trail.hook(skipped, round_index=0, attempt=0, why="the notebook is disabled")
-    return draft(m, "the notebook is disabled")
+Changes = Mapping[str, Any]
 
 
-def draft(m: Move, reason: str) -> RunState:
+def begun(state: RunState, reason: str, notes: Notes = (), changes: Changes | None = None) -> Effect:
     """Begin the next round: the Planner gets prompt, critiques and evidence (6.5, 6.6)."""
-    m.to(State.DRAFTING, reason)
-    n = m["round_index"] + 1
-    m.set(round_index=n, attempt=1, consulted=(), findings=())
-    m.trail.event(
-        "PLANNER_INVOKED", round_index=n, prior_critiques=m["critiques"], evidence_refs=m["evidence"]
+    changes = changes or {}
+    n = state.round_index + 1
+    invoked = event(
+        "PLANNER_INVOKED",
+        round_index=n,
+        prior_critiques=state.critiques,
+        evidence_refs=changes.get("evidence", state.evidence),
     )
-    m.owe(PLANNER, "DRAFT", f"draft-{n}")
-    return m.done()
+    fresh = {"round_index": n, "attempt": 1, "consulted": (), "findings": ()}
+    entered = Entered(State.DRAFTING, reason)
+    return Effect({**changes, **fresh}, State.DRAFTING, notes=(*notes, entered, invoked))
 
 
-def drafted(m: Move, body: Draft) -> RunState:
-    """Take the draft of this round (6.7).
-
-    Raises:
-        Violation: It is of another round.
-    """
-    n = m["round_index"]
-    if body.round_index != n:
-        raise Violation("6", f"this is round {n}", field="round_index")
-    ref, text = m.keep(f"round-{n}/draft", body.text)
-    if not text.strip():
-        return m.fail(reasons.EMPTY_DRAFT, f"the Planner's draft of round {n} is blank")
-    m.set(draft_ref=ref)
-    m.to(State.REVIEWING, f"the draft of round {n} is there")
-    return review(m)
+def revised(state: RunState, _given: RuleInput) -> Effect:
+    """As long as rounds are left, a revision begins the next one (6.13)."""
+    return begun(state, f"round {state.rounds} of {state.max_rounds} asks for a revision")
 
 
-def review(m: Move) -> RunState:
-    """Invoke the Reviewer, read-only and in its resumed session; first it consults the notebook (6.8, 8.2)."""
-    n, attempt = m["round_index"], m["attempt"]
-    m.trail.event(
+def draft_figures(state: RunState, _given: RuleInput) -> Figures:
+    """Hold a draft to its round."""
+    n = state.round_index
+    return {"round_index": Exactly(n, f"this is round {n}")}
+
+
+def drafted(state: RunState, given: RuleInput) -> Effect:
+    """Take the draft of this round (6.7); a blank one ends the run."""
+    n = state.round_index
+    draft, notes = kept(f"round-{n}/draft", given.body.text)
+    if not draft.text.strip():
+        return failed(reasons.EMPTY_DRAFT, f"the Planner's draft of round {n} is blank", notes)
+    entered = Entered(State.REVIEWING, f"the draft of round {n} is there")
+    invoked = _reviewer(state, state.attempt, state.resume_ref)
+    return Effect({"draft_ref": draft.ref}, State.REVIEWING, notes=(*notes, entered, invoked))
+
+
+def _reviewer(state: RunState, attempt: int, resume_ref: str) -> Event:
+    """Note that the Reviewer is invoked, read-only and in its resumed session (6.8)."""
+    n = state.round_index
+    return event(
         "REVIEWER_INVOKED",
         round_index=n,
         attempt=attempt,
         mode="read-only",
-        session_id=m["session_id"],
-        resume_ref=m["resume_ref"],
+        session_id=state.session_id,
+        resume_ref=resume_ref,
         resumed_round=n - 1,
-        unresolved=tuple([issue.id for issue in m["issues"]]),
+        unresolved=state.unresolved,
     )
-    if m["is_enabled"]:
-        m.owe(REVIEWER, "HOOK_RESULT", f"during-{n}-{attempt}")
-    else:
-        m.owe(REVIEWER, "REVIEW", f"review-{n}-{attempt}")
-    return m.done()
 
 
-def reviewed(m: Move, body: Review) -> RunState:
-    """Take a review: parse it, retry once, record the round, go where its verdict leads (6.9 to 6.14).
+def review_figures(state: RunState, _given: RuleInput) -> Figures:
+    """Hold a review to its round and attempt."""
+    why = f"this is review {state.attempt} of round {state.round_index}"
+    return {"round_index": Exactly(state.round_index, why), "attempt": Exactly(state.attempt, why)}
 
-    Raises:
-        Violation: It is of another round or attempt.
-    """
-    n, attempt = m["round_index"], m["attempt"]
-    if (body.round_index, body.attempt) != (n, attempt):
-        field = "round_index" if body.round_index != n else "attempt"
-        raise Violation("6", f"this is review {attempt} of round {n}", field=field)
-    gone = _is_stateless(m, body)
+
+def reviewed(state: RunState, given: RuleInput) -> Effect:
+    """Take a review: parse it, and go where its verdict leads (6.9 to 6.14)."""
+    n, body = state.round_index, given.body
+    gone = _is_stateless(state, body)
     if gone:
         # What was written without the session is no review of this run: it is not kept (9.5).
-        m.trail.event("SESSION_RESUME_MISSING", round_index=n, session_id=m["session_id"], why=quoted(gone))
-        return m.fail(reasons.SESSION, gone)
-    ref, text = m.keep(f"round-{n}/review-{attempt}", body.text)
-    found = parse_verdict(text)
-    m.trail.parsed(n, attempt, ref, found)
-    m.set(resume_ref=next_ref(m["resume_ref"], ref))
+        why = quoted(gone)
+        told = event("SESSION_RESUME_MISSING", round_index=n, session_id=state.session_id, why=why)
+        return failed(reasons.SESSION, gone, (told,))
+    review, notes = kept(f"round-{n}/review-{state.attempt}", body.text)
+    found = parse_verdict(review.text)
+    notes = (*notes, ReviewRead(n, state.attempt, review.ref, found))
+    resume_ref = next_ref(state.resume_ref, review.ref)
     if found.verdict is None:
-        m.trail.event("PARSER_ERROR", code=found.code, round_index=n, attempt=attempt, output_ref=ref)
-        if attempt == 2:
-            return m.fail(found.code or "", f"neither review of round {n} has a verdict line")
-        m.set(attempt=2)
-        m.trail.event("REVIEWER_RETRIED", round_index=n, attempt=2)
-        return review(m)
-    if found.code == MULTIPLE:
-        m.trail.event("PARSER_WARNING", code=MULTIPLE, round_index=n, attempt=attempt, matches=found.matches)
-    if not is_last(text, found):
-        m.trail.event("REVIEW_WARNING", code=NOT_LAST, round_index=n)
-    verdict, findings = found.verdict, m["findings"]
-    is_contradicted = any(one.stance == "contradicts" for one in findings)
-    if verdict == "APPROVED" and is_contradicted and not has_rationale(text):
-        m.trail.event("REVIEW_WARNING", code=UNREASONED, round_index=n)
-    issues = issues_of(text, verdict, n, m["consulted"], findings)
-    m.trail.round(
-        RoundRecord(
-            round_index=n,
-            planner_output_ref=m["draft_ref"],
-            reviewer_output_ref=ref,
-            verdict=verdict,
-            issues=issues,
-            timestamp=m.env.sent_at,
-        )
+        return _retried(state, found, review.ref, resume_ref, notes)
+    issues = issues_of(review.text, found.verdict, n, state.consulted, state.findings)
+    record = RoundRecord(
+        round_index=n,
+        planner_output_ref=state.draft_ref,
+        reviewer_output_ref=review.ref,
+        verdict=found.verdict,
+        issues=issues,
+        timestamp=given.at,
     )
-    m.set(
-        critiques=(*m["critiques"], ref),
-        issues=tuple([issue for issue in issues if issue.is_unresolved]),
-        rounds=n,
-    )
-    if verdict == "APPROVED":
-        m.to(State.FINALIZING, f"the review of round {n} says APPROVED")
-        return finalize(m)
-    m.to(State.REVISING, f"the review of round {n} says REVISE")
-    if n < m["max_rounds"]:
-        return draft(m, f"round {n} of {m['max_rounds']} asks for a revision")
-    return finalize(m)
+    notes = (*notes, *_warnings(state, review.text, found), record)
+    changes = {
+        "resume_ref": resume_ref,
+        "critiques": (*state.critiques, review.ref),
+        "issues": tuple([issue for issue in issues if issue.is_unresolved]),
+        "rounds": n,
+    }
+    return decided(state, found.verdict, changes, notes)
 
 
-def _is_stateless(m: Move, body: Review) -> str:
+def _is_stateless(state: RunState, body: Review) -> str:
     """Say what shows that a review was not written in its resumed session; "" when nothing does (9.5)."""
-    if body.session_id != m["session_id"]:
-        return f"the review was written in session {body.session_id or '(none)'}, not in {m['session_id']}"
-    if body.resume_ref != m["resume_ref"]:
-        return f"the review of round {m['round_index']} does not resume session {m['session_id']}"
-    if body.unresolved != tuple([issue.id for issue in m["issues"]]):
-        return f"the session lacks what round {m['round_index'] - 1} left unresolved"
+    if body.session_id != state.session_id:
+        return f"the review was written in session {body.session_id or '(none)'}, not in {state.session_id}"
+    if body.resume_ref != state.resume_ref:
+        return f"the review of round {state.round_index} does not resume session {state.session_id}"
+    if body.unresolved != state.unresolved:
+        return f"the session lacks what round {state.round_index - 1} left unresolved"
     return ""
 
 
-def finalize(m: Move) -> RunState:
-    """Invoke the Finalizer: after an approval, or for its best effort at the cap (6.15, 9.3, R-A2)."""
-    issues = m["issues"]
-    is_best_effort = m.at is State.REVISING
-    m.trail.event(
-        "FINALIZER_INVOKED",
-        is_best_effort=is_best_effort,
-        unresolved=tuple([{"id": one.id, "text": one.text} for one in issues]) if is_best_effort else (),
-    )
-    if m["is_enabled"]:
-        m.owe(FINALIZER, "HOOK_RESULT", "after")
-    else:
-        m.owe(FINALIZER, "FINAL_OUTPUT", "final")
-    return m.done()
-
-
-def finalized(m: Move, body: FinalOutput) -> RunState:
-    """Take the final output, and terminate."""
-    is_blank = not body.text.strip()
-    if not is_blank:
-        m.trail.final(m.keep("final", body.text)[1])
-    if m.at is State.REVISING:
-        return capped(m, "" if not is_blank else ", and the Finalizer's best effort is blank")
-    if is_blank:
-        return m.fail(reasons.EMPTY_FINAL, "the Finalizer's output is blank")
-    n = m["round_index"]
-    return m.end(
-        State.TERMINATED_APPROVED, reasons.APPROVED, f"approved in round {n}, the final output stands"
+def _retried(state: RunState, found: Parsed, ref: str, resume_ref: str, notes: Notes) -> Effect:
+    """Ask once more for a review without a verdict line; a second one ends the run (9.1, R-A1)."""
+    n, changes = state.round_index, {"resume_ref": resume_ref}
+    error = event("PARSER_ERROR", code=found.code, round_index=n, attempt=state.attempt, output_ref=ref)
+    notes = (*notes, error)
+    if state.attempt == 2:
+        return failed(found.code or "", f"neither review of round {n} has a verdict line", notes, changes)
+    again = event("REVIEWER_RETRIED", round_index=n, attempt=2)
+    return Effect(
+        {**changes, "attempt": 2},
+        State.REVIEWING,
+        owe=(Owe("during" if state.is_enabled else "review"),),
+        notes=(*notes, again, _reviewer(state, 2, resume_ref)),
     )
 
 
-def capped(m: Move, more: str = "") -> RunState:
-    """Terminate at the cap (9.3)."""
-    n = m["max_rounds"]
-    return m.end(
-        State.TERMINATED_MAX_ROUNDS, reasons.CAPPED, f"round {n} of {n} still asks for a revision{more}"
-    )
-
-
-PHASE_OF: dict[State, Phase] = {
-    State.SEEDING: "before",
-    State.REVIEWING: "during",
-    State.REVISING: "after",
-    State.FINALIZING: "after",
-}
-"""Which hook runs in which state (R-A2, R-A3)."""
-
-
-def hooked(m: Move, body: HookResult) -> RunState:
-    """Take what the notebook said, or that it failed (8, 9.4).
-
-    Raises:
-        Violation: It is another phase's, or says what cannot be.
-    """
-    phase = PHASE_OF[m.at]
-    if body.phase != phase:
-        raise Violation("8", f"this is the hook {phase} the loop", field="phase")
-    failure = FAILED if m["is_required"] else DEGRADED
-    if body.status not in ("SUCCESS", failure):
-        raise Violation("9.4", f"is SUCCESS or {failure} here", field="status")
-    if not all(ref.strip() for ref in body.evidence_refs):
-        raise Violation("8.2", "a reference that is blank leads nowhere", field="evidence_refs")
-    if not body.query.strip():
-        raise Violation("8", "is blank: a hook asks at least one question", field="query")
-    if unknown := [one.evidence_ref for one in body.findings if one.evidence_ref not in body.evidence_refs]:
-        raise Violation("8.2", f"{unknown[0]} is not among the evidence", field="findings")
-    if body.status != "SUCCESS" and body.evidence_refs:
-        raise Violation("9.4", "a notebook that failed has given no evidence", field="evidence_refs")
-    body = _without_excess(m, body)
-    if body.status != "SUCCESS":
-        return unavailable(m, body.query, body.why or "the notebook failed")
-    _hook(
-        m,
-        NotebookHookResult(phase=phase, query=body.query, evidence_refs=body.evidence_refs, status="SUCCESS"),
-        "",
-    )
-    m.set(evidence=tuple(dict.fromkeys((*m["evidence"], *body.evidence_refs))))
-    if phase == "during":
-        # A retried review is of the same draft: what the first pass consulted and found stays on the table.
-        m.set(
-            consulted=tuple(dict.fromkeys((*m["consulted"], *body.evidence_refs))),
-            findings=tuple(dict.fromkeys((*m["findings"], *body.findings))),
+def _warnings(state: RunState, text: str, found: Parsed) -> Notes:
+    """Warn of what is odd about a review whose verdict stands (7.1, 7.3, R-A10)."""
+    n, noted = state.round_index, []
+    if found.code == MULTIPLE:
+        noted.append(
+            event(
+                "PARSER_WARNING", code=MULTIPLE, round_index=n, attempt=state.attempt, matches=found.matches
+            )
         )
-    return _after_hook(m, "the notebook has seeded the context")
+    if not is_last(text, found):
+        noted.append(event("REVIEW_WARNING", code=NOT_LAST, round_index=n))
+    is_contradicted = any(one.stance == "contradicts" for one in state.findings)
+    if found.verdict == "APPROVED" and is_contradicted and not has_rationale(text):
+        noted.append(event("REVIEW_WARNING", code=UNREASONED, round_index=n))
+    return tuple(noted)
 
 
-def _without_excess(m: Move, body: HookResult) -> HookResult:
-    """Leave excluded content out of what a hook asked and found: it goes into the record (R-A9)."""
-    told: Told = {}
-    clean: HookResult = cleaned(body, f"{body.phase}-hook-{m['round_index']}", told)
-    for where, removed in told.items():
-        m.trail.filtered(where, removed)
-    return clean
+def decided(state: RunState, verdict: Verdict, changes: Changes, notes: Notes) -> Effect:
+    """Go where the verdict leads: to the Finalizer, at the cap for its best effort (6.12 to 6.15, 9.3, R-A2)."""
+    n = state.round_index
+    to = State.FINALIZING if verdict == "APPROVED" else State.REVISING
+    notes = (*notes, Entered(to, f"the review of round {n} says {verdict}"))
+    if verdict == "APPROVED":
+        notes = (*notes, event("FINALIZER_INVOKED", is_best_effort=False, unresolved=()))
+    elif n == state.max_rounds:
+        left = tuple([{"id": one.id, "text": one.text} for one in changes["issues"]])
+        notes = (*notes, event("FINALIZER_INVOKED", is_best_effort=True, unresolved=left))
+    return Effect(changes, to, notes=notes)
 
 
-def unavailable(m: Move, query: str, why: str) -> RunState:
-    """Go on without the notebook, or fail when the task requires it (9.4, R-A3)."""
-    phase, why = PHASE_OF[m.at], quoted(why)
-    status = FAILED if m["is_required"] else DEGRADED
-    _hook(m, NotebookHookResult(phase=phase, query=query, evidence_refs=(), status=status), why)  # type: ignore[arg-type]
-    if m["is_required"]:
-        return m.fail(reasons.NOTEBOOK, f"the task requires the notebook, and {phase} the loop {why}")
-    return _after_hook(m, f"degraded: {why}")
+def finalized(state: RunState, given: RuleInput) -> Effect:
+    """The final output of an approved plan ends the run (6.15); a blank one is none."""
+    notes = _output(given.body.text)
+    if not notes:
+        return failed(reasons.EMPTY_FINAL, "the Finalizer's output is blank")
+    sentence = f"approved in round {state.round_index}, the final output stands"
+    return over(State.TERMINATED_APPROVED, reasons.APPROVED, sentence, notes)
 
 
-def _hook(m: Move, result: NotebookHookResult, why: str) -> None:
-    n = m["round_index"]
-    m.trail.hook(
-        result, round_index=n, attempt=m["attempt"] if result.phase == "during" else min(n, 1), why=why
-    )
+def best_effort(state: RunState, given: RuleInput) -> Effect:
+    """At the cap the run ends with the Finalizer's best effort, or without (9.3, R-A2)."""
+    notes = _output(given.body.text)
+    return _capped(state, "" if notes else ", and the Finalizer's best effort is blank", notes)
 
 
-def _after_hook(m: Move, reason: str) -> RunState:
-    if m.at is State.SEEDING:
-        return draft(m, reason)
-    if m.at is State.REVIEWING:
-        m.owe(REVIEWER, "REVIEW", f"review-{m['round_index']}-{m['attempt']}")
-    else:
-        m.owe(FINALIZER, "FINAL_OUTPUT", "final")
-    return m.done()
+def no_effort(state: RunState, _given: RuleInput) -> Effect:
+    """At the cap a silent Finalizer changes nothing (R-A2)."""
+    return _capped(state, ", and the Finalizer was silent")
+
+
+def _output(text: str) -> Notes:
+    """Note the final output, nothing of a blank one."""
+    if not text.strip():
+        return ()
+    final, notes = kept("final", text)
+    return (*notes, Output(final.text))
+
+
+def _capped(state: RunState, more: str, notes: Notes = ()) -> Effect:
+    n = state.max_rounds
+    sentence = f"round {n} of {n} still asks for a revision{more}"
+    return over(State.TERMINATED_MAX_ROUNDS, reasons.CAPPED, sentence, notes)

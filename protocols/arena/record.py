@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
+from functools import singledispatchmethod
 from typing import Any, Final
 
-from moot.protocols.arena.contracts import NotebookHookResult, RoundRecord
+from moot.protocols.arena.contracts import RoundRecord
 from moot.protocols.arena.messages import ArenaTask
-from moot.protocols.arena.relevance import Removed
-from moot.protocols.arena.run import RUN, open_run, rule, step
+from moot.protocols.arena.run import MACHINE, RUN
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import TERMINAL, State
-from moot.protocols.arena.trail import Trail
-from moot.protocols.arena.verdict import Parsed
-from moot.protocols.kernel.case import Decision
+from moot.protocols.arena.trail import (
+    Artifact,
+    Entered,
+    Event,
+    Given,
+    HookRun,
+    Output,
+    ReviewRead,
+    event,
+)
+from moot.protocols.kernel.case import CaseType, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Part
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.officers import Violation as ViolationMessage
+from moot.protocols.kernel.steps import STOP
 from moot.protocols.kernel.times import rfc3339
 
 AuditRecord = dict[str, Any]
@@ -33,8 +43,13 @@ MOVES: Final = frozenset({"DRAFT", "REVIEW", "HOOK_RESULT", "RUN_FAULT", "FINAL_
 """What moves a run, besides rulings."""
 
 
-class Recorder(Trail):
-    """Keeps what happens in a run, with the instant of the message that made it happen."""
+class Recorder:
+    """Keeps what happens in a run, with the instant of the message that made it happen.
+
+    Attributes:
+        record: What is kept.
+        at: The instant of the message.
+    """
 
     def __init__(self) -> None:
         """Start with an empty record."""
@@ -53,63 +68,79 @@ class Recorder(Trail):
             "final_output": None,
         }
         self.at = ""
+        self._state = State.INIT
 
-    def given(self, config: Any, task: Any, notebook: Any) -> None:
-        """Keep the effective config, task and notebook."""
-        self.record.update(config=_plain(config), task=_plain(task), notebook=_plain(notebook))
+    @singledispatchmethod
+    def take(self, note: Any) -> None:
+        """Keep what a move notes.
 
-    def event(self, kind: str, **data: Any) -> None:
-        """Keep an event."""
-        self.record["events"].append({"type": kind, "at": self.at, "data": _plain(data)})
+        Raises:
+            TypeError: Nobody knows such a note: a bug of ours.
+        """
+        raise TypeError(f"{type(note).__name__} is nothing that a record keeps")
 
-    def transition(self, before: State, after: State, reason: str) -> None:
+    @take.register
+    def _given(self, note: Given) -> None:
+        self.record.update({name: _plain(value) for name, value in note._asdict().items()})
+
+    @take.register
+    def _event(self, note: Event) -> None:
+        self.record["events"].append({"type": note.kind, "at": self.at, "data": _plain(note.data)})
+
+    @take.register
+    def _entered(self, note: Entered) -> None:
         """Keep a transition, as such and as an event."""
-        step = {"from": before.value, "to": after.value, "at": self.at, "reason": reason}
+        before, self._state = self._state, note.state
+        step = {"from": before.value, "to": note.state.value, "at": self.at, "reason": note.reason}
         self.record["transitions"].append(step)
-        self.event("STATE_TRANSITION", **{key: step[key] for key in ("from", "to", "reason")})
-        if after in TERMINAL:
-            self.record.update(terminal_state=after.value, terminal_reason=reason)
+        self.take(event("STATE_TRANSITION", **{key: step[key] for key in ("from", "to", "reason")}))
+        if note.state in TERMINAL:
+            self.record.update(terminal_state=note.state.value, terminal_reason=note.reason)
 
-    def hook(self, result: NotebookHookResult, **data: Any) -> None:
+    @take.register
+    def _hook(self, note: HookRun) -> None:
         """Keep a hook's result, as such and as an event."""
+        result = note.result
         self.record["hooks"].append(_plain(result))
-        self.event(
-            "HOOK_EXECUTED",
-            phase=result.phase,
-            status=result.status,
-            evidence_refs=result.evidence_refs,
-            **data,
+        self.take(
+            event(
+                "HOOK_EXECUTED",
+                phase=result.phase,
+                status=result.status,
+                evidence_refs=result.evidence_refs,
+                round_index=note.round_index,
+                attempt=note.attempt,
+                why=note.why,
+            )
         )
 
-    def parsed(self, round_index: int, attempt: int, output_ref: str, found: Parsed) -> None:
-        """Keep what the parser found."""
+    @take.register
+    def _read(self, note: ReviewRead) -> None:
+        found = note.found
         self.record["parser"].append(
             {
-                "round_index": round_index,
-                "attempt": attempt,
-                "output_ref": output_ref,
+                "round_index": note.round_index,
+                "attempt": note.attempt,
+                "output_ref": note.output_ref,
                 "code": found.code,
                 "line": found.line,
                 "verdict": found.verdict,
             }
         )
 
-    def round(self, record: RoundRecord) -> None:
+    @take.register
+    def _round(self, note: RoundRecord) -> None:
         """Keep a round, as such and as an event."""
-        self.record["rounds"].append(_plain(record))
-        self.event("ROUND_RECORDED", round_index=record.round_index, verdict=record.verdict)
+        self.record["rounds"].append(_plain(note))
+        self.take(event("ROUND_RECORDED", round_index=note.round_index, verdict=note.verdict))
 
-    def artifact(self, ref: str, text: str) -> None:
-        """Keep an output."""
-        self.record["artifacts"][ref] = text
+    @take.register
+    def _artifact(self, note: Artifact) -> None:
+        self.record["artifacts"][note.ref] = note.text
 
-    def filtered(self, where: str, removed: Sequence[Removed]) -> None:
-        """Keep what was left out of a text, and why (R-A9)."""
-        self.event("RELEVANCE_FILTERED", where=where, removed=[r._asdict() for r in removed])
-
-    def final(self, text: str) -> None:
-        """Keep the final output."""
-        self.record["final_output"] = text
+    @take.register
+    def _final(self, note: Output) -> None:
+        self.record["final_output"] = note.text
 
 
 def audit_record(messages: Iterable[Envelope]) -> AuditRecord:
@@ -129,26 +160,29 @@ def audit_record(messages: Iterable[Envelope]) -> AuditRecord:
     recorder = Recorder()
     recorder.at = rfc3339(said[0].sent_at)
     context = RuleContext(())
-    state = open_run(said[0], context, None, recorder)
+    case_type = replace(MACHINE, note=recorder.take).case_type()
+    state = case_type.open(said[0], context, None)
     for env in said[1:]:
         if env.seq in broken or state.outcome is not None:
             continue
         recorder.at = rfc3339(env.sent_at)
         if isinstance(env.body, Ruling):
-            state = _ruled(state, env, env.body, context, recorder)
+            state = _ruled(case_type, state, env, env.body, context)
         elif env.body.type in MOVES:
             with suppress(Violation):  # of a run under way the VIOLATION may not stand in the log yet
-                state = step(state, env, context, recorder)
+                state = case_type.step(state, env, context)
     return recorder.record
 
 
 def _ruled(
-    state: RunState, env: Envelope, body: Ruling, context: RuleContext, recorder: Recorder
+    case_type: CaseType, state: RunState, env: Envelope, body: Ruling, context: RuleContext
 ) -> RunState:
     owed = next((one for one in state.owed if one.id == body.obligation_id), None)
-    if owed is None and body.outcome != "stop":
+    if owed is None and body.outcome != STOP:
         return state
-    return rule(state, Decision(body.outcome, body.reason, body.rule), env, context, owed, recorder)
+    decision = Decision(body.outcome, body.reason, body.rule)
+    ruled: RunState = case_type.rule(state, decision, env, context, owed)
+    return ruled
 
 
 def _plain(value: Any) -> Any:

@@ -56,6 +56,11 @@ class RunState(CaseState):
     reason: str = ""
 
     @property
+    def is_capped(self) -> bool:
+        """Say whether the last round that it may have is recorded (9.3)."""
+        return self.rounds == self.max_rounds
+
+    @property
     def unresolved(self) -> tuple[str, ...]:
         """Return the ids of what the last recorded round left unresolved."""
         return tuple([issue.id for issue in self.issues])

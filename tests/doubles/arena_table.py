@@ -6,14 +6,27 @@ from typing import Any, Final
 
 from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Finding, HookResult, Review, RunFault
 from moot.protocols.arena.record import audit_record
+from moot.protocols.arena.run import MACHINE
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.state import RunState
+from moot.protocols.arena.states import State
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.machine import rows
 from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.kernel.steps import ENDED
 from tests.doubles.table import Table
 
 TASK: Final = {"task_id": "t1", "initial_prompt": "Plan the widget.", "session_id": "s1"}
 NOTEBOOK: Final = {"notebook_id": "nb", "profile": "auto", "tools": ["notebook_describe", "notebook_query"]}
+
+TRANSITIONS: Final = {
+    (State(row.phase), State(to))
+    for row in rows(MACHINE)
+    if row.phase
+    for to in row.move.to
+    if to not in (ENDED, row.phase)
+}
+"""Every step between two states that a row of the machine makes; a human STOP makes no other."""
 
 SEAT_OF: Final = {"before": PLANNER, "during": REVIEWER, "after": FINALIZER}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
@@ -16,17 +17,25 @@ from moot.bots.minds.mind import View
 from moot.bots.notebook.access import READ_WRITE
 from moot.bots.seats import arena, hooks, toolset
 from moot.bots.seats.sessions import Session
-from moot.protocols.arena import cleaning, course, move, reasons
-from moot.protocols.arena import run as run_module
+from moot.protocols.arena import cleaning, course, opening, reasons, trail
 from moot.protocols.arena import verdict as verdict_module
-from moot.protocols.arena.contracts import NotebookContext, TaskContext
-from moot.protocols.arena.messages import HookResult, Review
-from moot.protocols.arena.move import Move
+from moot.protocols.arena.contracts import NotebookContext, TaskContext, Verdict
+from moot.protocols.arena.course import Changes, begun, revised
+from moot.protocols.arena.endings import failed
+from moot.protocols.arena.hooks import Hook
 from moot.protocols.arena.relevance import Cleansed
-from moot.protocols.arena.seats import FINALIZER, REVIEWER
+from moot.protocols.arena.run import MACHINE
+from moot.protocols.arena.seats import REVIEWER
+from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
+from moot.protocols.arena.trail import Notes
 from moot.protocols.arena.verdict import MISSING, Parsed, parse_verdict
+from moot.protocols.kernel.case import evolve
+from moot.protocols.kernel.steps import Effect, Move, RuleInput, Step
 from tests.doubles.command_line import data, done, moot
+
+STEPS = cast(dict[str, Step], MACHINE.steps)
+DRY = cast(dict[str, Move], MACHINE.dry)
 
 
 def scenario(name: str) -> Scenario:
@@ -81,57 +90,56 @@ def test_the_scripts_look_alikes_are_no_verdicts() -> None:
 
 
 def skipping_the_before_hook(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(course, "start", lambda m: course.draft(m, "the notebook can wait"))
+    def hasty(state: RunState, changes: Changes, notes: Notes) -> Effect:
+        return begun(state, "the notebook can wait", notes, changes)
+
+    monkeypatch.setattr(opening, "left_init", hasty)
 
 
 def skipping_the_drift_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    def finalize(m: Move) -> Any:
-        m.trail.event("FINALIZER_INVOKED", is_best_effort=m.at is State.REVISING, unresolved=())
-        m.owe(FINALIZER, "FINAL_OUTPUT", "final")
-        return m.done()
-
-    monkeypatch.setattr(course, "finalize", finalize)
+    for where in ("approved", "cap"):
+        after, final = (MACHINE.steps[f"{name}/{where}"] for name in ("after", "final"))
+        monkeypatch.setitem(STEPS, f"after/{where}", replace(after, subjects=final.subjects))
+        monkeypatch.setitem(STEPS, f"final/{where}", replace(final, subjects=after.subjects))
 
 
-def forgetting_critiques(monkeypatch: pytest.MonkeyPatch) -> None:
-    draft = course.draft
+def forgetting(name: str) -> Callable[[pytest.MonkeyPatch], None]:
+    """Let every round begin without something that is known by then."""
 
-    def forgetful(m: Move, reason: str) -> Any:
-        m.set(critiques=())
-        return draft(m, reason)
+    def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+        def forgetful(state: RunState, given: RuleInput) -> Effect:
+            effect = revised(evolve(state, **{name: ()}), given)
+            return effect._replace(changes={**effect.changes, name: ()})
 
-    monkeypatch.setattr(course, "draft", forgetful)
+        monkeypatch.setitem(DRY, State.REVISING, MACHINE.dry[State.REVISING]._replace(effect=forgetful))
+
+    return forget
 
 
 def one_round_more_than_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
-    take = run_module._take
+    taken = opening.taken
 
-    def generous(m: Move, config: Any, task: Any, notebook: Any) -> None:
-        take(m, config, task, notebook)
-        m.set(max_rounds=min(5, config.max_rounds + 1))
+    def generous(state: RunState, config: Any, task: Any, notebook: Any) -> Changes:
+        found = taken(state, config, task, notebook)
+        return {**found, "max_rounds": min(5, config.max_rounds + 1)}
 
-    monkeypatch.setattr(run_module, "_take", generous)
+    monkeypatch.setattr(opening, "taken", generous)
 
 
 def no_notice_at_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
-    finalize = course.finalize
+    decided = course.decided
 
-    def silent(m: Move) -> Any:
-        m.set(issues=())
-        return finalize(m)
+    def silent(state: RunState, verdict: Verdict, changes: Changes, notes: Notes) -> Effect:
+        return decided(state, verdict, {**changes, "issues": ()}, notes)
 
-    monkeypatch.setattr(course, "finalize", silent)
+    monkeypatch.setattr(course, "decided", silent)
 
 
 def no_retry(monkeypatch: pytest.MonkeyPatch) -> None:
-    reviewed = course.reviewed
+    def hasty(_state: RunState, _found: Parsed, _ref: str, _resume_ref: str, notes: Notes) -> Effect:
+        return failed(MISSING, "once is enough", notes)
 
-    def hasty(m: Move, body: Review) -> Any:
-        if parse_verdict(body.text).verdict is None:
-            return m.fail(MISSING, "once is enough")
-        return reviewed(m, body)
-
-    monkeypatch.setattr(course, "reviewed", hasty)
+    monkeypatch.setattr(course, "_retried", hasty)
 
 
 def reading(parse: Callable[[str], Parsed]) -> Callable[[pytest.MonkeyPatch], None]:
@@ -175,30 +183,17 @@ def no_rationale_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def a_required_notebook_may_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    unavailable = course.unavailable
-
-    def lenient(m: Move, query: str, why: str) -> Any:
-        m.set(is_required=False)
-        return unavailable(m, query, why)
-
-    monkeypatch.setattr(course, "unavailable", lenient)
-    monkeypatch.setattr(course, "hooked", lenient_hooked(course.hooked))
-
-
-def lenient_hooked(hooked: Callable[[Move, HookResult], Any]) -> Callable[[Move, HookResult], Any]:
-    def take(m: Move, body: HookResult) -> Any:
-        if body.status != "FAILED":
-            return hooked(m, body)
-        return course.unavailable(m, body.query, body.why)
-
-    return take
+    without = Hook._without
+    monkeypatch.setattr(
+        Hook, "_without", lambda hook, state, *told: without(hook, evolve(state, is_required=False), *told)
+    )
 
 
 def any_failed_notebook_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def strict(m: Move, query: str, why: str) -> Any:
-        return m.fail(reasons.NOTEBOOK, f"{course.PHASE_OF[m.at]} the loop {why}")
+    def strict(hook: Hook, _state: RunState, _query: str, why: str, *_: Any) -> Effect:
+        return failed(reasons.NOTEBOOK, f"{hook.phase} the loop {why}")
 
-    monkeypatch.setattr(course, "unavailable", strict)
+    monkeypatch.setattr(Hook, "_without", strict)
 
 
 def a_stateless_review_instead(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,16 +205,6 @@ def a_stateless_review_instead(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arena.ArenaMind, "_resume", resume)
 
 
-def round_1_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    draft = course.draft
-
-    def forgetful(m: Move, reason: str) -> Any:
-        m.set(issues=())
-        return draft(m, reason)
-
-    monkeypatch.setattr(course, "draft", forgetful)
-
-
 def the_reviewer_may_write(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolset, "ALLOWED", {**toolset.ALLOWED, REVIEWER: READ_WRITE})
 
@@ -229,14 +214,14 @@ def a_blocked_write_is_overlooked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def nothing_is_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (move, cleaning):
+    for module in (trail, cleaning):
         monkeypatch.setattr(module, "cleanse", lambda text: Cleansed(text, ()))
 
 
 BREAKS: list[tuple[str, Callable[[pytest.MonkeyPatch], None]]] = [
     ("T01", skipping_the_before_hook),
     ("T01", skipping_the_drift_check),
-    ("T02", forgetting_critiques),
+    ("T02", forgetting("critiques")),
     ("T03", one_round_more_than_the_cap),
     ("T03", no_notice_at_the_cap),
     ("T03", skipping_the_drift_check),
@@ -250,7 +235,7 @@ BREAKS: list[tuple[str, Callable[[pytest.MonkeyPatch], None]]] = [
     ("T08", a_required_notebook_may_fail),
     ("T08", any_failed_notebook_ends_the_run),
     ("T09", a_stateless_review_instead),
-    ("T09", round_1_is_forgotten),
+    ("T09", forgetting("issues")),
     ("T10", in_capitals_only),
     ("T11", the_reviewer_may_write),
     ("T11", a_blocked_write_is_overlooked),
