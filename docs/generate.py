@@ -29,7 +29,7 @@ from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.kernel.steps import ENDED, Step
 from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.panel.contract_schema import schema_text
-from moot.protocols.research import architecture_table, debate_table
+from moot.protocols.research import architecture_table
 from moot.protocols.rulebook import CASE_TYPES, CHANNELS, INFO, MESSAGES, ROWS, rules
 from moot.simulation.scene import load_scene, run_scene
 
@@ -121,34 +121,10 @@ def states() -> Iterator[str]:
             yield from _machine(case_type.machine) if case_type.machine is not None else written()
 
 
-def _debate() -> Iterator[str]:
-    yield from _duties(debate_table.DUTIES, debate_table.MISSED)
-    yield "### Moves\n"
-    yield "| phase | message | leads to |\n|---|---|---|"
-    for (phase, kind), move in debate_table.MOVES.items():
-        yield f"| {phase} | {kind} | {move.to or 'as the guard `' + move.guard + '` decides'} |"
-    yield "\n```mermaid\nstateDiagram-v2"
-    yield f"    [*] --> {debate_table.Phase.ASSESSING_1}: HYPOTHESIS"
-    for (phase, kind), move in debate_table.MOVES.items():
-        for to in BRANCHES.get((str(phase), kind), (move.to,)):
-            yield f"    {phase} --> {'[*]' if to == 'ended' else to}: {kind}"
-    yield "```\n"
-
-
 TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
-    "debate": _debate,
     "architecture": lambda: _duties(architecture_table.DUTIES, architecture_table.MISSED),
 }
 """Pages of kinds of case that are no machine yet."""
-
-
-BRANCHES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("judging", "VERDICT"): ("backtesting", "reflecting", "requesting"),
-    ("final_judging", "FINAL_VERDICT"): ("backtesting", "reflecting"),
-    ("backtesting", "BACKTEST_RESULT"): ("moving", "recording"),
-    ("assessing_1", "RISK_ASSESSMENT"): ("rebutting_2", "judging"),
-}
-"""Where a guard decides, the phases that it may choose; a test holds them to the guards."""
 
 
 def _machine(machine: Machine) -> Iterator[str]:

@@ -43,7 +43,7 @@ from moot.protocols.research.architecture import ARCHITECTURE
 from moot.protocols.research.calendar import Calendar
 from moot.protocols.research.cycle import CYCLE
 from moot.protocols.research.daily import DAILY
-from moot.protocols.research.debate import DEBATE
+from moot.protocols.research.debate_machine import DEBATE
 from moot.protocols.research.ledger import Ledger
 from moot.protocols.research.policies import Policies, check_record
 from moot.protocols.trading import life, trade

@@ -8,16 +8,14 @@ from typing import Final
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.panel import panel
 from moot.protocols.panel import state as panels
-from moot.protocols.research import architecture_panels, debate
+from moot.protocols.research import architecture_panels
 from moot.protocols.research import architecture_table as architecture
-from moot.protocols.research.debate_table import Phase
 from moot.protocols.rulebook import CASE_TYPES
 from moot.protocols.trading import bridge, deploy, promotion, session, trade
 
 _BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
 
 _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
-    debate.KIND: tuple(str(phase) for phase in Phase),
     architecture.KIND: (
         architecture.PROPOSING,
         architecture.CRITIQUING_1,

@@ -77,6 +77,12 @@ def changed(state: S, changes: dict[str, Any]) -> S:
     return new
 
 
+def owing(new: S, owed: tuple[Obligation, ...]) -> S:
+    """Say what is owed in a state that `changed` has just made and nobody has seen, without another copy."""
+    new.__dict__["owed"] = owed
+    return new
+
+
 class Ended(NamedTuple):
     """What remains of an ended case in the docket (K18)."""
 

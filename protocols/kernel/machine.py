@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, evolve
+from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, changed, evolve, owing
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
@@ -83,10 +83,18 @@ class Machine:
     after_end: Callable[[Ended, Envelope], Violation] | None = None
     note: Callable[[Any], None] | None = None
 
+    _opens: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
+    _withdraws: bool = field(init=False, repr=False)
+
     def __post_init__(self) -> None:
-        """Refuse a table that contradicts itself."""
+        """Refuse a table that contradicts itself, and sort its steps by phase once."""
         if found := "; ".join(faults(self)):
             raise LocalProtocolError(f"the machine {self.kind}: {found}")
+        opens: dict[str, tuple[str, ...]] = {}
+        for name, step in self.steps.items():
+            opens[step.phase] = (*opens.get(step.phase, ()), name)
+        object.__setattr__(self, "_opens", opens)
+        object.__setattr__(self, "_withdraws", any(step.applies for step in self.steps.values()))
 
     def case_type(self) -> CaseType:
         """Return what the docket runs it by."""
@@ -126,13 +134,17 @@ class Machine:
 
     def _entering(self, state: CaseState, given: RuleInput) -> tuple[Obligation, ...]:
         """Make what entering the phase of a state opens."""
-        return tuple(
-            found
-            for name, step in self.steps.items()
-            if step.phase == state.phase
-            for subject in step.subjects(state)
-            if (found := self._owed(Owe(name, subject), state, given)) is not None
-        )
+        owed, at = [], given.at
+        for name in self._opens.get(state.phase, ()):
+            step = self.steps[name]
+            if step.is_plain:
+                owed.append(step.owed(name, state, None, given, at))
+                continue
+            for subject in step.subjects(state):
+                due = self._owed(Owe(name, subject, at), state, given)
+                if due is not None:
+                    owed.append(due)
+        return tuple(owed)
 
     def _owed(self, owe: Owe, state: CaseState, given: RuleInput) -> Obligation | None:
         """Make an obligation; None where it is owed at an instant that never comes."""
@@ -148,14 +160,14 @@ class Machine:
 
     def _due(self, state: CaseState, env: Envelope) -> Obligation | None:
         """Find what a message answers: what it says, else what its author owes of this type about the same."""
-        kind = type(env.body)
+        kind, author, answers = type(env.body), env.author, env.obligation_id
         for due in state.owed:
-            if due.seat != env.author or kind not in self.steps[due.rule].moves:
+            if due.seat != author:
                 continue
-            if env.obligation_id is not None:
-                if due.id == env.obligation_id:
-                    return due
-            elif self.steps[due.rule].is_about(due.subject, env.body):
+            step = self.steps[due.rule]
+            if kind not in step.moves:
+                continue
+            if due.id == answers or (answers is None and step.is_about(due.subject, env.body)):
                 return due
         return None
 
@@ -171,7 +183,8 @@ class Machine:
         step = self.steps[due.rule]
         if env.sent_at < due.opened_at:
             raise Violation(step.rule, f"it is owed from {rfc3339(due.opened_at)} on")
-        check(env.body, step.figures(state, given), step.rule)
+        if figures := step.figures(state, given):
+            check(env.body, figures, step.rule)
         return self._moved(state, step.moves[kind], given)
 
     def _moved(self, state: CaseState, move: Move, given: RuleInput) -> CaseState:
@@ -179,14 +192,16 @@ class Machine:
         if effect is None:
             return state
         to = effect.to or move.to[0]
-        if to not in move.to or not set(effect.via) <= set(move.via):
+        if to not in move.to or (effect.via and not set(effect.via) <= set(move.via)):
             raise LocalProtocolError(f"the machine {self.kind}: a move leads to {to}, its row says {move.to}")
         if self.note is not None:
             for note in effect.notes:
                 self.note(note)
+        changes = {**effect.changes, "phase": to}
         if to == ENDED:
-            return evolve(state, phase=to, owed=(), outcome=effect.outcome, **effect.changes)
-        new = evolve(state, phase=to, **effect.changes)
+            changes["owed"], changes["outcome"] = (), effect.outcome
+            return changed(state, changes)
+        new = changed(state, changes)
         left = self._kept(state, new, effect, given)
         if to == state.phase:
             owed = (*left, *self._again(new, given), *self._opened(new, effect.owe or (), given))
@@ -194,21 +209,18 @@ class Machine:
             owed = (*self._opened(new, effect.owe, given), *left)
         else:
             owed = (*self._entering(new, given), *left)
-        return self._settled(evolve(new, owed=owed), given)
+        return self._settled(owing(new, owed), given)
 
     def _kept(
         self, before: CaseState, after: CaseState, effect: Effect, given: RuleInput
     ) -> tuple[Obligation, ...]:
         """Return what stays owed: in a phase that does not change all but what was answered, missed or withdrawn."""
-        to, drop = after.phase, effect.drop
-        return tuple(
-            o
-            for o in before.owed
-            if o is not given.due
-            and (to == before.phase or to in self.steps[o.rule].lasts)
-            and not (drop is not None and drop(o))
-            and self._applies(after, o, given)
-        )
+        to, due, drop = after.phase, given.due, effect.drop
+        is_same = to == before.phase
+        kept = [o for o in before.owed if o is not due and (is_same or to in self.steps[o.rule].lasts)]
+        if drop is not None:
+            kept = [o for o in kept if not drop(o)]
+        return tuple([o for o in kept if self._applies(after, o, given)] if self._withdraws else kept)
 
     def _again(self, state: CaseState, given: RuleInput) -> tuple[Obligation, ...]:
         """Make the next one of what was answered or missed, where it comes again."""

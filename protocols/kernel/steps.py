@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.case import CaseState, Decision
@@ -16,7 +17,7 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message, Part
-from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
+from moot.protocols.kernel.obligation import EVERYTHING, NO_GRACE, Obligation, Visibility
 from moot.protocols.kernel.seats import Seat
 
 ENDED: Final = "ended"
@@ -214,9 +215,12 @@ Figures = Mapping[str, Exactly | OneOf | Fields]
 """What the rules hold an answer to, by field."""
 
 
+_PASSES: Final = Effect()
+
+
 def passes(_state: Any, _given: RuleInput) -> Effect:
     """Lead on to what the row says, and change nothing else."""
-    return Effect()
+    return _PASSES
 
 
 def ends(outcome: str, **changes: Any) -> Rule:
@@ -266,6 +270,8 @@ class Step:
         subjects: (state) -> what it is owed about when the phase is entered, one obligation each; None alone is "about
             nothing", and an empty tuple leaves it to an effect's `owe`.
         is_about: (subject, body) -> whether a message that names no obligation may answer this one.
+        asks: (state, input) -> which of its answers it expects now; None: all. One that is not expected is judged by
+            its move all the same, so that the rule that forbids it is what its author hears.
         name: (state, subject) -> its name in obligation ids; None: its name in the machine, up to a "/".
         figures: (state, input) -> what the rules hold the answer to; used by the check, the brief and the minds. A
             field that an answer's type lacks holds it to nothing.
@@ -278,6 +284,8 @@ class Step:
             after each answer or silence (`last` is when that one opened). That instant is what it is about. Without
             it a duty is owed once.
         discharge: (state, input) -> the message that an officer owes; None for other seats.
+        expects: The types of its answers.
+        is_plain: Whether entering its phase opens one obligation, at once and about nothing.
     """
 
     phase: str
@@ -291,6 +299,7 @@ class Step:
     lasts: tuple[str, ...] = ()
     subjects: Callable[[Any], tuple[Any, ...]] = _one
     is_about: Callable[[Any, Message], bool] = _whatever
+    asks: Callable[[Any, RuleInput], tuple[str, ...]] | None = None
     name: Callable[[Any, Any], str] | None = None
     figures: Callable[[Any, RuleInput], Figures] = _nothing
     brief: Callable[[Any, RuleInput], dict[str, Any]] = _nothing
@@ -299,11 +308,16 @@ class Step:
     next_at: Callable[[Any, datetime, datetime | None], datetime | None] | None = None
     discharge: Callable[[Any, RuleInput], Message] | None = None
     expects: tuple[str, ...] = field(init=False)
+    is_plain: bool = field(init=False)
+    _is_fixed: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Name the types of its answers once."""
+        """Name the types of its answers once, and note whether the state says more of its obligations."""
         names = tuple(str(kind.model_fields["type"].default) for kind in self.moves)
         object.__setattr__(self, "expects", names)
+        depends = callable(self.within) or self.asks is not None or self.may_see is not _everything
+        object.__setattr__(self, "_is_fixed", not depends)
+        object.__setattr__(self, "is_plain", self.subjects is _one and self.next_at is None)
 
     def seat_of(self, subject: Any) -> Seat:
         """Return who owes it about a subject."""
@@ -319,23 +333,40 @@ class Step:
             given: The message that opens it.
             at: From when on it is owed.
         """
-        seat = self.seat_of(subject)
-        part = self.name(state, subject) if self.name is not None else name.partition("/")[0]
+        seat, within, case_id = self.seat, self.within, state.case_id
+        if callable(seat):
+            seat = seat(subject)
+        part = name if self.name is None else self.name(state, subject)
+        due_at = at if callable(within) else at + within
         due = Obligation(
-            f"{state.case_id}/{part}/{seat}",
-            state.case_id,
+            case_id + _tail(part, seat),
+            case_id,
             seat,
             self.expects,
             self.channel,
             at,
-            at,
+            due_at,
             self.grace,
-            rule=name,
-            subject=subject,
+            EVERYTHING,
+            NO_GRACE,
+            name,
+            subject,
         )
-        given = given._replace(due=due)
-        within = self.within(state, given) if callable(self.within) else self.within
-        return due._replace(due_at=at + within, may_see=self.may_see(state, given))
+        return due if self._is_fixed else self._narrowed(due, state, given._replace(due=due))
+
+    def _narrowed(self, due: Obligation, state: CaseState, given: RuleInput) -> Obligation:
+        """Return an obligation with what depends on the state."""
+        return due._replace(
+            expects=self.expects if self.asks is None else self.asks(state, given),
+            due_at=due.opened_at + self.within(state, given) if callable(self.within) else due.due_at,
+            may_see=self.may_see(state, given),
+        )
+
+
+@cache
+def _tail(name: str, seat: Seat) -> str:
+    """Return the end of an obligation's id."""
+    return f"/{name.partition('/')[0]}/{seat}"
 
 
 def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:

@@ -1,33 +1,23 @@
-"""One debate over one hypothesis: from HYPOTHESIS to its last record (spec 1.1 to 1.4)."""
+"""One debate over one hypothesis: its state and its rules (spec 1.1 to 1.4); `debate_machine` is their table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, changed, evolve
-from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.case import CaseState, evolve
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.obligation import NO_GRACE, Obligation
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.people import Override
-from moot.protocols.kernel.seats import REFEREE
+from moot.protocols.kernel.steps import Effect, Exactly, Figures, Owe, RuleInput
 from moot.protocols.kernel.table import illegal
-from moot.protocols.kernel.times import UTC
+from moot.protocols.kernel.times import UTC, minutes
 from moot.protocols.research.debate_table import (
-    AFTER_REVISE,
-    ARENA,
-    BUDGETED,
     CLEAR_SIGNAL,
     CYCLE_BUDGET,
-    DUTIES,
-    MISSED,
-    MOVES,
-    REVISED,
+    REVISION_WITHIN,
     Phase,
 )
 from moot.protocols.research.judging import (
@@ -38,25 +28,9 @@ from moot.protocols.research.judging import (
     may_extend,
     second_revise,
 )
-from moot.protocols.research.messages import (
-    BacktestResult,
-    CausalEntry,
-    CausalRecord,
-    ExtendDebate,
-    FinalVerdict,
-    Hypothesis,
-    Reflection,
-    RevisedHypothesis,
-    ReviseRequest,
-    RiskAssessment,
-    Strategy,
-    StrategyMoved,
-    Verdict,
-)
+from moot.protocols.research.messages import CausalEntry, Strategy
 
 KIND: Final = "debate"
-BUDGET_TAIL: Final = f"/budget/{REFEREE}"
-"""End of the id of the obligation that the cycle's budget is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,57 +82,44 @@ FIRST: Final = DebateState(
 """What every debate starts from."""
 
 
-def open_debate(env: Envelope, context: RuleContext, parent: CaseState | None) -> DebateState:
-    """Open a debate with a HYPOTHESIS, or a linked one with an OVERRIDE of an ended case (K23)."""
-    body = env.body
-    if type(body) is Override:
-        return _linked(env, body, context)
-    assert isinstance(body, Hypothesis)
+# ---------------------------------------------------------------- how it opens
+
+
+def opened(given: RuleInput) -> DebateState:
+    """A HYPOTHESIS opens it in an open cycle, unless its lineage was retired (K9, R-D11)."""
+    body, parent = given.body, given.parent
     if parent is None:
         raise Violation("K9", "a hypothesis belongs to an open cycle", field="cycle_id")
-    if body.lineage_id in context.fold_named("research").retired:
+    if body.lineage_id in given.context.fold_named("research").retired:
         raise Violation("R-D11", f"lineage {body.lineage_id} was retired by the admin", field="lineage_id")
-    case_id = body.hypothesis_id
-    budget = Obligation(
-        case_id + BUDGET_TAIL,
-        case_id,
-        REFEREE,
-        ("RULING",),
-        ARENA,
-        env.sent_at,
-        parent.anchor_at + CYCLE_BUDGET,
-        NO_GRACE,
-    )
     return evolve(
         FIRST,
-        case_id=case_id,
+        case_id=body.hypothesis_id,
         parent=parent.case_id,
-        opened_seq=env.seq,
+        opened_seq=given.message.seq,
         anchor_at=parent.anchor_at,
-        owed=(DUTIES[Phase.ASSESSING_1].owed(case_id, env), budget),
-        lineage_id=body.lineage_id or case_id,
+        lineage_id=body.lineage_id or body.hypothesis_id,
         regime=body.regime,
         strategy=body.strategy,
     )
 
 
-def _linked(env: Envelope, body: Override, context: RuleContext) -> DebateState:
+def reopened(given: RuleInput) -> DebateState:
+    """An OVERRIDE of an ended debate opens a linked one (K23)."""
+    env, body = given.message, given.body
     if env.case_id != body.case_id:
         raise Violation("K9", f"the envelope names {env.case_id}", field="case_id")
-    known = context.fold_named("research").strategies.get(body.case_id)
+    known = given.context.fold_named("research").strategies.get(body.case_id)
     if known is None:
         raise Violation("K23", f"{body.case_id} is no debate that ever was", field="case_id")
     if known.verdict == body.verdict:
         raise Violation("K23", f"the verdict is {body.verdict} already", field="verdict")
-    case_id = body.override_id
-    phase = Phase.BACKTESTING if body.verdict == "APPROVE" else Phase.REFLECTING
     return DebateState(
-        case_id=case_id,
+        case_id=body.override_id,
         kind=KIND,
-        phase=phase,
+        phase=AFTER[body.verdict][0],
         opened_seq=env.seq,
         anchor_at=env.sent_at,
-        owed=(DUTIES[phase].owed(case_id, env),),
         lineage_id=known.lineage_id,
         regime=known.regime,
         strategy=known.strategy,
@@ -168,130 +129,179 @@ def _linked(env: Envelope, body: Override, context: RuleContext) -> DebateState:
     )
 
 
-def _enter(state: DebateState, phase: str, env: Envelope, **changes: Any) -> DebateState:
-    """Move to a phase and owe what its row says."""
-    changes["phase"] = phase
-    if phase == Phase.ENDED:
-        changes["owed"] = ()
-    else:
-        owed = DUTIES[phase].owed(state.case_id, env)
-        changes["owed"] = (owed, state.owed[-1]) if phase in BUDGETED else (owed,)
-    return changed(state, changes)
+AFTER: Final = {"APPROVE": (Phase.BACKTESTING, "backtest"), "REJECT": (Phase.REFLECTING, "reflection")}
+"""The phase that follows a verdict, and the step that it opens (spec 1.2)."""
 
 
-def _enter_judging(state: DebateState, env: Envelope, ended_by: str, **changes: Any) -> DebateState:
-    """Owe the verdict; an extension only where R-D5 leaves room for one."""
-    is_open = may_extend(state.extended, ended_by, env.sent_at - state.anchor_at)
-    duty = DUTIES[Phase.JUDGING].owed(state.case_id, env, None if is_open else ("VERDICT",))
-    if state.extended:
-        duty = _renamed(duty, "verdict-3")
-    changes["phase"] = Phase.JUDGING
-    changes["ended_by"] = ended_by
-    changes["owed"] = (duty, state.owed[-1])
-    return changed(state, changes)
+# ---------------------------------------------------------------- what is owed
 
 
-def _renamed(obligation: Obligation, step: str) -> Obligation:
-    """Name the second time a phase is entered, so that ids never repeat within a case."""
-    return obligation._replace(id=f"{obligation.case_id}/{step}/{obligation.seat}")
+def elapsed(state: DebateState, given: RuleInput) -> timedelta:
+    """Return the time since the CYCLE_TRIGGER, outages aside."""
+    return given.at - state.anchor_at
 
 
-def _assess(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    body = env.body
-    assert isinstance(body, RiskAssessment)
-    rounds = state.rounds + 1
-    changes: dict[str, Any] = {**_assessed(body), "rounds": rounds}
-    if body.confidence > CLEAR_SIGNAL:
-        return _enter_judging(state, env, "confidence", **changes)
-    if to == Phase.JUDGING:
-        return _enter_judging(state, env, "rounds", **changes)
-    return _enter(state, to, env, **changes)
+def budget_left(state: DebateState, given: RuleInput) -> timedelta:
+    """Return what is left of the cycle's 2.5 h (spec 1.2, R-D1)."""
+    return CYCLE_BUDGET - elapsed(state, given)
 
 
-def _assessed(body: RiskAssessment) -> dict[str, Any]:
-    return {"assessed": True, "rating": body.risk_rating, "flawed": bool(body.fatal_flaws)}
+def budget_spent(state: DebateState, _given: RuleInput) -> Message:
+    """Make the ruling that the cycle's budget asks for (R-D1)."""
+    return Ruling(
+        obligation_id=None,
+        case_id=state.case_id,
+        outcome="REJECT",
+        reason="cycle_budget",
+        rule="R-D1",
+        of_seq=None,
+    )
 
 
-def _rebut(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    return _enter(state, to, env)
+def asked_of_the_judge(state: DebateState, given: RuleInput) -> tuple[str, ...]:
+    """Ask for an extension only where R-D5 leaves room for one."""
+    is_open = may_extend(state.extended, state.ended_by, elapsed(state, given))
+    return ("VERDICT", "EXTEND_DEBATE") if is_open else ("VERDICT",)
 
 
-def _concede(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    return _enter_judging(state, env, "concede")
+def verdict_name(state: DebateState, _subject: Any) -> str:
+    """Name the verdict after an extension anew: an id never repeats within a case."""
+    return "verdict-3" if state.extended else "verdict"
 
 
-def _extend(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    assert isinstance(env.body, ExtendDebate)
-    check_extension(state, env.body, env.sent_at - state.anchor_at)
-    return _enter(state, to, env, extended=True, ended_by="")
+def again(step: str) -> Callable[[DebateState, Any], str]:
+    """Name a step that an OVERRIDE opens a second time after its seq: an id never repeats within a case."""
+
+    def name(_state: DebateState, seq: Any) -> str:
+        return step if seq is None else f"{step}-{seq}"
+
+    return name
 
 
-def _judge(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    body = env.body
-    assert isinstance(body, Verdict) or isinstance(body, FinalVerdict)  # noqa: SIM101  # a union costs more
-    phase = judge(state, body, env.sent_at - state.anchor_at, conservative=context.conservative_a)
-    changes: dict[str, Any] = {"confidence": body.confidence, "quality": body.debate_quality}
-    if phase == Phase.REQUESTING:
-        return _enter(state, phase, env, revised=True, **changes)
-    return _enter(state, phase, env, verdict=body.verdict, **changes)
+def round_is(value: int | str) -> Callable[[DebateState, RuleInput], Figures]:
+    """Hold an answer to its round (spec 1.4)."""
+    fixed: Figures = {"round": Exactly(value, f"this is round {value}")}
+
+    def figures(_state: DebateState, _given: RuleInput) -> Figures:
+        return fixed
+
+    return figures
 
 
-def _request(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    assert isinstance(env.body, ReviseRequest)
-    check_request(env.body)
-    return _enter(state, to, env)
+def revision_deadline(_state: DebateState, _given: RuleInput) -> Figures:
+    """A request names the deadline that is in force (R-F8)."""
+    limit = REVISION_WITHIN // minutes(1)
+    return {"deadline_min": Exactly(limit, f"a revision has {limit} minutes")}
 
 
-def _revise(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    assert isinstance(env.body, RevisedHypothesis)
-    return _enter(state, to, env, strategy=env.body.strategy, assessed=False, flawed=False)
+def candidates_only(_state: DebateState, _given: RuleInput) -> Figures:
+    """System A moves strategies to candidates only (R-B11)."""
+    return {"to": Exactly("candidates", "System A moves strategies to candidates only")}
 
 
-def _reassess(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    assert isinstance(env.body, RiskAssessment)
-    return _enter(state, to, env, **_assessed(env.body))
+# ---------------------------------------------------------------- the exchange
 
 
-def _backtest(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    body = env.body
-    assert isinstance(body, BacktestResult)
+def assessed(_state: DebateState, given: RuleInput) -> Effect:
+    """Note what the assessment says of the present text (R-D10, R-F9)."""
+    body = given.body
+    return Effect({"assessed": True, "rating": body.risk_rating, "flawed": bool(body.fatal_flaws)})
+
+
+def first_assessed(state: DebateState, given: RuleInput) -> Effect:
+    """A Critic who is sure ends the exchange; else the Explorer answers (spec 1.4, R-D3)."""
+    if given.body.confidence > CLEAR_SIGNAL:
+        return round_ended(state, given)
+    noted = assessed(state, given)
+    return Effect({**noted.changes, "rounds": state.rounds + 1}, Phase.REBUTTING_2)
+
+
+def round_ended(state: DebateState, given: RuleInput) -> Effect:
+    """The assessment of the last round ends the exchange (spec 1.4)."""
+    ended_by = "confidence" if given.body.confidence > CLEAR_SIGNAL else "rounds"
+    noted = assessed(state, given)
+    return Effect({**noted.changes, "rounds": state.rounds + 1, "ended_by": ended_by}, Phase.JUDGING)
+
+
+def conceded(_state: DebateState, _given: RuleInput) -> Effect:
+    """A concession ends the exchange (spec 1.4)."""
+    return Effect({"ended_by": "concede"})
+
+
+def extended(state: DebateState, given: RuleInput) -> Effect:
+    """Open a third round, once (spec 1.3, R-D4 to R-D6)."""
+    check_extension(state, given.body, elapsed(state, given))
+    return Effect({"extended": True, "ended_by": ""})
+
+
+def judged(state: DebateState, given: RuleInput) -> Effect:
+    """A verdict takes effect, or asks for a revision (spec 1.2, R-D6 to R-D10)."""
+    body = given.body
+    phase = judge(state, body, elapsed(state, given), conservative=given.context.conservative_a)
+    changes = {"confidence": body.confidence, "quality": body.debate_quality}
+    asked = {"revised": True} if phase is Phase.REQUESTING else {"verdict": body.verdict}
+    return Effect({**changes, **asked}, phase)
+
+
+def finally_judged(state: DebateState, given: RuleInput) -> Effect:
+    """The verdict on a revision decides (spec 1.2, R-D9)."""
+    if given.body.verdict == "REVISE":
+        raise second_revise("a FINAL_VERDICT is APPROVE or REJECT")
+    return judged(state, given)
+
+
+def requested(_state: DebateState, given: RuleInput) -> Effect:
+    """A revision is asked for (spec 1.2, R-F8)."""
+    check_request(given.body)
+    return Effect()
+
+
+def revised(_state: DebateState, given: RuleInput) -> Effect:
+    """The revised text stands, and no assessment of it yet (R-D10)."""
+    return Effect({"strategy": given.body.strategy, "assessed": False, "flawed": False})
+
+
+# ---------------------------------------------------------------- after the verdict
+
+
+def backtested(_state: DebateState, given: RuleInput) -> Effect:
+    """A backtest that passes makes a candidate (R-D15)."""
+    body = given.body
     check_backtest(body)
     phase = Phase.MOVING if body.passed else Phase.RECORDING
-    return _enter(state, phase, env, passed=body.passed, sharpe=body.metrics.sharpe)
+    return Effect({"passed": body.passed, "sharpe": body.metrics.sharpe}, phase)
 
 
-def _move(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    body = env.body
-    assert isinstance(body, StrategyMoved)
-    if body.to != "candidates":
-        raise Violation("R-B11", "System A moves strategies to candidates only", field="to")
+def moved(state: DebateState, given: RuleInput) -> Effect:
+    """What is moved is what was approved (R-D20)."""
+    body = given.body
     if body.hypothesis_id not in ("", state.case_id):
         raise Violation("R-D20", f"it comes from {state.case_id}", field="hypothesis_id")
     if body.strategy is not None and body.strategy != state.strategy:
         raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")
-    return _enter(state, to, env)
+    return Effect()
 
 
-def _record(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    body = env.body
-    assert isinstance(body, CausalRecord)
+def recorded(state: DebateState, given: RuleInput) -> Effect:
+    """The record says what the backtest said (R-D15)."""
+    record = given.body.record
     kind = "success" if state.passed else "failure"
-    if body.record.kind != kind:
+    if record.kind != kind:
         raise Violation("R-D15", f"the backtest was a {kind}", field="record.kind")
-    if state.sharpe is not None and body.record.metrics.get("test_sharpe", state.sharpe) != state.sharpe:
+    if state.sharpe is not None and record.metrics.get("test_sharpe", state.sharpe) != state.sharpe:
         why = f"the Sharpe ratio of the test is {state.sharpe}"
         raise Violation("R-D15", why, field="record.metrics.test_sharpe")
-    _check_subject(state, body.record)
-    return _enter(state, to, env, outcome="approved" if state.passed else "backtest_failed")
+    _check_subject(state, record)
+    return unrecorded(state, given)
 
 
-def _reflect(state: DebateState, env: Envelope, context: RuleContext, to: str) -> DebateState:
-    body = env.body
-    assert isinstance(body, Reflection)
-    if body.record.kind != "failure":
+def reflected(state: DebateState, given: RuleInput) -> Effect:
+    """A rejection is a failure, whatever it taught (R-D13)."""
+    record = given.body.record
+    if record.kind != "failure":
         raise Violation("R-D13", "a rejection is a failure, whatever it taught", field="record.kind")
-    _check_subject(state, body.record)
-    return _enter(state, to, env, outcome="rejected")
+    _check_subject(state, record)
+    return Effect(outcome="rejected")
 
 
 def _check_subject(state: DebateState, record: CausalEntry) -> None:
@@ -310,117 +320,61 @@ def _check_subject(state: DebateState, record: CausalEntry) -> None:
         raise Violation("R-D13", f"its archetype is {strategy.archetype}", field="record.archetype")
 
 
-GUARDS: Final[dict[str, Callable[[DebateState, Envelope, RuleContext, str], DebateState]]] = {
-    "assess": _assess,
-    "rebut": _rebut,
-    "concede": _concede,
-    "extend": _extend,
-    "judge": _judge,
-    "request": _request,
-    "revise": _revise,
-    "reassess": _reassess,
-    "backtest": _backtest,
-    "move": _move,
-    "record": _record,
-    "reflect": _reflect,
-}
+# ---------------------------------------------------------------- what is refused
 
 
-def step(state: DebateState, env: Envelope, context: RuleContext) -> DebateState:
-    """Apply a message of a seat or an admin.
-
-    Raises:
-        Violation: The table lacks it in this phase, or its guard refuses it.
-    """
-    body = env.body
-    move = MOVES.get((state.phase, body.type))
-    if move is None or env.author != DUTIES[state.phase].seat:
-        return _off_table(state, env)
-    if move.round is not None and body.round != move.round:  # type: ignore[attr-defined]
-        raise Violation("1.4", f"this is round {move.round}", field="round")
-    return GUARDS[move.guard](state, env, context, move.to)
+def second_request(_state: DebateState, _given: RuleInput) -> Effect:
+    """One revision is the cap (R-D9)."""
+    raise second_revise("a second REVISE_REQUEST")
 
 
-def _off_table(state: DebateState, env: Envelope) -> DebateState:
-    """Handle what no row allows: the overrides of an admin, second revisions, and the rest."""
-    body = env.body
-    if type(body) is Override:
-        return _override(state, env, body)
-    if type(body) is ReviseRequest and state.phase in AFTER_REVISE:
-        raise second_revise("a second REVISE_REQUEST")
-    if (
-        (type(body) is Verdict or type(body) is FinalVerdict)
-        and body.verdict == "REVISE"
-        and state.phase in REVISED
-    ):
-        raise second_revise(f"a second REVISE, by {body.type}")
-    if type(body) is ExtendDebate and state.phase in (Phase.REBUTTING_3, Phase.ASSESSING_3):
-        raise Violation("R-D5", "a debate is extended once; three rounds are the cap")
-    raise illegal(state, env, "1.1")
+def second_verdict(state: DebateState, given: RuleInput) -> Effect:
+    """A verdict of REVISE is the second one, whatever its type; another is no move here (R-D9)."""
+    if given.body.verdict == "REVISE":
+        raise second_revise(f"a second REVISE, by {given.body.type}")
+    raise illegal(state, given.message, "1.1")
 
 
-def _override(state: DebateState, env: Envelope, body: Override) -> DebateState:
+def three_rounds(_state: DebateState, _given: RuleInput) -> Effect:
+    """A debate is extended once (R-D5)."""
+    raise Violation("R-D5", "a debate is extended once; three rounds are the cap")
+
+
+# ---------------------------------------------------------------- people, silence, rulings
+
+
+def overridden(state: DebateState, given: RuleInput) -> Effect:
+    """An admin's verdict takes effect in any phase (K23)."""
+    body = given.body
     if body.case_id != state.case_id:
         raise Violation("K9", f"the envelope names {state.case_id}", field="case_id")
-    if state.phase not in BUDGETED and body.verdict == state.verdict:
-        raise Violation("K23", f"the verdict is {body.verdict} already", field="verdict")
-    phase = Phase.BACKTESTING if body.verdict == "APPROVE" else Phase.REFLECTING
-    duty = DUTIES[phase].owed(state.case_id, env)
-    if state.phase not in BUDGETED:
-        duty = _renamed(duty, f"{DUTIES[phase].step}-{env.seq}")
-    return evolve(
-        state, phase=phase, owed=(duty,), verdict=body.verdict, reason="override", passed=None, sharpe=None
-    )
+    changes = {"verdict": body.verdict, "reason": "override", "passed": None, "sharpe": None}
+    return Effect(changes, AFTER[body.verdict][0])
 
 
-def otherwise(state: DebateState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Say what the referee rules when an obligation of this debate is missed (R-D10)."""
-    return MISSED[state.phase].decision
+def overridden_again(state: DebateState, given: RuleInput) -> Effect:
+    """Where a verdict is in effect, an admin's is another one, and what it makes owed is named after it (K23)."""
+    effect, verdict = overridden(state, given), given.body.verdict
+    if verdict == state.verdict:
+        raise Violation("K23", f"the verdict is {verdict} already", field="verdict")
+    return effect._replace(owe=(Owe(AFTER[verdict][1], given.message.seq),))
 
 
-def rule(
-    state: DebateState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
-) -> DebateState:
-    """Apply a ruling: a missed duty, the consequence of a violation, the budget, or a human STOP."""
-    if decision.outcome == "stop":
-        return _enter(state, Phase.ENDED, env, outcome="stopped", reason=decision.reason)
-    if decision.outcome == "REJECT":
-        return _enter(state, Phase.ENDED, env, outcome="rejected", verdict="REJECT", reason=decision.reason)
-    to = MISSED[state.phase].to
-    if to == Phase.JUDGING:
-        return _enter_judging(state, env, "timeout")
-    if to == Phase.ENDED:
-        outcome = {Phase.RECORDING: "approved" if state.passed else "backtest_failed"}.get(
-            Phase(state.phase), "rejected"
-        )
-        return _enter(state, to, env, outcome=outcome)
-    return _enter(state, to, env)
+def silent(_state: DebateState, _given: RuleInput) -> Effect:
+    """Silence ends the exchange; the Evolver judges what is there (spec 1.4, R-D10)."""
+    return Effect({"ended_by": "timeout"})
 
 
-def discharge(state: DebateState, obligation: Obligation, context: RuleContext) -> Message:
-    """Make the ruling that the cycle's budget asks for (R-D1)."""
-    return Ruling(
-        obligation_id=None,
-        case_id=state.case_id,
-        outcome="REJECT",
-        reason="cycle_budget",
-        rule="R-D1",
-        of_seq=None,
-    )
+def unrecorded(state: DebateState, _given: RuleInput) -> Effect:
+    """The debate ends as its backtest did."""
+    return Effect(outcome="approved" if state.passed else "backtest_failed")
 
 
-def _parent_of(body: Message) -> str | None:
-    return body.cycle_id if type(body) is Hypothesis else None
+def rejected(_state: DebateState, given: RuleInput) -> Effect:
+    """The referee rules REJECT (R-D7 to R-D10, R-D22)."""
+    return Effect({"verdict": "REJECT", "reason": given.body.reason}, outcome="rejected")
 
 
-DEBATE: Final = CaseType(
-    kind=KIND,
-    openers=("HYPOTHESIS", "OVERRIDE"),
-    open=open_debate,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    discharge=discharge,
-    parent_of=_parent_of,
-    system="A",
-)
+def stopped(_state: DebateState, given: RuleInput) -> Effect:
+    """A human STOP ends it without a verdict (K21)."""
+    return Effect({"reason": given.body.reason}, outcome="stopped")

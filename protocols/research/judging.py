@@ -11,11 +11,9 @@ from typing import Protocol
 
 from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.errors import Consequential, Violation
-from moot.protocols.kernel.times import minutes
 from moot.protocols.research.debate_table import (
     CONSERVATIVE_CONFIDENCE,
     CYCLE_BUDGET,
-    DUTIES,
     EXTENSION_BAND,
     EXTENSION_COSTS,
     ISSUES,
@@ -119,8 +117,6 @@ def judge(state: Debated, body: Verdict | FinalVerdict, elapsed: timedelta, *, c
     verdict, confidence = body.verdict, body.confidence
     if verdict == "REJECT":
         return Phase.REFLECTING
-    if verdict == "REVISE" and type(body) is FinalVerdict:
-        raise second_revise("a FINAL_VERDICT is APPROVE or REJECT")
     if conservative and confidence < CONSERVATIVE_CONFIDENCE:
         raise _rejects(
             "R-B8", "conservative", f"conservative mode rejects below {CONSERVATIVE_CONFIDENCE}", "confidence"
@@ -152,8 +148,7 @@ def check_request(body: ReviseRequest) -> None:
     """Check a REVISE_REQUEST (spec 1.2, R-F8).
 
     Raises:
-        Violation: It asks for other than one round, names no issue or too many, leaves one or the direction blank, or
-            gives another deadline than the one in force.
+        Violation: It asks for other than one round, names no issue or too many, or leaves one or the direction blank.
     """
     if body.max_revision_rounds != 1:
         raise Violation("1.2", "there is one revision round", field="max_revision_rounds")
@@ -163,9 +158,6 @@ def check_request(body: ReviseRequest) -> None:
         raise Violation("R-F8", "an issue is blank", field="specific_issues")
     if not body.suggested_direction.strip():
         raise Violation("R-F8", "a direction is suggested", field="suggested_direction")
-    limit = DUTIES[Phase.REVISING].within // minutes(1)
-    if body.deadline_min != limit:
-        raise Violation("R-F8", f"a revision has {limit} minutes", field="deadline_min")
 
 
 def check_extension(state: Debated, body: ExtendDebate, elapsed: timedelta) -> None:

@@ -10,6 +10,7 @@ from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.kernel.seats import REFEREE as REFEREE_SEAT
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate import DebateState
+from moot.protocols.research.debate_machine import MACHINE
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
 from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
@@ -18,6 +19,9 @@ from tests.doubles import bodies
 from tests.doubles.table import Table
 
 EXPLORER, CRITIC, EVOLVER, ADMIN, REFEREE = EXPLORER_SEAT, CRITIC_SEAT, EVOLVER_SEAT, ADMIN_SEAT, REFEREE_SEAT
+
+STEP_OF = {step.phase: step for step in MACHINE.steps.values() if step.seat != REFEREE}
+"""What a seat owes in each phase of a debate."""
 
 
 def cycle_of(table: Table) -> str:

@@ -12,10 +12,12 @@ from moot.protocols.escalation import case as escalation_case
 from moot.protocols.escalation.messages import EscalationAnswer, EscalationResolved
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
+from moot.protocols.kernel.steps import Move
 from moot.protocols.research import debate as debate_rules
 from moot.protocols.research import judging
 from moot.protocols.research import messages as m
-from moot.protocols.research.debate_table import CYCLE_BUDGET, DUTIES, MOVES, Move, Phase
+from moot.protocols.research.debate_machine import STEPS
+from moot.protocols.research.debate_table import CYCLE_BUDGET, Phase
 from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
 from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
 from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
@@ -149,15 +151,10 @@ def _conservative() -> Table:
 @pytest.mark.parametrize("final", [True, False])
 def test_a_second_revise_is_found(monkeypatch: Patch, final: bool) -> None:
     table = revised(argued())
-    if not final:
-        monkeypatch.setitem(MOVES, (Phase.FINAL_JUDGING, "VERDICT"), Move("", "judge"))
-        duty = DUTIES[Phase.FINAL_JUDGING]
-        monkeypatch.setitem(
-            table.docket.open,
-            f"{table.last('HYPOTHESIS').case_id}/{duty.step}/evolver",
-            table.owed(EVOLVER, "FINAL_VERDICT"),
-        )
-    monkeypatch.setattr(judging, "second_revise", lambda why: KeyError(why))
+    kind = m.FinalVerdict if final else m.Verdict
+    step = STEPS["final-verdict"]
+    moves = {kind: Move((Phase.REQUESTING,), debate_rules.judged)}
+    monkeypatch.setitem(STEPS, "final-verdict", replace(step, moves=moves))  # type: ignore[arg-type]
     monkeypatch.setattr(debate_rules, "judge", lambda *args, **how: Phase.REQUESTING)
     body = bodies.verdict("REVISE", final=final)
     owed = table.owed(EVOLVER, "FINAL_VERDICT") if final else None
@@ -203,8 +200,8 @@ def test_an_extension_of_two_rounds_is_found(monkeypatch: Patch) -> None:
 
 
 def test_a_round_out_of_turn_is_found(monkeypatch: Patch) -> None:
-    row = MOVES[Phase.ASSESSING_1, "RISK_ASSESSMENT"]
-    monkeypatch.setitem(MOVES, (Phase.ASSESSING_1, "RISK_ASSESSMENT"), row._replace(round=2))
+    step = replace(STEPS["assessment-1"], figures=debate_rules.round_is(2))
+    monkeypatch.setitem(STEPS, "assessment-1", step)  # type: ignore[arg-type]
     table = argued(rounds=0)
     seq = table.say(CRITIC, bodies.assessment(2)).seq
     assert second(table)[0] == (seq, "debate", "1.4")

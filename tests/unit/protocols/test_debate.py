@@ -10,7 +10,7 @@ from moot.protocols.kernel.errors import Consequential, Forbidden, Late, Malform
 from moot.protocols.kernel.officers import Ruling, TimeoutPing
 from moot.protocols.kernel.people import Override
 from moot.protocols.research import messages as m
-from moot.protocols.research.debate_table import BUDGETED, DUTIES, MISSED, Phase
+from moot.protocols.research.debate_table import BUDGETED, Phase
 from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
 from tests.doubles.debating import (
@@ -19,6 +19,7 @@ from tests.doubles.debating import (
     EVOLVER,
     EXPLORER,
     REFEREE,
+    STEP_OF,
     WAYS,
     assess,
     backtest,
@@ -441,7 +442,7 @@ def test_a_concession_ends_the_debate(phase, round):
 @pytest.mark.parametrize("phase", OPEN)
 def test_silence_is_pinged_and_then_ruled_on_at_the_exact_instants(phase):
     table, case_id = reach(phase)
-    duty, state = DUTIES[phase], debate(table, case_id)
+    duty, state = STEP_OF[phase], debate(table, case_id)
     owed = state.owed[0]
     table.until(table.now + duty.within - TICK)
     assert "TIMEOUT_PING" not in table.kinds()
@@ -456,20 +457,20 @@ def test_silence_is_pinged_and_then_ruled_on_at_the_exact_instants(phase):
     table.until(table.now + TICK)
     env = table.log[ping.seq]
     assert env.sent_at == owed.void_at == owed.opened_at + duty.within + duty.grace
-    missed = MISSED[phase]
-    assert (env.body.outcome, env.body.reason, env.body.rule) == missed.decision
+    missed = STEP_OF[phase].missed
+    assert (env.body.outcome, env.body.reason, env.body.rule) == missed.decision(state)
     assert env.body.obligation_id == owed.id
     assert table.effects[env.seq - 1].voided.id == owed.id
-    if missed.to == Phase.ENDED:
+    if missed.move.to == (Phase.ENDED,):
         assert case_id in table.docket.ended
     else:
-        assert debate(table, case_id).phase == missed.to
+        assert (debate(table, case_id).phase,) == missed.move.to
 
 
 @pytest.mark.parametrize("phase", OPEN)
 def test_each_silence_is_written_to_the_reflections_and_to_admin(phase):
     table, case_id = reach(phase)
-    seat = DUTIES[phase].seat
+    seat = STEP_OF[phase].seat
     table.wait(minutes=31)
     entry = table.last("REFLECTION")
     assert (entry.channel, entry.author, entry.body.record.kind) == ("#a-report", REFEREE, "timeout")
@@ -481,7 +482,7 @@ def test_each_silence_is_written_to_the_reflections_and_to_admin(phase):
 @pytest.mark.parametrize("phase", OPEN)
 def test_an_answer_in_the_grace_period_still_counts(phase):
     table, case_id = reach(phase)
-    table.until(table.now + DUTIES[phase].within + DUTIES[phase].grace - TICK)
+    table.until(table.now + STEP_OF[phase].within + STEP_OF[phase].grace - TICK)
     assert table.log[-1].body.type == "TIMEOUT_PING"
     _answer(table, phase)
     assert "RULING" not in table.kinds()
@@ -492,7 +493,7 @@ def test_an_answer_in_the_grace_period_still_counts(phase):
 def test_k5_an_answer_counts_until_the_ruling_stands(phase):
     table, case_id = reach(phase)
     table.wait(minutes=0)
-    table.now += DUTIES[phase].within
+    table.now += STEP_OF[phase].within
     table.officers()
     table.now += timedelta(hours=1) if phase not in BUDGETED else timedelta(minutes=20)
     drafts = [d for d in table.docket.due(table.now) if isinstance(d.body, Ruling)]
@@ -521,9 +522,9 @@ def _answer(table, phase, say=None):
             "STRATEGY_MOVED": bodies.moved(),
             "CAUSAL_RECORD": m.CausalRecord(record=bodies.entry("success")),
             "REFLECTION": m.Reflection(record=bodies.entry()),
-        }[DUTIES[phase].expects[0]],
-    }[DUTIES[phase].seat]()
-    return (say or table.say)(DUTIES[phase].seat, body)
+        }[STEP_OF[phase].expects[0]],
+    }[STEP_OF[phase].seat]()
+    return (say or table.say)(STEP_OF[phase].seat, body)
 
 
 @pytest.mark.parametrize("phase", OPEN)

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.kernel.errors import Consequential, Violation
+from moot.protocols.kernel.steps import check
+from moot.protocols.research.debate_machine import STEPS
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.research.judging import (
     check_backtest,
@@ -116,11 +118,10 @@ def test_a_verdict_leads_where_the_rules_say(
     verdict, final, confidence, alpha, risk, assessed, conservative, flawed, action, elapsed
 ):
     scores = {"alpha_argument_score": alpha, "risk_argument_score": risk}
+    final = final and verdict != "REVISE"
     body = bodies.verdict(verdict, confidence, final=final, next_action=action, **scores)
     reasons = set()
-    if verdict == "REVISE" and final:
-        reasons = {"revise_cap"}
-    elif verdict == "REVISE":
+    if verdict == "REVISE":
         reasons |= {"conservative"} if conservative and confidence < 0.75 else set()
         reasons |= {"cycle_budget"} if elapsed > 115 else set()
     elif verdict == "APPROVE":
@@ -189,10 +190,13 @@ def test_r_f9_an_approval_is_carried_by_its_scores_and_contradicts_nothing(final
 )
 def test_r_f8_a_request_to_revise_says_what_and_until_when(over, field):
     body = bodies.revise_request(**over)
+    step = STEPS["revise-request"]
     if field is None:
+        check(body, step.figures(None, None), step.rule)
         check_request(body)
     else:
         with pytest.raises(Violation) as caught:
+            check(body, step.figures(None, None), step.rule)
             check_request(body)
         assert caught.value.field == field
         assert not isinstance(caught.value, Consequential)
