@@ -1,7 +1,7 @@
 """What a panel says of a decision that was put before it, as the case that waits for it sees it (R-B2, R-D16).
 
-Cases above know of panels only what is here: which of their decisions go before one, the opener's type, and the
-ended child's outcome and verdict.
+Cases above know of panels only the opener, and what is here: which of their decisions go before one, how long they
+wait for it, and the ended child's outcome and verdict.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import REFEREE
+from moot.protocols.kernel.steps import Move, RuleInput, Step
 from moot.protocols.kernel.times import minutes
 
 OPENER: Final = "PANEL_OPENED"
@@ -90,6 +92,35 @@ def check_contract(env: Envelope, subject: str) -> None:
     if not contract_id.startswith(f"{subject}/"):
         why = f"this is judged under a contract {subject}/…, not {contract_id or 'one without an id'}"
         raise Violation("R-P6", why, field="contract.contract_id")
+
+
+def waiting(phase: str, channel: str, rule: str, move: Move) -> Step:
+    """Return the step in which a case waits for its panel, until the Referee ends the wait.
+
+    Args:
+        phase: In which it waits.
+        channel: Where the Referee rules.
+        rule: The ruling that limits the wait.
+        move: What comes then.
+    """
+
+    def ruled(state: CaseState, _given: RuleInput) -> Ruling:
+        """Make the ruling that ends the wait."""
+        return Ruling(
+            obligation_id=None, case_id=state.case_id, outcome="void", reason=LATE, rule=rule, of_seq=None
+        )
+
+    return Step(
+        phase=phase,
+        seat=REFEREE,
+        channel=channel,
+        moves={Ruling: move},
+        missed=None,
+        rule=rule,
+        within=WAIT,
+        grace=NO_GRACE,
+        discharge=ruled,
+    )
 
 
 def wait(case_id: str, env: Envelope, channel: str, name: str = "panel-limit") -> Obligation:

@@ -53,7 +53,7 @@ from moot.protocols.trading import seats as trading_seats
 from moot.protocols.trading import triggers as trading_triggers
 from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book import Book
-from moot.protocols.trading.bridge import FEEDBACK, RECALL
+from moot.protocols.trading.bridge_cases import FEEDBACK, RECALL
 from moot.protocols.trading.deploy import DEPLOYMENT
 from moot.protocols.trading.desk_calendar import DeskCalendar
 from moot.protocols.trading.halt import HALT, check_resume

@@ -11,9 +11,7 @@ from moot.protocols.panel import state as panels
 from moot.protocols.research import architecture_panels
 from moot.protocols.research import architecture_table as architecture
 from moot.protocols.rulebook import CASE_TYPES
-from moot.protocols.trading import bridge, deploy, promotion, session, trade
-
-_BRIDGE: Final = (bridge.ASKED, bridge.FOLLOWING, bridge.ENDED)
+from moot.protocols.trading import session, trade
 
 _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     architecture.KIND: (
@@ -32,25 +30,6 @@ _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     session.KIND: (session.OPEN, session.ENDED),
     trade.KIND: (trade.ORDERING, trade.EXECUTING, trade.CANCELLING, trade.FLATTENING, trade.ENDED),
-    deploy.KIND: (
-        deploy.REVIEWING,
-        deploy.DECIDING,
-        deploy.ESCALATED,
-        deploy.NOTIFYING,
-        deploy.RETURNING,
-        deploy.ENDED,
-    ),
-    promotion.KIND: (
-        promotion.REVIEWING,
-        promotion.DECIDING,
-        promotion.CONVENING,
-        promotion.AWAITING,
-        promotion.MOVING,
-        promotion.NOTIFYING,
-        promotion.ENDED,
-    ),
-    bridge.FEEDBACK_KIND: _BRIDGE,
-    bridge.RECALL_KIND: _BRIDGE,
     panel.KIND: (panels.OPEN, panels.SYNTHESIZING, panels.DECIDED, panels.ABORTED),
 }
 """Kinds that are no machine yet."""

@@ -237,7 +237,8 @@ def ends(outcome: str, **changes: Any) -> Rule:
     return effect
 
 
-def _nothing(_state: Any, _given: RuleInput) -> dict[str, Any]:
+def nothing(_state: Any, _given: RuleInput) -> dict[str, Any]:
+    """Hold an answer to nothing, or show nothing."""
     return {}
 
 
@@ -301,8 +302,8 @@ class Step:
     is_about: Callable[[Any, Message], bool] = _whatever
     asks: Callable[[Any, RuleInput], tuple[str, ...]] | None = None
     name: Callable[[Any, Any], str] | None = None
-    figures: Callable[[Any, RuleInput], Figures] = _nothing
-    brief: Callable[[Any, RuleInput], dict[str, Any]] = _nothing
+    figures: Callable[[Any, RuleInput], Figures] = nothing
+    brief: Callable[[Any, RuleInput], dict[str, Any]] = nothing
     may_see: Callable[[Any, RuleInput], Visibility] = _everything
     applies: Callable[[Any, RuleInput], bool] | None = None
     next_at: Callable[[Any, datetime, datetime | None], datetime | None] | None = None
@@ -388,4 +389,5 @@ def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
         if isinstance(figure, Fields):
             check(given, figure.figures, figure.rule or rule, f"{within}{name}.")
         elif why := figure.why_not(given):
-            raise Violation(figure.rule or rule, why, field=within + name)
+            said = type(body).model_fields[name].serialization_alias or name
+            raise Violation(figure.rule or rule, why, field=within + said)

@@ -104,7 +104,7 @@ def open_alert(given: RuleInput) -> CaseState:
     if (body.level == "HALT") != (body.action_required == "halt_trading"):
         raise Violation("R-B5", "level HALT, and no other, requires halt_trading", field="action_required")
     if body.level == "HALT":
-        return halt.MACHINE.opened(halt.open_halt(given), given)
+        return halt.MACHINE.open(given)
     phase = FIRST[body.level]
     return AlertState(
         case_id=body.alert_id,

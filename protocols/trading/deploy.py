@@ -6,12 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.table import Duty, Missed, check_figures
+from moot.protocols.kernel.machine import Machine, Start
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    Effect,
+    Exactly,
+    Figures,
+    Missed,
+    Move,
+    RuleInput,
+    ends,
+    passes,
+)
+from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import (
     AS_USUAL,
@@ -21,6 +32,7 @@ from moot.protocols.trading.life import (
     RESTS,
     STAGING,
     check_move,
+    move_figures,
     standing_of,
 )
 from moot.protocols.trading.limits import PORTFOLIO
@@ -31,23 +43,13 @@ from moot.protocols.trading.messages import (
     DeployProposal,
     DeployReview,
 )
-from moot.protocols.trading.reviewing import (
-    check_alone,
-    check_form,
-    check_known,
-    check_owed,
-    duty,
-    plain,
-    shown,
-    still_owed,
-)
-from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
+from moot.protocols.trading.reviewing import check_alone, check_known, operators, plain, reviews, shown
 
 KIND: Final = "deployment"
 OPS, BRIDGE = "#b-ops", "#bridge"
 
 REVIEWING, DECIDING, ESCALATED, NOTIFYING = "reviewing", "deciding", "escalated", "notifying"
-RETURNING, ENDED = "returning", "ended"
+RETURNING: Final = "returning"
 
 DEPLOY, DEPLOY_MODIFIED, REJECT, ESCALATE = "DEPLOY", "DEPLOY_MODIFIED", "REJECT", "ESCALATE"
 
@@ -60,26 +62,6 @@ FEEDBACK: Final = {
 }
 """What System A is told of a rejection that no DEPLOY_DECISION gave, by the ruling's reason."""
 
-
-DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
-    REVIEWING: (
-        duty(GUARDIAN, "DEPLOY_REVIEW", OPS, "review"),
-        duty(TRADER, "DEPLOY_REVIEW", OPS, "review"),
-    ),
-    DECIDING: (duty(OPERATOR, "DEPLOY_DECISION", OPS, "decision"),),
-    ESCALATED: (),
-    NOTIFYING: (duty(OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
-    RETURNING: (duty(OPERATOR, "STRATEGY_MOVED", BRIDGE, "return"),),
-}
-"""Who owes what in each phase; the reviews at once and in any order. `escalated` waits for the admin."""
-
-MISSED: Final[Mapping[str, Missed]] = {
-    REVIEWING: Missed(Decision("void", "timeout", "R-B2"), DECIDING),
-    DECIDING: Missed(Decision("ESCALATE", "timeout", "R-B1"), ESCALATED),
-    NOTIFYING: Missed(Decision("void", "timeout", "R-B12"), ENDED),
-    RETURNING: Missed(Decision("void", "timeout", "R-D20"), ENDED),
-}
-"""What silence leads to: a missed review is a disagreement, a missed decision the admin's; a notice only tells."""
 
 AFTER: Final[Mapping[str, str]] = {
     DEPLOY: NOTIFYING,
@@ -204,31 +186,29 @@ class DeploymentState(CaseState):
         )
 
 
-def open_deployment(env: Envelope, context: RuleContext, parent: CaseState | None) -> DeploymentState:
+def open_deployment(given: RuleInput) -> DeploymentState:
     """Open a deployment: Guardian and Trader owe their reviews.
 
     Raises:
         Violation: The strategy does not stand in staging, is deployed already, or its figures are not the log's.
     """
-    body = env.body
-    assert isinstance(body, DeployProposal)
+    env, body, context = given.message, given.body, given.context
     known = standing_of(context, body.strategy_id, STAGING, "4.1")
     if known.is_deployed:
         raise Violation("R-B12", f"{body.strategy_id} is traded on paper already", field="strategy_id")
     check_alone(context, KIND, body.strategy_id)
     check_rested(context, body.strategy_id)
     check_known(body.backtest_metrics, known.backtest, "backtest_metrics", "R-D20")
-    state = DeploymentState(
+    return DeploymentState(
         case_id=body.deployment_id,
         kind=KIND,
         phase=REVIEWING,
-        parent=parent.case_id if parent is not None else None,
+        parent=given.parent.case_id if given.parent is not None else None,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         strategy_id=body.strategy_id,
         proposal=body,
     )
-    return _enter(state, REVIEWING, env)
 
 
 def check_rested(context: RuleContext, strategy_id: str) -> None:
@@ -244,52 +224,10 @@ def check_rested(context: RuleContext, strategy_id: str) -> None:
         raise Violation("R-F7", why, field="strategy_id")
 
 
-def _enter(state: DeploymentState, phase: str, env: Envelope, **changes: Any) -> DeploymentState:
-    if phase == ENDED:
-        decision = changes.get("decision", state.decision)
-        return evolve(state, phase=phase, owed=(), outcome=OUTCOME[decision], **changes)
-    return evolve(
-        state, phase=phase, owed=tuple(d.owed(state.case_id, env) for d in DUTIES[phase]), **changes
-    )
-
-
-def _reviewed(state: DeploymentState, env: Envelope, obligation: Obligation | None = None) -> DeploymentState:
-    """Go on with the other review, or to the decision when both are in or missed."""
-    owed = still_owed(state, env, obligation)
-    return evolve(state, owed=owed) if owed else _enter(state, DECIDING, env)
-
-
-def step(state: DeploymentState, env: Envelope, context: RuleContext) -> DeploymentState:
-    """Apply a message of a seat.
-
-    Raises:
-        Violation: The phase does not allow it, the recommended limit is none (R-F14), the decision is not the table's,
-            or it moves something else.
-    """
-    body = env.body
-    check_owed(state, env, "4.1")
-    if isinstance(body, DeployReview):
-        check_form(env, body, "4.1")
-        _check_limit(body)
-        reviewed = evolve(state, guardian=body) if env.author == GUARDIAN else evolve(state, trader=body)
-        return _reviewed(reviewed, env)
-    if isinstance(body, DeployDecision):
-        check_figures(body, decision_figures(state), "R-B1")
-        if body.decision == REJECT and not (body.feedback or "").strip():
-            raise Violation("R-B1", "a rejection gives System A its feedback", field="feedback")
-        return _enter(
-            state,
-            AFTER[body.decision],
-            env,
-            decision=body.decision,
-            parameters=body.parameters,
-            feedback=body.feedback or "",
-        )
-    if isinstance(body, DeployNotice):
-        check_figures(body, notice_figures(state), "R-B12")
-    else:
-        check_move(env, context, strategy_id=state.strategy_id, from_=STAGING, to=CANDIDATES, feedback="R-B1")
-    return _enter(state, ENDED, env)
+def _reviewed(_state: DeploymentState, given: RuleInput) -> Effect:
+    """Take in a review, under the name of its seat (4.1)."""
+    _check_limit(given.body)
+    return Effect({given.subject: given.body})
 
 
 def _check_limit(review: DeployReview) -> None:
@@ -304,80 +242,130 @@ def _check_limit(review: DeployReview) -> None:
         raise Violation("R-F14", why, field="recommended_position_limit")
 
 
-def decision_figures(state: DeploymentState) -> dict[str, Any]:
+def _decided(_state: DeploymentState, given: RuleInput) -> Effect:
+    """The table's decision, with its parameters (R-B1).
+
+    Raises:
+        Violation: A rejection does not say why.
+    """
+    body = given.body
+    if body.decision == REJECT and not (body.feedback or "").strip():
+        raise Violation("R-B1", "a rejection gives System A its feedback", field="feedback")
+    changes = {"decision": body.decision, "parameters": body.parameters, "feedback": body.feedback or ""}
+    return Effect(changes, to=AFTER[body.decision])
+
+
+def _left_to_the_admin(_state: DeploymentState, _given: RuleInput) -> Effect:
+    """A decision that is missed is the admin's (R-B1)."""
+    return Effect({"decision": ESCALATE})
+
+
+def _by_admin(state: DeploymentState, given: RuleInput) -> Effect:
+    """The admin deploys it as proposed; whatever else it says is no consent (R-B1)."""
+    if given.body.outcome != DEPLOY:
+        return _rejected(state, given)
+    return Effect({"decision": DEPLOY, "parameters": AS_USUAL}, to=NOTIFYING)
+
+
+def _by_admin_modified(state: DeploymentState, _given: RuleInput) -> Effect:
+    """The admin deploys it with the reviewers' limits (R-B1)."""
+    return Effect({"decision": DEPLOY_MODIFIED, "parameters": state.limits()})
+
+
+def _rejected(_state: DeploymentState, given: RuleInput) -> Effect:
+    """An escalation that nobody answers, or that the admin does not agree to, rejects it (R-B1)."""
+    return Effect({"decision": REJECT, "feedback": FEEDBACK[given.body.reason]}, to=RETURNING)
+
+
+def _returned(state: DeploymentState, given: RuleInput) -> Effect:
+    """Back to the candidates, with a word for System A (R-B1, R-D20)."""
+    check_move(given.message, given.context, feedback="R-B1")
+    return _closed(state, given)
+
+
+def _closed(state: DeploymentState, _given: RuleInput) -> Effect:
+    """It ends as it was decided, told or not (R-B12)."""
+    return Effect(outcome=OUTCOME[state.decision])
+
+
+def decision_figures(state: DeploymentState, _given: RuleInput) -> Figures:
     """Return the fields of DEPLOY_DECISION that the table fixes (R-B1)."""
     row = state.row
-    return {"decision": row.decision, "row": row.n, "parameters": state.agreed.model_dump()}
+    return {
+        "decision": Exactly(row.decision),
+        "row": Exactly(row.n),
+        "parameters": Exactly(state.agreed.model_dump()),
+    }
 
 
-def notice_figures(state: DeploymentState) -> dict[str, Any]:
+def notice_figures(state: DeploymentState, _given: RuleInput) -> Figures:
     """Return the fields of DEPLOY_NOTICE that the decision fixes (R-B12)."""
-    return {"action": "STAGE", "strategy_id": state.strategy_id, "to": STAGING}
+    return {"action": Exactly("STAGE"), "strategy_id": Exactly(state.strategy_id), "to": Exactly(STAGING)}
 
 
-def brief(state: DeploymentState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
-    """Show the proposal, the reviews and what the table makes of them."""
-    figures: dict[str, Any] = {
+def return_figures(state: DeploymentState, given: RuleInput) -> Figures:
+    """Return the fields of STRATEGY_MOVED that a rejection fixes (R-D20)."""
+    return move_figures(given.context, state.strategy_id, STAGING, CANDIDATES)
+
+
+def _brief(state: DeploymentState, given: RuleInput) -> dict[str, Any]:
+    """Show the proposal, the reviews and the desk."""
+    return {
         "proposal": state.proposal.model_dump(mode="json"),
         "guardian": plain(state.guardian),
         "trader": plain(state.trader),
+        **shown(state.strategy_id, given.context),
     }
-    if state.phase == DECIDING:
-        figures |= decision_figures(state)
-    elif state.phase == NOTIFYING:
-        figures |= notice_figures(state)
-    elif state.phase == RETURNING:
-        figures |= {"strategy_id": state.strategy_id, "from_": STAGING, "to": CANDIDATES}
-        figures["feedback"] = state.feedback
-    return {**figures, **shown(state.strategy_id, context)}
 
 
-def otherwise(state: DeploymentState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Say what the referee rules when an obligation is missed (R-B1, R-B2)."""
-    return MISSED[state.phase].decision
+def _return_brief(state: DeploymentState, given: RuleInput) -> dict[str, Any]:
+    """Show besides why it was rejected."""
+    return {**_brief(state, given), "feedback": state.feedback}
 
 
-def rule(
-    state: DeploymentState,
-    decision: Decision,
-    env: Envelope,
-    context: RuleContext,
-    obligation: Obligation | None,
-) -> DeploymentState:
-    """Apply a ruling: a missed duty, the end of its escalation, or a human STOP."""
-    if decision.outcome == "stop":
-        return evolve(state, phase=ENDED, owed=(), outcome="stopped")
-    if obligation is None:
-        return _settled(state, decision, env)
-    if state.phase == REVIEWING:
-        return _reviewed(state, env, obligation)
-    if state.phase == DECIDING:
-        return _enter(state, ESCALATED, env, decision=ESCALATE)
-    return _enter(state, ENDED, env)
-
-
-def _settled(state: DeploymentState, decision: Decision, env: Envelope) -> DeploymentState:
-    """Take the admin's decision, or what follows from silence (R-B1)."""
-    if decision.outcome == DEPLOY:
-        is_modified = decision.reason == ADMIN_MODIFIED
-        return _enter(
-            state,
-            NOTIFYING,
-            env,
-            decision=DEPLOY_MODIFIED if is_modified else DEPLOY,
-            parameters=state.limits() if is_modified else AS_USUAL,
-        )
-    return _enter(state, RETURNING, env, decision=REJECT, feedback=FEEDBACK[decision.reason])
-
-
-DEPLOYMENT: Final = CaseType(
+MACHINE: Final = Machine(
     kind=KIND,
-    openers=("DEPLOY_PROPOSAL",),
-    open=open_deployment,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    parent_of=session_of,
-    brief=brief,
     system="B",
+    phases=(REVIEWING, DECIDING, ESCALATED, NOTIFYING, RETURNING),
+    rule="4.1",
+    start={DeployProposal: Start(open_deployment, (REVIEWING,))},
+    steps={
+        "review": reviews(REVIEWING, DeployReview, "4.1", _brief, _reviewed),
+        "decision": operators(
+            DECIDING,
+            OPS,
+            {DeployDecision: Move((NOTIFYING, RETURNING, ESCALATED), _decided)},
+            Missed("R-B1", ESCALATE, Move((ESCALATED,), _left_to_the_admin)),
+            _brief,
+            decision_figures,
+        ),
+        "notice": operators(
+            NOTIFYING,
+            OPS,
+            {DeployNotice: Move((ENDED,), _closed)},
+            Missed("R-B12", "void", Move((ENDED,), _closed)),
+            _brief,
+            notice_figures,
+        ),
+        "return": operators(
+            RETURNING,
+            BRIDGE,
+            {StrategyMoved: Move((ENDED,), _returned)},
+            Missed("R-D20", "void", Move((ENDED,), _closed)),
+            _return_brief,
+            return_figures,
+        ),
+    },
+    rulings={
+        ADMIN: Move((NOTIFYING, RETURNING), _by_admin),
+        ADMIN_MODIFIED: Move((NOTIFYING,), _by_admin_modified),
+        EXPIRED: Move((RETURNING,), _rejected),
+        STOP: Move((ENDED,), ends("stopped")),
+    },
+    dry={REVIEWING: Move((DECIDING,), passes)},
+    idle={ESCALATED: "its escalation ends"},
+    parent_of=session_of,
 )
+"""A missed review is a disagreement, a missed decision the admin's; a notice only tells (R-B1, R-B2, R-B12)."""
+
+DEPLOYMENT: Final = MACHINE.case_type()

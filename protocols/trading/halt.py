@@ -11,10 +11,10 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step, ends
 from moot.protocols.kernel.times import minutes
 from moot.protocols.trading.briefing import desk_brief, session_of
-from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
+from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed, RiskAlert
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR
 
 KIND: Final = "halt"
@@ -96,10 +96,6 @@ def _not_asked(_state: HaltState, _given: RuleInput) -> Effect:
     raise Violation("R-B5", "nobody asked to resume: RESUME comes first")
 
 
-def _confirmed(_state: HaltState, _given: RuleInput) -> Effect:
-    return Effect(outcome=RESUMED)
-
-
 def _confirmed_by_admin(state: HaltState, given: RuleInput) -> Effect:
     """An admin confirms only while the Guardian is silent (R-B13)."""
     if not _is_silent(state, given):
@@ -157,7 +153,10 @@ MACHINE: Final = Machine(
     system="B",
     phases=(HALTED, RESUMING),
     rule="R-B5",
-    start={Halt: Start(open_halt, (HALTED,))},
+    start={
+        Halt: Start(open_halt, (HALTED,)),
+        RiskAlert: Start(open_halt, (HALTED,), through="alert"),
+    },
     steps={
         "resume": Step(
             phase=HALTED,
@@ -176,7 +175,7 @@ MACHINE: Final = Machine(
             phase=RESUMING,
             seat=GUARDIAN,
             channel="#b-risk",
-            moves={ResumeConfirmed: Move((ENDED,), _confirmed)},
+            moves={ResumeConfirmed: Move((ENDED,), ends(RESUMED))},
             missed=Missed("R-B13", "void", Move((HALTED,), _unconfirmed)),
             rule="R-B5",
             within=LIMIT,

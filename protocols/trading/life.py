@@ -13,6 +13,7 @@ from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
+from moot.protocols.kernel.steps import Exactly, Figures
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
 from moot.protocols.research.seats import SYSTEM_A
@@ -359,12 +360,22 @@ def standing_of(context: RuleContext, strategy_id: str, stage: str, rule: str) -
     return known
 
 
+def move_figures(context: RuleContext, strategy_id: str, from_: str, to: str) -> Figures:
+    """Return the fields of a STRATEGY_MOVED that a case fixes which moves one strategy (R-D20)."""
+    life: Life = context.fold_named("life")
+    stands = life.stage_of(strategy_id) or "no store"
+    return {
+        "strategy_id": Exactly(strategy_id, f"{strategy_id} is to be moved"),
+        "from_": Exactly(from_, f"{strategy_id} stands in {stands}"),
+        "to": Exactly(to, f"it is to go to {to}"),
+    }
+
+
 def check_move(
     env: Envelope,
     context: RuleContext,
     *,
     strategy_id: str | None = None,
-    from_: str | None = None,
     to: str | tuple[str, ...] | None = None,
     feedback: str = "",
 ) -> StrategyMoved:
@@ -374,7 +385,6 @@ def check_move(
         env: The message.
         context: The society's folds.
         strategy_id: The strategy that is to be moved, None for any.
-        from_: Where it must come from, None for anywhere.
         to: Where it must go, or the stores among which its author chooses; None for anywhere.
         feedback: The rule by which its `reason` tells System A why the strategy comes back, "" where none does.
 
@@ -394,7 +404,7 @@ def check_move(
     life: Life = context.fold_named("life")
     known = life.strategies.get(body.strategy_id)
     stands = known.stage if known is not None else body.from_
-    if body.from_ != stands or (from_ is not None and stands != from_):
+    if body.from_ != stands:
         raise Violation("R-D20", f"{body.strategy_id} stands in {stands or 'no store'}", field="from")
     if body.to == stands:
         raise Violation("R-D20", f"{body.strategy_id} stands in {stands} already", field="to")

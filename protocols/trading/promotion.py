@@ -10,26 +10,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.table import Duty, check_figures
+from moot.protocols.kernel.machine import Machine, Start
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    Effect,
+    Exactly,
+    Figures,
+    Missed,
+    Move,
+    RuleInput,
+    ends,
+)
+from moot.protocols.kernel.table import check_figures
 from moot.protocols.opinion import (
     BINDING,
-    LATE,
     OFF,
-    OPENER,
     PLACE,
     Opinion,
     check_contract,
     opinion_of,
     say_in,
-    wait,
+    waiting,
 )
+from moot.protocols.panel.messages import PanelOpened
+from moot.protocols.panel.panel import KIND as PANEL
+from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import (
     CANDIDATES,
@@ -40,6 +49,7 @@ from moot.protocols.trading.life import (
     STAGING,
     Standing,
     check_move,
+    move_figures,
     standing_of,
 )
 from moot.protocols.trading.messages import (
@@ -48,21 +58,12 @@ from moot.protocols.trading.messages import (
     PromotionProposal,
     PromotionReview,
 )
-from moot.protocols.trading.reviewing import (
-    check_alone,
-    check_form,
-    check_owed,
-    duty,
-    plain,
-    shown,
-    still_owed,
-)
-from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
+from moot.protocols.trading.reviewing import check_alone, operators, plain, reviews, shown
 
 KIND: Final = "promotion"
 OPS, BRIDGE = "#b-ops", "#bridge"
 
-REVIEWING, DECIDING, MOVING, NOTIFYING, ENDED = "reviewing", "deciding", "moving", "notifying", "ended"
+REVIEWING, DECIDING, MOVING, NOTIFYING = "reviewing", "deciding", "moving", "notifying"
 CONVENING, AWAITING = "convening", "awaiting"
 PROMOTE, EXTEND, REJECT = "PROMOTE", "EXTEND", "REJECT"
 
@@ -71,28 +72,6 @@ CONTRACTS: Final = "strategy"
 
 SHARPE, DRAWDOWN = 0.30, -0.20
 """What reviewers are shown: a promotion wants a Sharpe ratio above, and a drawdown less deep (R-B3)."""
-
-
-DUTIES: Final[Mapping[str, tuple[Duty, ...]]] = {
-    REVIEWING: (
-        duty(GUARDIAN, "PROMOTION_REVIEW", OPS, "review"),
-        duty(TRADER, "PROMOTION_REVIEW", OPS, "review"),
-    ),
-    CONVENING: (duty(OPERATOR, OPENER, PLACE, "panel"),),
-    DECIDING: (duty(OPERATOR, "PROMOTION_DECISION", OPS, "decision"),),
-    MOVING: (duty(OPERATOR, "STRATEGY_MOVED", BRIDGE, "move"),),
-    NOTIFYING: (duty(OPERATOR, "DEPLOY_NOTICE", OPS, "notice"),),
-}
-"""Who owes what in each phase; the reviews at once and in any order. While a panel sits the Referee minds the time."""
-
-MISSED: Final[Mapping[str, Decision]] = {
-    REVIEWING: Decision("void", "timeout", "R-B2"),
-    CONVENING: Decision("void", "timeout", "R-B2"),
-    DECIDING: Decision("void", "timeout", "R-B3"),
-    MOVING: Decision("void", "timeout", "R-D20"),
-    NOTIFYING: Decision("void", "timeout", "R-B12"),
-}
-"""What the referee rules on silence; a missed decision never promotes (see `otherwise`)."""
 
 OUTCOME: Final[Mapping[str, str]] = {PROMOTE: "promoted", EXTEND: EXTENDED, REJECT: REJECTED}
 """How the case ends after a decision."""
@@ -185,14 +164,13 @@ def proposal_figures(known: Standing, context: RuleContext) -> dict[str, Any]:
     return {"paper_trading_metrics": metrics, "days": known.days}
 
 
-def open_promotion(env: Envelope, context: RuleContext, parent: CaseState | None) -> PromotionState:
+def open_promotion(given: RuleInput) -> PromotionState:
     """Open a promotion: Guardian and Trader owe their reviews.
 
     Raises:
         Violation: The strategy is not traded on paper, not for long enough, or its figures are not the log's.
     """
-    body = env.body
-    assert isinstance(body, PromotionProposal)
+    env, body, context = given.message, given.body, given.context
     known = standing_of(context, body.strategy_id, STAGING, "4.3")
     if not known.is_deployed:
         raise Violation("R-B12", f"{body.strategy_id} is not traded on paper", field="strategy_id")
@@ -201,94 +179,53 @@ def open_promotion(env: Envelope, context: RuleContext, parent: CaseState | None
         raise Violation("R-B3", why, field="days")
     check_alone(context, KIND, body.strategy_id)
     check_figures(body, proposal_figures(known, context), "R-B3")
-    state = PromotionState(
+    return PromotionState(
         case_id=body.promotion_id,
         kind=KIND,
         phase=REVIEWING,
-        parent=parent.case_id if parent is not None else None,
+        parent=given.parent.case_id if given.parent is not None else None,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         strategy_id=body.strategy_id,
         proposal=body,
         extensions=known.extensions,
     )
-    return _enter(state, REVIEWING, env)
 
 
-def _enter(state: PromotionState, phase: str, env: Envelope) -> PromotionState:
-    owed = tuple(duty.owed(state.case_id, env) for duty in DUTIES[phase])
-    return evolve(state, phase=phase, owed=owed)
+def _reviewed(_state: PromotionState, given: RuleInput) -> Effect:
+    """Take in a review, under the name of its seat (4.3)."""
+    return Effect({given.subject: given.body})
 
 
-def _end(state: PromotionState, outcome: str) -> PromotionState:
-    return evolve(state, phase=ENDED, owed=(), outcome=outcome)
-
-
-def _decide(state: PromotionState, decision: str, env: Envelope) -> PromotionState:
-    decided = evolve(state, decision=decision)
-    return _end(decided, EXTENDED) if decision == EXTEND else _enter(decided, MOVING, env)
-
-
-def _reviewed(
-    state: PromotionState, env: Envelope, context: RuleContext, obligation: Obligation | None = None
-) -> PromotionState:
-    """Go on with the other review; when both are in or missed, to the panel or to the decision."""
-    owed = still_owed(state, env, obligation)
-    if owed:
-        return evolve(state, owed=owed)
-    say = say_in(context, "promotions")
+def _both_in(state: PromotionState, given: RuleInput) -> Effect:
+    """Both reviews are in, or missed: the Operator decides, or asks a panel where one has a say (4.3, R-B2)."""
+    say = say_in(given.context, "promotions")
     if say == OFF or decided(state) != PROMOTE:
-        return _enter(state, DECIDING, env)
-    return _enter(evolve(state, say=say), CONVENING, env)
+        return Effect(to=DECIDING)
+    return Effect({"say": say}, to=CONVENING)
 
 
-def _judged(state: PromotionState, opinion: Opinion, env: Envelope) -> PromotionState:
-    return _enter(evolve(state, opinion=opinion), DECIDING, env)
+def _convened(_state: PromotionState, given: RuleInput) -> Effect:
+    """A panel sits, under a contract for strategies; the decision waits for it (R-B2, R-P6)."""
+    check_contract(given.message, CONTRACTS)
+    return Effect({"panel_id": given.message.case_id or ""})
 
 
-def step(state: PromotionState, env: Envelope, context: RuleContext) -> PromotionState:
-    """Apply a message of a seat.
-
-    Raises:
-        Violation: The phase does not allow it, the decision is not the table's, or it moves something else.
-    """
-    body = env.body
-    check_owed(state, env, "4.3")
-    if isinstance(body, PromotionReview):
-        check_form(env, body, "4.3")
-        is_guardian = env.author == GUARDIAN
-        state = evolve(state, guardian=body) if is_guardian else evolve(state, trader=body)
-        return _reviewed(state, env, context)
-    if body.type == OPENER:
-        check_contract(env, CONTRACTS)
-        owed = (wait(state.case_id, env, OPS),)
-        return evolve(state, phase=AWAITING, owed=owed, panel_id=env.case_id or "")
-    if isinstance(body, PromotionDecision):
-        check_figures(body, decision_figures(state), "R-B3")
-        return _decide(state, body.decision, env)
-    if isinstance(body, DeployNotice):
-        check_figures(body, notice_figures(state), "R-B12")
-        return _end(state, OUTCOME[state.decision])
-    feedback = "R-B3" if state.decision == REJECT else ""
-    to = TO[state.decision][0]
-    check_move(env, context, strategy_id=state.strategy_id, from_=STAGING, to=to, feedback=feedback)
-    return _enter(state, NOTIFYING, env)
+def _not_convened(_state: PromotionState, _given: RuleInput) -> Effect:
+    """A panel that nobody opens gives no consent (R-B2)."""
+    return Effect({"opinion": Opinion(why="no panel was opened")})
 
 
-def child_ended(
-    state: PromotionState, child: CaseState, env: Envelope, context: RuleContext
-) -> PromotionState:
-    """Take in how the panel ended that the decision waits for; one that comes too late changes nothing."""
-    if state.phase != AWAITING or child.case_id != state.panel_id:
-        return state
-    return _judged(state, opinion_of(child), env)
+def _judged(state: PromotionState, given: RuleInput) -> Effect | None:
+    """The panel that the decision waits for has ended; another one changes nothing (R-B2)."""
+    if given.child.case_id != state.panel_id:
+        return None
+    return Effect({"opinion": opinion_of(given.child)})
 
 
-def discharge(state: PromotionState, obligation: Obligation, context: RuleContext) -> Message:
-    """Make the ruling that ends the wait for a panel."""
-    return Ruling(
-        obligation_id=None, case_id=state.case_id, outcome="void", reason=LATE, rule="R-B2", of_seq=None
-    )
+def _not_judged(state: PromotionState, _given: RuleInput) -> Effect:
+    """A panel that takes too long gives no consent (R-B2)."""
+    return Effect({"opinion": Opinion(state.panel_id, why="the panel took too long")})
 
 
 def decided(state: PromotionState) -> str:
@@ -304,51 +241,6 @@ def decided(state: PromotionState) -> str:
     return REJECT if opinion.rejects else decision_of(row._replace(decision=EXTEND), extensions)
 
 
-def decision_figures(state: PromotionState) -> dict[str, Any]:
-    """Return the fields of PROMOTION_DECISION that are fixed; `extensions` counts this one too (R-B3).
-
-    The row is the one that the reviews match, also where a panel forbids what it says.
-    """
-    decision = decided(state)
-    return {"decision": decision, "row": state.row.n, "extensions": state.extensions + (decision == EXTEND)}
-
-
-def notice_figures(state: PromotionState) -> dict[str, Any]:
-    """Return the fields of DEPLOY_NOTICE that the decision fixes (R-B3)."""
-    to, action = TO[state.decision]
-    return {"action": action, "strategy_id": state.strategy_id, "from_": STAGING, "to": to}
-
-
-def brief(state: PromotionState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
-    """Show the proposal, the criteria, the reviews and what the table makes of them."""
-    figures: dict[str, Any] = {
-        "proposal": state.proposal.model_dump(mode="json"),
-        "criteria": {"sharpe_above": SHARPE, "drawdown_above": DRAWDOWN},
-        "guardian": plain(state.guardian),
-        "trader": plain(state.trader),
-    }
-    if state.say != OFF:
-        opinion = state.opinion
-        figures["panel"] = {"say": state.say, **(opinion.plain() if opinion is not None else {})}
-    if state.phase == DECIDING:
-        figures |= decision_figures(state)
-    elif state.phase == MOVING:
-        figures |= {"strategy_id": state.strategy_id, "from_": STAGING, "to": TO[state.decision][0]}
-    elif state.phase == NOTIFYING:
-        figures |= notice_figures(state)
-    return {**figures, **shown(state.strategy_id, context)}
-
-
-def otherwise(state: PromotionState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Say what the referee rules when an obligation is missed (R-B2, R-B3).
-
-    A missed decision extends where a promotion is to be decided; where a rejection is, it rejects.
-    """
-    if state.phase == DECIDING and _silent_decision(state) == REJECT:
-        return Decision(REJECT, "timeout", "R-B3")
-    return MISSED[state.phase]
-
-
 def _silent_decision(state: PromotionState) -> str:
     decision = decided(state)
     if decision != PROMOTE:
@@ -356,39 +248,133 @@ def _silent_decision(state: PromotionState) -> str:
     return decision_of(state.row._replace(decision=EXTEND), state.extensions)
 
 
-def rule(
-    state: PromotionState,
-    decision: Decision,
-    env: Envelope,
-    context: RuleContext,
-    obligation: Obligation | None,
-) -> PromotionState:
-    """Apply a ruling: a missed duty, a panel that takes too long, or a human STOP."""
-    if decision.outcome == "stop":
-        return _end(state, "stopped")
-    if state.phase == REVIEWING:
-        return _reviewed(state, env, context, obligation)
-    if state.phase == CONVENING:
-        return _judged(state, Opinion(why="no panel was opened"), env)
-    if state.phase == AWAITING:
-        return _judged(state, Opinion(state.panel_id, why="the panel took too long"), env)
-    if state.phase == DECIDING:
-        return _decide(state, _silent_decision(state), env)
-    if state.phase == MOVING and state.decision == PROMOTE:
-        return _end(state, UNMOVED)
-    return _end(state, OUTCOME[state.decision])
+def _ruled_on_silence(state: PromotionState) -> str:
+    """Name what a missed decision is ruled: only a rejection is one by itself (R-B3)."""
+    return REJECT if _silent_decision(state) == REJECT else "void"
 
 
-PROMOTION: Final = CaseType(
+def _decided(_state: PromotionState, given: RuleInput) -> Effect:
+    """The decision that the table, or a binding panel, fixes (R-B3)."""
+    return _on(given.body.decision)
+
+
+def _undecided(state: PromotionState, _given: RuleInput) -> Effect:
+    """Silence extends where a promotion is to be decided; where a rejection is, it rejects (R-B3)."""
+    return _on(_silent_decision(state))
+
+
+def _on(decision: str) -> Effect:
+    changes = {"decision": decision}
+    if decision == EXTEND:
+        return Effect(changes, to=ENDED, outcome=EXTENDED)
+    return Effect(changes, to=MOVING)
+
+
+def _moved(state: PromotionState, given: RuleInput) -> Effect:
+    """To where the decision moves it; System A is told why a rejected one comes back (R-B3, R-D20)."""
+    check_move(given.message, given.context, feedback="R-B3" if state.decision == REJECT else "")
+    return Effect()
+
+
+def _unmoved(state: PromotionState, _given: RuleInput) -> Effect:
+    """Nobody moved it: what was decided stays a decision only (R-D20)."""
+    return Effect(outcome=UNMOVED if state.decision == PROMOTE else OUTCOME[state.decision])
+
+
+def _closed(state: PromotionState, _given: RuleInput) -> Effect:
+    """It ends as it was decided, told or not (R-B12)."""
+    return Effect(outcome=OUTCOME[state.decision])
+
+
+def decision_figures(state: PromotionState, _given: RuleInput) -> Figures:
+    """Return the fields of PROMOTION_DECISION that are fixed; `extensions` counts this one too (R-B3).
+
+    The row is the one that the reviews match, also where a panel forbids what it says.
+    """
+    decision = decided(state)
+    return {
+        "decision": Exactly(decision),
+        "row": Exactly(state.row.n),
+        "extensions": Exactly(state.extensions + (decision == EXTEND)),
+    }
+
+
+def moving_figures(state: PromotionState, given: RuleInput) -> Figures:
+    """Return the fields of STRATEGY_MOVED that the decision fixes (R-D20)."""
+    return move_figures(given.context, state.strategy_id, STAGING, TO[state.decision][0])
+
+
+def notice_figures(state: PromotionState, _given: RuleInput) -> Figures:
+    """Return the fields of DEPLOY_NOTICE that the decision fixes (R-B3)."""
+    to, action = TO[state.decision]
+    return {
+        "action": Exactly(action),
+        "strategy_id": Exactly(state.strategy_id),
+        "from_": Exactly(STAGING),
+        "to": Exactly(to),
+    }
+
+
+def _brief(state: PromotionState, given: RuleInput) -> dict[str, Any]:
+    """Show the proposal, the criteria, the reviews, what a panel says, and the desk."""
+    found: dict[str, Any] = {
+        "proposal": state.proposal.model_dump(mode="json"),
+        "criteria": {"sharpe_above": SHARPE, "drawdown_above": DRAWDOWN},
+        "guardian": plain(state.guardian),
+        "trader": plain(state.trader),
+    }
+    if state.say != OFF:
+        opinion = state.opinion
+        found["panel"] = {"say": state.say, **(opinion.plain() if opinion is not None else {})}
+    return {**found, **shown(state.strategy_id, given.context)}
+
+
+MACHINE: Final = Machine(
     kind=KIND,
-    openers=("PROMOTION_PROPOSAL",),
-    open=open_promotion,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    discharge=discharge,
-    child_ended=child_ended,
-    parent_of=session_of,
-    brief=brief,
     system="B",
+    phases=(REVIEWING, CONVENING, AWAITING, DECIDING, MOVING, NOTIFYING),
+    rule="4.3",
+    start={PromotionProposal: Start(open_promotion, (REVIEWING,))},
+    steps={
+        "review": reviews(REVIEWING, PromotionReview, "4.3", _brief, _reviewed),
+        "panel": operators(
+            CONVENING,
+            PLACE,
+            {PanelOpened: Move((AWAITING,), _convened)},
+            Missed("R-B2", "void", Move((DECIDING,), _not_convened)),
+            _brief,
+        ),
+        "panel-limit": waiting(AWAITING, OPS, "R-B2", Move((DECIDING,), _not_judged)),
+        "decision": operators(
+            DECIDING,
+            OPS,
+            {PromotionDecision: Move((MOVING, ENDED), _decided)},
+            Missed("R-B3", _ruled_on_silence, Move((MOVING, ENDED), _undecided)),
+            _brief,
+            decision_figures,
+        ),
+        "move": operators(
+            MOVING,
+            BRIDGE,
+            {StrategyMoved: Move((NOTIFYING,), _moved)},
+            Missed("R-D20", "void", Move((ENDED,), _unmoved)),
+            _brief,
+            moving_figures,
+        ),
+        "notice": operators(
+            NOTIFYING,
+            OPS,
+            {DeployNotice: Move((ENDED,), _closed)},
+            Missed("R-B12", "void", Move((ENDED,), _closed)),
+            _brief,
+            notice_figures,
+        ),
+    },
+    rulings={STOP: Move((ENDED,), ends("stopped"))},
+    children={(AWAITING, PANEL): Move((DECIDING,), _judged)},
+    dry={REVIEWING: Move((DECIDING, CONVENING), _both_in)},
+    parent_of=session_of,
 )
+"""Reviews, perhaps a panel, a decision, then the move and its notice; silence never promotes (R-B2, R-B3)."""
+
+PROMOTION: Final = MACHINE.case_type()

@@ -2,25 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.table import Duty, illegal
+from moot.protocols.kernel.steps import (
+    Effect,
+    Exactly,
+    Figures,
+    Missed,
+    Move,
+    RuleInput,
+    Step,
+    nothing,
+    passes,
+)
 from moot.protocols.kernel.times import minutes
 from moot.protocols.trading.briefing import desk_brief
-from moot.protocols.trading.messages import DeployReview, PromotionReview
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
+
+LIMIT: Final = minutes(10)
+"""Time for every step of a deliberation, and grace after it (R-B2, R-B4)."""
+
+REVIEWERS: Final = (GUARDIAN, TRADER)
+"""Who reviews what the Operator proposes, at once and in any order."""
 
 
-def duty(seat: Seat, expects: str, channel: str, step: str) -> Duty:
-    """Return a duty with the limits of every step of a deliberation: 10 minutes, and 10 of grace (R-B2, R-B4)."""
-    return Duty(seat, (expects,), channel, minutes(10), minutes(10), step)
+def reviews(
+    phase: str,
+    kind: type[Message],
+    rule: str,
+    brief: Callable[[Any, RuleInput], dict[str, Any]],
+    taken: Callable[[Any, RuleInput], Effect],
+) -> Step:
+    """Return the step in which both review, each in its own form; a review that is missed is void (R-B2).
+
+    Args:
+        phase: In which they do, and which goes on until both reviews are in or missed.
+        kind: The review's class.
+        rule: The spec section that asks for it.
+        brief: What a reviewer is shown.
+        taken: What a review does.
+    """
+    return Step(
+        phase=phase,
+        seat=_itself,
+        channel="#b-ops",
+        moves={kind: Move((phase,), taken)},
+        missed=Missed("R-B2", "void", Move((phase,), passes)),
+        rule=rule,
+        within=LIMIT,
+        grace=LIMIT,
+        subjects=lambda _state: REVIEWERS,
+        figures=_form,
+        brief=brief,
+    )
+
+
+def operators(
+    phase: str,
+    channel: str,
+    moves: Mapping[type[Message], Move],
+    missed: Missed,
+    brief: Callable[[Any, RuleInput], dict[str, Any]],
+    figures: Callable[[Any, RuleInput], Figures] = nothing,
+) -> Step:
+    """Return a step of a deliberation that the Operator owes; who misses it breaks the rule that its figures break."""
+    return Step(
+        phase=phase,
+        seat=OPERATOR,
+        channel=channel,
+        moves=moves,
+        missed=missed,
+        rule=missed.rule,
+        within=LIMIT,
+        grace=LIMIT,
+        figures=figures,
+        brief=brief,
+    )
+
+
+def _itself(reviewer: Seat) -> Seat:
+    return reviewer
+
+
+def _form(_state: CaseState, given: RuleInput) -> Figures:
+    """A reviewer fills its own form (4.1, 4.3)."""
+    reviewer: Seat = given.subject
+    return {"form": Exactly(reviewer, f"the {reviewer} fills the {reviewer}'s form")}
 
 
 def check_alone(context: RuleContext, kind: str, strategy_id: str) -> None:
@@ -43,35 +116,6 @@ def check_known(given: Mapping[str, float], known: Mapping[str, float], field: s
     for name, value in given.items():
         if name in known and known[name] != value:
             raise Violation(rule, f"the log says {known[name]}, the message {value}", field=f"{field}.{name}")
-
-
-def check_form(env: Envelope, body: DeployReview | PromotionReview, rule: str) -> None:
-    """Check that a reviewer fills its own form.
-
-    Raises:
-        Violation: It is the other's.
-    """
-    if body.form != env.author:
-        raise Violation(rule, f"the {env.author} fills the {env.author}'s form", field="form")
-
-
-def still_owed(
-    state: CaseState, env: Envelope, obligation: Obligation | None = None
-) -> tuple[Obligation, ...]:
-    """Return what is owed besides what this message, or the ruling on this obligation, settles."""
-    if obligation is not None:
-        return tuple(o for o in state.owed if o.id != obligation.id)
-    return tuple(o for o in state.owed if not (o.seat == env.author and env.body.type in o.expects))
-
-
-def check_owed(state: CaseState, env: Envelope, rule: str) -> None:
-    """Check that a message is what its author owes in this case.
-
-    Raises:
-        Violation: It is not.
-    """
-    if not any(o.seat == env.author and env.body.type in o.expects for o in state.owed):
-        raise illegal(state, env, rule)
 
 
 def shown(strategy_id: str, context: RuleContext) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from moot.protocols.trading import life
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book import Book
-from moot.protocols.trading.bridge import RECALL
+from moot.protocols.trading.bridge_cases import RECALL
 from moot.protocols.trading.halt import HALT
 from moot.protocols.trading.health import Health
 from moot.protocols.trading.policies import DeskPolicies

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from moot.protocols.kernel import machine
 from moot.protocols.kernel.case import Decision, evolve
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.people import Note
@@ -171,7 +172,7 @@ def test_k11_a_late_fill_that_nobody_makes_owed_to_flatten_is_found(monkeypatch:
 
 
 def test_r_b1_a_decision_that_is_not_the_tables_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(deploy, "check_figures", nothing)
+    monkeypatch.setattr(machine, "check", nothing)
     log = scene("4.1-a-decision-with-other-parameters")
     assert (seq_of(log, "DEPLOY_DECISION"), "desk", "R-B1") in second(log)
 
@@ -303,7 +304,7 @@ def test_r_b1_every_pair_of_reviews_is_decided_as_the_ruling_says() -> None:
 
 
 def test_r_b9_a_second_feedback_in_a_week_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(bridge, "_is_too_early", lambda known, now: False)
+    monkeypatch.setattr(bridge, "is_too_early", lambda known, now: False)
     log = scene("6.1-one-feedback-a-week")
     assert (seq_of(log, "PERFORMANCE_FEEDBACK", 1), "desk", "R-B9") in second(log)
 
@@ -377,8 +378,9 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 @pytest.fixture
 def blind(monkeypatch: Patch) -> None:
     """Let the docket believe every figure."""
-    for module in (session, deploy, promotion):
+    for module in (session, promotion):
         monkeypatch.setattr(module, "check_figures", nothing)
+    monkeypatch.setattr(machine, "check", nothing)
 
 
 @pytest.mark.usefixtures("blind")

@@ -131,7 +131,7 @@ def test_k16_the_window_is_from_the_previous_nominal_instant_to_this_one(side):
     assert (body.window.from_, body.window.to) == (AT - timedelta(days=1), AT)
     window = body.window.model_copy(update={side: getattr(body.window, side) + TICK})
     env = table.say(EVOLVER, body.model_copy(update={"window": window}), owed=owed)
-    assert (beside(table, env).rule, beside(table, env).field) == ("K16", f"window.{side}")
+    assert (beside(table, env).rule, beside(table, env).field) == ("K16", f"window.{side.strip('_')}")
 
 
 def test_k16_of_two_daily_cycles_a_day_no_failure_is_counted_twice():
