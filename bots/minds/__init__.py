@@ -2,6 +2,7 @@
 
 * `mind`: `View` (all a mind is shown, K12), `Reply`, `Mind`.
 * `scripted`: answers from a script, the rest from another mind; for scenes and tests.
+* `generic`: fills any message from what the rules fix of it, and draws the rest within its schema.
 * `simulated`: seeded minds that argue from evidence; the default.
 * `human`: stands in while a person holds the seat; people answer through surfaces.
 

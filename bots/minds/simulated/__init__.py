@@ -7,7 +7,8 @@ Four rooms, one for each kind of work:
     ``panel``    reviewers and synthesizer, and the work that is put before them
 
 What they share:
-    ``mind``        ``SimulatedMind``: one per seat, dispatches by what an obligation expects
+    ``mind``        ``SimulatedMind``: one per seat, dispatches to the tables of the rooms; what is in none of them
+                    is filled from the figures that fix it (``moot.bots.minds.generic``)
     ``tools``       ``SimulatedTools``: prices as of an instant, the market within a day, evidence, the seed
     ``turn``        one obligation with all that its answer needs, computed when asked for
     ``temper``      every constant of behaviour in one dataclass, for tuning by data

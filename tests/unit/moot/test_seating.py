@@ -37,6 +37,7 @@ def settings(*, minds=None, arena=None, panel=None, desk=True):
 
 def seating(scripts=None, **how):
     class Tools:
+        seed = 1
         temper = None
 
     return Seating(settings(**how), 1, scripts or {}, Tools(), None)

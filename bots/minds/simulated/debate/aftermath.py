@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import phrases_evolver as phrases
@@ -12,7 +12,7 @@ from moot.bots.minds.simulated.debate.judgement import weigh
 from moot.bots.minds.simulated.debate.lessons import figures_of
 from moot.bots.minds.simulated.debate.points import objection
 from moot.bots.minds.simulated.debate.transcript import part_of
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
 from moot.bots.tools.backtest import PROFIT_FACTOR_CAP, judge
 from moot.bots.tools.errors import ToolError
@@ -30,6 +30,7 @@ from moot.protocols.research.messages import (
     Split,
     StrategyMoved,
 )
+from moot.protocols.research.seats import EVOLVER
 
 NOT_THE_MARKET = frozenset({"no_assessment", "override", "untestable"})
 """Reasons that teach nothing about an archetype in a market: their records carry no regime (R-D13)."""
@@ -214,3 +215,9 @@ def _test_facts(result: BacktestResult) -> dict[str, str]:
         "trades": str(result.metrics.total_trades),
         "drawdown": percent(result.metrics.max_drawdown),
     }
+
+
+ANSWERS: Final[Answers] = {
+    (EVOLVER, BacktestResult): backtest,
+    (EVOLVER, StrategyMoved): move,
+}

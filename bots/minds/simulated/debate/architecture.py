@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import phrases_architecture as phrases
 from moot.bots.minds.simulated.debate.catalogue import IDEAS, Grade, Idea
 from moot.bots.minds.simulated.debate.needs import Need, causes, idea_of, need_of, severity_of
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import sentence
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.research.messages import (
@@ -19,6 +21,7 @@ from moot.protocols.research.messages import (
     ChangeResponse,
     ProposedChange,
 )
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 
 MOST_PROPOSALS = 3
 PRESSING = 0.08
@@ -223,3 +226,12 @@ def _prompt(turn: Turn, change_id: str, description: str, notes: str) -> str:
     if (panel := turn.view.brief.get("panel")) is not None:
         said.append(f"A panel judged it: {panel['decision'] or 'no decision'} {panel['why']}".rstrip())
     return "\n".join(said)[:MOST_PROMPT]
+
+
+ANSWERS: Final[Answers] = {
+    (EXPLORER, ArchitectureProposal): propose,
+    (CRITIC, ArchitectureCritique): critique,
+    (EXPLORER, ArchitectureRebuttal): rebut,
+    (EVOLVER, ArchitectureVerdict): decide,
+    (EVOLVER, ArenaTask): refine,
+}

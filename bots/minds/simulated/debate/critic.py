@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import phrases_critic as phrases
@@ -12,9 +12,10 @@ from moot.bots.minds.simulated.debate.criteria import CRITERIA, spoken
 from moot.bots.minds.simulated.debate.points import WEAK, grounds, objection
 from moot.bots.minds.simulated.debate.rebuttal import flaw_facts
 from moot.bots.minds.simulated.debate.weighing import Stance, excesses, flaws_of, relieved, stance
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, sentence, two
 from moot.protocols.research.messages import RiskAssessment, RiskScores, ThresholdsAdjusted
+from moot.protocols.research.seats import CRITIC
 
 Round = Literal[1, 2, 3, "revision"]
 
@@ -189,3 +190,9 @@ def adjust(turn: Turn) -> Reply:
     return Reply(
         ThresholdsAdjusted(period=brief["period"], before=dict(brief["before"]), after=dict(brief["after"]))
     )
+
+
+ANSWERS: Final[Answers] = {
+    (CRITIC, RiskAssessment): assess,
+    (CRITIC, ThresholdsAdjusted): adjust,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import phrases_evolver as phrases
@@ -11,7 +11,7 @@ from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.judgement import Decision, Weighed, decide, is_mendable, weigh
 from moot.bots.minds.simulated.debate.points import objection
 from moot.bots.minds.simulated.debate.weighing import quality
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
 from moot.protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
 from moot.protocols.research.messages import (
@@ -21,6 +21,7 @@ from moot.protocols.research.messages import (
     RiskAssessment,
     Verdict,
 )
+from moot.protocols.research.seats import EVOLVER
 
 
 def judge(turn: Turn) -> Reply:
@@ -146,3 +147,11 @@ def _issue(turn: Turn, file: CaseFile, name: str) -> str:
         limit=two(turn.limit(name)),
         basis=objection(name, file, turn.voice),
     )
+
+
+ANSWERS: Final[Answers] = {
+    (EVOLVER, Verdict): judge,
+    (EVOLVER, ExtendDebate): judge,
+    (EVOLVER, FinalVerdict): judge_finally,
+    (EVOLVER, ReviseRequest): request,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Final
 
 from moot.bots.minds.mind import Aside, Reply
 from moot.bots.minds.simulated.debate import phrases_explorer as phrases
@@ -12,13 +13,14 @@ from moot.bots.minds.simulated.debate.lessons import Trial, failing, is_legal, n
 from moot.bots.minds.simulated.debate.repair import changes
 from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
 from moot.bots.minds.simulated.debate.transcript import part_of, spec_of
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, quoted, sentence, two
 from moot.bots.tools.backtest import backtest
 from moot.bots.tools.splits import splits
 from moot.bots.tools.strategies import ARCHETYPES, StrategySpec
 from moot.bots.tools.wording import describe, triggers
 from moot.protocols.research.messages import CycleTrigger, ExpectedTraits, Hypothesis, ResearchNote
+from moot.protocols.research.seats import EXPLORER
 
 RESEARCH = "#a-research"
 LOOKED_UP = 6
@@ -260,3 +262,8 @@ def _note(turn: Turn, plan: Plan, found: list[Candidate]) -> ResearchNote:
         + tuple(sentence(one) for one in _reasons(turn, plan, best)),
         sources=_sources(turn, plan),
     )
+
+
+ANSWERS: Final[Answers] = {
+    (EXPLORER, Hypothesis): hypothesis,
+}

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from moot.bots.minds.mind import Reply
+from moot.bots.minds.simulated.debate import aftermath
 from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.lessons import figures_of
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answer, Answers, Turn
 from moot.bots.minds.simulated.wording import counted, paragraph, sentence, two
 from moot.bots.tools.errors import StrategyError
 from moot.bots.tools.strategies import StrategySpec, validate
 from moot.bots.tools.wording import describe
 from moot.protocols.research.messages import CausalEntry, CausalRecord, Reflection
+from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading.messages import PerformanceFeedback
 
 UNDERPERFORMED: Final = "underperformed_live"
@@ -127,3 +129,15 @@ def _spec(brief: Mapping[str, Any]) -> StrategySpec | None:
     if strategy is None:
         return None
     return StrategySpec(strategy["archetype"], dict(strategy["params"]), tuple(strategy["symbols"]))
+
+
+def _by_case(of_desk: Answer, of_debate: Answer) -> Answer:
+    """Answer about a strategy at the desk in one way, about a debate in another."""
+    return lambda turn: (of_desk if is_live(turn) else of_debate)(turn)
+
+
+ANSWERS: Final[Answers] = {
+    (EVOLVER, CausalRecord): _by_case(record, aftermath.record),
+    (EVOLVER, Reflection): _by_case(reflect, aftermath.reflect),
+    (EVOLVER, PerformanceFeedback): feed_back,
+}

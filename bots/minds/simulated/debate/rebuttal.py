@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import phrases_explorer as phrases
@@ -14,7 +14,7 @@ from moot.bots.minds.simulated.debate.points import answer, point
 from moot.bots.minds.simulated.debate.repair import changes, repair
 from moot.bots.minds.simulated.debate.transcript import part_of
 from moot.bots.minds.simulated.debate.weighing import excesses, flaws_of
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
 from moot.bots.tools.wording import describe
 from moot.protocols.research.messages import (
@@ -26,6 +26,7 @@ from moot.protocols.research.messages import (
     RiskAssessment,
     Strategy,
 )
+from moot.protocols.research.seats import EXPLORER
 
 AnswerRound = Literal[2, 3]
 
@@ -227,3 +228,10 @@ def _unchanged(turn: Turn, strategy: Strategy | None, issues: tuple[str, ...]) -
         strategy=strategy,
         addressed=tuple(Addressed(issue=issue, change=sentence(why)) for issue in issues),
     )
+
+
+ANSWERS: Final[Answers] = {
+    (EXPLORER, Rebuttal): rebut,
+    (EXPLORER, Concede): rebut,
+    (EXPLORER, RevisedHypothesis): revise,
+}

@@ -11,7 +11,7 @@ from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.criteria import listed, spoken
 from moot.bots.minds.simulated.debate.lessons import Trial
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import two
 from moot.bots.tools.strategies import ARCHETYPES
 from moot.protocols.research.calendar import schedule_of
@@ -26,6 +26,7 @@ from moot.protocols.research.messages import (
     TradingFeedback,
     Window,
 )
+from moot.protocols.research.seats import EVOLVER
 
 METRICS_READ: Final = timedelta(days=14)
 """How far back the daily report looks for metrics of a strategy."""
@@ -158,3 +159,10 @@ def commonest(found: Sequence[Trial]) -> str:
     """Name the commonest reason to fail, in words."""
     counts = Counter(t.record.failure_code for t in found if t.record.failure_code)
     return spoken(min(counts, key=lambda name: (-counts[name], name))) if counts else "overfitting"
+
+
+ANSWERS: Final[Answers] = {
+    (EVOLVER, MicroCycleReport): micro,
+    (EVOLVER, PrincipleSynthesis): synthesise,
+    (EVOLVER, DailyReport): daily,
+}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from typing import Final
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.lessons import Trial
 from moot.bots.minds.simulated.debate.reports import best_archetype, commonest, within, worst_archetypes
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import percent, sentence, two
 from moot.protocols.research.messages import (
     MetaReflection,
@@ -18,6 +19,7 @@ from moot.protocols.research.messages import (
     VerdictDistribution,
     WeeklyReport,
 )
+from moot.protocols.research.seats import EVOLVER
 
 FEW, MANY = 0.25, 0.45
 """Shares of approvals outside which a recommendation says so."""
@@ -147,3 +149,10 @@ def direction(turn: Turn) -> str:
     return turn.voice.say(
         phrases.WEEK_BEST, best=spoken(name), passed=str(passed), tried=str(tried), code=code
     )
+
+
+ANSWERS: Final[Answers] = {
+    (EVOLVER, ThresholdReview): review,
+    (EVOLVER, MetaReflection): meta,
+    (EVOLVER, WeeklyReport): weekly,
+}

@@ -12,7 +12,7 @@ from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.desk import phrases_guardian as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, known, spec_of, subject
 from moot.bots.minds.simulated.desk.operator import metric_path
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, percent, sentence, two
 from moot.bots.tools.errors import ToolError
 from moot.bots.tools.strategies import StrategySpec
@@ -20,10 +20,8 @@ from moot.protocols.trading.briefing import measured
 from moot.protocols.trading.limits import LEVELS, LIMITS, PORTFOLIO, Limit, level_of, threshold_of
 from moot.protocols.trading.messages import (
     DeployReview,
-    MetricsRecorded,
     OvernightRiskCheck,
     PromotionReview,
-    Realised,
     RecallFlag,
     ResumeConfirmed,
     RiskAlert,
@@ -31,6 +29,7 @@ from moot.protocols.trading.messages import (
     RiskProjection,
 )
 from moot.protocols.trading.messages.deployments import Recommendation
+from moot.protocols.trading.seats import GUARDIAN
 
 Trend = Literal["increasing", "stable", "accelerating"]
 Assessment = Literal["acceptable", "elevated", "excessive"]
@@ -372,11 +371,18 @@ def confirm(turn: Turn) -> Reply | None:
     return Reply(filled_in(ResumeConfirmed, turn, checks=tuple(map(sentence, checks))))
 
 
-def record(turn: Turn) -> Reply:
-    """Record a strategy's day as the book has it (R-D20)."""
-    return Reply(filled_in(MetricsRecorded, turn, realised=Realised(**turn.view.brief["realised"])))
-
-
 def flag(turn: Turn) -> Reply:
     """Flag a strategy that loses in production (R-B10)."""
     return Reply(filled_in(RecallFlag, turn, session_id=turn.case_id))
+
+
+ANSWERS: Final[Answers] = {
+    (GUARDIAN, RiskCheck): check,
+    (GUARDIAN, OvernightRiskCheck): check_overnight,
+    (GUARDIAN, RiskAlert): alert,
+    (GUARDIAN, RiskProjection): project,
+    (GUARDIAN, DeployReview): review_deployment,
+    (GUARDIAN, PromotionReview): review_promotion,
+    (GUARDIAN, ResumeConfirmed): confirm,
+    (GUARDIAN, RecallFlag): flag,
+}

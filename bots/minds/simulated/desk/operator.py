@@ -10,15 +10,13 @@ from typing import Any, Final
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.desk import phrases_operator as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, subject
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
 from moot.protocols.trading.alert import MONITOR
 from moot.protocols.trading.briefing import measured
 from moot.protocols.trading.hours import trading_at
 from moot.protocols.trading.limits import LIMITS, PORTFOLIO, threshold_of
 from moot.protocols.trading.messages import (
-    CheckNewStrategies,
-    DailyTradingReport,
     Feasibility,
     Halt,
     MarketClose,
@@ -30,9 +28,9 @@ from moot.protocols.trading.messages import (
     RiskProjection,
     TradingDay,
     TradingSummary,
-    WeeklyTradingReport,
 )
 from moot.protocols.trading.messages.risk import Action
+from moot.protocols.trading.seats import GUARDIAN, OPERATOR
 
 LOOKED_BACK: Final = 4
 """So many RISK_CHECKs show where a metric goes."""
@@ -66,11 +64,6 @@ def check_before_open(turn: Turn) -> Reply:
         symbols = counted(len(turn.universe.symbols), "symbol")
         points.append(voice.say(say["prices"], last=last.isoformat(), symbols=symbols))
     return Reply(filled_in(PreMarketCheck, turn, checks=tuple(points)))
-
-
-def look_for_strategies(turn: Turn) -> Reply:
-    """Name the candidates that were not considered yet."""
-    return Reply(filled_in(CheckNewStrategies, turn, found=tuple(turn.view.brief["found"])))
 
 
 def close_books(turn: Turn) -> Reply:
@@ -109,16 +102,6 @@ def summarise(turn: Turn) -> Reply:
     start = f"{day.opens_at:%H:%M} to " if day is not None else "until "
     period = turn.view.brief.get("period") or f"{start}{turn.view.obligation.opened_at:%H:%M} UTC"
     return Reply(filled_in(TradingSummary, turn, period=period))
-
-
-def report_day(turn: Turn) -> Reply:
-    """Report the day as the book has it."""
-    return Reply(filled_in(DailyTradingReport, turn))
-
-
-def report_week(turn: Turn) -> Reply:
-    """Report the week as the book has it."""
-    return Reply(filled_in(WeeklyTradingReport, turn))
 
 
 # ---------------------------------------------------------------- alerts
@@ -218,3 +201,15 @@ def resume(turn: Turn) -> Reply:
 
 def _money(amount: float) -> str:
     return f"${amount:,.2f}"
+
+
+ANSWERS: Final[Answers] = {
+    (OPERATOR, PreMarketCheck): check_before_open,
+    (OPERATOR, MarketClose): close_books,
+    (OPERATOR, TradingSummary): summarise,
+    (OPERATOR, RiskDiscussion): discuss,
+    (OPERATOR, RiskDecision): decide_risk,
+    (OPERATOR, Halt): halt,
+    (GUARDIAN, Halt): halt,
+    (OPERATOR, Resume): resume,
+}

@@ -14,7 +14,7 @@ from moot.bots.minds.simulated.debate.casefile import Pool, open_file
 from moot.bots.minds.simulated.debate.criteria import listed
 from moot.bots.minds.simulated.desk import phrases_operator as phrases
 from moot.bots.minds.simulated.desk.deskfile import filled_in, known, spec_of, subject
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
 from moot.bots.tools.backtest import backtest
 from moot.bots.tools.errors import ToolError
@@ -33,10 +33,10 @@ from moot.protocols.trading.messages import (
     DeployProposal,
     DeskCheck,
     FeedbackResponse,
-    PromotionDecision,
     PromotionProposal,
     RecallRequest,
 )
+from moot.protocols.trading.seats import OPERATOR
 
 RISK_PARAMS: Final = ("target_vol", "allow_short")
 """Parameters that bound a strategy's risk; a candidate without one is not taken over."""
@@ -242,11 +242,6 @@ def propose_promotion(turn: Turn) -> Reply:
     return Reply(filled_in(PromotionProposal, turn, session_id=turn.case_id, strategy_id=subject(turn)))
 
 
-def decide_promotion(turn: Turn) -> Reply:
-    """Decide as the table says (R-B3)."""
-    return Reply(filled_in(PromotionDecision, turn))
-
-
 # ---------------------------------------------------------------- the bridge
 
 
@@ -370,3 +365,14 @@ def request_recall(turn: Turn) -> Reply:
     }
     reason = sentence(turn.voice.say(phrases.RECALLED, **facts))
     return Reply(RecallRequest(strategy_id=subject(turn), reason=reason))
+
+
+ANSWERS: Final[Answers] = {
+    (OPERATOR, StrategyMoved): move,
+    (OPERATOR, DeployProposal): propose_deployment,
+    (OPERATOR, DeployDecision): decide_deployment,
+    (OPERATOR, DeployNotice): notify,
+    (OPERATOR, PromotionProposal): propose_promotion,
+    (OPERATOR, FeedbackResponse): respond,
+    (OPERATOR, RecallRequest): request_recall,
+}

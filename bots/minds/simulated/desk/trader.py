@@ -12,7 +12,7 @@ from moot.bots.desk.signals import Fault, steady, target
 from moot.bots.minds.mind import Aside, Reply
 from moot.bots.minds.simulated.desk import phrases_trader as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, spec_of
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import briefly, percent, sentence
 from moot.bots.tools.strategies import StrategySpec
 from moot.protocols.kernel.officers import Ruling
@@ -28,6 +28,7 @@ from moot.protocols.trading.messages import (
 from moot.protocols.trading.messages.deployments import OrderType
 from moot.protocols.trading.messages.desk import Side
 from moot.protocols.trading.no_order import LEAST_CONFIDENCE, is_edge
+from moot.protocols.trading.seats import TRADER
 from moot.protocols.trading.session_follow import FLATTEN
 
 DESK: Final = "#b-desk"
@@ -383,3 +384,9 @@ def reduce(turn: Turn) -> Reply | None:
             signal_sources=("flatten" if is_late else "reduce_exposure",),
         )
     )
+
+
+ANSWERS: Final[Answers] = {
+    (TRADER, DeskCheck): check,
+    (TRADER, Signal): reduce,
+}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from moot.bots.desk.broker import Ticket, answer, cancel, ends_at
 from moot.bots.minds.mind import Reply, View
 from moot.bots.minds.simulated.debate.transcript import Transcript
 from moot.bots.minds.simulated.desk.deskfile import filled_in
 from moot.bots.minds.simulated.tools import SimulatedTools
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.protocols.trading.messages import Execution, NoOrder, Order
 from moot.protocols.trading.no_order import Facts, most, reason_for
+from moot.protocols.trading.seats import TRADER
 from moot.protocols.trading.trade import CANCELLING
 
 
@@ -76,3 +78,10 @@ def execute(turn: Turn) -> Reply | None:
             fill_after_halt=bool(brief["is_after_halt"]) and found.quantity > 0,
         )
     )
+
+
+ANSWERS: Final[Answers] = {
+    (TRADER, Order): order,
+    (TRADER, NoOrder): order,
+    (TRADER, Execution): execute,
+}

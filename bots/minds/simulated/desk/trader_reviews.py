@@ -10,7 +10,7 @@ from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.desk import phrases_trader as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, known, spec_of
-from moot.bots.minds.simulated.turn import Turn
+from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, percent, sentence, two
 from moot.bots.tools.backtest import backtest
 from moot.bots.tools.errors import ToolError
@@ -18,6 +18,7 @@ from moot.bots.tools.returns import BASIS_POINT
 from moot.bots.tools.splits import splits
 from moot.protocols.trading.messages import DeployReview, Feasibility, PromotionReview
 from moot.protocols.trading.messages.deployments import Recommendation
+from moot.protocols.trading.seats import TRADER
 
 USUAL_DAYS: Final = 20
 """Days whose volume says what is usual."""
@@ -139,3 +140,10 @@ def review_promotion(turn: Turn) -> Reply:
             recommendation=recommendation,
         )
     )
+
+
+ANSWERS: Final[Answers] = {
+    (TRADER, Feasibility): assess,
+    (TRADER, DeployReview): review_deployment,
+    (TRADER, PromotionReview): review_promotion,
+}
