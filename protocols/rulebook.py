@@ -46,7 +46,7 @@ from moot.protocols.research.daily import DAILY
 from moot.protocols.research.debate_machine import DEBATE
 from moot.protocols.research.ledger import Ledger
 from moot.protocols.research.policies import Policies, check_record
-from moot.protocols.trading import life, trade
+from moot.protocols.trading import life, trade_fills
 from moot.protocols.trading import messages as trading_messages
 from moot.protocols.trading import rights as trading_rights
 from moot.protocols.trading import seats as trading_seats
@@ -215,7 +215,7 @@ def rules(viewers: Viewers = Viewers()) -> Rules:  # noqa: B008  # immutable
             "REFLECTION": check_record,
             "CAUSAL_RECORD": check_record,
             "STRATEGY_MOVED": life.check_moved,
-            "EXECUTION": trade.check_execution,
+            "EXECUTION": trade_fills.check_execution,
             "SEAT_TAKEN": tenure.check_taken,
             "SEAT_RELEASED": tenure.check_released,
             "STOP": stop.check_stop,

@@ -11,7 +11,7 @@ from moot.protocols.panel import state as panels
 from moot.protocols.research import architecture_panels
 from moot.protocols.research import architecture_table as architecture
 from moot.protocols.rulebook import CASE_TYPES
-from moot.protocols.trading import session, trade
+from moot.protocols.trading import session
 
 _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
     architecture.KIND: (
@@ -29,7 +29,6 @@ _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
         architecture.ENDED,
     ),
     session.KIND: (session.OPEN, session.ENDED),
-    trade.KIND: (trade.ORDERING, trade.EXECUTING, trade.CANCELLING, trade.FLATTENING, trade.ENDED),
     panel.KIND: (panels.OPEN, panels.SYNTHESIZING, panels.DECIDED, panels.ABORTED),
 }
 """Kinds that are no machine yet."""

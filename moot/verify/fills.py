@@ -15,7 +15,7 @@ from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.trading.messages import Execution, Order
-from moot.protocols.trading.trade import CANCELLING, TradeState
+from moot.protocols.trading.trade_state import CANCELLING, TradeState
 from moot.verify.prices import Prices
 from moot.verify.report import Findings
 

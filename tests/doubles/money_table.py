@@ -28,7 +28,9 @@ from moot.protocols.trading.policies import DeskPolicies
 from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
 from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
 from moot.protocols.trading.seats import TRADER as TRADER_SEAT
-from moot.protocols.trading.trade import TRADE, TradeState, check_execution
+from moot.protocols.trading.trade import TRADE
+from moot.protocols.trading.trade_fills import check_execution
+from moot.protocols.trading.trade_state import TradeState
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table

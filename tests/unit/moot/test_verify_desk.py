@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from moot.protocols.kernel import machine
-from moot.protocols.kernel.case import Decision, evolve
+from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.kernel.steps import ENDED, Effect
 from moot.protocols.trading import (
     alert,
     book_entries,
@@ -27,7 +28,8 @@ from moot.protocols.trading import (
     promotion,
     session,
     session_tracks,
-    trade,
+    trade_fills,
+    trade_orders,
 )
 from moot.protocols.trading import triggers as desk_triggers
 from moot.protocols.trading.limits import Breach
@@ -88,20 +90,20 @@ def nothing(*_args: Any, **_how: Any) -> Any:
 
 
 def test_r_b5_a_signal_and_an_order_that_grow_a_position_while_halted_are_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(trade, "_check_growth", nothing)
+    monkeypatch.setattr(trade_orders, "_check_growth", nothing)
     log = scene("R-B5-no-signal-opens-a-position-while-halted")
     assert [env.body.type for env in log].count("VIOLATION") == 0
     assert second(log) == [(seq_of(log, "SIGNAL", n), "desk", "R-B5") for n in (1, 2)]
 
 
 def test_r_b12_a_signal_of_what_is_not_traded_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(trade, "_check_growth", nothing)
+    monkeypatch.setattr(trade_orders, "_check_growth", nothing)
     found = second(scene("R-B12-only-what-is-traded-gets-a-signal"))
     assert {(invariant, rule) for _, invariant, rule in found} == {("desk", "R-B12")}
 
 
 def test_r_b7_an_order_above_the_limits_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(trade, "check_order", nothing)
+    monkeypatch.setattr(trade_orders, "check_order", nothing)
     log = scene("R-B7-an-order-above-the-limits")
     assert (seq_of(log, "ORDER"), "desk", "R-B7") in second(log)
 
@@ -114,36 +116,40 @@ def test_r_b7_the_fifty_first_trade_of_a_day_is_found(tmp_path: Path, monkeypatc
 
 
 def test_k11_a_fill_after_the_halt_that_does_not_say_so_is_found(monkeypatch: Patch) -> None:
-    real = trade._is_late
+    real = trade_fills._is_late
     log = scene("K11-a-fill-after-the-halt-is-booked-and-flattened")
     assert second(log) == []
-    monkeypatch.setattr(trade, "_is_late", lambda state, book: state.orders == 1 and not real(state, book))
+    monkeypatch.setattr(
+        trade_fills, "_is_late", lambda state, book: state.orders == 1 and not real(state, book)
+    )
     log = scene("K11-a-fill-after-the-halt-says-so")
     assert (seq_of(log, "EXECUTION"), "desk", "K11") in second(log)
 
 
 def test_k11_a_fill_after_the_halt_that_nobody_flattens_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(trade, "_flatten", lambda state, env, late: evolve(state, owed=(), outcome="filled"))
+    monkeypatch.setattr(
+        trade_fills, "_flatten", lambda late, changes: Effect(changes, to=ENDED, outcome="filled")
+    )
     log = scene("K11-a-fill-after-the-halt-is-booked-and-flattened")
     assert [env.body.type for env in log].count("ORDER") == 1
     assert second(log) == [(seq_of(log, "EXECUTION"), "desk", "K11")]
 
 
 def test_r_b5_an_order_that_may_grow_a_position_once_others_are_filled_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(trade, "_check_growth", nothing)
+    monkeypatch.setattr(trade_orders, "_check_growth", nothing)
     log = scene("R-B5-orders-under-way-do-not-sell-the-same-shares-twice")
     assert [env.body.type for env in log].count("VIOLATION") == 0
     assert second(log) == [(seq_of(log, "ORDER", 2), "desk", "R-B5")]
 
 
 def test_r_b7_an_order_that_may_exceed_the_limits_once_others_are_filled_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(trade, "check_order", nothing)
+    monkeypatch.setattr(trade_orders, "check_order", nothing)
     log = scene("R-B7-orders-under-way-count-as-what-they-may-become")
     assert second(log) == [(seq_of(log, "ORDER", 3), "desk", "R-B7")]
 
 
 def test_k11_a_fill_of_no_order_is_found(monkeypatch: Patch) -> None:
-    monkeypatch.setattr(trade, "check_execution", nothing)
+    monkeypatch.setattr(trade_fills, "check_execution", nothing)
     log = scene("K11-a-fill-of-no-order-is-a-violation-and-booked")
     assert second(log) == [(seq_of(log, "EXECUTION"), "desk", "K11")]
 
@@ -152,7 +158,7 @@ LATE = "K11-a-late-fill-after-the-halt-is-flattened"
 
 
 def test_k11_a_late_fill_that_does_not_say_so_is_found(monkeypatch: Patch, tmp_path: Path) -> None:
-    monkeypatch.setattr(trade, "_check_flag", nothing)
+    monkeypatch.setattr(trade_fills, "_check_flag", nothing)
     path = tmp_path / "late.yaml"
     said = (SCENES / f"{LATE}.yaml").read_text()
     path.write_text(said.replace("fill_after_halt: true", "fill_after_halt: false"))

@@ -14,7 +14,7 @@ from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.protocols.trading.messages import Execution, NoOrder, Order
 from moot.protocols.trading.no_order import Facts, most, reason_for
 from moot.protocols.trading.seats import TRADER
-from moot.protocols.trading.trade import CANCELLING
+from moot.protocols.trading.trade_state import CANCELLING
 
 
 def order(turn: Turn) -> Reply:
