@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from moot.protocols.kernel.steps import ENDED
-from moot.protocols.panel import panel
-from moot.protocols.panel import state as panels
 from moot.protocols.research import architecture_panels
 from moot.protocols.research import architecture_table as architecture
 from moot.protocols.rulebook import CASE_TYPES
@@ -29,7 +27,6 @@ _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
         architecture.ENDED,
     ),
     session.KIND: (session.OPEN, session.ENDED),
-    panel.KIND: (panels.OPEN, panels.SYNTHESIZING, panels.DECIDED, panels.ABORTED),
 }
 """Kinds that are no machine yet."""
 

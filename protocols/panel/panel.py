@@ -12,17 +12,18 @@ contract binds end the panel.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Final
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
-from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.case import evolve
 from moot.protocols.kernel.frozen import thaw
+from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.table import illegal
-from moot.protocols.panel import audit
+from moot.protocols.kernel.obligation import NO_GRACE, Visibility
+from moot.protocols.kernel.seats import ORCHESTRATOR
+from moot.protocols.kernel.steps import ENDED, STOP, Missed, Move, Rule, RuleInput, Step
+from moot.protocols.kernel.times import minutes
+from moot.protocols.panel import audit, steps
 from moot.protocols.panel.contract import (
     ROLES,
     ContractError,
@@ -31,7 +32,6 @@ from moot.protocols.panel.contract import (
     contract_from,
     ineligibility,
 )
-from moot.protocols.panel.duties import commit
 from moot.protocols.panel.messages import (
     Lint,
     PanelAborted,
@@ -41,34 +41,41 @@ from moot.protocols.panel.messages import (
     Phase2,
     Synthesis,
 )
-from moot.protocols.panel.state import ABORTED, DECIDED, OPEN, UNUSABLE, PanelState, Reviewer
-from moot.protocols.panel.steps import (
-    abort,
-    committed,
-    contract_of,
-    linted,
-    reviewed,
-    synthesized,
-    when_all_done,
-    with_reviewer,
-)
-from moot.protocols.panel.synthesis import (
-    matrix_of,
-    synthesize,
+from moot.protocols.panel.rights import PLACE
+from moot.protocols.panel.seats import PANEL as SEATED
+from moot.protocols.panel.seats import SYNTHESIZER
+from moot.protocols.panel.state import (
+    ABORTED,
+    COMMITTING,
+    DECIDED,
+    OPEN,
+    REVIEWING,
+    SYNTHESIZING,
+    PanelState,
+    Reviewer,
 )
 
 KIND: Final = "panel"
 
+PHASE1_WITHIN, PHASE2_WITHIN, SYNTHESIS_WITHIN = minutes(30), minutes(60), minutes(10)
+GRACE: Final = minutes(10)
+"""Time for each output; the spec names none."""
 
-def open_panel(env: Envelope, context: RuleContext, parent: CaseState | None) -> PanelState:
+NOTHING: Final[frozenset[str]] = frozenset()
+"""All that a reviewer is shown of the log; what it needs of that stands in its brief. Any message may quote the
+content: a note, an OVERRIDE, the title of another panel, and, after a restart, the reviewer's own outputs."""
+CONCLUSIONS: Final = frozenset({"PHASE2", "SYNTHESIS"})
+"""All that the Synthesizer is shown of the log."""
+
+
+def open_panel(given: RuleInput) -> PanelState:
     """Open a panel: check the contract, then let every reviewer commit, none waiting for another (spec 2, 6)."""
-    body = env.body
-    assert isinstance(body, PanelOpened)
+    env, body = given.message, given.body
     state = PanelState(
         case_id=body.panel_id,
         kind=KIND,
         phase=OPEN,
-        parent=parent.case_id if parent is not None else None,
+        parent=given.parent.case_id if given.parent is not None else None,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         title=body.title,
@@ -81,85 +88,56 @@ def open_panel(env: Envelope, context: RuleContext, parent: CaseState | None) ->
     try:
         contract = contract_from(thaw(body.contract))
     except ContractError as error:
-        return abort(state, env, audit.contract_invalid(str(error)), str(error))
+        return _refused(state, audit.contract_invalid(str(error)), str(error))
     state = evolve(state, contract=contract, baseline=baseline_sha256(contract))
     if (why := ineligibility(contract)) is not None:
-        return abort(state, env, audit.contract_ineligible(why), why)
-    reviewers = tuple([Reviewer(role) for role in ROLES[contract.mode]])
-    state = evolve(state, reviewers=reviewers)
-    return evolve(state, owed=tuple([commit(state, one, env) for one in reviewers]))
+        return _refused(state, audit.contract_ineligible(why), why)
+    return evolve(state, reviewers=tuple([Reviewer(role) for role in ROLES[contract.mode]]))
 
 
-def step(state: PanelState, env: Envelope, context: RuleContext) -> PanelState:
-    """Apply an output of a reviewer or the synthesizer, or what the Orchestrator says of one.
-
-    Raises:
-        Violation: Nobody waits for it.
-    """
-    body = env.body
-    if not any(o.seat == env.author and body.type in o.expects for o in state.owed):
-        raise illegal(state, env, "2")
-    if isinstance(body, Phase1):
-        return committed(state, env, body)
-    if isinstance(body, Phase2):
-        return reviewed(state, env, body)
-    if isinstance(body, Synthesis):
-        return synthesized(state, env, body)
-    if isinstance(body, Lint):
-        return linted(state, env, body)
-    assert isinstance(body, PanelDecided | PanelAborted)
-    return evolve(state, owed=(), outcome=state.phase)
+def _refused(state: PanelState, tag: str, why: str) -> PanelState:
+    return evolve(state, phase=ABORTED, **steps.without_decision(state, tag, why))
 
 
-def otherwise(state: PanelState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Say what the referee rules when an output is missed."""
-    return Decision("void", "timeout", "6" if obligation.expects[0] != "SYNTHESIS" else "8")
+def _roles(state: PanelState) -> tuple[str, ...]:
+    return tuple([one.role for one in state.reviewers])
 
 
-def rule(
-    state: PanelState, decision: Decision, env: Envelope, context: RuleContext, obligation: Obligation | None
-) -> PanelState:
-    """Apply a ruling: a silent reviewer is unusable, a silent synthesizer ends the panel; or a human STOP."""
-    if state.phase in (DECIDED, ABORTED):
-        return state
-    if decision.outcome == "stop":
-        return abort(state, env, "[PANEL-STOPPED]", "an admin stopped it")
-    assert obligation is not None
-    owed = tuple([o for o in state.owed if o.id != obligation.id])
-    if obligation.expects[0] == "SYNTHESIS":
-        return abort(state, env, audit.SYNTHESIS_MISMATCH, "the Synthesizer was silent (timeout)")
-    role = obligation.seat
-    phase = obligation.expects[0].lower()
-    tag = audit.timed_out(role, contract_of(state).contract_id, phase)
-    one = replace(state.reviewer(role), stage=UNUSABLE, verdict=None)
-    state = evolve(state, reviewers=with_reviewer(state, one), owed=owed, tags=(*state.tags, tag))
-    return when_all_done(state, env)
+def _nobody(_state: PanelState) -> tuple[str, ...]:
+    """A Phase 2 follows the lint of a Phase 1, a lint an output."""
+    return ()
 
 
-def discharge(state: PanelState, obligation: Obligation, context: RuleContext) -> Message:
-    """Make what the Orchestrator owes: a lint, the decision, or the abort."""
-    if obligation.expects[0] == "LINT":
-        role = obligation.step.split("-")[1]
-        verdict = state.reviewer(role).verdict
-        assert verdict is not None
-        return Lint(
-            panel_id=state.case_id,
-            role=role,
-            phase=verdict.phase,  # type: ignore[arg-type]
-            attempt=verdict.attempt,
-            is_passed=not verdict.findings,
-            findings=verdict.findings,
-            tag=verdict.tag,
-        )
-    if state.phase == ABORTED:
-        return PanelAborted(panel_id=state.case_id, tag=state.verdict, why=state.why, tags=state.tags)
-    contract = contract_of(state)
-    found = synthesize(
-        contract,
-        matrix_of(contract, state.scores),
-        majority=state.majority,
-        on_none_fired=state.on_none_fired,
+def _sight(role: str, content_ref: str = "") -> Visibility:
+    """Say what a reviewer is shown: its brief, and the content once it has committed (spec 2, K12)."""
+    others = frozenset(seat for seat in SEATED if seat != role)
+    return Visibility(hidden_authors=others, shown_types=NOTHING, has_memory=False, content_ref=content_ref)
+
+
+def _lint(state: PanelState, given: RuleInput) -> Message:
+    """Make the LINT of a reviewer's last output."""
+    verdict = state.reviewer(given.subject).verdict
+    assert verdict is not None
+    return Lint(
+        panel_id=state.case_id,
+        role=given.subject,
+        phase=verdict.phase,  # type: ignore[arg-type]
+        attempt=verdict.attempt,
+        is_passed=not verdict.findings,
+        findings=verdict.findings,
+        tag=verdict.tag,
     )
+
+
+def _lint_name(state: PanelState, role: str) -> str:
+    one = state.reviewer(role)
+    assert one.verdict is not None
+    return f"lint-{role}-{one.verdict.phase}-{one.cycle}-{one.verdict.attempt}"
+
+
+def _decision(state: PanelState, _given: RuleInput) -> Message:
+    """Make PANEL_DECIDED: the decision with all that it follows from (spec 8)."""
+    found = steps.synthesized_from(state)
     return PanelDecided(
         panel_id=state.case_id,
         decision=state.verdict,
@@ -171,45 +149,129 @@ def discharge(state: PanelState, obligation: Obligation, context: RuleContext) -
     )
 
 
-def brief(state: PanelState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
-    """Tell a reviewer the contract and the metadata, in Phase 2 its own commitment too; never the content (spec 2).
+def _abort(state: PanelState, _given: RuleInput) -> Message:
+    """Make PANEL_ABORTED."""
+    return PanelAborted(panel_id=state.case_id, tag=state.verdict, why=state.why, tags=state.tags)
 
-    `said` counts the outputs that the seat has given already of the kind that it owes.
-    """
-    contract = contract_of(state)
-    told_all: dict[str, Any] = {
+
+def _brief(state: PanelState) -> dict[str, Any]:
+    """Tell the contract and the metadata; never the content (spec 2)."""
+    return {
         "subject": state.title,
-        "contract": as_json(contract),
+        "contract": as_json(steps.contract_of(state)),
         "title": state.title,
         "field": state.field,
         "word_count": state.word_count,
     }
-    if obligation.expects[0] == "SYNTHESIS":
-        scores = {role: dict(row) for role, row in state.scores.items()}
-        return {
-            **told_all,
-            "scores": scores,
-            "majority": state.majority,
-            "on_none_fired": state.on_none_fired,
-            "diagnostics": state.diagnostics,
-            "attempt": state.attempt,
-            "said": state.attempt - 1,
-        }
-    one = state.reviewer(obligation.seat)
-    told_all |= {"role": one.role, "cycle": one.cycle, "attempt": one.attempt, "gaps": one.gaps}
-    if obligation.expects[0] == "PHASE2":
-        return {**told_all, "said": one.cycle - 1, "phase1_output": one.commitment}
-    return {**told_all, "said": one.commitments}
 
 
-PANEL: Final = CaseType(
+def _reviewer_brief(state: PanelState, given: RuleInput) -> dict[str, Any]:
+    """Tell a reviewer besides how far it is; `said` counts the outputs of this kind that it has given already."""
+    one = state.reviewer(given.subject)
+    so_far = {"role": one.role, "cycle": one.cycle, "attempt": one.attempt, "gaps": one.gaps}
+    return {**_brief(state), **so_far, "said": one.commitments}
+
+
+def _phase2_brief(state: PanelState, given: RuleInput) -> dict[str, Any]:
+    """Tell a reviewer its own commitment too (spec 2)."""
+    one = state.reviewer(given.subject)
+    return {**_reviewer_brief(state, given), "said": one.cycle - 1, "phase1_output": one.commitment}
+
+
+def _synthesis_brief(state: PanelState, _given: RuleInput) -> dict[str, Any]:
+    """Tell the Synthesizer the scores, and what was wrong with its first synthesis (spec 8)."""
+    return {
+        **_brief(state),
+        "scores": {role: dict(row) for role, row in state.scores.items()},
+        "majority": state.majority,
+        "on_none_fired": state.on_none_fired,
+        "diagnostics": state.diagnostics,
+        "attempt": state.attempt,
+        "said": state.attempt - 1,
+    }
+
+
+def _orchestrator(phase: str, kind: type[Message], move: Move, discharge: Any, **more: Any) -> Step:
+    """Let the Orchestrator say something at once."""
+    return Step(
+        phase=phase,
+        seat=ORCHESTRATOR,
+        channel=PLACE,
+        moves={kind: move},
+        missed=None,
+        rule="2",
+        within=NO_GRACE,
+        grace=NO_GRACE,
+        discharge=discharge,
+        **more,
+    )
+
+
+def _reviewer(kind: type[Message], taken: Rule, within: timedelta, **more: Any) -> Step:
+    """Let a reviewer, which is the subject, give an output."""
+    return Step(
+        phase=OPEN,
+        seat=lambda role: role,
+        channel=PLACE,
+        moves={kind: Move((OPEN,), taken)},
+        missed=Missed("6", "void", Move((OPEN,), steps.silent)),
+        rule="2",
+        within=within,
+        grace=GRACE,
+        **more,
+    )
+
+
+END: Final = Move((ENDED,), steps.told_end)
+
+MACHINE: Final = Machine(
     kind=KIND,
-    openers=("PANEL_OPENED",),
-    open=open_panel,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    discharge=discharge,
+    system="",
+    phases=(OPEN, SYNTHESIZING, DECIDED, ABORTED),
+    rule="2",
+    start={PanelOpened: Start(open_panel, (OPEN, ABORTED))},
+    steps={
+        COMMITTING: _reviewer(
+            Phase1,
+            steps.committed,
+            PHASE1_WITHIN,
+            subjects=_roles,
+            name=lambda state, role: "phase1-{0.cycle}-{0.attempt}".format(state.reviewer(role)),
+            may_see=lambda _state, given: _sight(given.subject),
+            brief=_reviewer_brief,
+        ),
+        REVIEWING: _reviewer(
+            Phase2,
+            steps.reviewed,
+            PHASE2_WITHIN,
+            subjects=_nobody,
+            name=lambda state, role: f"phase2-{state.reviewer(role).cycle}",
+            may_see=lambda state, given: _sight(given.subject, state.content_ref),
+            brief=_phase2_brief,
+        ),
+        "lint": _orchestrator(
+            OPEN, Lint, Move((OPEN,), steps.linted), _lint, subjects=_nobody, name=_lint_name
+        ),
+        "synthesis": Step(
+            phase=SYNTHESIZING,
+            seat=SYNTHESIZER,
+            channel=PLACE,
+            moves={Synthesis: Move((SYNTHESIZING, DECIDED, ABORTED), steps.concluded)},
+            missed=Missed("8", "void", Move((ABORTED,), steps.no_conclusion)),
+            rule="8",
+            within=SYNTHESIS_WITHIN,
+            grace=GRACE,
+            name=lambda state, _subject: f"synthesis-{state.attempt}",
+            may_see=lambda _state, _given: Visibility(shown_types=CONCLUSIONS, has_memory=False),
+            brief=_synthesis_brief,
+        ),
+        "decided": _orchestrator(DECIDED, PanelDecided, END, _decision),
+        "aborted": _orchestrator(ABORTED, PanelAborted, END, _abort),
+    },
+    rulings={STOP: Move((ABORTED,), steps.stopped)},
+    dry={OPEN: Move((SYNTHESIZING, ABORTED), steps.all_done)},
     parent_of=lambda body: body.parent_id or None,  # type: ignore[attr-defined]
-    brief=brief,
 )
+"""A panel: its reviewers are the subjects of `phase1`, `phase2` and `lint`, and walk side by side."""
+
+PANEL: Final = MACHINE.case_type()

@@ -58,7 +58,7 @@ class Rounds(Fold):
             if not isinstance(state, PanelState):
                 continue
             self.ended += 1
-            self.decided += state.phase == DECIDED
+            self.decided += state.outcome == DECIDED
             if name_of(state.verdict) == SHRUNK:
                 self.shrunk += 1
                 self.seqs = (*self.seqs, env.seq)[-MOST_SEQS:]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
-from moot.protocols.kernel.case import evolve
-from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.steps import Effect, Owe, RuleInput
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import Contract, baseline_sha256
-from moot.protocols.panel.duties import commit, conclude, review, said
 from moot.protocols.panel.findings import Finding, cut, told
 from moot.protocols.panel.grammar import one_line
 from moot.protocols.panel.layer1 import inconsistencies
 from moot.protocols.panel.lint_phase1 import lint_phase1
 from moot.protocols.panel.lint_phase2 import MULTI_DISSENT, lint_phase2
-from moot.protocols.panel.messages import Lint, Phase1, Phase2, Synthesis
 from moot.protocols.panel.recompute import RecomputationError, disagreement, recompute
 from moot.protocols.panel.reports import ReportError, parse_report
 from moot.protocols.panel.state import (
@@ -32,17 +29,24 @@ from moot.protocols.panel.state import (
     PanelState,
     Reviewer,
 )
-from moot.protocols.panel.synthesis import NONE_FIRED, SynthesisAborted, matrix_of, predicates, synthesize
+from moot.protocols.panel.synthesis import (
+    NONE_FIRED,
+    Synthesis,
+    SynthesisAborted,
+    matrix_of,
+    predicates,
+    synthesize,
+)
 from moot.protocols.panel.synthesis_text import SynthesisError, parse_synthesis
 
 RESTART: Final = "restart"
 
 
-def committed(state: PanelState, env: Envelope, body: Phase1) -> PanelState:
+def committed(state: PanelState, given: RuleInput) -> Effect:
     """Lint a Phase 1; a first failure is retried with the gaps named, a second ends that reviewer (spec 4)."""
-    one = state.reviewer(env.author)
+    one, text = state.reviewer(given.subject), given.body.text
     contract = contract_of(state)
-    found = lint_phase1(body.text, contract)
+    found = lint_phase1(text, contract)
     findings = tuple(told(found.findings))
     tag, following = audit.ACKNOWLEDGED, REVIEWING
     if findings:
@@ -51,17 +55,17 @@ def committed(state: PanelState, env: Envelope, body: Phase1) -> PanelState:
         following = UNUSABLE if is_last else COMMITTING
     said = one.commitments + 1
     verdict = LintVerdict(1, said, findings, tag, following)
-    kept = "" if findings else body.text
+    kept = "" if findings else text
     return _await_lint(
-        state, env, replace(one, commitments=said, commitment=kept, plan=found.plan, verdict=verdict)
+        state, replace(one, commitments=said, commitment=kept, plan=found.plan, verdict=verdict)
     )
 
 
-def reviewed(state: PanelState, env: Envelope, body: Phase2) -> PanelState:
+def reviewed(state: PanelState, given: RuleInput) -> Effect:
     """Lint a Phase 2; a dissent about several dimensions, and nothing else, is retried, from Phase 1, once (spec 5)."""
-    one = state.reviewer(env.author)
+    one, text = state.reviewer(given.subject), given.body.text
     contract = contract_of(state)
-    found = lint_phase2(body.text, contract, one.plan)
+    found = lint_phase2(text, contract, one.plan)
     report = found.reading
     check, noted = found.check, found.findings
     if report.role is not None and report.role != one.role:
@@ -70,7 +74,7 @@ def reviewed(state: PanelState, env: Envelope, body: Phase2) -> PanelState:
         noted = (*noted, Finding("role", 0, why)) if found.may_restart else (Finding("role", 0, why), *noted)
         check = noted[0].check
     findings = tuple(told(noted))
-    if check is None and (why := _contradiction(body.text, contract)):
+    if check is None and (why := _contradiction(text, contract)):
         check, findings = "layer1", (why,)
     tag, following = "", USABLE
     if check == MULTI_DISSENT:
@@ -85,7 +89,7 @@ def reviewed(state: PanelState, env: Envelope, body: Phase2) -> PanelState:
         dissent=tuple(report.dissent),
         decision=report.decision,
     )
-    return _await_lint(state, env, kept)
+    return _await_lint(state, kept)
 
 
 def _contradiction(text: str, contract: Contract) -> str:
@@ -103,20 +107,15 @@ def _contradiction(text: str, contract: Contract) -> str:
     return f"{what}{found.declared} is declared, and {found.recomputed} follows from the rest of the report"
 
 
-def _await_lint(state: PanelState, env: Envelope, one: Reviewer) -> PanelState:
-    owed = tuple([o for o in state.owed if o.seat != one.role])
-    assert one.verdict is not None
-    name = f"lint-{one.role}-{one.verdict.phase}-{one.cycle}-{one.verdict.attempt}"
-    return evolve(state, reviewers=with_reviewer(state, one), owed=(*owed, said(state, env, "LINT", name)))
+def _await_lint(state: PanelState, one: Reviewer) -> Effect:
+    return Effect({"reviewers": with_reviewer(state, one)}, owe=(Owe("lint", one.role),))
 
 
-def linted(state: PanelState, env: Envelope, body: Lint) -> PanelState:
+def linted(state: PanelState, given: RuleInput) -> Effect:
     """Let a reviewer go where its lint leads."""
-    one = state.reviewer(body.role)
+    one = state.reviewer(given.subject)
     verdict = one.verdict
     assert verdict is not None
-    owed = tuple([o for o in state.owed if o.id != env.obligation_id])
-    tags = (*state.tags, verdict.tag) if verdict.tag else state.tags
     if verdict.next == RESTART:
         # What was found in a Phase 2 tells of the work: a Phase 1 hears nothing of it (spec 2, K12).
         one = Reviewer(one.role, cycle=one.cycle + 1, commitments=one.commitments)
@@ -124,55 +123,83 @@ def linted(state: PanelState, env: Envelope, body: Lint) -> PanelState:
         one = replace(one, attempt=one.attempt + 1, gaps=verdict.findings, verdict=None)
     else:
         one = replace(one, stage=verdict.next, gaps=(), verdict=None)
-    state = evolve(state, reviewers=with_reviewer(state, one), owed=owed, tags=tags)
-    if one.stage == COMMITTING:
-        return evolve(state, owed=(*owed, commit(state, one, env)))
-    if one.stage == REVIEWING:
-        return evolve(state, owed=(*owed, review(state, one, env)))
-    return when_all_done(state, env)
+    tags = (*state.tags, verdict.tag) if verdict.tag else state.tags
+    return Effect(
+        {"reviewers": with_reviewer(state, one), "tags": tags},
+        owe=() if one.is_done else (Owe(one.stage, one.role),),
+    )
 
 
-def when_all_done(state: PanelState, env: Envelope) -> PanelState:
+def silent(state: PanelState, given: RuleInput) -> Effect:
+    """A silent reviewer is unusable (spec 6)."""
+    one = state.reviewer(given.subject)
+    tag = audit.timed_out(one.role, contract_of(state).contract_id, one.stage)
+    one = replace(one, stage=UNUSABLE, verdict=None)
+    return Effect({"reviewers": with_reviewer(state, one), "tags": (*state.tags, tag)})
+
+
+def all_done(state: PanelState, _given: RuleInput) -> Effect:
     """Go on once nothing more is to come: synthesize, or abort a panel that has shrunk (spec 6)."""
-    if not all(one.is_done for one in state.reviewers):
-        return state
     contract = contract_of(state)
     usable = len(state.scores)
     if usable < contract.panel_size:
         why = f"{usable} of {contract.panel_size} reviewers are usable"
-        return abort(state, env, audit.panel_shrunk(usable, contract.panel_size), why)
+        return abort(state, audit.panel_shrunk(usable, contract.panel_size), why)
     try:
-        found = synthesize(
-            contract,
-            matrix_of(contract, state.scores),
-            majority=state.majority,
-            on_none_fired=state.on_none_fired,
-        )
+        found = synthesized_from(state)
     except SynthesisAborted as aborted:
-        return abort(state, env, aborted.tag, aborted.why)
+        return abort(state, aborted.tag, aborted.why)
     if found.editorial_decision is None:
-        return abort(state, env, NONE_FIRED, "no condition fired, and this panel does not decide then")
-    state = evolve(state, phase=SYNTHESIZING, tags=(*state.tags, *found.tags))
-    return evolve(state, owed=(conclude(state, env),))
+        return abort(state, NONE_FIRED, "no condition fired, and this panel does not decide then")
+    return Effect({"tags": (*state.tags, *found.tags)}, SYNTHESIZING)
 
 
-def synthesized(state: PanelState, env: Envelope, body: Synthesis) -> PanelState:
+def synthesized_from(state: PanelState) -> Synthesis:
+    """Return what follows from the scores (spec 8).
+
+    Raises:
+        SynthesisAborted: Nothing does.
+    """
+    contract = contract_of(state)
+    return synthesize(
+        contract,
+        matrix_of(contract, state.scores),
+        majority=state.majority,
+        on_none_fired=state.on_none_fired,
+    )
+
+
+def concluded(state: PanelState, given: RuleInput) -> Effect:
     """Recompute a synthesis; one that differs is asked for once more, with what was wrong (spec 8)."""
-    if baseline_sha256(contract_of(state)) != state.baseline:
+    contract = contract_of(state)
+    if baseline_sha256(contract) != state.baseline:
         why = "the contract's baseline fields changed while the panel sat"
-        return abort(state, env, audit.contract_invalid(why), why)
-    problem = _difference(state, body.text)
+        return abort(state, audit.contract_invalid(why), why)
+    problem = _difference(state, given.body.text)
     if problem is None:
-        contract = contract_of(state)
         decision = recompute(
             contract, state.scores, majority=state.majority, on_none_fired=state.on_none_fired
         ).decision
-        end = evolve(state, phase=DECIDED, verdict=decision or "")
-        return evolve(end, owed=(said(state, env, "PANEL_DECIDED", "decided"),))
+        return Effect({"verdict": decision or ""}, DECIDED)
     if state.attempt == ATTEMPTS:
-        return abort(state, env, audit.SYNTHESIS_MISMATCH, problem)
-    again = evolve(state, attempt=state.attempt + 1, diagnostics=problem)
-    return evolve(again, owed=(conclude(again, env),))
+        return abort(state, audit.SYNTHESIS_MISMATCH, problem)
+    again = {"attempt": state.attempt + 1, "diagnostics": problem}
+    return Effect(again, SYNTHESIZING, owe=(Owe("synthesis"),))
+
+
+def no_conclusion(state: PanelState, _given: RuleInput) -> Effect:
+    """A silent Synthesizer ends the panel (spec 8)."""
+    return abort(state, audit.SYNTHESIS_MISMATCH, "the Synthesizer was silent (timeout)")
+
+
+def stopped(state: PanelState, _given: RuleInput) -> Effect | None:
+    """A human STOP aborts a panel; one that knows its end already is over."""
+    return None if state.verdict else abort(state, "[PANEL-STOPPED]", "an admin stopped it")
+
+
+def told_end(state: PanelState, _given: RuleInput) -> Effect:
+    """The Orchestrator's word ends the panel."""
+    return Effect(outcome=state.phase)
 
 
 def _difference(state: PanelState, text: str) -> str | None:
@@ -186,10 +213,14 @@ def _difference(state: PanelState, text: str) -> str | None:
     return disagreement(found, said.fired, said.decision)
 
 
-def abort(state: PanelState, env: Envelope, tag: str, why: str) -> PanelState:
+def abort(state: PanelState, tag: str, why: str) -> Effect:
     """End without a decision; the tag says why (spec 11)."""
-    end = evolve(state, phase=ABORTED, verdict=tag, why=cut(why), tags=(*state.tags, tag))
-    return evolve(end, owed=(said(state, env, "PANEL_ABORTED", "aborted"),))
+    return Effect(without_decision(state, tag, why), ABORTED)
+
+
+def without_decision(state: PanelState, tag: str, why: str) -> dict[str, Any]:
+    """Return what an end without a decision changes."""
+    return {"verdict": tag, "why": cut(why), "tags": (*state.tags, tag)}
 
 
 def with_reviewer(state: PanelState, one: Reviewer) -> tuple[Reviewer, ...]:

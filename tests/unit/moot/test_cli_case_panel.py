@@ -52,7 +52,7 @@ def test_a_panel_is_its_matrix_its_conditions_its_dissent_and_its_decision(decid
 def test_a_panel_as_data_has_matrix_arithmetic_and_tags_beside_the_transcript(decided: Path) -> None:
     found = data("case", decided, "panel")
 
-    assert (found["kind"], found["phase"], found["outcome"]) == ("panel", "decided", "decided")
+    assert (found["kind"], found["phase"], found["outcome"]) == ("panel", "ended", "decided")
     panel = found["panel"]
     assert panel["matrix"]["D4"] == {
         "eic": "block", "methodology": "pass", "domain": "pass", "perspective": "pass", "da": "pass"

@@ -3,8 +3,10 @@
 import re
 from pathlib import Path
 
+from moot.protocols.kernel.machine import rows
+from moot.protocols.kernel.steps import ENDED
 from moot.protocols.kernel.times import minutes
-from moot.protocols.panel import audit, duties, state
+from moot.protocols.panel import audit, panel, state
 from moot.protocols.panel.synthesis import NONE_FIRED
 
 ROOT = Path(__file__).parents[3]
@@ -14,13 +16,16 @@ UNNAMED = {"__init__", "messages", "rights", "findings"}
 """Modules whose names say all there is to say."""
 
 
-def test_the_diagram_has_every_phase_of_the_state_and_no_other():
+def test_the_diagram_has_every_step_of_the_machine_and_no_other():
     drawn = re.findall(r"^    (\S+) --> (\S+?)(?::.*)?$", PAGE, re.MULTILINE)
-    assert {name for pair in drawn for name in pair} - {"[*]"} == {
-        state.OPEN, state.SYNTHESIZING, state.DECIDED, state.ABORTED
-    }  # fmt: skip
-    assert {after for before, after in drawn if before == "[*]"} == {state.OPEN, state.ABORTED}
-    assert {before for before, after in drawn if after == "[*]"} == {state.DECIDED, state.ABORTED}
+    starts = {("[*]", phase) for start in panel.MACHINE.start.values() for phase in start.phases}
+    steps = {
+        (row.phase, "[*]" if to == ENDED else to)
+        for row in rows(panel.MACHINE)
+        if row.phase
+        for to in row.move.to
+    }
+    assert set(drawn) == (starts | steps) - {(state.OPEN, state.OPEN)}
 
 
 def test_every_module_of_the_package_has_its_place_among_the_parts():
@@ -35,8 +40,8 @@ def test_every_path_that_the_page_names_is_there():
 
 
 def test_the_time_limits_are_those_of_the_duties():
-    assert (minutes(30), minutes(60)) == (duties.PHASE1_WITHIN, duties.PHASE2_WITHIN)
-    assert (minutes(10), minutes(10)) == (duties.SYNTHESIS_WITHIN, duties.GRACE)
+    assert (minutes(30), minutes(60)) == (panel.PHASE1_WITHIN, panel.PHASE2_WITHIN)
+    assert (minutes(10), minutes(10)) == (panel.SYNTHESIS_WITHIN, panel.GRACE)
     assert "| PHASE1 | 30 min and 10 |" in PAGE and "| PHASE2 | 60 min and 10 |" in PAGE
     assert "The Synthesizer has 10 minutes and 10" in PAGE
 
