@@ -1,4 +1,4 @@
-"""A second opinion on debates, escalations and the desk, from the raw messages, beside the docket's.
+"""A second opinion on debates and the desk, from the raw messages, beside the docket's.
 
 What looks like a breach is a suspicion until the slack is over, or many messages came: a VIOLATION beside it
 takes it back, and takes the message out of what its case amounts to (K10). What stays is a finding.
@@ -17,7 +17,6 @@ from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings, Invariant
 from moot.verify.second_debate import Breach, Debate, Event
 from moot.verify.second_desk import DESK_TYPES, Desk
-from moot.verify.second_escalation import TYPES, Escalations
 
 NOTHING: Final = timedelta(0)
 CYCLES_KEPT: Final = 10_000
@@ -48,7 +47,7 @@ class Running:
 
 
 class SecondOpinion:
-    """Follows debates, escalations and the desk by their raw messages."""
+    """Follows debates and the desk by their raw messages."""
 
     def __init__(self, findings: Findings) -> None:
         """Start with no case."""
@@ -56,7 +55,6 @@ class SecondOpinion:
         self._suspicions: dict[int, Suspicion] = {}
         self._cycles: dict[str, datetime] = {}
         self._debates: dict[str, Running] = {}
-        self._escalations = Escalations()
         self._desk = Desk(findings)
         self._over: dict[str, int] = {}
         self._closing: deque[tuple[datetime, str]] = deque()
@@ -128,9 +126,6 @@ class SecondOpinion:
         self._suspicions.pop(seq, None)
         self._desk.strike(seq)
         case_id = env.case_id or ""
-        instead = self._escalations.strike(case_id, seq)
-        if instead is not None:
-            self._suspicions.pop(instead, None)
         running = self._debates.get(case_id)
         if running is None:
             return
@@ -201,13 +196,6 @@ class SecondOpinion:
                 self._over[case_id] = running.debate.ended_seq
                 del self._debates[case_id]
 
-    # ------------------------------------------------------------ escalations
-
-    def _escalation(self, env: Envelope, body: Any, is_void: bool) -> None:
-        breach = self._escalations.take(env, self._up(env), is_void=is_void)
-        if breach is not None:
-            self._suspect(env, "escalation", breach)
-
     def _mode(self, env: Envelope, body: Any, is_void: bool) -> None:
         if body.system == "A":
             self._conservative = body.mode == "conservative"
@@ -222,7 +210,6 @@ _HANDLERS: Final[dict[str, Any]] = {
     "HYPOTHESIS": SecondOpinion._opened,
     "OVERRIDE": SecondOpinion._overrides,
     "MODE_CHANGED": SecondOpinion._mode,
-    **dict.fromkeys(TYPES, SecondOpinion._escalation),
     **dict.fromkeys(
         (
             "RISK_ASSESSMENT",

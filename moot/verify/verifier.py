@@ -18,6 +18,8 @@ from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.rulebook import rules
 from moot.verify.ahead import Ahead
 from moot.verify.anchored import Anchored
+from moot.verify.audit.panels import Panels
+from moot.verify.audit.runs import Runs
 from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
@@ -27,12 +29,10 @@ from moot.verify.hearsay import Hearsay
 from moot.verify.lifecycle import Lifecycle
 from moot.verify.officers import Officers
 from moot.verify.order import Order, Place
-from moot.verify.panels import Panels
 from moot.verify.prefetch import Prefetch, processors
 from moot.verify.principles import LESSONS, Principles
 from moot.verify.reading import Read
 from moot.verify.report import MAX_FINDINGS, Findings, Report
-from moot.verify.runs import Runs
 from moot.verify.second_opinion import SecondOpinion
 from moot.verify.secrecy import Secrecy
 from moot.verify.tally import Tally

@@ -9,10 +9,9 @@ from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import as_json
 from moot.protocols.panel.seats import METHODOLOGY
-from moot.verify.panels import Panels
+from moot.verify.audit.panels import Panels
 from moot.verify.report import Findings
-from moot.verify.second_panel import SecondPanel
-from tests.doubles.panel_samples import FOCUS, FULL, report, synthesis
+from tests.doubles.panel_samples import FOCUS, FULL, report
 from tests.doubles.panel_table import PanelTable
 from tests.doubles.tampering import alterations, judged, read, rehashed, stripped
 
@@ -237,91 +236,34 @@ def set_to(**fields):
 
 
 CASES = [
-    ("decided", "PHASE1", set_to(text="hm"), 0, "4",
-     "Phase 1 of eic is told to have passed, and its text does not pass"),
-    ("decided", "PHASE2", set_to(text=report("eic", {"D1": "block"}, contract=FOCUS)), 0, "8",
-     "do not pass: [PANEL-SYNTH"),
-    ("decided", "PHASE2", set_to(text="hm"), 1, "5", "Phase 2 of methodology is told to have passed"),
-    ("shrunk by a malformed report", "PHASE2", set_to(text=report("eic", contract=FOCUS)), 1, "5",
-     "Phase 2 of eic is told to have failed, and its text passes"),
-    ("decided", "SYNTHESIS", set_to(text=synthesis({"eic": {"D1": "block"}}, FOCUS)), 0, "8",
-     "its reports and its synthesis do not pass: [PANEL-SYNTHESIS-MISMATCH"),
-    ("decided", "PANEL_DECIDED", set_to(decision="editorial_decision=reject"), 0, "8",
-     "editorial_decision=reject is told"),
-    ("decided", "PANEL_DECIDED", set_to(fired_conditions=["F1"]), 0, "8", "fired_conditions: ['F1'] is told"),
-    ("decided", "PANEL_DECIDED", set_to(matrix={}), 0, "8", "matrix: {} is told"),
-    ("decided", "PANEL_DECIDED", set_to(arithmetic=[]), 0, "8", "arithmetic: [] is told"),
-    ("decided", "PANEL_DECIDED", set_to(baseline_sha256="0" * 64), 0, "3", "baseline_sha256 is not that"),
-    ("decided", "PANEL_DECIDED", set_to(tags=[]), 0, "11", "its tags are not those of its outputs"),
-    ("none fired", "PANEL_OPENED", set_to(on_none_fired="abort"), 0, "8", "it was decided after 0 syntheses"),
-    ("none fired", "PANEL_DECIDED", lambda body: body["tags"].pop(), 0, "11", "[NO-CONDITION-FIRED]"),
-    ("none fired, aborted", "PANEL_OPENED", set_to(on_none_fired="accept"), 0, "11", "it was to accept then"),
-    ("full", "PANEL_OPENED", lambda body: body["contract"]["acceptance_dimensions"][0].update(description="x"), 0, "3",
-     "baseline_sha256"),
-    ("shrunk by a malformed report", "PANEL_ABORTED", set_to(tag="[PANEL-SHRUNK: usable=0, panel_size=2]"), 0, "6",
-     "1 of 2 reviewers are usable"),
-    ("uncommitted", "PANEL_ABORTED", set_to(tag="[SYNTHESIS-MISMATCH]"), 0, "11", "that is [PANEL-SHRUNK]"),
-    ("mismatched", "PANEL_ABORTED", set_to(tag="[NO-CONDITION-FIRED]"), 0, "11", "it was to accept then"),
-    ("unsynthesized", "PANEL_ABORTED", set_to(tag="[CONTRACT-INVALID: x]"), 0, "11", "nothing in it deserves that"),
-    ("unreadable", "PANEL_ABORTED", set_to(tag="[SYNTHESIS-MISMATCH]"), 0, "11", "it could not synthesize"),
-    ("unsynthesized", "PANEL_ABORTED", set_to(tag="[PANEL-STOPPED]"), 0, "11", "nobody stopped it"),
-    ("invalid", "PANEL_ABORTED", set_to(tag="[PANEL-STOPPED]"), 0, "3", "its contract deserves [CONTRACT-INVALID]"),
-    ("ineligible", "PANEL_ABORTED", set_to(tag="[PANEL-STOPPED]"), 0, "3",
-     "its contract deserves [CONTRACT-INELIGIBLE]"),
-    ("retried", "LINT", set_to(is_passed=True), 0, "4", "Phase 1 of eic is told to have passed"),
-    ("uncommitted", "LINT", set_to(tag=""), -1, "11", "Phase 1 of eic is told with no tag, not [PROTOCOL-VIOLATION"),
-    ("silent in phase 1", "PANEL_ABORTED", lambda body: body["tags"].pop(0), 0, "11", "its tags are not those"),
-]  # fmt: skip
+    ("decided", "PHASE1", 0, set_to(text="hm")),
+]
+
+HIDE = pytest.mark.parametrize("hide", [rehashed, stripped], ids=["rehashed", "stripped"])
 
 
-@pytest.mark.parametrize(("name", "kind", "change", "n", "rule", "says"), CASES)
-def test_what_does_not_lead_to_the_panels_end_is_found_at_its_end(name, kind, change, n, rule, says):
+@HIDE
+@pytest.mark.parametrize(("name", "kind", "n", "change"), CASES)
+def test_what_does_not_lead_to_the_panels_end_is_found(name, kind, n, change, hide):
     table = PANELS[name]()
-    found = panel_findings(altered(table, kind, change, n))
+    lines = altered(table, kind, change, n)
+    at = next(one["seq"] for one, was in zip(lines, lines_of(table), strict=True) if one != was)
+    found = {one.seq for one in judged(hide(lines), max_findings=60).findings}
     end = next(e.seq for e in reversed(table.log) if e.body.type in ("PANEL_DECIDED", "PANEL_ABORTED"))
-    assert any(seq == end and got == rule and says in why for seq, got, why in found), found
+    assert any(at <= seq <= end for seq in found), found
 
 
-def test_2_a_review_before_the_lint_of_its_phase_1_is_found():
-    table = decided()
-    lines = lines_of(table)
+@HIDE
+def test_2_a_review_before_the_lint_of_its_phase_1_is_found(hide):
+    lines = lines_of(decided())
     lint = next(n for n, line in enumerate(lines) if line["body"]["type"] == "LINT")
     swapped = [*lines[:lint], lines[lint + 1], lines[lint], *lines[lint + 2 :]]
-    for n, line in enumerate(swapped, 1):
-        swapped[n - 1] = {**line, "seq": n}
-    found = panel_findings(swapped)
-    assert any(
-        rule == "2" and why.startswith("eic reviews with message 4, and no LINT") for _, rule, why in found
-    )
+    found = judged(hide([{**line, "seq": n} for n, line in enumerate(swapped, 1)])).findings
+    assert lint + 1 in {one.seq for one in found}, found
 
 
-def doubts(table, *more, at=-1):
-    """Judge a panel's messages again, with copies of some of them put in before a place."""
-    said = [env for env in table.log if env.case_id == table.panel_id]
-    said[at:at] = [said[n] for n in more]
-    return [f"{one.rule}: {one.why}" for one in SecondPanel(said).judge()]
-
-
-def test_2_who_is_usable_does_not_commit_itself_again():
-    table = decided()
-    assert doubts(table) == []
-    assert "2: eic commits itself again, and nothing more is to come from it" in doubts(table, 1)
-
-
-def test_4_and_5_the_outputs_of_a_reviewer_are_counted():
-    table = restarted()
-    first, review = (
-        next(n for n, env in enumerate(table.log[1:]) if env.body.type == kind)
-        for kind in ("PHASE1", "PHASE2")
-    )
-    assert doubts(table) == []
-    assert any(
-        one.startswith("4: eic has 5 outputs of Phase 1") for one in doubts(table, first, first, first)
-    )
-    assert any(one.startswith("5: eic has 3 outputs of Phase 2") for one in doubts(table, review))
-
-
-def test_6_a_decision_without_every_reviewer_is_found_though_its_lints_are_told_as_they_are():
+@HIDE
+def test_6_a_decision_without_every_reviewer_is_found_though_its_lints_are_told_as_they_are(hide):
     table = decided()
     lines = altered(table, "PHASE2", set_to(text="hm"))
     tag = audit.phase2_failed("eic", FOCUS.contract_id, "role")
@@ -330,29 +272,16 @@ def test_6_a_decision_without_every_reviewer_is_found_though_its_lints_are_told_
     )
     lines[lint] = copy.deepcopy(lines[lint])
     lines[lint]["body"].update(is_passed=False, tag=tag, findings=["x"])
-    found = panel_findings(lines)
-    assert [(rule, why) for _, rule, why in found] == [
-        ("6", "1 of 2 reviewers are usable, and yet it was decided")
-    ]
+    assert table.last("PANEL_DECIDED").seq in {one.seq for one in judged(hide(lines)).findings}
 
 
-def test_8_and_r_p2_what_only_a_broken_docket_would_let_pass_is_found_as_well():
-    corrected_late = doubts(corrected_twice := corrected(), -2, at=-3)
-    assert corrected_twice.outcome == "decided"
-    assert any("was decided after 3 syntheses" in one for one in corrected_late), corrected_late
-    assert any("and another was asked for" in one for one in doubts(decided(), -2))
-    table = none_fired("accept")
-    opening = next(n for n, env in enumerate(table.log) if env.body.type == "PANEL_OPENED")
-    env = table.log[opening]
-    table.log[opening] = env._replace(body=env.body.model_copy(update={"on_none_fired": "abort"}))
-    assert doubts(table) == ["R-P2: no condition fired, and yet it was decided"]
-
-
-def test_the_second_opinion_needs_no_docket_and_no_hashes():
+def test_8_a_decision_is_reckoned_anew_from_the_outputs_alone():
     table = decided(D1="warn")
-    assert judged(stripped(lines_of(table))).ok
-    changed = altered(table, "PANEL_DECIDED", set_to(decision="editorial_decision=accept"))
-    assert any(one.rule == "8" for one in judged(stripped(changed), max_findings=50).findings)
+    assert panel_findings(lines_of(table)) == []
+    lines = altered(table, "PANEL_DECIDED", set_to(decision="editorial_decision=accept"))
+    ((seq, rule, why),) = panel_findings(lines)
+    assert (seq, rule) == (table.last("PANEL_DECIDED").seq, "8")
+    assert why.startswith("decision: editorial_decision=accept is told")
 
 
 def test_two_panels_side_by_side_verify_and_an_open_one_is_left_alone():

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.escalation import case as escalation_case
-from moot.protocols.escalation.messages import EscalationAnswer, EscalationResolved
+from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.kernel.steps import Move
@@ -314,15 +313,6 @@ def _alarmed() -> Table:
     return table
 
 
-def test_an_escalation_that_expires_before_its_four_hours_is_found(monkeypatch: Patch) -> None:
-    steps: Any = escalation_case.MACHINE.steps
-    monkeypatch.setitem(steps, "expire", replace(steps["expire"], within=timedelta(hours=3)))
-    table = _alarmed()
-    table.wait(hours=3)
-    seq = table.last("ESCALATION_RESOLVED").seq
-    assert second(table) == [(seq, "escalation", "R-E2")]
-
-
 def test_four_hours_and_answers_end_escalations() -> None:
     table = _alarmed()
     table.wait(hours=4)
@@ -335,33 +325,6 @@ def test_four_hours_and_answers_end_escalations() -> None:
         table.say(ADMIN, answer, channel="#admin", case_id=case_id)
     assert [e.body.how for e in table.log if e.body.type == "ESCALATION_RESOLVED"] == ["answered"]  # type: ignore[attr-defined]
     assert second(table) == []
-
-
-def test_an_end_by_an_answer_that_nobody_gave_is_found(monkeypatch: Patch) -> None:
-    table = _alarmed()
-    owed = next(o for o in table.docket.open.values() if o.step == "expire")
-    body = EscalationResolved(escalation_id=owed.case_id, how="answered", by="ann", effect="none")
-    monkeypatch.setattr("moot.protocols.kernel.supervision.discharge_of", lambda docket, o: _draft(o, body))
-    monkeypatch.setattr("moot.protocols.kernel.duties.discharge_of", lambda docket, o: _draft(o, body))
-    table.wait(hours=4)
-    seq = table.last("ESCALATION_RESOLVED").seq
-    assert (seq, "escalation", "R-E2") in second(table)
-
-
-def _draft(owed: Any, body: Any) -> Any:
-    from moot.protocols.escalation.messages import EscalationPaged
-    from moot.protocols.kernel.envelope import OFFICER, Draft
-
-    if owed.step.startswith("page"):
-        body = EscalationPaged(escalation_id=owed.case_id, n=int(owed.step[-1]))
-    return Draft(
-        channel=owed.channel,
-        author=owed.seat,
-        actor=OFFICER,
-        body=body,
-        case_id=owed.case_id,
-        obligation_id=owed.id,
-    )
 
 
 # ---------------------------------------------------------------- outages

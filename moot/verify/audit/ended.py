@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.verify.report import Findings
-
-REMARKS: Final = frozenset({"VIOLATION", "AUDIT", "NOTE", "TIMEOUT_PING"})
-"""What stands beside the messages of a case and moves nothing."""
 
 Said = list[tuple[Envelope, bool]]
 """Messages of a case, and whether the docket says that each changed nothing."""
@@ -62,15 +59,3 @@ class EndedCases(ABC):
     @abstractmethod
     def _judge(self, last: Envelope, said: Said) -> None:
         """Judge a case by its messages; findings stand at the last."""
-
-
-def unstruck(said: Said) -> list[Envelope]:
-    """Return what no VIOLATION stands beside.
-
-    For what came just before the case's end it may stand after that: there the docket is believed (K10).
-    """
-    struck = {env.body.of_seq for env, _ in said if env.body.type == "VIOLATION"}  # type: ignore[attr-defined]
-    *before, (last, _) = said
-    while before and (before[-1][1] or before[-1][0].body.type in REMARKS):
-        before.pop()
-    return [*(env for env, _ in before if env.seq not in struck), last]

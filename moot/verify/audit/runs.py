@@ -1,4 +1,4 @@
-"""Runs of the Arena: the audit record of each that ended, judged by the conformance checker and a second opinion."""
+"""Runs of the Arena: the audit record of each that ended, judged by the conformance checker."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Final
 from moot.protocols.arena.conformance import check
 from moot.protocols.arena.record import audit_record
 from moot.protocols.kernel.envelope import Envelope
-from moot.verify.ended import EndedCases, Said, unstruck
-from moot.verify.second_arena import SecondArena
+from moot.verify.audit.ended import EndedCases, Said
 
 MOST_EVIDENCE: Final = 2
 """So much of what a failed check shows is told; `moot arena conformance` tells all."""
@@ -21,9 +20,6 @@ class Runs(EndedCases):
     ends = frozenset({"RUN_TERMINATED"})
 
     def _judge(self, last: Envelope, said: Said) -> None:
-        why = SecondArena(unstruck(said)).judge()
-        if why:
-            self._findings.add(last.seq, "arena", "5.1", why)
         try:
             record = audit_record([env for env, is_idle in said if not is_idle])
         except Exception as exc:
