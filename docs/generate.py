@@ -27,9 +27,7 @@ from moot.protocols.escalation.triggers import TRIGGERS
 from moot.protocols.kernel.machine import Machine, rows
 from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.kernel.steps import ENDED, Step
-from moot.protocols.kernel.table import Duty, Missed
 from moot.protocols.panel.contract_schema import schema_text
-from moot.protocols.research import architecture_table
 from moot.protocols.rulebook import CASE_TYPES, CHANNELS, INFO, MESSAGES, ROWS, rules
 from moot.simulation.scene import load_scene, run_scene
 
@@ -115,16 +113,9 @@ def states() -> Iterator[str]:
     yield "What a phase makes owed, and until when. After `within` the referee pings; after the grace it may rule, and"
     yield "the ruling says what silence leads to. What a table lacks is illegal.\n"
     for kind, case_type in CASE_TYPES.items():
-        written = TABLES.get(kind)
-        if case_type.machine is not None or written is not None:
+        if case_type.machine is not None:
             yield f"## {TITLES.get(kind, kind.capitalize())}\n"
-            yield from _machine(case_type.machine) if case_type.machine is not None else written()
-
-
-TABLES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
-    "architecture": lambda: _duties(architecture_table.DUTIES, architecture_table.MISSED),
-}
-"""Pages of kinds of case that are no machine yet."""
+            yield from _machine(case_type.machine)
 
 
 def _machine(machine: Machine) -> Iterator[str]:
@@ -184,18 +175,6 @@ def _silence(step: Step) -> str:
 
 def _place(phase: str) -> str:
     return "[*]" if phase == ENDED else phase
-
-
-def _duties(duties: Mapping[str, Duty], missed: Mapping[str, Missed]) -> Iterator[str]:
-    yield "| phase | owes | message | channel | within | grace | silence leads to |\n|---|---|---|---|---|---|---|"
-    for phase, duty in duties.items():
-        miss = missed[phase]
-        yield (
-            f"| {phase} | {duty.seat} | {' or '.join(duty.expects)} | `{duty.channel}` "
-            f"| {_span(duty.within)} | {_span(duty.grace)} "
-            f"| {miss.decision.outcome} ({miss.decision.rule}), then {miss.to} |"
-        )
-    yield ""
 
 
 def escalations() -> Iterator[str]:

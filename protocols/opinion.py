@@ -7,19 +7,18 @@ wait for it, and the ended child's outcome and verdict.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.obligation import NO_GRACE, Obligation
+from moot.protocols.kernel.obligation import NO_GRACE
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.kernel.steps import Move, RuleInput, Step
 from moot.protocols.kernel.times import minutes
 
-OPENER: Final = "PANEL_OPENED"
 PLACE: Final = "#r-panel"
 
 OFF, ADVISORY, BINDING = "off", "advisory", "binding"
@@ -94,7 +93,9 @@ def check_contract(env: Envelope, subject: str) -> None:
         raise Violation("R-P6", why, field="contract.contract_id")
 
 
-def waiting(phase: str, channel: str, rule: str, move: Move) -> Step:
+def waiting(
+    phase: str, channel: str, rule: str, move: Move, outcome: Literal["void", "skip"] = "void", **more: Any
+) -> Step:
     """Return the step in which a case waits for its panel, until the Referee ends the wait.
 
     Args:
@@ -102,12 +103,14 @@ def waiting(phase: str, channel: str, rule: str, move: Move) -> Step:
         channel: Where the Referee rules.
         rule: The ruling that limits the wait.
         move: What comes then.
+        outcome: What the Referee rules.
+        more: What else the step says: a case may wait for several panels at once.
     """
 
     def ruled(state: CaseState, _given: RuleInput) -> Ruling:
         """Make the ruling that ends the wait."""
         return Ruling(
-            obligation_id=None, case_id=state.case_id, outcome="void", reason=LATE, rule=rule, of_seq=None
+            obligation_id=None, case_id=state.case_id, outcome=outcome, reason=LATE, rule=rule, of_seq=None
         )
 
     return Step(
@@ -120,13 +123,5 @@ def waiting(phase: str, channel: str, rule: str, move: Move) -> Step:
         within=WAIT,
         grace=NO_GRACE,
         discharge=ruled,
-    )
-
-
-def wait(case_id: str, env: Envelope, channel: str, name: str = "panel-limit") -> Obligation:
-    """Let the Referee end the wait for a panel when it takes too long."""
-    seat = REFEREE
-    due = env.sent_at + WAIT
-    return Obligation(
-        f"{case_id}/{name}/{seat}", case_id, seat, ("RULING",), channel, env.sent_at, due, NO_GRACE
+        **more,
     )

@@ -39,7 +39,7 @@ from moot.protocols.research import messages as research_messages
 from moot.protocols.research import rights as research_rights
 from moot.protocols.research import seats as research_seats
 from moot.protocols.research import triggers
-from moot.protocols.research.architecture import ARCHITECTURE
+from moot.protocols.research.architecture_table import ARCHITECTURE
 from moot.protocols.research.calendar import Calendar
 from moot.protocols.research.cycle import CYCLE
 from moot.protocols.research.daily import DAILY

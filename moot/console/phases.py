@@ -6,26 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from moot.protocols.kernel.steps import ENDED
-from moot.protocols.research import architecture_panels
-from moot.protocols.research import architecture_table as architecture
 from moot.protocols.rulebook import CASE_TYPES
 from moot.protocols.trading import session
 
 _WRITTEN: Final[Mapping[str, tuple[str, ...]]] = {
-    architecture.KIND: (
-        architecture.PROPOSING,
-        architecture.CRITIQUING_1,
-        architecture.REBUTTING,
-        architecture.CRITIQUING_2,
-        architecture.JUDGING,
-        architecture_panels.PANELLING,
-        architecture.REFINING,
-        architecture.REVIEWING,
-        architecture.ADJUSTING,
-        architecture.REFLECTING,
-        architecture.REPORTING,
-        architecture.ENDED,
-    ),
     session.KIND: (session.OPEN, session.ENDED),
 }
 """Kinds that are no machine yet."""

@@ -16,6 +16,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, check
 from moot.protocols.kernel.table import illegal
@@ -354,8 +355,8 @@ def rows(machine: Machine) -> Iterator[Row]:
     """Yield every move of a machine, for diagrams, tests and checks."""
     for name, step in machine.steps.items():
         for phase in (step.phase, *step.lasts):
-            for (_, move), expected in zip(step.moves.items(), step.expects, strict=True):
-                yield Row(phase, expected, move)
+            for (kind, move), expected in zip(step.moves.items(), step.expects, strict=True):
+                yield Row(phase, f"{expected} {name}" if kind is Ruling else expected, move)
             if step.missed is not None:
                 yield Row(phase, f"{name} missed", step.missed.move)
     for (phase, kind), move in machine.facts.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from moot.protocols.kernel.case import CaseState, Decision
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Part
@@ -55,14 +55,6 @@ class Duty:
             self.grace,
             self.may_see,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """What a missed duty leads to: the ruling, and the phase after it (None: the case ends)."""
-
-    decision: Decision
-    to: Any
 
 
 def check_figures(body: Any, figures: Mapping[str, Any], rule: str) -> None:

@@ -1,54 +1,33 @@
-"""The weekly cycle: the architecture debate, then thresholds, meta-reflection and report (spec 2.2, 2.3, 3).
+"""The weekly cycle's rules: the architecture debate, then thresholds, meta-reflection and report (spec 2.2, 2.3, 3).
 
 Between the two the Evolver opens a run of the Arena for each approved change, which refines its implementation notes.
-The cycle does not wait for those runs, and knows of them no more than the opener's type and task. Where the society's
-configuration wants it, each approved change is put before a panel first (`architecture_panels`); for those it waits.
+The cycle does not wait for those runs. Where the society's configuration wants it, each approved change is put before a
+panel first (`architecture_panels`); for those it waits. `architecture_table` says when each rule applies.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
-from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.obligation import NO_GRACE, Obligation
-from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.seats import REFEREE
-from moot.protocols.kernel.table import check_figures, illegal
+from moot.protocols.kernel.steps import Effect, Exactly, Figures, RuleInput
 from moot.protocols.kernel.times import iso_week
-from moot.protocols.opinion import OFF, OPENER, say_in
-from moot.protocols.research.architecture_panels import PANELLING, SILENT, Asked, Owed, Panels, is_limit, late
-from moot.protocols.research.architecture_table import (
-    ADJUSTING,
-    ARENA,
-    CRITIQUING_1,
-    DEBATED,
-    DUTIES,
-    ENDED,
-    KIND,
-    MISSED,
-    NEXT,
-    PROPOSING,
-    REFINING,
-    REFLECTING,
-    REPORTING,
-    REVIEWING,
-)
-from moot.protocols.research.debate_table import CYCLE_BUDGET
-from moot.protocols.research.messages import (
-    ArchitectureCritique,
-    ArchitectureProposal,
-    ArchitectureRebuttal,
-    ArchitectureVerdict,
-    CycleTrigger,
-    ThresholdsAdjusted,
-)
+from moot.protocols.opinion import OFF, say_in
+from moot.protocols.research.architecture_panels import Panels, convened
+from moot.protocols.research.messages import ArchitectureProposal, ArchitectureVerdict
 from moot.protocols.research.scope import names_a_parameter
+from moot.protocols.research.seats import EVOLVER
+
+KIND: Final = "architecture"
+
+PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2 = "proposing", "critiquing_1", "rebutting", "critiquing_2"
+JUDGING, PANELLING, REFINING = "judging", "panelling", "refining"
+REVIEWING, ADJUSTING, REFLECTING, REPORTING = "reviewing", "adjusting", "reflecting", "reporting"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,160 +59,52 @@ class ArchitectureState(CaseState):
     panels: Panels | None = None
 
 
-def open_architecture(env: Envelope, body: CycleTrigger, context: RuleContext) -> ArchitectureState:
+def open_architecture(given: RuleInput) -> ArchitectureState:
     """Open the weekly cycle of a nominal instant."""
-    case_id = body.cycle_id
+    env, body = given.message, given.body
     return ArchitectureState(
-        case_id=case_id,
+        case_id=body.cycle_id,
         kind=KIND,
         phase=PROPOSING,
         opened_seq=env.seq,
         anchor_at=env.sent_at,
         period=iso_week(body.nominal_at),
-        since=context.fold_named("calendar").since(KIND, body.nominal_at),
+        since=given.context.fold_named("calendar").since(KIND, body.nominal_at),
         until=body.nominal_at,
-        owed=(
-            DUTIES[PROPOSING].owed(case_id, env),
-            Obligation(
-                f"{case_id}/budget/{REFEREE}",
-                case_id,
-                REFEREE,
-                ("RULING",),
-                ARENA,
-                env.sent_at,
-                env.sent_at + CYCLE_BUDGET,
-                NO_GRACE,
-            ),
-        ),
     )
 
 
-def _enter(state: ArchitectureState, phase: str, env: Envelope, **changes: Any) -> ArchitectureState:
-    if phase == ENDED:
-        return evolve(state, phase=phase, owed=(), outcome="reported", **changes)
-    if phase == REFINING:
-        return _refine(state, env, **changes)
-    owed = DUTIES[phase].owed(state.case_id, env)
-    budget = (state.owed[-1],) if phase in DEBATED else ()
-    return evolve(state, phase=phase, owed=(owed, *budget), **changes)
+# ---------------------------------------------------------------- the debate
 
 
-def _convene(state: ArchitectureState, say: str, env: Envelope) -> ArchitectureState:
-    """Put every approved change before a panel, all at once."""
-    panels = Panels(state.case_id, say, tuple(Asked(change_id) for change_id, _, _ in state.approved))
-    return evolve(state, phase=PANELLING, panels=panels, owed=panels.convene(env))
+def proposed(_state: ArchitectureState, given: RuleInput) -> Effect:
+    """One to three changes of the system are proposed (R-D16)."""
+    return Effect({"changes": _check_proposals(given.body)})
 
 
-def _panelled(state: ArchitectureState, found: tuple[Panels, Owed], env: Envelope) -> ArchitectureState:
-    """Go on with the other panels; when none is awaited, refine what passed."""
-    panels, owed = found
-    if owed:
-        return evolve(state, panels=panels, owed=owed)
-    approved = tuple(change for change in state.approved if panels.passes(change[0]))
-    return _refine(evolve(state, panels=panels), env, approved=approved)
+def critiqued(state: ArchitectureState, given: RuleInput) -> Effect:
+    """A critique is of what was proposed (3.2)."""
+    _known(state, [c.change_id for c in given.body.critiques], "critiques")
+    return Effect({"is_critiqued": True})
 
 
-def child_ended(
-    state: ArchitectureState, child: CaseState, env: Envelope, context: RuleContext
-) -> ArchitectureState:
-    """Take in how a panel ended; the runs of the Arena change nothing here."""
-    if state.phase != PANELLING or state.panels is None:
-        return state
-    found = state.panels.ended(child, state.owed)
-    return state if found[0] is state.panels else _panelled(state, found, env)
+def rebutted(state: ArchitectureState, given: RuleInput) -> Effect:
+    """An author may withdraw what was critiqued (3.2, R-D16)."""
+    responses = given.body.responses
+    _known(state, [r.change_id for r in responses], "responses")
+    return Effect({"conceded": tuple(r.change_id for r in responses if r.concede)})
 
 
-def _refine(state: ArchitectureState, env: Envelope, **changes: Any) -> ArchitectureState:
-    """Owe one run for each approved change, all at once; go on where there is none."""
-    duty = DUTIES[REFINING]
-    owed = tuple(
-        Obligation(
-            _refining(state, change_id),
-            state.case_id,
-            duty.seat,
-            duty.expects,
-            duty.channel,
-            env.sent_at,
-            env.sent_at + duty.within,
-            duty.grace,
-        )
-        for change_id, _, _ in changes["approved"]
-    )
-    if not owed:
-        return _enter(state, NEXT[REFINING], env, **changes)
-    return evolve(state, phase=REFINING, owed=owed, **changes)
-
-
-def _refining(state: ArchitectureState, change_id: str) -> str:
-    duty = DUTIES[REFINING]
-    return f"{state.case_id}/{duty.step}-{change_id}/{duty.seat}"
-
-
-def _opened_run(state: ArchitectureState, env: Envelope) -> ArchitectureState:
-    """Take the opener of a run: it is about an approved change that has none yet.
-
-    Raises:
-        Violation: It is not, or answers for another change, or is not the Evolver's.
-    """
-    if env.author != DUTIES[REFINING].seat:
-        raise Violation("3.2", "the Evolver opens the runs of the weekly cycle", field="parent_id")
-    change_id = env.body.task.get("task_id")  # type: ignore[attr-defined]
-    if change_id not in [approved for approved, _, _ in state.approved]:
-        raise Violation("3.2", f"{change_id} is no approved change", field="task.task_id")
-    obligation_id = _refining(state, change_id)
-    if obligation_id not in [owed.id for owed in state.owed]:
-        raise Violation("3.2", f"{change_id} has its run already", field="task.task_id")
-    if env.obligation_id not in (None, obligation_id):
-        raise Violation("3.2", f"what this answers is not about {change_id}", field="task.task_id")
-    return _without(state, obligation_id, env)
-
-
-def _without(state: ArchitectureState, obligation_id: str, env: Envelope) -> ArchitectureState:
-    """Go on when nothing is left to be refined."""
-    left = tuple(owed for owed in state.owed if owed.id != obligation_id)
-    return evolve(state, owed=left) if left else _enter(state, NEXT[REFINING], env)
-
-
-def step(state: ArchitectureState, env: Envelope, context: RuleContext) -> ArchitectureState:
-    """Apply a message of a seat.
-
-    Raises:
-        Violation: The phase does not allow it, its content breaks R-D16, or a figure differs from the log.
-    """
-    body = env.body
-    if state.phase == PANELLING and state.panels is not None and body.type == OPENER:
-        return _panelled(state, state.panels.opened(env, state.owed), env)
-    duty = DUTIES.get(state.phase)
-    if duty is None or body.type not in duty.expects:
-        raise illegal(state, env, "3.1")
-    if state.phase == REFINING:
-        return _opened_run(state, env)
-    if getattr(body, "period", state.period) != state.period:
-        raise Violation("3.2", f"this is week {state.period}", field="period")
-    to = NEXT[state.phase]
-    if isinstance(body, ArchitectureProposal):
-        return _enter(state, to, env, changes=_check_proposals(body))
-    if isinstance(body, ArchitectureCritique):
-        if body.round != (1 if state.phase == CRITIQUING_1 else 2):
-            raise Violation("3.1", f"this is the critique of {state.phase}", field="round")
-        _known(state, [c.change_id for c in body.critiques], "critiques")
-        return _enter(state, to, env, is_critiqued=True)
-    if isinstance(body, ArchitectureRebuttal):
-        _known(state, [r.change_id for r in body.responses], "responses")
-        return _enter(state, to, env, conceded=tuple(r.change_id for r in body.responses if r.concede))
-    if isinstance(body, ArchitectureVerdict):
-        improvements = _check_verdict(state, body)
-        approved = _for_the_arena(body, context)
-        say = say_in(context, "architecture")
-        if approved and say != OFF:
-            return _convene(evolve(state, improvements=improvements, approved=approved), say, env)
-        return _enter(state, to, env, improvements=improvements, approved=approved)
-    check_figures(body, figures(state, context), "R-D17")
-    if isinstance(body, ThresholdsAdjusted):
-        return _enter(state, to, env)
-    if state.phase == REVIEWING:
-        return _enter(state, to, env, adjusted_by=body.factor)  # type: ignore[attr-defined]
-    return _enter(state, to, env)
+def decided(state: ArchitectureState, given: RuleInput) -> Effect:
+    """Every proposal is decided once; approved ones go to the Arena, or before panels first (3.2, R-D16)."""
+    improvements = _check_verdict(state, given.body)
+    approved = _for_the_arena(given.body, given.context)
+    changes: dict[str, Any] = {"improvements": improvements, "approved": approved}
+    say = say_in(given.context, "architecture")
+    if approved and say != OFF:
+        changes["panels"] = convened(say, (change_id for change_id, _, _ in approved))
+        return Effect(changes, to=PANELLING)
+    return Effect(changes)
 
 
 def _check_proposals(body: ArchitectureProposal) -> tuple[tuple[str, str], ...]:
@@ -260,8 +131,6 @@ def _known(state: ArchitectureState, ids: list[str], field: str) -> None:
 
 def _check_verdict(state: ArchitectureState, body: ArchitectureVerdict) -> tuple[str, ...]:
     _known(state, [c.change_id for c in body.approved_changes], "approved_changes")
-    if body.proposals_evaluated != len(state.changes):
-        raise Violation("3.2", f"{len(state.changes)} were proposed", field="proposals_evaluated")
     named = [c.change_id for c in body.approved_changes] + list(body.deferred) + list(body.rejected)
     if len(named) != len(state.changes) or len(set(named)) != len(named):
         raise Violation("3.2", "every proposal is approved, deferred or rejected once", field="rejected")
@@ -274,12 +143,50 @@ def _check_verdict(state: ArchitectureState, body: ArchitectureVerdict) -> tuple
     return tuple(c.description for c in body.approved_changes)
 
 
+# ---------------------------------------------------------------- runs of approved changes
+
+
 def _for_the_arena(body: ArchitectureVerdict, context: RuleContext) -> tuple[tuple[str, str, str], ...]:
     """List the approved changes, where the society's configuration says that the Arena's seats are filled."""
     arena = context.config.get("arena") or {}
     if arena.get("enabled") is not True:
         return ()
     return tuple((c.change_id, c.description, c.implementation_notes) for c in body.approved_changes)
+
+
+def changes_approved(state: ArchitectureState) -> tuple[str, ...]:
+    """Return the changes that a run is owed for."""
+    return tuple(change_id for change_id, _, _ in state.approved)
+
+
+def is_its_run(change_id: str, body: Any) -> bool:
+    """Say whether a task is about a change."""
+    return bool(body.task.get("task_id") == change_id)
+
+
+def run_opened(state: ArchitectureState, given: RuleInput) -> Effect:
+    """A run is about the change that it answers for (3.2)."""
+    if not is_its_run(given.subject, given.body):
+        raise _no_run(state, given)
+    return Effect()
+
+
+def run_refused(state: ArchitectureState, given: RuleInput) -> Effect:
+    """Each approved change has one run, which the Evolver opens (3.2)."""
+    raise _no_run(state, given)
+
+
+def _no_run(state: ArchitectureState, given: RuleInput) -> Violation:
+    if given.message.author != EVOLVER:
+        return Violation("3.2", "the Evolver opens the runs of the weekly cycle", field="parent_id")
+    change_id = given.body.task.get("task_id")
+    if change_id not in changes_approved(state):
+        why = f"{change_id} is no approved change"
+    elif change_id not in [owed.subject for owed in state.owed]:
+        why = f"{change_id} has its run already"
+    else:
+        why = f"what this answers is not about {change_id}"
+    return Violation("3.2", why, field="task.task_id")
 
 
 def notebook(context: RuleContext) -> dict[str, Any] | None:
@@ -290,106 +197,96 @@ def notebook(context: RuleContext) -> dict[str, Any] | None:
     return {"notebook_id": "society", "profile": "auto", "tools": ["notebook_describe", "notebook_query"]}
 
 
-def figures(state: ArchitectureState, context: RuleContext) -> dict[str, Any]:
-    """Return the fields of this phase's message that the log fixes (R-D14, spec 2.2, 2.3)."""
-    ledger = context.fold_named("research")
-    if state.phase == REVIEWING:
-        return dict(ledger.threshold_review(state.since, state.until))
-    if state.phase == ADJUSTING:
-        before = dict(ledger.thresholds)
-        return {"before": before, "after": ledger.adjusted(before, state.adjusted_by)}
-    if state.phase == REFLECTING:
-        return dict(ledger.meta(state.since, state.until))
-    if state.phase == REPORTING:
-        counts = ledger.counts(state.since, state.until)
-        return {
-            "week": state.period,
-            "total_cycles": counts.cycles,
-            "strategies_approved": counts.approved,
-            "best_strategy_sharpe": ledger.best_sharpe(state.since, state.until),
-            "architecture_improvements": state.improvements,
-        }
-    return {}
+# ---------------------------------------------------------------- the weekly duties
 
 
-def brief(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
-    """Tell the seat the period, the changes at hand and what the log counts."""
+def reviewed(_state: ArchitectureState, given: RuleInput) -> Effect:
+    """The review fixes the factor that the Critic must apply (R-D14)."""
+    return Effect({"adjusted_by": given.body.factor})
+
+
+# ---------------------------------------------------------------- figures and briefs
+
+
+def week(state: ArchitectureState, _given: RuleInput) -> Figures:
+    """Every message is about this week (3.2)."""
+    return {"period": Exactly(state.period, f"this is week {state.period}", "3.2")}
+
+
+def critique_of(n: int) -> Callable[[ArchitectureState, RuleInput], Figures]:
+    """Return the figures of the critique of a round (3.1)."""
+    return lambda state, given: {**week(state, given), "round": Exactly(n, f"this is round {n}", "3.1")}
+
+
+def verdict_figures(state: ArchitectureState, given: RuleInput) -> Figures:
+    """The verdict counts what was proposed (3.2)."""
+    n = len(state.changes)
+    return {**week(state, given), "proposals_evaluated": Exactly(n, f"{n} were proposed", "3.2")}
+
+
+def review_figures(state: ArchitectureState, given: RuleInput) -> Figures:
+    """Return what the log fixes of THRESHOLD_REVIEW (R-D14)."""
+    review = given.context.fold_named("research").threshold_review(state.since, state.until)
+    return {**week(state, given), **_exactly(review)}
+
+
+def adjusting_figures(state: ArchitectureState, given: RuleInput) -> Figures:
+    """The thresholds are adjusted by the factor of the review (R-D14)."""
+    ledger = given.context.fold_named("research")
+    before = dict(ledger.thresholds)
+    after = ledger.adjusted(before, state.adjusted_by)
+    return {**week(state, given), "before": Exactly(before), "after": Exactly(after)}
+
+
+def reflection_figures(state: ArchitectureState, given: RuleInput) -> Figures:
+    """Return what the log fixes of META_REFLECTION (2.2)."""
+    meta = given.context.fold_named("research").meta(state.since, state.until)
+    return {**week(state, given), **_exactly(meta)}
+
+
+def report_figures(state: ArchitectureState, given: RuleInput) -> Figures:
+    """Return what the log fixes of WEEKLY_REPORT (2.3)."""
+    ledger = given.context.fold_named("research")
+    counts = ledger.counts(state.since, state.until)
+    return {
+        "week": Exactly(state.period),
+        "total_cycles": Exactly(counts.cycles),
+        "strategies_approved": Exactly(counts.approved),
+        "best_strategy_sharpe": Exactly(ledger.best_sharpe(state.since, state.until)),
+        "architecture_improvements": Exactly(state.improvements),
+    }
+
+
+def _exactly(values: Any) -> Figures:
+    return {name: Exactly(value) for name, value in dict(values).items()}
+
+
+def at_hand(state: ArchitectureState, _given: RuleInput) -> dict[str, Any]:
+    """Tell the seat the week and what was said of the changes so far."""
     return {
         "period": state.period,
         "changes": state.changes,
         "conceded": state.conceded,
         "is_critiqued": state.is_critiqued,
         "improvements": state.improvements,
-        **_change(state, obligation, context),
-        **figures(state, context),
     }
 
 
-def _change(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> dict[str, Any]:
-    """Return the change that an obligation wants judged or refined, what a panel says of it, the notebook at hand."""
-    panels = state.panels
-    if state.phase == PANELLING and panels is not None:
-        asked = panels.about(obligation.id)
-        if asked is None:
-            return {}
-        change = next(one for one in state.approved if one[0] == asked.change_id)
-        return {"change": change, "panel": panels.plain(asked.change_id)}
-    if state.phase != REFINING:
-        return {}
-    change = next(one for one in state.approved if _refining(state, one[0]) == obligation.id)
-    said = {"panel": panels.plain(change[0])} if panels is not None else {}
-    return {"change": change, "notebook": notebook(context), **said}
+def to_be_judged(state: ArchitectureState, given: RuleInput) -> dict[str, Any]:
+    """Tell the Evolver which change a panel is to judge."""
+    shown = {**at_hand(state, given), "change": _change(state, given.subject)}
+    return {**shown, **_said(state, given.subject)}
 
 
-def otherwise(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> Decision:
-    """Say what the referee rules when an obligation is missed."""
-    if state.phase == PANELLING:
-        return SILENT
-    return MISSED[state.phase].decision
+def to_be_refined(state: ArchitectureState, given: RuleInput) -> dict[str, Any]:
+    """Tell the Evolver which change is to be refined, what its panel says of it, and the notebook at hand."""
+    shown = {**at_hand(state, given), "change": _change(state, given.subject)}
+    return {**shown, "notebook": notebook(given.context), **_said(state, given.subject)}
 
 
-def rule(
-    state: ArchitectureState,
-    decision: Decision,
-    env: Envelope,
-    context: RuleContext,
-    obligation: Obligation | None,
-) -> ArchitectureState:
-    """Apply a ruling: a missed duty, the budget, a panel that takes too long, or a human STOP."""
-    if decision.outcome == "stop":
-        return evolve(state, phase=ENDED, owed=(), outcome="stopped")
-    if decision.reason == "cycle_budget":
-        return _enter(state, REVIEWING, env)
-    if state.phase == PANELLING and state.panels is not None and obligation is not None:
-        return _panelled(state, state.panels.missed(obligation, state.owed), env)
-    if state.phase == REFINING and obligation is not None:
-        return _without(state, obligation.id, env)
-    return _enter(state, MISSED[state.phase].to, env)
+def _change(state: ArchitectureState, change_id: str) -> tuple[str, str, str]:
+    return next(one for one in state.approved if one[0] == change_id)
 
 
-def discharge(state: ArchitectureState, obligation: Obligation, context: RuleContext) -> Message:
-    """Make the ruling that the budget asks for (R-D1), or the time of a panel."""
-    if is_limit(obligation):
-        return late(state.case_id)
-    return Ruling(
-        obligation_id=None,
-        case_id=state.case_id,
-        outcome="REJECT",
-        reason="cycle_budget",
-        rule="R-D1",
-        of_seq=None,
-    )
-
-
-ARCHITECTURE: Final = CaseType(
-    kind=KIND,
-    openers=(),
-    open=lambda env, context, parent: None,
-    step=step,
-    otherwise=otherwise,
-    rule=rule,
-    discharge=discharge,
-    child_ended=child_ended,
-    brief=brief,
-    system="A",
-)
+def _said(state: ArchitectureState, change_id: str) -> dict[str, Any]:
+    return {} if state.panels is None else {"panel": state.panels.plain(change_id)}

@@ -24,7 +24,7 @@ from moot.protocols.kernel.steps import (
     passes,
 )
 from moot.protocols.kernel.times import UTC, minutes
-from moot.protocols.research import architecture, daily
+from moot.protocols.research import architecture_table, daily
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import CycleTrigger, Hypothesis, MicroCycleReport
 from moot.protocols.research.seats import EVOLVER, EXPLORER
@@ -57,6 +57,10 @@ FIRST: Final = CycleState(case_id="", kind=KIND, phase=HYPOTHESISING, anchor_at=
 """What every micro-cycle starts from."""
 
 
+OTHERS: Final = {machine.kind: machine for machine in (daily.MACHINE, architecture_table.MACHINE)}
+"""Kinds of case that a CYCLE_TRIGGER opens too, by its mode."""
+
+
 def _day(context: RuleContext, *, approved: bool = False, rejected: bool = False) -> tuple[int, int, int]:
     """Count the day with the cycle that is about to report; the ledger takes it in after this."""
     so_far = context.fold_named("research").day_so_far(context.at)
@@ -66,10 +70,8 @@ def _day(context: RuleContext, *, approved: bool = False, rejected: bool = False
 def open_cycle(given: RuleInput) -> CaseState:
     """Open the case that a CYCLE_TRIGGER's mode names."""
     env, body = given.message, given.body
-    if body.mode == "architecture":
-        return architecture.open_architecture(env, body, given.context)
-    if body.mode == "daily":
-        return daily.MACHINE.open(given)
+    if (other := OTHERS.get(body.mode)) is not None:
+        return other.open(given)
     return evolve(FIRST, case_id=body.cycle_id, opened_seq=env.seq, anchor_at=env.sent_at)
 
 

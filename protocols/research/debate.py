@@ -146,7 +146,7 @@ def budget_left(state: DebateState, given: RuleInput) -> timedelta:
     return CYCLE_BUDGET - elapsed(state, given)
 
 
-def budget_spent(state: DebateState, _given: RuleInput) -> Message:
+def budget_spent(state: CaseState, _given: RuleInput) -> Message:
     """Make the ruling that the cycle's budget asks for (R-D1)."""
     return Ruling(
         obligation_id=None,

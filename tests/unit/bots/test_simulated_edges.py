@@ -13,7 +13,7 @@ from moot.memory.errors import StoreUnavailable
 from moot.memory.evidence import InMemoryEvidence
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN
-from moot.protocols.research.architecture_table import DUTIES as WEEKLY
+from moot.protocols.research.architecture_table import MACHINE as WEEKLY
 from moot.protocols.research.cycle import MACHINE as CYCLE
 from moot.protocols.research.daily import MACHINE as DAILY
 from moot.protocols.research.debate_machine import STEPS as DEBATE
@@ -59,7 +59,7 @@ LEGAL = bodies.strategy(
 def test_every_duty_of_system_a_has_an_answer():
     owed = {
         kind
-        for table in (CYCLE.steps, DEBATE, DAILY.steps, WEEKLY)
+        for table in (CYCLE.steps, DEBATE, DAILY.steps, WEEKLY.steps)
         for duty in table.values()
         if duty.seat in SYSTEM_A
         for kind in duty.expects

@@ -10,16 +10,15 @@ from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.contract import ROLES, as_json, contract_from
 from moot.protocols.panel.messages import PanelOpened, Phase1, Phase2, Synthesis
 from moot.protocols.panel.seats import SYNTHESIZER
-from moot.protocols.research import architecture_table as arch
-from moot.protocols.research.architecture import brief
-from moot.protocols.research.architecture_panels import PANELLING
-from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
+from moot.protocols.research import architecture as arch
+from moot.protocols.research.architecture import PANELLING
+from moot.protocols.research.architecture_table import ARCHITECTURE
+from moot.protocols.research.seats import EVOLVER
 from tests.doubles.panel_samples import FOCUS, phase1, report, synthesis
 from tests.doubles.table import Table
 from tests.unit.protocols import test_architecture as weekly_tests
 from tests.unit.protocols.test_architecture import SATURDAY, answer, approved, proposal, refine, weekly
 
-EVOLVER = EVOLVER_SEAT
 REJECT = "editorial_decision=reject_or_major_revision"
 
 CONTRACT = contract_from({**as_json(FOCUS), "contract_id": "architecture/reviewer_methodology_focus/v1"})
@@ -75,7 +74,8 @@ def owed_of(table: Table) -> list[str]:
 def shown(table: Table, change_id: str) -> dict[str, Any]:
     state = weekly(table)
     obligation = next(o for o in state.owed if change_id in o.id)
-    found: dict[str, Any] = brief(state, obligation, table.docket.context)
+    assert ARCHITECTURE.brief is not None
+    found: dict[str, Any] = ARCHITECTURE.brief(state, obligation, table.docket.context)
     return found
 
 
