@@ -177,7 +177,7 @@ class _Keeper:
         store = OutboxStore(self.data_dir, self.name, link.welcome.log_id)
         surface: Surface | None = None
         try:
-            await store.open(head=link.welcome.head)
+            await store.open()
             if store.cursor > link.welcome.head:
                 await self._rewind(store, link.welcome.head)
             await self.book.recall(store)

@@ -7,10 +7,9 @@ interruption it goes on from the cursor and from what waits.
 It posts at the surface's pace (`moot.channels.outbox.pacing`): a post waits for its channel's budget, then for
 that of the whole platform, where urgent ones go first. In a backlog, routine messages of one case become one post.
 
-Exactly once, as far as the platform allows: before a post its intent is written down, after it the platform's
-id. Where a crash or a broken connection leaves an intent open, `Surface.find` is asked first. On a platform
-without such a look-up, that one message is posted at least once. After a power cut the same holds for the few
-messages whose records the disk may have lost (`moot.channels.outbox.store`).
+Exactly once, as far as the platform allows: before a post its intent is on the disk, after it the platform's
+id. Where a crash, a power cut or a broken connection leaves an intent open, `Surface.find` is asked first. On a
+platform without such a look-up, that one message is posted at least once.
 """
 
 from __future__ import annotations
@@ -179,7 +178,7 @@ class Outbox:
         """Post some messages as one, until the platform has taken or refused them; it is the lane's turn."""
         seqs = [item.seq for item in items]
         nonce = items[0].nonce or self._store.nonce(seqs[0])
-        is_in_doubt = any(item.is_doubtful for item in items)
+        is_in_doubt = items[0].nonce is not None
         await self._store.intend(seqs, nonce)
         delivery = _Delivery(await self._posting(lane.channel, items, nonce), seqs, is_in_doubt)
         while True:

@@ -3,8 +3,8 @@
 The event loop never waits for the disk: every call is one hop to that thread. Ownership is an OS lock beside
 the file, so it ends with the process, however that ends.
 
-What is written outlives the process at once, a power cut only with the next write that goes through to the disk;
-a `Risk` bounds what may wait for that.
+What is written outlives process and power cut: every transaction waits for the disk (synchronous=FULL), some
+milliseconds, which no platform's pace notices.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ import asyncio
 import fcntl
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from moot.channels.errors import ChannelError
 
@@ -26,29 +25,9 @@ T = TypeVar("T")
 Statement = tuple[str, Sequence[Sequence[object]]]
 """SQL, and the values of each time that it is run."""
 
-_SYNCS: Final = """
-CREATE TABLE IF NOT EXISTS syncs (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);
-INSERT OR IGNORE INTO syncs VALUES (1, 0);
-"""
-"""Counted up by every write that goes through: a commit that changes nothing syncs nothing, also nothing before it."""
-
 
 class FileBusy(ChannelError):
     """Say that another process owns the file."""
-
-
-class Risk(NamedTuple):
-    """What a power cut may take back.
-
-    Attributes:
-        what: What is counted.
-        n: How many a write adds.
-        most: A write that would make it more than these since the last one that went through, goes through itself.
-    """
-
-    what: str
-    n: int
-    most: int
 
 
 class OwnedFile:
@@ -60,7 +39,6 @@ class OwnedFile:
         self._db: sqlite3.Connection | None = None
         self._lock_fd = -1
         self._thread: ThreadPoolExecutor | None = None
-        self._at_risk: Counter[str] = Counter()
 
     async def open(self, schema: str) -> None:
         """Take the file and make its tables.
@@ -111,41 +89,15 @@ class OwnedFile:
         """Run one statement, a transaction by itself, and return its rows."""
         return await self.run(lambda: self.db.execute(sql, values).fetchall())
 
-    async def write(
-        self,
-        *statements: Statement,
-        through: bool = False,
-        risk: Risk | None = None,
-    ) -> None:
-        """Run statements, each for many rows of values, as one transaction.
+    async def write(self, *statements: Statement) -> None:
+        """Run statements, each for many rows of values, as one transaction."""
+        await self.run(lambda: self._write(statements))
 
-        Args:
-            statements: What to run.
-            through: Return only when it would outlive a power cut, with all that was written before it.
-            risk: What it puts at risk unless it goes through. Counted from 0 when the file is opened: what a process
-                that was killed left is safe with the first write that goes through.
-        """
-        await self.run(lambda: self._write(statements, through, risk))
-
-    def _write(self, statements: Sequence[Statement], through: bool, risk: Risk | None) -> None:
-        # On this thread, where writes have an order: what counts as written before a sync was.
-        is_through = through or (risk is not None and self._at_risk[risk.what] + risk.n > risk.most)
-        if is_through:
-            self.db.execute("PRAGMA synchronous = FULL")
-        try:
-            with self.db:
-                self.db.execute("BEGIN")
-                for sql, rows in statements:
-                    self.db.executemany(sql, rows)
-                if is_through:
-                    self.db.execute("UPDATE syncs SET n = n + 1")
-        finally:
-            if is_through:
-                self.db.execute("PRAGMA synchronous = NORMAL")
-        if is_through:
-            self._at_risk.clear()
-        elif risk is not None:
-            self._at_risk[risk.what] += risk.n
+    def _write(self, statements: Sequence[Statement]) -> None:
+        with self.db:
+            self.db.execute("BEGIN")
+            for sql, rows in statements:
+                self.db.executemany(sql, rows)
 
     def _open(self, schema: str) -> None:
         self._lock_fd = os.open(self.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -155,9 +107,8 @@ class OwnedFile:
             raise FileBusy(f"{self.path.name} belongs to another process") from exc
         self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.executescript(_SYNCS + schema)
-        self._at_risk.clear()
+        self._db.execute("PRAGMA synchronous = FULL")
+        self._db.executescript(schema)
 
     def _close(self) -> None:
         db, self._db = self._db, None

@@ -1,4 +1,4 @@
-"""What goes next in a channel: the pace's rules, asked of the outbox's file; and what may have gone unrecorded.
+"""What goes next in a channel: the pace's rules, asked of the outbox's file.
 
 Every choice is a handful of index look-ups, so it takes as long with ten messages waiting as with a million.
 """
@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from moot.channels.outbox.owned_file import Statement
 from moot.channels.outbox.pacing import URGENT, Pace, is_routine
 
 MOST_FOLDED: Final = 256 * 1024
 """Characters of the lines that one post stands for; platforms take no attachment of any size."""
 
-_COLUMNS: Final = "seq, type, case_id, nonce, crashes, line, nonce IS NOT NULL OR is_doubtful"
+_COLUMNS: Final = "seq, type, case_id, nonce, crashes, line"
 _OPEN: Final = "FROM posts WHERE log = ?1 AND channel = ?2 AND state IN ('waiting', 'intent')"
 _URGENT: Final = json.dumps(sorted(URGENT))
-_MARK: Final = "UPDATE posts SET is_doubtful = 1 WHERE log = ?1"
-_WAITING: Final = f"SELECT seq {_OPEN} AND state = 'waiting'"
 
 
 class Lane(NamedTuple):
@@ -35,9 +31,8 @@ class Waiting(NamedTuple):
     """A message that is not posted for certain.
 
     Attributes:
-        nonce: Set once it was about to be posted, and where it keeps one from before its log was cut.
+        nonce: Set once it was about to be posted: it may have arrived.
         crashes: How often the surface broke over it.
-        is_doubtful: Whether it may have arrived.
     """
 
     seq: int
@@ -46,7 +41,6 @@ class Waiting(NamedTuple):
     nonce: str | None
     crashes: int
     line: str
-    is_doubtful: bool
 
 
 class NextUp(NamedTuple):
@@ -80,7 +74,7 @@ def next_up(db: sqlite3.Connection, lane: Lane, pace: Pace) -> NextUp:
     """Choose what one post says.
 
     The oldest message, but in a backlog the oldest urgent one; and what follows a routine one in its case goes with
-    it. What may have arrived already is never folded: it is looked up by its own nonce.
+    it. What may have arrived already is never folded: it is looked up by the nonce that it had.
     """
     urgent = _first_urgent(db, lane)
     is_backlog = pace.backlog > 0 and size(db, lane, pace.backlog + 1) > pace.backlog
@@ -95,32 +89,8 @@ def next_up(db: sqlite3.Connection, lane: Lane, pace: Pace) -> NextUp:
     return NextUp(items, urgent is not None)
 
 
-def unrecorded(lanes: Sequence[Lane], most: int) -> list[Statement]:
-    """Return statements that put in doubt what may have been posted though the file says that it waits.
-
-    `next_up` takes the oldest or the oldest urgent one, alone or with others. Together with others, and whatever is
-    broken up, it is on the disk before it is posted (`OutboxStore`). So for each one that the file forgot, all that
-    waited before it went too, or all urgent ones before it: it is among the first `most` of either.
-
-    Args:
-        lanes: Where something waits.
-        most: So many posts at most the file may have forgotten.
-    """
-    rows = [(*lane, most, _URGENT) for lane in lanes]
-    urgent = "type IN (SELECT value FROM json_each(?4))"
-    return [
-        (f"{_MARK} AND seq IN ({_WAITING} ORDER BY seq LIMIT ?3)", [row[:3] for row in rows]),
-        (f"{_MARK} AND seq IN ({_WAITING} AND {urgent} ORDER BY seq LIMIT ?3)", rows),
-    ]
-
-
-def all_waiting(lanes: Sequence[Lane]) -> list[Statement]:
-    """Return statements that put in doubt all that waits."""
-    return [(f"{_MARK} AND seq IN ({_WAITING})", lanes)]
-
-
 def _may_fold(item: Waiting) -> bool:
-    return is_routine(item.type, item.case_id) and not item.is_doubtful and not item.crashes
+    return is_routine(item.type, item.case_id) and item.nonce is None and not item.crashes
 
 
 def _first_urgent(db: sqlite3.Connection, lane: Lane) -> int | None:
@@ -132,16 +102,16 @@ def _first_urgent(db: sqlite3.Connection, lane: Lane) -> int | None:
 
 def _following(db: sqlite3.Connection, lane: Lane, first: Waiting, most: int) -> list[Waiting]:
     rows = db.execute(
-        f"SELECT seq, length(line), is_doubtful {_OPEN} AND case_id = ?3 AND seq > ?4"
+        f"SELECT seq, length(line), nonce {_OPEN} AND case_id = ?3 AND seq > ?4"
         f" AND type NOT IN (SELECT value FROM json_each(?5)) ORDER BY seq LIMIT ?6",
         (*lane, first.case_id, first.seq, _URGENT, most),
     )
     found: list[Waiting] = []
     room = MOST_FOLDED - len(first.line)
-    for seq, length, is_doubtful in rows.fetchall():
+    for seq, length, nonce in rows.fetchall():
         room -= length
         # What follows one that is not folded stays behind it: a case is told in order.
-        if room < 0 or is_doubtful:
+        if room < 0 or nonce is not None:
             break
         found.append(_row(db, lane, seq))
     return found

@@ -4,11 +4,8 @@ One row a mirrored message: `waiting`, then `intent` (about to be posted), then 
 or `refused`. The cursor says up to where the log was taken over. Acts of people wait here too, from their
 delivery by the platform until the log's receipt.
 
-What was written outlives the process, not a power cut: few posts wait for an fsync. After a power cut the file is
-as it was somewhat earlier, by `MOST_UNRECORDED` posts and `MOST_UNTAKEN` lines of the log at most. So when the
-machine has booted since, those that may be these are in doubt (`is_doubtful`): each is looked up before it is
-posted. What the file alone can know is never forgotten: what was folded into what or broken up, where a log
-was cut, in which boot it wrote.
+An intent is on the disk before its message is posted, and with it all that was written before. So after a crash or a
+power cut only what stands as an intent may have been posted: it is looked up first, and nothing else is.
 """
 
 from __future__ import annotations
@@ -18,26 +15,39 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from moot.channels.outbox import queue as outbox_queue
-from moot.channels.outbox.owned_file import OwnedFile, Risk, Statement
+from moot.channels.outbox.owned_file import OwnedFile
 from moot.channels.outbox.pacing import Pace
 from moot.channels.outbox.queue import Lane, NextUp, Waiting
-from moot.channels.outbox.schema import SCHEMA, upgrade
 from moot.channels.surface import PlatformMessageId
 
-BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS logs (
+    log INTEGER PRIMARY KEY, log_id TEXT NOT NULL UNIQUE,
+    cursor INTEGER NOT NULL DEFAULT 0, rewinds INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS posts (
+    log INTEGER NOT NULL, seq INTEGER NOT NULL, channel TEXT NOT NULL, case_id TEXT,
+    envelope_id TEXT NOT NULL, type TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
+    nonce TEXT, platform_id TEXT, crashes INTEGER NOT NULL DEFAULT 0, why TEXT, line TEXT,
+    PRIMARY KEY (log, seq)
+);
+CREATE INDEX IF NOT EXISTS posts_open ON posts (log, channel, seq) WHERE state IN ('waiting', 'intent');
+CREATE INDEX IF NOT EXISTS posts_open_type ON posts (log, channel, type, seq)
+    WHERE state IN ('waiting', 'intent');
+CREATE INDEX IF NOT EXISTS posts_open_case ON posts (log, channel, case_id, seq)
+    WHERE state IN ('waiting', 'intent');
+CREATE INDEX IF NOT EXISTS posts_case ON posts (log, case_id, seq) WHERE case_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS posts_envelope ON posts (log, envelope_id);
+CREATE INDEX IF NOT EXISTS posts_platform ON posts (platform_id) WHERE platform_id IS NOT NULL;
+CREATE TABLE IF NOT EXISTS roots (
+    log INTEGER NOT NULL, channel TEXT NOT NULL, case_id TEXT NOT NULL, seq INTEGER NOT NULL,
+    platform_id TEXT NOT NULL, PRIMARY KEY (log, channel, case_id)
+);
+CREATE TABLE IF NOT EXISTS acts (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, draft TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS memory (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
 
-MOST_UNRECORDED: Final = 64
-"""So many posts at most a power cut makes the file forget: of 65 one waits for the disk, and after a power cut a
-channel looks up its oldest 64 and its oldest urgent 64, in a minute or two at Slack's pace."""
-
-MOST_UNTAKEN: Final = 256
-"""So many lines of the log at most a power cut makes the file forget to have taken; all of them are looked up. A batch
-that would make it more waits for the disk, a small part of what its posts take."""
-
-_SETTLE: Final = (
-    "UPDATE posts SET state = ?, platform_id = ?, why = ?, line = NULL, is_doubtful = 0"
-    " WHERE log = ? AND seq = ?"
-)
+_SETTLE: Final = "UPDATE posts SET state = ?, platform_id = ?, why = ?, line = NULL WHERE log = ? AND seq = ?"
 
 
 class Mirrored(NamedTuple):
@@ -70,32 +80,15 @@ class OutboxStore:
         self.log_id = log_id
         self.cursor = 0
         self._file = OwnedFile(directory / f"outbox-{surface}.sqlite")
-        self._doubtful_to = 0
         self._rewinds = 0
         self._log = 0
 
-    async def open(self, *, head: int = 0, boot: str | None = None) -> None:
-        """Take the file and read the cursor.
-
-        Args:
-            head: Where the log ends now; nothing after it is in doubt.
-            boot: Names the machine's present boot; by default the kernel's word for it. Empty: unknown, as if
-                the machine had just booted.
-        """
+    async def open(self) -> None:
+        """Take the file and read the cursor."""
         await self._file.open(SCHEMA)
-        await self._file.run(lambda: upgrade(self._file.db))
-        boot = boot_id() if boot is None else boot
-        await self._file.query("INSERT OR IGNORE INTO logs (log_id, boot) VALUES (?, ?)", self.log_id, boot)
-        sql = "SELECT log, cursor, rewinds, doubtful_to, boot, is_unsynced FROM logs WHERE log_id = ?"
-        ((self._log, self.cursor, self._rewinds, doubtful_to, known, is_unsynced),) = await self._file.query(
-            sql, self.log_id
-        )
-        self._doubtful_to = doubtful_to
-        is_new_boot = not boot or boot != known
-        marks = await self._doubt(head, is_all=bool(is_unsynced)) if is_new_boot else []
-        # Through also in the same boot, so that what a killed process wrote is no longer at risk.
-        sql = "UPDATE logs SET boot = ?, doubtful_to = ?, is_unsynced = 0 WHERE log = ?"
-        await self._file.write(*marks, (sql, [(boot, self._doubtful_to, self._log)]), through=True)
+        await self._file.query("INSERT OR IGNORE INTO logs (log_id) VALUES (?)", self.log_id)
+        sql = "SELECT log, cursor, rewinds FROM logs WHERE log_id = ?"
+        ((self._log, self.cursor, self._rewinds),) = await self._file.query(sql, self.log_id)
 
     async def close(self) -> None:
         """Close the file and let it go; safe to call twice (K25)."""
@@ -109,37 +102,25 @@ class OutboxStore:
         """Put messages on the list and move the cursor, both or neither."""
         await self._file.write(
             (
-                "INSERT OR IGNORE INTO posts (log, seq, channel, case_id, envelope_id, type, line, is_doubtful)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [(self._log, *item, item.seq <= self._doubtful_to) for item in found],
+                "INSERT OR IGNORE INTO posts (log, seq, channel, case_id, envelope_id, type, line)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(self._log, *item) for item in found],
             ),
             ("UPDATE logs SET cursor = ? WHERE log = ?", [(cursor, self._log)]),
-            risk=Risk("lines", cursor - self.cursor, MOST_UNTAKEN),
         )
         self.cursor = cursor
 
     async def rewind(self, head: int) -> None:
         """Go back to the end of a log that lost its tail; what it grows anew gets new nonces.
 
-        What is in doubt was posted with an old nonce, if at all, and keeps it.
+        What was about to be posted keeps its old one: it may have arrived.
         """
-        doubtful_to = min(self._doubtful_to, head)
         await self._file.write(
             ("DELETE FROM posts WHERE log = ? AND seq > ?", [(self._log, head)]),
             ("DELETE FROM roots WHERE log = ? AND seq > ?", [(self._log, head)]),
-            (
-                "UPDATE posts SET nonce = ? || seq WHERE log = ? AND state IN ('waiting', 'intent')"
-                " AND is_doubtful AND nonce IS NULL",
-                [(self._prefix(), self._log)],
-            ),
-            (
-                "UPDATE logs SET cursor = ?, rewinds = rewinds + 1, doubtful_to = ? WHERE log = ?",
-                [(head, doubtful_to, self._log)],
-            ),
-            through=True,
+            ("UPDATE logs SET cursor = ?, rewinds = rewinds + 1 WHERE log = ?", [(head, self._log)]),
         )
         self.cursor = head
-        self._doubtful_to = doubtful_to
         self._rewinds += 1
 
     async def channels(self) -> list[str]:
@@ -160,14 +141,9 @@ class OutboxStore:
         return await self._file.run(lambda: outbox_queue.next_up(self._file.db, self._lane(channel), pace))
 
     async def intend(self, seqs: Sequence[int], nonce: str) -> None:
-        """Write down that these are about to be posted as one.
-
-        Several are on the disk when this returns: after a power cut nobody else knows what was folded into what. So is
-        one after `MOST_UNRECORDED` others.
-        """
+        """Write down that these are about to be posted as one; it is on the disk when this returns."""
         sql = "UPDATE posts SET state = 'intent', nonce = ? WHERE log = ? AND seq = ?"
-        rows = [(nonce, self._log, seq) for seq in seqs]
-        await self._file.write((sql, rows), through=len(rows) > 1, risk=Risk("posts", 1, MOST_UNRECORDED))
+        await self._file.write((sql, [(nonce, self._log, seq) for seq in seqs]))
 
     async def break_up(self, seqs: Sequence[int]) -> None:
         """Let messages that were folded go one by one, the first of them next; none of them is folded again.
@@ -181,7 +157,6 @@ class OutboxStore:
                 "UPDATE posts SET state = 'waiting', nonce = NULL, crashes = 1 WHERE log = ? AND seq = ?",
                 [(self._log, seq) for seq in rest],
             ),
-            through=True,
         )
 
     async def done(self, seqs: Sequence[int], platform_id: PlatformMessageId) -> None:
@@ -260,14 +235,6 @@ class OutboxStore:
             (key, draft) for key, draft in await self._file.query("SELECT key, draft FROM acts ORDER BY n")
         ]
 
-    async def _doubt(self, head: int, *, is_all: bool) -> list[Statement]:
-        """Return what puts in doubt what waits, all of it or what a power cut may have made the file forget."""
-        # Nothing after `head`: what a log grows anew has the nonces of what it lost.
-        lost_to = head if is_all else min(head, self.cursor + MOST_UNTAKEN)
-        self._doubtful_to = max(self._doubtful_to, lost_to)
-        lanes = [self._lane(channel) for channel in await self.channels()]
-        return outbox_queue.all_waiting(lanes) if is_all else outbox_queue.unrecorded(lanes, MOST_UNRECORDED)
-
     def _prefix(self) -> str:
         return f"{self.log_id}:" if not self._rewinds else f"{self.log_id}.{self._rewinds}:"
 
@@ -278,14 +245,6 @@ class OutboxStore:
         sql = f"SELECT {column} FROM {table} WHERE log = ? AND {where} LIMIT 1"
         rows = await self._file.query(sql, self._log, *values)
         return rows[0][0] if rows else None
-
-
-def boot_id() -> str:
-    """Return the kernel's name for this boot of the machine, empty where it has none."""
-    try:
-        return BOOT_ID.read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
 
 
 def _as_id(text: str | None) -> PlatformMessageId | None:

@@ -59,18 +59,17 @@ class Reaching:
 
     # ------------------------------------------------------------ acts
 
-    async def open(self, store: ActStore, head: int) -> None:
+    async def open(self, store: ActStore) -> None:
         """Take people's acts from now on, kept in a store; where it cannot be opened `no_acts` says why.
 
         Args:
             store: Not open yet; closed with `close`.
-            head: The log's end.
         """
         if self.requests is None:
             self.no_acts = "nobody can act here: this console only shows"
             return
         try:
-            await store.open(head=head)
+            await store.open()
         except (ChannelError, sqlite3.Error, OSError) as exc:
             await store.close()
             why, self.no_acts = self.no_acts, f"nobody can act here now: {exc}"
@@ -80,12 +79,11 @@ class Reaching:
         self._store = store
         self.acts = Acts(store, self.requests, authority=self._authority)
 
-    async def hand_over(self, make: Callable[[], ActStore], head: Callable[[], int]) -> None:
+    async def hand_over(self, make: Callable[[], ActStore]) -> None:
         """Hand over what people do, until cancelled; where it cannot be kept yet, try until it can.
 
         Args:
             make: Makes a store to try with.
-            head: The log's end now.
         """
         if self.requests is None:
             return
@@ -93,7 +91,7 @@ class Reaching:
         while self.acts is None:
             failures += 1
             await asyncio.sleep(PATIENCE.delay_s(failures))
-            await self.open(make(), head())
+            await self.open(make())
         self._on_change()
         await self.acts.run()
 

@@ -142,7 +142,7 @@ class Watching:
             self._clock.take(last, self._written_ago_s())
         self._look_for_society()
         self.hub.start_at(last.seq)
-        await self.reaching.open(self._act_store(), last.seq)
+        await self.reaching.open(self._act_store())
 
     async def _first_sight(self) -> tuple[str, Envelope | Damage]:
         """Return the log's name and its last message, as soon as there is one."""
@@ -172,7 +172,7 @@ class Watching:
                 tasks.create_task(indexer.keep_up(head, self._written), name="console index")
                 tasks.create_task(self._look(), name="console look")
                 tasks.create_task(self._learn_clock(), name="console clock")
-                tasks.create_task(self.reaching.hand_over(self._act_store, head), name="console acts")
+                tasks.create_task(self.reaching.hand_over(self._act_store), name="console acts")
                 tasks.create_task(self.reaching.keep_asking(), name="console trouble")
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None

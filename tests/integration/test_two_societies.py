@@ -14,7 +14,7 @@ import pytest
 
 from moot.channels.outbox.outbox import Outbox
 from moot.channels.outbox.pacing import UNPACED
-from moot.channels.outbox.store import OutboxStore
+from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.surface import Surface
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
@@ -45,7 +45,11 @@ def born(directory: Path) -> list[Envelope]:
 async def mirror(surface: Surface, directory: Path, log: list[Envelope]) -> None:
     """Mirror a log whose posts are all in doubt, as after a power cut: each is looked up before it is posted."""
     store = OutboxStore(directory, "mirror", log[0].hash)
-    await store.open(head=len(log), boot="")
+    await store.open()
+    taken = [Mirrored(e.seq, e.channel, e.case_id, e.id, e.body.type, e.line) for e in log]
+    await store.take(taken, len(log))
+    for envelope in log:
+        await store.intend([envelope.seq], store.nonce(envelope.seq))
 
     async def stream(cursor: int) -> AsyncIterator[list[str]]:
         yield [envelope.line for envelope in log[cursor:]]

@@ -43,10 +43,10 @@ def fake(tmp_path, **options):
 
 
 @asynccontextmanager
-async def mirroring(log, surface, directory, *, log_id="log", store=None, boot=None, **options):
+async def mirroring(log, surface, directory, *, log_id="log", store=None, **options):
     """Run an outbox; yields its store and its task."""
     store = store or OutboxStore(directory, surface.name, log_id)
-    await store.open(boot=boot)
+    await store.open()
     outbox = Outbox(surface, store, **{"backoff": QUICK, **options})
     task = asyncio.create_task(outbox.run(log.subscribe))
     try:
@@ -760,34 +760,6 @@ def test_what_a_surface_remembers_is_there_after_a_restart(tmp_path):
             await store.put("seen/#a", now)
             assert await store.get("seen/#b") is None
             await store.close()
-
-    asyncio.run(main())
-
-
-async def reopened(directory, **how):
-    store = OutboxStore(directory, "fake", "log")
-    await store.open(**how)
-    await store.close()
-
-
-@pytest.mark.parametrize(("boot", "is_twice"), [("another", False), ("", False), ("first", True)])
-def test_after_a_power_cut_what_the_file_forgot_is_looked_up(tmp_path, platform, boot, is_twice):
-    """A power cut takes the file back to what it was before the posts; the platform remembers them."""
-    cut_off = tmp_path / "cut off"
-    cut_off.mkdir()
-
-    async def main():
-        log = SmallLog()
-        for n in range(3):
-            log.say(str(n))
-        await reopened(cut_off, boot="first")
-        async with mirroring(log, fake(tmp_path), tmp_path) as (store, _):
-            await settled(store, 3)
-        await reopened(cut_off, boot=boot, head=3)
-        log.say("new")
-        async with mirroring(log, fake(tmp_path), cut_off, boot=boot) as (store, _):
-            await settled(store, 4)
-        assert platform.seqs() == ([1, 2, 3] * (1 + is_twice) + [4])
 
     asyncio.run(main())
 

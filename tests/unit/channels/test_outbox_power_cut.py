@@ -12,7 +12,7 @@ from moot.channels.backoff import Backoff
 from moot.channels.outbox.outbox import Outbox
 from moot.channels.outbox.owned_file import OwnedFile
 from moot.channels.outbox.pacing import UNPACED, URGENT, Pace
-from moot.channels.outbox.store import MOST_UNRECORDED, MOST_UNTAKEN, Mirrored, OutboxStore
+from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.surface import PlatformMessageId, PostRefused
 from moot.protocols.kernel.people import Stop
 from tests.doubles.fake_platform import FakePlatform
@@ -28,7 +28,7 @@ NO_FILE = b""
 class CutFile(OwnedFile):
     """An outbox's file that knows what a power cut could leave of it: what it was when last synced, or later.
 
-    What SQLite syncs is read off its statements: a commit under FULL that changed something.
+    What changed under `synchronous = FULL` was synced when the write returned.
     """
 
     def __init__(self, path, left, happens):
@@ -36,18 +36,7 @@ class CutFile(OwnedFile):
         self.left = left
         self.now = left[-1]
         self._happens = happens
-        self._is_full = False
-        self._was_synced = False
         self._changes = -1
-
-    def _open(self, schema):
-        super()._open(schema)
-        self.db.set_trace_callback(self._traced)
-
-    def _traced(self, sql):
-        if sql.startswith("PRAGMA synchronous"):
-            self._is_full = sql.endswith("FULL")
-        self._was_synced |= self._is_full and sql == "COMMIT"
 
     async def run(self, work):
         def watched():
@@ -63,13 +52,10 @@ class CutFile(OwnedFile):
     def _look(self):
         if self._db is None or self.db.total_changes == self._changes:
             return
-        was, self.now = self.now, self.db.serialize()
+        self.now = self.db.serialize()
         self._changes = self.db.total_changes
-        if self._was_synced and was != self.now:
-            self.left = [self.now]
-        else:
-            self.left = [*self.left, self.now]
-        self._was_synced = False
+        is_synced = self.db.execute("PRAGMA synchronous").fetchone() == (2,)
+        self.left = [self.now] if is_synced else [*self.left, self.now]
 
 
 class Machine:
@@ -79,16 +65,15 @@ class Machine:
         self.directory = directory
         self.chance = chance or random.Random(0)
         self.left = [NO_FILE]
-        self.boot = 1
         self.file = None
         self.moment = None
 
     @asynccontextmanager
-    async def store(self, log_id="log", **how):
+    async def store(self, log_id="log"):
         store = OutboxStore(self.directory, "fake", log_id)
         store._file = self.file = CutFile(store._file.path, self.left, self.happens)
         try:
-            await store.open(**{"boot": str(self.boot), **how})
+            await store.open()
             yield store
             if self.moment is None:
                 self.freeze()
@@ -103,14 +88,13 @@ class Machine:
         self.moment = (self.file.left, self.file.now)
 
     def cut_the_power(self, oldest=True):
-        """Go back to the moment: to what was synced then, or somewhat later; the next life is in another boot."""
+        """Go back to the moment: to what was synced then, or somewhat later."""
         left, _ = self.moment
         image = left[0] if oldest else self.chance.choice(left)
         self._go_back(image, [image])
-        self.boot += 1
 
     def kill(self):
-        """Go back to the moment in the same boot: nothing is forgotten, and nothing more is on the disk."""
+        """Go back to the moment: nothing is forgotten, and nothing more is on the disk."""
         left, now = self.moment
         self._go_back(now, left)
 
@@ -147,7 +131,7 @@ class World(Machine):
         self._fuse = fuse
         self._is_over.clear()
         self.looked_up.clear()
-        async with self.store(head=self.log.head) as store:
+        async with self.store() as store:
             surface = self.platform()
             outbox = Outbox(surface, store, pace=self.pace, backoff=QUICK, grace_s=0.0)
             task = asyncio.create_task(outbox.run(self.log.subscribe))
@@ -284,33 +268,32 @@ def test_whatever_the_moment_of_a_power_cut_everything_is_posted_once_and_in_ord
 
 
 @pytest.mark.parametrize("is_urgent", [False, True])
-def test_after_a_power_cut_the_posts_that_the_file_forgot_are_looked_up_and_the_backlog_is_folded(
+def test_after_a_power_cut_only_what_was_about_to_be_posted_is_looked_up_and_the_backlog_is_folded(
     tmp_path, is_urgent
 ):
     async def main():
         log = SmallLog(batch=500)
-        for n in range(1_500):
+        for n in range(300):
             log.say("x", case_id=f"hyp_{n % 3}")
-        for _ in range(100):
+        for _ in range(50):
             log.append(Stop(scope="A", why="fire"), channel="#a-arena")
-        # Unpaced the oldest go one by one, in a backlog the urgent ones do: the file forgets as many as it may.
         world = World(tmp_path, log, pace=BACKLOG if is_urgent else UNPACED)
         async with world.living() as store:
-            while store.cursor < log.head or len(world.shown) < MOST_UNRECORDED:
+            while store.cursor < log.head or len(world.shown) < 20:
                 await asyncio.sleep(0)
         world.pace = BACKLOG
         world.cut_the_power()
         async with world.living() as store:
             assert not await world.over(store)
         world.check()
-        assert len(set(world.looked_up)) == len(world.looked_up) <= 2 * MOST_UNRECORDED + MOST_UNTAKEN
+        assert len(world.looked_up) <= 1
         folded = [seqs for seqs in world.shown.values() if len(seqs) > 1]
-        assert sum(map(len, folded)) > 1_000
+        assert sum(map(len, folded)) > 200
 
     asyncio.run(main())
 
 
-# ------------------------------------------------------------ the limits, message by message
+# ------------------------------------------------------------ what is on the disk, message by message
 
 
 @pytest.fixture
@@ -318,106 +301,32 @@ def machine(tmp_path):
     return Machine(tmp_path)
 
 
-def on(machine, use, log_id="log", **how):
+def on(machine, use, log_id="log"):
     async def main():
-        async with machine.store(log_id, **how) as store:
+        async with machine.store(log_id) as store:
             return await use(store)
 
     return asyncio.run(main())
 
 
-async def nothing(_store):
-    pass
-
-
-def mirrored(seq, type="NOTE", case="hyp_1", channel="#a"):
-    return Mirrored(seq, channel, case, f"m{seq}", type, "{}")
-
-
 def notes(first, last):
-    return [mirrored(n) for n in range(first, last + 1)]
-
-
-async def drain(store, pace=BACKLOG, channel="#a"):
-    """Post everything; returns what was in doubt, and the seqs of each post."""
-    doubtful, posts = [], []
-    while items := (await store.next_up(channel, pace)).items:
-        seqs = [item.seq for item in items]
-        doubtful += [item.seq for item in items if item.is_doubtful]
-        await store.intend(seqs, items[0].nonce or store.nonce(seqs[0]))
-        await store.done(seqs, PlatformMessageId(f"p{seqs[0]}"))
-        posts.append(seqs)
-    return doubtful, posts
-
-
-def asked(image, sql):
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.deserialize(image[:18] + b"\x01\x01" + image[20:])  # memory has no write-ahead log
-        return db.execute(sql).fetchall()
+    return [Mirrored(n, "#a", "hyp_1", f"m{n}", "NOTE", "{}") for n in range(first, last + 1)]
 
 
 def states(image):
-    return dict(asked(image, "SELECT state, count(*) FROM posts GROUP BY state"))
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.deserialize(image[:18] + b"\x01\x01" + image[20:])  # memory has no write-ahead log
+        return dict(db.execute("SELECT state, count(*) FROM posts GROUP BY state").fetchall())
 
 
-def test_so_many_posts_at_most_are_not_on_the_disk(machine):
-    many = 4 * MOST_UNRECORDED
-
+def test_an_intent_is_on_the_disk_before_the_post_and_with_it_what_was_written_before(machine):
     async def use(store):
-        await store.take(notes(1, many + 1), many + 1)
-        forgotten = []
-        for n in range(1, many + 1):
+        for n in range(1, 5):
+            await store.take(notes(n, n), n)
             await store.intend([n], store.nonce(n))
-            recorded = many + 1 - states(store._file.left[0])["waiting"]
-            forgotten.append(n - recorded)
+            (image,) = store._file.left
+            assert states(image) == {"intent": 1} | ({"done": n - 1} if n > 1 else {})
             await store.done([n], PlatformMessageId(f"p{n}"))
-        return forgotten
-
-    forgotten = on(machine, use)
-    assert max(forgotten) == MOST_UNRECORDED
-    assert forgotten.count(0) == many // (MOST_UNRECORDED + 1)
-
-
-def test_so_many_lines_at_most_are_taken_and_not_on_the_disk(machine):
-    async def use(store):
-        async def forgotten(n):
-            await store.take([], store.cursor + n)
-            return store.cursor - asked(store._file.left[0], "SELECT cursor FROM logs")[0][0]
-
-        assert [await forgotten(100) for _ in range(4)] == [100, 200, 0, 100]
-        assert [await forgotten(MOST_UNTAKEN - 100), await forgotten(1)] == [MOST_UNTAKEN, 0]
-        assert await forgotten(MOST_UNTAKEN + 1) == 0
-
-    on(machine, use)
-
-
-def test_what_a_killed_process_wrote_is_on_the_disk_before_the_next_one_posts(machine):
-    async def use(store):
-        await store.take(notes(1, 8), 8)
-        await store.intend([1], "log:1")
-        assert len(store._file.left) > 1
-
-    async def look(store):
-        (image,) = store._file.left
-        assert states(image) == {"intent": 1, "waiting": 7}
-
-    on(machine, use)
-    for _ in range(2):
-        machine.kill()
-        on(machine, look)
-
-
-def test_what_is_written_again_is_on_the_disk_with_all_before_it(machine):
-    """A commit that changes nothing syncs nothing."""
-
-    async def use(store):
-        await store.take(notes(1, 8), 8)
-        await store.intend([1, 2], "log:1")
-        await store.done([1, 2], PlatformMessageId("p1"))
-        await store.intend([3, 4], "log:3")
-        await store.intend([5], "log:5")
-        await store.intend([3, 4], "log:3")
-        assert states(store._file.left[0]) == {"done": 2, "intent": 3, "waiting": 3}
 
     on(machine, use)
 
@@ -433,277 +342,44 @@ def test_a_fold_and_its_breaking_up_are_on_the_disk_at_once(machine):
     on(machine, use)
 
 
-def test_at_another_boot_the_oldest_of_each_channel_and_its_oldest_urgent_ones_are_in_doubt(machine):
-    urgent = range(501, 601)
-
-    async def use(store):
-        found = [*notes(1, 500), *(mirrored(n, "RULING") for n in urgent)]
-        await store.take([*found, mirrored(601, channel="#b"), mirrored(602, channel="#b")], 602)
-        await store.intend([1, 2], "log:1")
-
-    async def again(store):
-        ((first, second),) = await store.interrupted("#a")
-        assert (first.is_doubtful, second.is_doubtful) == (True, True)
-        await store.done([1, 2], PlatformMessageId("p1"))
-        doubtful, posts = await drain(store)
-        ordinary = [[n] for n in range(3, 3 + MOST_UNRECORDED)]
-        assert doubtful == [*urgent[:MOST_UNRECORDED], *(n for (n,) in ordinary)]
-        assert posts[: 100 + MOST_UNRECORDED] == [*([n] for n in urgent), *ordinary]
-        assert all(len(seqs) == 25 for seqs in posts[100 + MOST_UNRECORDED : -1])
-        assert (await drain(store, channel="#b"))[0] == [601, 602]
-
-    on(machine, use)
-    machine.cut_the_power()
-    on(machine, again, head=602)
-
-
-def test_in_the_same_boot_nothing_is_in_doubt(machine):
-    async def use(store):
-        await store.take(notes(1, 50), 50)
-
-    async def again(store):
-        assert await drain(store) == ([], [[*range(1, 26)], [*range(26, 51)]])
-
-    on(machine, use)
-    machine.kill()
-    on(machine, again, head=50)
-
-
-@pytest.mark.parametrize(("head", "lost_to"), [(1_000, 10 + MOST_UNTAKEN), (100, 100), (10, 10)])
-def test_what_was_taken_and_forgotten_is_in_doubt_as_far_as_the_log_held_it(machine, head, lost_to):
-    async def use(store):
-        await store.intend([1, 2], "log:1")  # through, and so the cursor of before
-        await store.take(notes(11, 200), 200)
-
-    async def again(store):
-        assert store.cursor == 10
-        await store.take(notes(11, 300), 300)
-        await store.take(notes(301, 600), 600)
-        doubtful, posts = await drain(store)
-        assert doubtful == list(range(11, lost_to + 1))
-        assert posts[: len(doubtful)] == [[n] for n in doubtful]
-
-    on(machine, lambda store: store.take([], 10))
-    machine.kill()
-    on(machine, use)
-    machine.cut_the_power()
-    on(machine, again, head=head)
-
-
-def test_a_second_power_cut_finds_the_doubt_of_the_first(machine):
-    async def use(store):
-        await store.take(notes(1, 200), 200)
-        await store.intend([1, 2], "log:1")
-
-    async def again(store):
-        (items,) = await store.interrupted("#a")
-        await store.done([item.seq for item in items], PlatformMessageId("p1"))
-        await store.take(notes(201, 700), 700)
-        doubtful, _ = await drain(store)
-        assert doubtful == [*range(3, 3 + MOST_UNRECORDED), *range(201, 201 + MOST_UNTAKEN)]
-        left = "SELECT count(*) FROM posts WHERE is_doubtful"
-        assert await store._file.query(left) == [(0,)]
-
-    on(machine, use)
-    for _ in range(2):
-        machine.cut_the_power()
-        on(machine, nothing, head=700)
-    machine.kill()
-    on(machine, again, head=700)
-
-
-def test_a_fold_ends_before_what_is_in_doubt(machine):
-    async def use(store):
-        await store.take(notes(1, 100), 100)
-        await store.intend([1, 2], "log:1")
-        await store.done([1, 2], PlatformMessageId("p1"))
-
-    async def again(store):
-        await store.take(notes(101, 120), 120)
-        (items,) = await store.interrupted("#a")
-        await store.done([item.seq for item in items], PlatformMessageId("p1"))
-        doubtful, posts = await drain(store)
-        assert doubtful == [*range(3, 67), *range(101, 106)]
-        assert posts[MOST_UNRECORDED:] == [
-            [*range(67, 92)], [*range(92, 101)], *([n] for n in range(101, 106)), [*range(106, 121)]
-        ]  # fmt: skip
-
-    on(machine, use)
-    machine.cut_the_power()
-    on(machine, again, head=105)
-
-
-def test_what_is_in_doubt_keeps_its_nonce_when_its_log_lost_its_end_too(machine):
+def test_what_was_about_to_be_posted_keeps_its_nonce_when_its_log_lost_its_end_too(machine):
     async def use(store):
         await store.take(notes(1, 300), 300)
+        await store.intend([1, 2], store.nonce(1))
+        await store.intend([9], store.nonce(9))
 
     async def again(store):
         await store.rewind(4)
-        (image,) = store._file.left
-        assert asked(image, "SELECT cursor, rewinds FROM logs") == [(4, 1)]
         await store.take(notes(5, 6), 6)
+        (both,) = await store.interrupted("#a")
+        assert [(item.seq, item.nonce) for item in both] == [(1, "log:1"), (2, "log:1")]
+        await store.done([1, 2], PlatformMessageId("p1"))
         seen = []
         while items := (await store.next_up("#a", UNPACED)).items:
             (item,) = items
-            seen.append((item.seq, item.is_doubtful, item.nonce or store.nonce(item.seq)))
-            await store.intend([item.seq], item.nonce or store.nonce(item.seq))
+            seen.append((item.seq, item.nonce, store.nonce(item.seq)))
             await store.done([item.seq], PlatformMessageId(f"p{item.seq}"))
         return seen
 
     on(machine, use)
     machine.cut_the_power()
-    seen = on(machine, again, head=4)
-    assert seen == [
-        *((n, True, f"log:{n}") for n in range(1, 5)),
-        (5, False, "log.1:5"),
-        (6, False, "log.1:6"),
-    ]
+    assert on(machine, again) == [(n, None, f"log.1:{n}") for n in range(3, 7)]
 
 
-def test_what_a_log_grows_anew_after_it_lost_its_end_is_not_in_doubt(machine):
-    async def again(store):
-        await store.take(notes(11, 60), 60)
-        await store.rewind(50)
-        await store.take(notes(51, 80), 80)
-        assert (await drain(store))[0] == list(range(11, 51))
-
-    on(machine, lambda store: store.take([], 10))
-    machine.kill()
-    on(machine, nothing)
-    machine.cut_the_power()
-    on(machine, again, head=100)
-
-
-def test_what_keeps_its_nonce_is_written_down_before_it_is_posted_like_all_others(tmp_path):
-    """Else more posts than may be would go unrecorded in the next power cut."""
-    log = SmallLog()
-    for n in range(3):
-        log.say(str(n))
-    world = World(tmp_path, log)
-    seen = []
-
-    class Looking(Platform):
-        async def find(self, item):
-            seen.append((item.nonce, states(world.file.now)["intent"]))
-            return await super().find(item)
-
-    world.platform = lambda: Looking(world, path=str(tmp_path / "platform.sqlite"))
-
-    async def main():
-        async with world.store() as store:
-            found = [Mirrored(e.seq, e.channel, e.case_id, e.id, e.body.type, e.line) for e in log.envelopes]
-            await store.take(found, 5)
-        world.boot += 1
-        async with world.store(head=3) as store:
-            await store.rewind(3)
-        async with world.living() as store:
-            assert not await world.over(store)
-        assert seen == [("log:1", 1), ("log:2", 1), ("log:3", 1)]
-        world.check()
-
-    asyncio.run(main())
-
-
-def test_each_log_in_a_file_has_its_own_doubt(machine):
+def test_each_log_in_a_file_has_its_own_intents(machine):
     async def use(store):
-        await store.take(notes(1, 300), 300)
+        await store.take(notes(1, 3), 3)
+        await store.intend([2], store.nonce(2))
 
     async def again(store):
-        return (await drain(store))[0]
+        return [item.nonce for group in await store.interrupted("#a") for item in group]
 
     on(machine, use, "one")
     machine.kill()
     on(machine, use, "two")
     machine.cut_the_power()
-    first = list(range(1, MOST_UNRECORDED + 1))
-    assert on(machine, again, "two", head=300) == first
+    assert on(machine, again, "two") == ["two:2"]
     machine.kill()
-    assert on(machine, again, "three", head=300) == []
+    assert on(machine, again, "three") == []
     machine.kill()
-    assert on(machine, again, "one", head=300) == first
-
-
-# ------------------------------------------------------------ files of earlier versions
-
-OLD = """
-CREATE TABLE logs (
-    log INTEGER PRIMARY KEY, log_id TEXT NOT NULL UNIQUE,
-    cursor INTEGER NOT NULL DEFAULT 0, rewinds INTEGER NOT NULL DEFAULT 0,
-    boot TEXT, doubtful_to INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE posts (
-    log INTEGER NOT NULL, seq INTEGER NOT NULL, channel TEXT NOT NULL, case_id TEXT,
-    envelope_id TEXT NOT NULL, type TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'waiting',
-    nonce TEXT, platform_id TEXT, crashes INTEGER NOT NULL DEFAULT 0, why TEXT, line TEXT,
-    PRIMARY KEY (log, seq)
-);
-CREATE INDEX posts_open ON posts (log, channel, seq) WHERE state IN ('waiting', 'intent');
-CREATE TABLE roots (
-    log INTEGER NOT NULL, channel TEXT NOT NULL, case_id TEXT NOT NULL, seq INTEGER NOT NULL,
-    platform_id TEXT NOT NULL, PRIMARY KEY (log, channel, case_id)
-);
-CREATE TABLE acts (n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, draft TEXT NOT NULL);
-CREATE TABLE memory (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-INSERT INTO logs VALUES (1, 'log', 400, 0, '1', 150), (2, 'other', 400, 0, '1', 0);
-WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 400)
-INSERT INTO posts (log, seq, channel, case_id, envelope_id, type, line)
-    SELECT log, n, '#a', 'hyp_1', 'm' || n, 'NOTE', '{}' FROM n, logs;
-UPDATE posts SET state = 'done', nonce = 'log:' || seq, platform_id = 'p' || seq WHERE seq <= 90;
-UPDATE posts SET state = 'intent', nonce = 'log:91' WHERE seq BETWEEN 91 AND 95;
-INSERT INTO roots VALUES (1, '#a', 'hyp_1', 1, 'p1');
-INSERT INTO memory VALUES ('seen/#a', '17');
-PRAGMA user_version = 1;
-"""
-
-
-@pytest.fixture
-def old(machine):
-    with closing(sqlite3.connect(machine.directory / "outbox-fake.sqlite", isolation_level=None)) as db:
-        db.executescript(OLD)
-        machine.left = [db.serialize()]
-    return machine
-
-
-async def all_of_old(store):
-    """Take 200 more and post all; returns what was in doubt but for what was interrupted."""
-    (items,) = await store.interrupted("#a")
-    assert [(item.seq, item.nonce, item.is_doubtful) for item in items] == [
-        (n, "log:91", True) for n in range(91, 96)
-    ]
-    await store.done([item.seq for item in items], PlatformMessageId("p91"))
-    await store.take(notes(401, 600), 600)
-    doubtful, posts = await drain(store)
-    assert [seq for seqs in posts for seq in seqs] == list(range(96, 601))
-    return doubtful
-
-
-def test_in_an_old_file_of_this_boot_what_was_in_doubt_still_is(old):
-    assert on(old, all_of_old, head=600) == list(range(96, 151))
-
-
-def test_in_an_old_file_of_another_boot_everything_that_waits_is_in_doubt(old):
-    assert on(old, all_of_old, boot="2", head=500) == list(range(96, 501))
-    old.kill()
-    # Also in a log that is mirrored again only later.
-    assert on(old, all_of_old, "other", boot="2", head=500) == list(range(96, 501))
-
-
-def test_an_old_file_that_is_opened_once_is_one_of_now(old):
-    async def nothing(store):
-        assert await store.root_of("#a", "hyp_1") == "p1"
-        assert await store.get("seen/#a") == "17"
-
-    on(old, nothing, head=600)
-    old.cut_the_power()
-    # Of the old doubt 55 wait, of the new one 64; and what is taken now.
-    doubtful = [*range(96, 96 + MOST_UNRECORDED), *range(401, 601)]
-    assert on(old, all_of_old, head=600) == doubtful
-
-
-def test_an_upgrade_that_a_power_cut_undoes_is_made_again(old):
-    before = old.left
-    on(old, nothing, head=600)
-    old.kill()
-    old.moment = (before, before[0])
-    old.cut_the_power()
-    assert on(old, all_of_old, head=600) == list(range(96, 601))
+    assert on(machine, again, "one") == ["one:2"]

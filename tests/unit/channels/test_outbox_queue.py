@@ -11,10 +11,10 @@ from moot.channels.surface import PlatformMessageId
 PACE = Pace(backlog=3, fold_most=4)
 
 
-def on_store(tmp_path, use, **how):
+def on_store(tmp_path, use):
     async def main():
         store = OutboxStore(tmp_path, "fake", "log")
-        await store.open(**how)
+        await store.open()
         try:
             return await use(store)
         finally:
@@ -93,12 +93,13 @@ def test_it_is_known_whether_something_urgent_waits(tmp_path):
     on_store(tmp_path, use)
 
 
-def test_what_may_have_arrived_before_a_power_cut_is_looked_up_and_not_folded(tmp_path):
+def test_what_may_have_arrived_is_not_folded(tmp_path):
     async def use(store):
         await store.take([mirrored(n) for n in range(1, 8)], 7)
+        await store.intend([2], "log:2")
         return await drain(store, PACE)
 
-    assert on_store(tmp_path, use, head=2, boot="") == [[1], [2], [3, 4, 5, 6], [7]]
+    assert on_store(tmp_path, use) == [[1], [2], [3, 4, 5, 6], [7]]
 
 
 def test_a_fold_that_was_broken_up_goes_one_by_one_and_then_the_next_are_folded_again(tmp_path):
@@ -139,21 +140,6 @@ def test_the_root_of_a_case_is_what_was_posted_first_and_stays_so(tmp_path):
         assert await store.root_of("#a", "hyp_1") is None
 
     on_store(tmp_path, use)
-
-
-def test_a_file_of_before_there_were_roots_keeps_its_threads(tmp_path):
-    async def old(store):
-        await store.take([mirrored(1), mirrored(2)], 2)
-        await store.done([1], PlatformMessageId("p1"))
-        await store.done([2], PlatformMessageId("p2"))
-
-        def as_it_was():
-            store._file.db.executescript("DROP TABLE roots; PRAGMA user_version = 0;")
-
-        await store._file.run(as_it_was)
-
-    on_store(tmp_path, old)
-    assert on_store(tmp_path, lambda store: store.root_of("#a", "hyp_1")) == "p1"
 
 
 def steps_of_a_post(tmp_path, waiting):
