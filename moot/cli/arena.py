@@ -146,7 +146,7 @@ def conformance(
     It reads the record alone, and computes again what can be computed: verdicts, paths, rounds, hooks.
     """
     from moot.cli.arena_show import print_conformance
-    from moot.protocols.arena.conformance import check
+    from moot.protocols.arena.conformance.checker import check
 
     found = check(read_json(named))
     if as_json:
@@ -169,7 +169,7 @@ def matrix(as_json: AsJson = False) -> int:
 
     Every run is scripted and offline. Exit code 1 when anything is missed.
     """
-    from moot.arena.matrix import run_matrix
+    from moot.arena.matrix.runner import run_matrix
     from moot.cli.arena_matrix import print_matrix
     from moot.log_setup import set_up_logging
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from moot.protocols.arena.conformance import Conformance
+    from moot.protocols.arena.conformance.checker import Conformance
 
 LABEL: Final = 10
 """Columns of the labels on the left."""

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from moot.protocols.arena.conformance import Conformance, check
+from moot.protocols.arena.conformance.checker import Conformance, check
 from tests.doubles.command_line import Result, moot
 
 TASK: Final = {

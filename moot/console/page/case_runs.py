@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from moot.channels.showing.wording import clean
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.record import audit_record
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import ProtocolError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.record import audit_record
 from moot.protocols.kernel.envelope import Envelope
 from moot.verify.audit.ended import EndedCases, Said

@@ -14,7 +14,7 @@ from moot.arena.script import ArenaScript, NotebookScript
 from moot.bots.minds.simulated.arena.criteria import CRITERIA
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.seats.weighing import MOST_CLAIMS, claims_of
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from tests.doubles.arena_minds import SayingWriter, stage
 

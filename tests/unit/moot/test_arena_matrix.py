@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import pytest
 
-from moot.arena import matrix as matrix_module
-from moot.arena.matrix import SCENARIOS, judge, run_matrix, run_scenario
-from moot.arena.matrix_case import FIXTURES, Scenario, fixture
+from moot.arena.matrix import runner as matrix_module
+from moot.arena.matrix.case import FIXTURES, Scenario, fixture
+from moot.arena.matrix.runner import SCENARIOS, judge, run_matrix, run_scenario
 from moot.bots.minds.mind import View
 from moot.bots.notebook.access import READ_WRITE
 from moot.bots.seats import arena, hooks, toolset

@@ -10,7 +10,7 @@ from moot.arena import offline
 from moot.arena.offline import RunOptions, run_many, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
 from moot.arena.source import NotebookSource
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.kernel.errors import Malformed
 
 TASK = {"task_id": "t1", "initial_prompt": "Plan the widget.", "session_id": "s1"}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from moot.arena.offline import RunOptions, run_offline
 from moot.arena.script import ArenaScript, NotebookScript
 from moot.protocols.arena import messages as m
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.relevance import excess
 from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
 from moot.protocols.arena.states import TERMINAL

@@ -11,7 +11,7 @@ import pytest
 
 from moot.cli import acts
 from moot.cli.place import login_name
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.messages import Draft
 from moot.protocols.arena.seats import PLANNER
 from moot.protocols.kernel.officers import ConfigChanged

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.arena.conformance import COMPLIANT, CONDITIONAL, NON_COMPLIANT, Conformance, check
+from moot.protocols.arena.conformance.checker import COMPLIANT, CONDITIONAL, NON_COMPLIANT, Conformance, check
 from tests.doubles import arena_records
 from tests.doubles.arena_records import SESSION, Json, Story, approve, good_records, issue
 

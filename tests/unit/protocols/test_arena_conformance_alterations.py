@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from tests.doubles.arena_alterations import Alteration, alterations
 from tests.doubles.arena_records import Json, good_records
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from tests.doubles import arena_records
 from tests.doubles.arena_records import Json, good_records
 

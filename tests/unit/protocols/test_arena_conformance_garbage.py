@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.protocols.arena.conformance import NON_COMPLIANT, check
-from moot.protocols.arena.conformance_parser import verdict_of
+from moot.protocols.arena.conformance.checker import NON_COMPLIANT, check
+from moot.protocols.arena.conformance.parser import verdict_of
 from moot.protocols.arena.verdict import parse_verdict
 from tests.doubles.arena_records import Story, approve, good_records
 

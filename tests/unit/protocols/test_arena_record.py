@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from moot.protocols.arena import messages as m
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.record import audit_record
 from moot.protocols.arena.relevance import excess
 from moot.protocols.arena.seats import PLANNER, REVIEWER

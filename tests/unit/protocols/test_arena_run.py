@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from moot.protocols.arena import messages as m
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.seats import FINALIZER as FINALIZER_SEAT
 from moot.protocols.arena.seats import PLANNER as PLANNER_SEAT
 from moot.protocols.arena.seats import REVIEWER as REVIEWER_SEAT

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moot.protocols.arena.conformance_refs import DIGEST
-from moot.protocols.arena.conformance_report import Should, show
-from moot.protocols.arena.conformance_texts import texts_in
-from moot.protocols.arena.conformance_walk import Walk
-from moot.protocols.arena.conformance_words import CAPPED, MULTIPLE
+from moot.protocols.arena.conformance.refs import DIGEST
+from moot.protocols.arena.conformance.report import Should, show
+from moot.protocols.arena.conformance.texts import texts_in
+from moot.protocols.arena.conformance.walk import Walk
+from moot.protocols.arena.conformance.words import CAPPED, MULTIPLE
 
 _COMMIT: Final = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{40}|[0-9a-f]{64})(?![0-9a-zA-Z])")
 _BEST_EFFORT: Final = re.compile(r"finali[sz]er|final output|best[- ]effort", re.IGNORECASE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from moot.protocols.arena.conformance_reading import Hook
-from moot.protocols.arena.conformance_report import Findings, show
-from moot.protocols.arena.conformance_texts import texts_in
-from moot.protocols.arena.conformance_walk import Place, Visit, Walk
-from moot.protocols.arena.conformance_words import APPROVED, CAPPED, ERROR, PHASES
+from moot.protocols.arena.conformance.reading import Hook
+from moot.protocols.arena.conformance.report import Findings, show
+from moot.protocols.arena.conformance.texts import texts_in
+from moot.protocols.arena.conformance.walk import Place, Visit, Walk
+from moot.protocols.arena.conformance.words import APPROVED, CAPPED, ERROR, PHASES
 from moot.protocols.arena.reading import is_mentioned
 
 Placed = tuple[int, Hook, Place | None]

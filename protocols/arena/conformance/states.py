@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from moot.protocols.arena.conformance_instants import Instant
-from moot.protocols.arena.conformance_report import Findings, show
-from moot.protocols.arena.conformance_walk import Walk
-from moot.protocols.arena.conformance_words import APPROVED, CAPPED, ERROR, STATES, TERMINAL
+from moot.protocols.arena.conformance.instants import Instant
+from moot.protocols.arena.conformance.report import Findings, show
+from moot.protocols.arena.conformance.walk import Walk
+from moot.protocols.arena.conformance.words import APPROVED, CAPPED, ERROR, STATES, TERMINAL
 
 TABLE: Final[Mapping[str, frozenset[str]]] = {
     "INIT": frozenset({"SEEDING", "DRAFTING", ERROR}),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from moot.protocols.arena.conformance_report import Findings, show
-from moot.protocols.arena.conformance_walk import Walk
-from moot.protocols.arena.conformance_words import APPROVED, CAPPED, ERROR
+from moot.protocols.arena.conformance.report import Findings, show
+from moot.protocols.arena.conformance.walk import Walk
+from moot.protocols.arena.conformance.words import APPROVED, CAPPED, ERROR
 
 
 def check_reason(walk: Walk, found: Findings) -> None:

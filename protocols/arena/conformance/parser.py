@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from moot.protocols.arena.conformance_words import MISSING, MULTIPLE
+from moot.protocols.arena.conformance.words import MISSING, MULTIPLE
 
 # Possessive, and tried at the beginning of a line alone: the time is linear in the text.
 _VERDICT_LINE: Final = re.compile(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from moot.protocols.arena.conformance_report import Findings, show
-from moot.protocols.arena.conformance_texts import texts_in
-from moot.protocols.arena.conformance_walk import Place, Walk
+from moot.protocols.arena.conformance.report import Findings, show
+from moot.protocols.arena.conformance.texts import texts_in
+from moot.protocols.arena.conformance.walk import Place, Walk
 
 
 def check_invocations(walk: Walk, found: Findings) -> None:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from moot.protocols.arena.conformance_report import Findings, show
-from moot.protocols.arena.conformance_walk import Walk
+from moot.protocols.arena.conformance.report import Findings, show
+from moot.protocols.arena.conformance.walk import Walk
 
 DIGEST: Final = re.compile(r"sha256:([0-9a-fA-F]{64})(?![0-9a-zA-Z])")
 _CLAIM: Final = "sha256:"

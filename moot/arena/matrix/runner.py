@@ -1,22 +1,18 @@
-"""The test matrix T01 to T12, run: every run in virtual time, held to its path, its criteria and the 13 checks.
-
-Its rows are data: `matrix_loop` and `matrix_guards` say what is given, which states must be passed and what must hold;
-`matrix_criteria` and `matrix_evidence` look at the record; `fixtures/` holds what is given.
-"""
+"""The test matrix, run: every run in virtual time, held to its path, its criteria and the 13 checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
-from moot.arena.matrix_case import DRAFTS, Run, Scenario, fixture, review
-from moot.arena.matrix_criteria import Criterion, Record, path
-from moot.arena.matrix_guards import GUARDS
-from moot.arena.matrix_loop import LOOP
-from moot.arena.matrix_result import Held, MatrixResult, RunResult, ScenarioResult
+from moot.arena.matrix.case import DRAFTS, Run, Scenario, fixture, review
+from moot.arena.matrix.criteria import Criterion, Record, path
+from moot.arena.matrix.guards import GUARDS
+from moot.arena.matrix.loop import LOOP
+from moot.arena.matrix.result import Held, MatrixResult, RunResult, ScenarioResult
 from moot.arena.offline import RunOptions, run_offline
 from moot.arena.script import script_from
-from moot.protocols.arena.conformance import check
+from moot.protocols.arena.conformance.checker import check
 
 SCENARIOS: Final = tuple(sorted((*LOOP, *GUARDS), key=lambda one: one.id))
 """The rows of the matrix in their order."""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Set
 from typing import Any, Final
 
-from moot.protocols.arena.conformance_reading import Round
-from moot.protocols.arena.conformance_report import Findings, show
-from moot.protocols.arena.conformance_texts import texts_in
-from moot.protocols.arena.conformance_walk import Walk
-from moot.protocols.arena.conformance_words import PHASES
+from moot.protocols.arena.conformance.reading import Round
+from moot.protocols.arena.conformance.report import Findings, show
+from moot.protocols.arena.conformance.texts import texts_in
+from moot.protocols.arena.conformance.walk import Walk
+from moot.protocols.arena.conformance.words import PHASES
 
 FIELDS: Final = frozenset({"id", "kind", "text", "claim", "evidence_ref"})
 OUR_ID: Final = re.compile(r"r[0-9]{1,3}-[0-9]{1,9}")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from moot.protocols.arena.conformance_inputs import task_faults
-from moot.protocols.arena.conformance_instants import Instant
-from moot.protocols.arena.conformance_invocations import check_invocations
-from moot.protocols.arena.conformance_issues import check_issues
-from moot.protocols.arena.conformance_reasons import check_reason
-from moot.protocols.arena.conformance_refs import check_refs
-from moot.protocols.arena.conformance_report import Findings, is_same, show
-from moot.protocols.arena.conformance_states import check_transition_events
-from moot.protocols.arena.conformance_verdicts import check_parser_events
-from moot.protocols.arena.conformance_walk import Place, Walk
-from moot.protocols.arena.conformance_words import APPROVED, CAPPED, TERMINAL
+from moot.protocols.arena.conformance.inputs import task_faults
+from moot.protocols.arena.conformance.instants import Instant
+from moot.protocols.arena.conformance.invocations import check_invocations
+from moot.protocols.arena.conformance.issues import check_issues
+from moot.protocols.arena.conformance.reasons import check_reason
+from moot.protocols.arena.conformance.refs import check_refs
+from moot.protocols.arena.conformance.report import Findings, is_same, show
+from moot.protocols.arena.conformance.states import check_transition_events
+from moot.protocols.arena.conformance.verdicts import check_parser_events
+from moot.protocols.arena.conformance.walk import Place, Walk
+from moot.protocols.arena.conformance.words import APPROVED, CAPPED, TERMINAL
 
 PLACES: Final[Mapping[str, tuple[str, ...]]] = {
     "PLANNER_INVOKED": ("DRAFTING",),

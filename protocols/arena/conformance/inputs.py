@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from moot.protocols.arena.conformance_issues import OUR_ID
-from moot.protocols.arena.conformance_reading import Reading
-from moot.protocols.arena.conformance_report import Findings, is_same, show
-from moot.protocols.arena.conformance_texts import texts_in
-from moot.protocols.arena.conformance_walk import Place, Walk
-from moot.protocols.arena.conformance_words import ERROR
+from moot.protocols.arena.conformance.issues import OUR_ID
+from moot.protocols.arena.conformance.reading import Reading
+from moot.protocols.arena.conformance.report import Findings, is_same, show
+from moot.protocols.arena.conformance.texts import texts_in
+from moot.protocols.arena.conformance.walk import Place, Walk
+from moot.protocols.arena.conformance.words import ERROR
 
 _FIELDS = ("max_rounds", "session_resume_required", "reviewer_mode", "notebook_enabled")
 

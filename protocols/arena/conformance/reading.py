@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from moot.protocols.arena.conformance_instants import Instant, parse_instant
-from moot.protocols.arena.conformance_report import show, show_key
-from moot.protocols.arena.conformance_words import ERROR, FINE, MISSING, MULTIPLE, PHASES, STATUSES, VERDICTS
+from moot.protocols.arena.conformance.instants import Instant, parse_instant
+from moot.protocols.arena.conformance.report import show, show_key
+from moot.protocols.arena.conformance.words import ERROR, FINE, MISSING, MULTIPLE, PHASES, STATUSES, VERDICTS
 
 SECTIONS: Final = (
     "config", "task", "notebook", "transitions", "rounds", "hooks", "events", "parser", "artifacts",

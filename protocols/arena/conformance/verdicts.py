@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from moot.protocols.arena.conformance_reading import Row
-from moot.protocols.arena.conformance_report import Findings, is_same, show
-from moot.protocols.arena.conformance_walk import Visit, Walk
-from moot.protocols.arena.conformance_words import ERROR, MISSING, MULTIPLE
+from moot.protocols.arena.conformance.reading import Row
+from moot.protocols.arena.conformance.report import Findings, is_same, show
+from moot.protocols.arena.conformance.walk import Visit, Walk
+from moot.protocols.arena.conformance.words import ERROR, MISSING, MULTIPLE
 
 
 def check_parsing(walk: Walk, found: Findings) -> None:

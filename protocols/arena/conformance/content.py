@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from moot.protocols.arena.conformance_report import Findings, show
-from moot.protocols.arena.conformance_texts import placed_texts, texts_in
-from moot.protocols.arena.conformance_walk import Walk
+from moot.protocols.arena.conformance.report import Findings, show
+from moot.protocols.arena.conformance.texts import placed_texts, texts_in
+from moot.protocols.arena.conformance.walk import Walk
 from moot.protocols.arena.relevance import excess
 from moot.protocols.kernel.redact import redact
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from moot.protocols.arena.conformance_parser import Verdict, verdict_of
-from moot.protocols.arena.conformance_reading import Happening, Reading, Round, Row
-from moot.protocols.arena.conformance_words import ERROR
+from moot.protocols.arena.conformance.parser import Verdict, verdict_of
+from moot.protocols.arena.conformance.reading import Happening, Reading, Round, Row
+from moot.protocols.arena.conformance.words import ERROR
 
 INVOCATIONS: Final = frozenset({"PLANNER_INVOKED", "REVIEWER_INVOKED", "FINALIZER_INVOKED"})
 OUR_DATA: Final = frozenset({"prior_critiques", "resume_ref", "resumed_round", "is_best_effort"})

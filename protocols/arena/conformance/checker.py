@@ -1,26 +1,14 @@
-"""The independent conformance checker of Arena Protocol v2: section 12, judged from an audit record alone.
-
-It shares no rule with the code that runs the protocol. It has its own table of transitions, reads each verdict anew
-from the text of the review, and trusts nothing that the record says of itself. The record may be anybody's: only what
-the specification and the form of the record demand is demanded. What Moot tells beyond that (its invocations, its
-references with digests, its coded reasons) is not demanded, but where it stands it has to agree with the rest.
-
-`conformance_reading` turns JSON of any shape into typed sections, `conformance_walk` puts each event into its state and
-round, the modules beside them hold the checks, `conformance_shoulds` the SHOULDs, `conformance_report` the result.
-"""
+"""The thirteen checks of section 12, in their order, and the SHOULDs of a record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from moot.protocols.arena import conformance_hooks as hooks
-from moot.protocols.arena import conformance_inputs as inputs
-from moot.protocols.arena import conformance_states as states
-from moot.protocols.arena import conformance_verdicts as verdicts
-from moot.protocols.arena.conformance_content import check_content
-from moot.protocols.arena.conformance_reading import SECTIONS, read
-from moot.protocols.arena.conformance_report import (
+from moot.protocols.arena.conformance import hooks, inputs, states, verdicts
+from moot.protocols.arena.conformance.content import check_content
+from moot.protocols.arena.conformance.reading import SECTIONS, read
+from moot.protocols.arena.conformance.report import (
     COMPLIANT,
     CONDITIONAL,
     NON_COMPLIANT,
@@ -29,9 +17,9 @@ from moot.protocols.arena.conformance_report import (
     Findings,
     Should,
 )
-from moot.protocols.arena.conformance_shoulds import shoulds_of
-from moot.protocols.arena.conformance_trail import check_trail
-from moot.protocols.arena.conformance_walk import Walk
+from moot.protocols.arena.conformance.shoulds import shoulds_of
+from moot.protocols.arena.conformance.trail import check_trail
+from moot.protocols.arena.conformance.walk import Walk
 
 __all__ = ["COMPLIANT", "CONDITIONAL", "NON_COMPLIANT", "Check", "Conformance", "Should", "check"]
 
