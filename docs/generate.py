@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -24,7 +24,7 @@ from moot.cli.commands import app
 from moot.cli.log import Reader
 from moot.config.contracts import SCHEMA
 from moot.protocols.escalation.triggers import TRIGGERS
-from moot.protocols.kernel.machine import Machine, rows
+from moot.protocols.kernel.machine import Machine, Row, rows
 from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.kernel.steps import ENDED, Step
 from moot.protocols.panel.contract_schema import schema_text
@@ -122,7 +122,7 @@ def _machine(machine: Machine) -> Iterator[str]:
     """Write a machine: what its phases make owed, what moves it where, and a diagram."""
     yield "| phase | owes | message | channel | within | grace | silence leads to |\n|---|---|---|---|---|---|---|"
     for step in machine.steps.values():
-        phases = ", ".join((step.phase, *step.lasts))
+        phases = _said((step.phase, *step.lasts), machine)
         yield (
             f"| {phases} | {_owing(step)} | {' or '.join(step.expects)} | `{step.channel}` "
             f"| {_within(step)} | {_span(step.grace)} | {_silence(step)} |"
@@ -131,8 +131,8 @@ def _machine(machine: Machine) -> Iterator[str]:
         yield f"| {phase} | nobody | | | | | until {ending} |"
     found = list({(row.phase, row.event, row.move.to): row for row in rows(machine) if row.move.to}.values())
     yield "\n| phase | event | leads to |\n|---|---|---|"
-    for row in found:
-        yield f"| {row.phase or 'any'} | {row.event} | {' or '.join(row.move.to)} |"
+    for (event, to), phases in _alike(found).items():
+        yield f"| {_said(phases, machine)} | {event} | {' or '.join(to)} |"
     yield "\n```mermaid\nstateDiagram-v2"
     for kind, start in machine.start.items():
         for phase in start.phases:
@@ -146,6 +146,24 @@ def _machine(machine: Machine) -> Iterator[str]:
     for (phase, to), events in arrows.items():
         yield f"    {phase} --> {_place(to)}: {', '.join(events)}"
     yield "```\n"
+
+
+def _alike(found: list[Row]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+    """Put rows together that say the same of several phases: by event and where it leads."""
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for row in found:
+        together.setdefault((row.event, row.move.to), []).append(row.phase)
+    return together
+
+
+def _said(phases: Sequence[str], machine: Machine) -> str:
+    """Name phases; most of many are all but the others."""
+    others = [phase for phase in machine.phases if phase not in phases]
+    if "" in phases or not others:
+        return "any"
+    if len(phases) > 5 and len(others) <= len(phases):
+        return f"any but {', '.join(others)}"
+    return ", ".join(phases)
 
 
 def _owing(step: Step) -> str:
