@@ -1,10 +1,8 @@
-"""The seats' pictures, as every surface shows them; drawn once, kept by browsers for a year."""
+"""The seats' pictures, as every surface shows them; kept by browsers for a year."""
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from functools import cache
 from typing import Final
 
 from fastapi import FastAPI
@@ -13,15 +11,13 @@ from starlette.responses import PlainTextResponse, Response
 
 from moot.channels.showing.avatars import avatar
 from moot.channels.showing.looks import LOOKS
-from moot.protocols.kernel.seats import Seat
-from moot.version import MOOT_VERSION
 
 YEAR: Final = "private, max-age=31536000, immutable"
 
-DRAWN: Final = hashlib.sha256(
-    "\n".join((MOOT_VERSION, *(f"{seat} {look.colour}" for seat, look in LOOKS.items()))).encode()
-).hexdigest()[:8]
-"""Names the drawings: another version may draw them anew."""
+PICTURES: Final = {str(seat): avatar(seat) for seat in LOOKS}
+
+DRAWN: Final = hashlib.sha256(b"".join(PICTURES.values())).hexdigest()[:8]
+"""Names the pictures: another version may bring others."""
 
 
 def add_pictures(app: FastAPI) -> None:
@@ -29,14 +25,8 @@ def add_pictures(app: FastAPI) -> None:
 
     async def picture(request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in LOOKS:
+        if name not in PICTURES:
             return PlainTextResponse(f"There is no seat {name[:40]!r}.", status_code=404)
-        drawn = await asyncio.to_thread(_drawn, Seat(name))
-        return Response(drawn, media_type="image/png", headers={"cache-control": YEAR})
+        return Response(PICTURES[name], media_type="image/png", headers={"cache-control": YEAR})
 
     app.add_route("/pictures/{name}.png", picture)
-
-
-@cache
-def _drawn(seat: Seat) -> bytes:
-    return avatar(seat)
