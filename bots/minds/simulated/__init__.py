@@ -13,6 +13,7 @@ What they share:
     ``turn``        one obligation with all that its answer needs, computed when asked for
     ``temper``      every constant of behaviour in one dataclass, for tuning by data
     ``delays``      how long an answer takes (R-D19)
+    ``phrases``     reads the sentences, which are TOML files in the rooms
     ``wording``     how sentences are chosen and figures are written
 
 There are no dice in a decision: the draw comes from the seed, the decision from figures. Nothing here keeps state

@@ -1,4 +1,4 @@
-"""How sentences are chosen and figures are written; the sentences themselves are data in `phrases_*`."""
+"""How sentences are chosen and figures are written; the sentences themselves are data, see `phrases`."""
 
 from __future__ import annotations
 

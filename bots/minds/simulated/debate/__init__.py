@@ -20,5 +20,5 @@ What they say:
     ``explorer``, ``rebuttal``, ``critic``, ``evolver``, ``aftermath``: a micro-cycle
     ``reports``, ``weekly``, ``architecture``: what comes daily and weekly
     ``live``        feedback on live figures, and the lessons of recalls
-    ``phrases_*``   the sentences, as data
+    ``*.toml``      the sentences, as data
 """

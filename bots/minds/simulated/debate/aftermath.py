@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.judgement import weigh
 from moot.bots.minds.simulated.debate.lessons import figures_of
 from moot.bots.minds.simulated.debate.points import objection
 from moot.bots.minds.simulated.debate.transcript import part_of
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
 from moot.bots.tools.backtest import PROFIT_FACTOR_CAP, judge
@@ -31,6 +31,8 @@ from moot.protocols.research.messages import (
     StrategyMoved,
 )
 from moot.protocols.research.seats import EVOLVER
+
+PHRASES: Final = Phrases("debate/evolver")
 
 NOT_THE_MARKET = frozenset({"no_assessment", "override", "untestable"})
 """Reasons that teach nothing about an archetype in a market: their records carry no regime (R-D13)."""
@@ -88,7 +90,7 @@ def move(turn: Turn) -> Reply | None:
             strategy_id=strategy_id(turn.case_id),
             from_=None,
             to="candidates",
-            reason=sentence(turn.voice.say(phrases.MOVED, **_test_facts(result))),
+            reason=sentence(turn.voice.say(PHRASES["moved"], **_test_facts(result))),
             strategy=part_of(spec),
         )
     )
@@ -114,7 +116,7 @@ def record(turn: Turn) -> Reply:
             "test_drawdown": result.metrics.max_drawdown,
             "test_trades": result.metrics.total_trades,
         }
-    text = turn.voice.say(phrases.SUCCESS if passed else phrases.FAILURE, **facts)
+    text = turn.voice.say(PHRASES["success"] if passed else PHRASES["failure"], **facts)
     return Reply(CausalRecord(record=_entry(turn, "success" if passed else "failure", code, text, figures)))
 
 
@@ -125,9 +127,9 @@ def reflect(turn: Turn) -> Reply:
     facts = _facts(turn) | {"code": spoken(code), "alpha": two(weighed.alpha), "risk": two(weighed.risk)}
     if turn.file is not None and code == weighed.worst:
         basis = objection(code, turn.file, turn.voice)
-        text = turn.voice.say(phrases.LESSON_SCORE, name=spoken(code), basis=basis, **facts)
+        text = turn.voice.say(PHRASES["lesson_score"], name=spoken(code), basis=basis, **facts)
     else:
-        text = turn.voice.say(phrases.LESSON_OTHER, **facts)
+        text = turn.voice.say(PHRASES["lesson_other"], **facts)
     return Reply(Reflection(record=_entry(turn, "failure", code, text, _figures(turn))))
 
 
@@ -168,7 +170,7 @@ def _entry(
         archetype=spec.archetype if spec is not None else None,
         failure_code=code,
         regime=None if code in NOT_THE_MARKET else turn.regime,
-        summary=paragraph(text, *(turn.voice.say(phrases.NOTE_OTHER, **n.facts) for n in turn.notes)),
+        summary=paragraph(text, *(turn.voice.say(PHRASES["note_other"], **n.facts) for n in turn.notes)),
         metrics=figures,
     )
 

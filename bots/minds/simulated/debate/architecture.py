@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate import phrases_architecture as phrases
 from moot.bots.minds.simulated.debate.catalogue import IDEAS, Grade, Idea
 from moot.bots.minds.simulated.debate.needs import Need, causes, idea_of, need_of, severity_of
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import sentence
 from moot.protocols.arena.messages import ArenaTask
@@ -22,6 +22,8 @@ from moot.protocols.research.messages import (
     ProposedChange,
 )
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
+
+PHRASES: Final = Phrases("debate/architecture")
 
 MOST_PROPOSALS = 3
 PRESSING = 0.08
@@ -69,7 +71,7 @@ def propose(turn: Turn) -> Reply:
 
 
 def _benefit(turn: Turn, idea: Idea, need: Need) -> str:
-    variants = phrases.BENEFIT if need.count else phrases.BENEFIT_PLAIN
+    variants = PHRASES["benefit"] if need.count else PHRASES["benefit_plain"]
     return sentence(turn.voice.say(variants, benefit=idea.benefit, **need.facts))
 
 
@@ -94,10 +96,12 @@ def critique(turn: Turn) -> Reply:
 
 def _first(turn: Turn, change_id: str, idea: Idea | None, need: Need) -> ChangeCritique:
     voice = turn.voice
-    said = [idea.objection if idea is not None else voice.say(phrases.OTHER_OBJECTIONS)]
-    said.append(voice.say(phrases.NEEDED if need.share >= PRESSING else phrases.NOT_NEEDED, **need.facts))
+    said = [idea.objection if idea is not None else voice.say(PHRASES["other_objections"])]
+    said.append(
+        voice.say(PHRASES["needed"] if need.share >= PRESSING else PHRASES["not_needed"], **need.facts)
+    )
     if idea is not None and idea.effort == "high":
-        said.append(voice.say(phrases.COSTLY, effort=idea.effort))
+        said.append(voice.say(PHRASES["costly"], effort=idea.effort))
     said += [f"{note.who} asked to consider {note.quote}" for note in turn.notes]
     return ChangeCritique(
         change_id=change_id, objections=tuple(sentence(one) for one in said), severity=severity_of(idea, need)
@@ -109,12 +113,12 @@ def _second(
 ) -> ChangeCritique:
     voice, severity = turn.voice, severity_of(idea, need)
     if response is None:
-        said = voice.say(phrases.UNANSWERED)
+        said = voice.say(PHRASES["unanswered"])
     elif response.concede:
-        said, severity = voice.say(phrases.WITHDRAWN), "high"
+        said, severity = voice.say(PHRASES["withdrawn"]), "high"
     else:
         defence = idea.defence if idea is not None else "it can be taken back"
-        said = voice.say(phrases.ANSWERED, defence=defence)
+        said = voice.say(PHRASES["answered"], defence=defence)
         severity = "low" if severity == "medium" and need.share >= PRESSING else severity
     return ChangeCritique(change_id=change_id, objections=(sentence(said),), severity=severity)
 
@@ -143,9 +147,9 @@ def _response(turn: Turn, idea: Idea | None, need: Need, concede: bool) -> str:
     voice = turn.voice
     objection = idea.objection if idea is not None else "its use cannot be measured"
     if concede:
-        return sentence(voice.say(phrases.CONCEDE, objection=objection, **need.facts))
-    defence = idea.defence if idea is not None else voice.say(phrases.OTHER_DEFENCE)
-    variants = phrases.DEFEND if need.share >= PRESSING else phrases.DEFEND_PLAIN
+        return sentence(voice.say(PHRASES["concede"], objection=objection, **need.facts))
+    defence = idea.defence if idea is not None else voice.say(PHRASES["other_defence"])
+    variants = PHRASES["defend"] if need.share >= PRESSING else PHRASES["defend_plain"]
     return sentence(voice.say(variants, defence=defence, **need.facts))
 
 
@@ -186,7 +190,7 @@ def _approved(turn: Turn, change_id: str, text: str, idea: Idea | None, need: Ne
         description=text,
         priority=priority,
         implementation_notes=sentence(
-            idea.notes if idea is not None else turn.voice.say(phrases.OTHER_NOTES)
+            idea.notes if idea is not None else turn.voice.say(PHRASES["other_notes"])
         ),
         assigned_to=idea.assigned_to if idea is not None else "evolver",
     )

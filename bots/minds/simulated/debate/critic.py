@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate import phrases_critic as phrases
 from moot.bots.minds.simulated.debate.casefile import CaseFile, Neighbourhood, neighbourhood
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, spoken
 from moot.bots.minds.simulated.debate.points import WEAK, grounds, objection
 from moot.bots.minds.simulated.debate.rebuttal import flaw_facts
 from moot.bots.minds.simulated.debate.weighing import Stance, excesses, flaws_of, relieved, stance
+from moot.bots.minds.simulated.phrases import Phrases, Variants
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, sentence, two
 from moot.protocols.research.messages import RiskAssessment, RiskScores, ThresholdsAdjusted
 from moot.protocols.research.seats import CRITIC
+
+PHRASES: Final = Phrases("debate/critic")
 
 Round = Literal[1, 2, 3, "revision"]
 
@@ -44,7 +46,7 @@ def assess(turn: Turn) -> Reply:
             scores=RiskScores(**file.scores),
             conditions=_conditions(turn, found, limits),
             fatal_flaws=tuple(
-                sentence(turn.voice.say(phrases.FLAWS[code], **flaw_facts(file))) for code in codes
+                sentence(turn.voice.say(PHRASES[f"flaws.{code}"], **flaw_facts(file))) for code in codes
             ),
             reasoning=_reasoning(turn, number, file, found, limits, answers, ground),
         )
@@ -57,7 +59,7 @@ def _conditions(turn: Turn, found: Stance, limits: Mapping[str, float]) -> tuple
         return ()
     said = []
     for name in found.worst[:3]:
-        text = turn.voice.say(phrases.CONDITIONS[name], name=spoken(name), limit=two(limits[name]))
+        text = turn.voice.say(PHRASES[f"conditions.{name}"], name=spoken(name), limit=two(limits[name]))
         said.append(f"{spoken(name)}: {text}")
     return tuple(said)
 
@@ -73,37 +75,35 @@ def _reasoning(
 ) -> str:
     voice = turn.voice
     openings = {
-        "REJECT": phrases.FIRST_REJECT,
-        "CONDITIONAL_PASS": phrases.FIRST_CONDITIONAL,
-        "PASS": phrases.FIRST_PASS,
+        "REJECT": PHRASES["first_reject"],
+        "CONDITIONAL_PASS": PHRASES["first_conditional"],
+        "PASS": PHRASES["first_pass"],
     }
     said = [voice.say(openings[found.rating])]
     if number == "revision":
         said.append(_revised(turn, file))
     if number in (1, "revision") or answers is None:
-        said += [_pointed(turn, phrases.OVER, file, name, limits) for name in found.worst[:3]]
+        said += [_pointed(turn, PHRASES["over"], file, name, limits) for name in found.worst[:3]]
         if number in (2, 3):
-            said.append(voice.say(phrases.NO_REBUTTAL))
+            said.append(voice.say(PHRASES["no_rebuttal"]))
     else:
         said += _answered(turn, file, found, answers)
     if ground is not None:
-        firm = phrases.GROUND_FIRM if ground.share > 0.5 else phrases.GROUND_SOFT
+        firm = PHRASES["ground_firm"] if ground.share > 0.5 else PHRASES["ground_soft"]
         counts = {"positive": str(ground.positive), "count": str(ground.count)}
         said.append(voice.say(firm, median=two(ground.median_sharpe), **counts))
     if not found.worst:
         closest = max(CRITERIA, key=lambda name: found.excess[name])
-        said.append(_pointed(turn, phrases.HIGHEST, file, closest, limits))
+        said.append(_pointed(turn, PHRASES["highest"], file, closest, limits))
     said += _prompted(turn, file, limits)
     if found.confidence > 0.85:
-        said.append(voice.say(phrases.SURE))
+        said.append(voice.say(PHRASES["sure"]))
     elif found.confidence < 0.6:
-        said.append(voice.say(phrases.UNSURE))
+        said.append(voice.say(PHRASES["unsure"]))
     return paragraph(*said)
 
 
-def _pointed(
-    turn: Turn, variants: phrases.Variants, file: CaseFile, name: str, limits: Mapping[str, float]
-) -> str:
+def _pointed(turn: Turn, variants: Variants, file: CaseFile, name: str, limits: Mapping[str, float]) -> str:
     return turn.voice.say(
         variants,
         name=spoken(name),
@@ -117,11 +117,13 @@ def _answered(turn: Turn, file: CaseFile, found: Stance, answers: Mapping[str, f
     """Go through the answers: which held, which did not, which points were passed over."""
     said = []
     for name, strength in list(answers.items())[:3]:
-        variants, basis = (phrases.SETTLED, grounds) if strength >= WEAK else (phrases.UNSETTLED, objection)
+        variants, basis = (
+            (PHRASES["settled"], grounds) if strength >= WEAK else (PHRASES["unsettled"], objection)
+        )
         said.append(turn.voice.say(variants, name=spoken(name), basis=basis(name, file, turn.voice)))
     silent = [name for name in found.worst if name not in answers]
     if silent:
-        said.append(turn.voice.say(phrases.PASSED_OVER, name=spoken(silent[0])))
+        said.append(turn.voice.say(PHRASES["passed_over"], name=spoken(silent[0])))
     return said
 
 
@@ -134,7 +136,7 @@ def _revised(turn: Turn, file: CaseFile) -> str:
     name = max(CRITERIA, key=lambda one: abs(before.scores[one] - file.scores[one]))
     fell = before.scores[name] - file.scores[name]
     return turn.voice.say(
-        phrases.REVISION_BETTER if fell > 0.05 else phrases.REVISION_SAME,
+        PHRASES["revision_better"] if fell > 0.05 else PHRASES["revision_same"],
         name=spoken(name),
         before=two(before.scores[name]),
         after=two(file.scores[name]),
@@ -149,7 +151,7 @@ def _prompted(turn: Turn, file: CaseFile, limits: Mapping[str, float]) -> list[s
         if principle.archetype == archetype and principle.failure_code in CRITERIA:
             said.append(
                 voice.say(
-                    phrases.PRINCIPLE,
+                    PHRASES["principle"],
                     id=principle.principle_id,
                     statement=principle.statement,
                     confidence=two(principle.confidence),
@@ -164,15 +166,15 @@ def _prompted(turn: Turn, file: CaseFile, limits: Mapping[str, float]) -> list[s
         names = note.criteria or ((worst,) if archetype in note.archetypes else ())
         if names:
             facts = {"name": spoken(names[0]), "limit": two(limits[names[0]])}
-            said.append(voice.say(phrases.NOTE_SCORE, **note.facts, **facts))
+            said.append(voice.say(PHRASES["note_score"], **note.facts, **facts))
         else:
-            said.append(voice.say(phrases.NOTE_OTHER, **note.facts))
+            said.append(voice.say(PHRASES["note_other"], **note.facts))
     return said
 
 
 def _untestable(turn: Turn, number: Round) -> RiskAssessment:
     """Reject what cannot be computed; every score is the worst, and there is nothing to discuss."""
-    text = sentence(turn.voice.say(phrases.UNTESTABLE, why=turn.fault))
+    text = sentence(turn.voice.say(PHRASES["untestable"], why=turn.fault))
     return RiskAssessment(
         round=number,
         risk_rating="REJECT",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.casefile import CaseFile
 from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.judgement import Decision, Weighed, decide, is_mendable, weigh
 from moot.bots.minds.simulated.debate.points import objection
 from moot.bots.minds.simulated.debate.weighing import quality
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import briefly, counted, paragraph, sentence, two
 from moot.protocols.research.debate_table import CYCLE_BUDGET, EXTENSION_BAND, EXTENSION_COSTS, NEXT_ACTION
@@ -22,6 +22,8 @@ from moot.protocols.research.messages import (
     Verdict,
 )
 from moot.protocols.research.seats import EVOLVER
+
+PHRASES: Final = Phrases("debate/evolver")
 
 
 def judge(turn: Turn) -> Reply:
@@ -49,7 +51,7 @@ def _extension(turn: Turn, weighed: Weighed) -> ExtendDebate:
     low, high = EXTENSION_BAND
     # A script may ask for an extension that the figures do not; it stays legal, unless the script says more.
     alpha, risk = (min(max(score, low), high) for score in (weighed.alpha, weighed.risk))
-    text = turn.voice.say(phrases.EXTEND, alpha=two(alpha), risk=two(risk))
+    text = turn.voice.say(PHRASES["extend"], alpha=two(alpha), risk=two(risk))
     return ExtendDebate(
         extra_rounds=1,
         alpha_argument_score=alpha,
@@ -83,23 +85,23 @@ def _reasoning(
     turn: Turn, weighed: Weighed, decision: Decision, codes: tuple[str, ...], rounds: int, answered: int
 ) -> str:
     voice = turn.voice
-    said = [voice.say(phrases.SCALES, alpha=two(weighed.alpha), risk=two(weighed.risk))]
+    said = [voice.say(PHRASES["scales"], alpha=two(weighed.alpha), risk=two(weighed.risk))]
     if rounds > 1:
-        said.append(voice.say(phrases.ROUNDS, rounds=str(rounds), answered=counted(answered, "answer")))
+        said.append(voice.say(PHRASES["rounds"], rounds=str(rounds), answered=counted(answered, "answer")))
     facts = {"confidence": two(weighed.confidence), "why": turn.fault or turn.view.refused}
-    said += [voice.say(phrases.REASONS[code], **facts) for code in codes]
+    said += [voice.say(PHRASES[f"reasons.{code}"], **facts) for code in codes]
     what = briefly(turn.file.spec) if turn.file is not None else "it"
     name = spoken(weighed.worst or "overfitting")
     assessment = turn.transcript.assessment
     if decision == "APPROVE":
         if assessment is not None and assessment.risk_rating == "REJECT":
-            said.append(voice.say(phrases.OVERRULE))
-        said.append(voice.say(phrases.APPROVE, what=what))
+            said.append(voice.say(PHRASES["overrule"]))
+        said.append(voice.say(PHRASES["approve"], what=what))
     elif decision == "REVISE":
-        said.append(voice.say(phrases.REVISE_OFFER if is_mendable(turn) else phrases.REVISE, name=name))
+        said.append(voice.say(PHRASES["revise_offer"] if is_mendable(turn) else PHRASES["revise"], name=name))
     elif not codes:
         said.append(
-            voice.say(phrases.REJECT if weighed.worst else phrases.REJECT_PLAIN, what=what, name=name)
+            voice.say(PHRASES["reject"] if weighed.worst else PHRASES["reject_plain"], what=what, name=name)
         )
     if turn.file is not None and weighed.worst and decision != "APPROVE":
         said.append(objection(weighed.worst, turn.file, voice))
@@ -112,9 +114,9 @@ def _notes(turn: Turn) -> list[str]:
     for note in turn.notes:
         if note.criteria:
             name = spoken(note.criteria[0])
-            said.append(turn.voice.say(phrases.NOTE_SCORE, name=name, **note.facts))
+            said.append(turn.voice.say(PHRASES["note_score"], name=name, **note.facts))
         else:
-            said.append(turn.voice.say(phrases.NOTE_OTHER, **note.facts))
+            said.append(turn.voice.say(PHRASES["note_other"], **note.facts))
     return said
 
 
@@ -128,9 +130,9 @@ def request(turn: Turn) -> Reply:
     issues = [_issue(turn, file, name) for name in over] if file is not None else []
     if not issues:
         validation = two(file.validation["sharpe"]) if file is not None else "unknown"
-        issues = [voice.say(phrases.ISSUE_EDGE, validation=validation)]
+        issues = [voice.say(PHRASES["issue_edge"], validation=validation)]
     aim = (over or ["overfitting"])[0]
-    direction = voice.say(phrases.SUGGEST, direction=voice.pick(phrases.DIRECTIONS[aim]))
+    direction = voice.say(PHRASES["suggest"], direction=voice.pick(PHRASES[f"directions.{aim}"]))
     return Reply(
         ReviseRequest(
             specific_issues=tuple(sentence(one) for one in issues),
@@ -141,7 +143,7 @@ def request(turn: Turn) -> Reply:
 
 def _issue(turn: Turn, file: CaseFile, name: str) -> str:
     return turn.voice.say(
-        phrases.ISSUES,
+        PHRASES["issues"],
         name=spoken(name),
         score=two(file.scores[name]),
         limit=two(turn.limit(name)),

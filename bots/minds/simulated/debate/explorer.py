@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Final
 
 from moot.bots.minds.mind import Aside, Reply
-from moot.bots.minds.simulated.debate import phrases_explorer as phrases
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, archetypes_in, listed, speaks_against, spoken
 from moot.bots.minds.simulated.debate.evidence import named
 from moot.bots.minds.simulated.debate.lessons import Trial, failing, is_legal, near_miss
 from moot.bots.minds.simulated.debate.repair import changes
 from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
 from moot.bots.minds.simulated.debate.transcript import part_of, spec_of
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, quoted, sentence, two
 from moot.bots.tools.backtest import backtest
@@ -21,6 +21,8 @@ from moot.bots.tools.strategies import ARCHETYPES, StrategySpec
 from moot.bots.tools.wording import describe, triggers
 from moot.protocols.research.messages import CycleTrigger, ExpectedTraits, Hypothesis, ResearchNote
 from moot.protocols.research.seats import EXPLORER
+
+PHRASES: Final = Phrases("debate/explorer")
 
 RESEARCH = "#a-research"
 LOOKED_UP = 6
@@ -126,13 +128,13 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
     spec = best.spec
     facts = _facts(best)
     again = plan.again
-    tried = voice.say(phrases.BEST_OF, count=str(len(found)))
+    tried = voice.say(PHRASES["best_of"], count=str(len(found)))
     if again is not None and again.spec is not None:
         record = again.record
         name = record.hypothesis_id or record.record_id
-        statement = voice.say(phrases.CONTINUED, hypothesis=name, **facts)
+        statement = voice.say(PHRASES["continued"], hypothesis=name, **facts)
         origin = voice.say(
-            phrases.RETRY,
+            PHRASES["retry"],
             hypothesis=name,
             code=spoken(record.failure_code or "the verdict"),
             alpha=two(record.metrics["alpha"]),
@@ -140,14 +142,14 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
             changes=changes(again.spec, spec),
         )
     else:
-        statement = voice.say(phrases.STATEMENTS, **facts)
+        statement = voice.say(PHRASES["statements"], **facts)
         origin = ""
         if best.parent:
             changed = changes(plan.parents[best.parent], spec)
-            origin = voice.say(phrases.CHILD, parent=best.parent, changes=changed)
+            origin = voice.say(PHRASES["child"], parent=best.parent, changes=changed)
     span = splits(turn.universe).train
     shown = voice.say(
-        phrases.TRAIN_EVIDENCE,
+        PHRASES["train_evidence"],
         first=span.first.isoformat(),
         last=span.last.isoformat(),
         year=percent(best.train["annual_return"]),
@@ -159,7 +161,7 @@ def _hypothesis(turn: Turn, plan: Plan, found: list[Candidate]) -> Hypothesis:
         lineage_id=(again.record.lineage_id or "") if again is not None else "",
         statement=sentence(statement),
         rationale=paragraph(
-            voice.say(phrases.WHY[spec.archetype]), origin, tried, *_reasons(turn, plan, best)
+            voice.say(PHRASES[f"why.{spec.archetype}"]), origin, tried, *_reasons(turn, plan, best)
         ),
         strategy=part_of(spec),
         expected_traits=_traits(turn, best),
@@ -202,13 +204,13 @@ def _reasons(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
     voice, said = turn.voice, []
     direction = _direction(turn)
     if direction and plan.again is None:
-        said.append(voice.say(phrases.DIRECTION, quote=quoted(direction)))
+        said.append(voice.say(PHRASES["direction"], quote=quoted(direction)))
     shunned = [name for name in _shunned(turn) if plan.weights.get(name) == 0.0]
     if shunned and plan.again is None:
         sources = dict.fromkeys(key for name in shunned for key in turn.said_against(name)[2])
         said.append(
             voice.say(
-                phrases.SHUNNED,
+                PHRASES["shunned"],
                 archetypes=listed(map(spoken, shunned)),
                 regime=spoken(turn.regime),
                 sources=listed(sources),
@@ -216,12 +218,12 @@ def _reasons(turn: Turn, plan: Plan, best: Candidate) -> list[str]:
         )
     if codes := _learnt(turn, best.spec.archetype):
         archetype = spoken(best.spec.archetype)
-        said.append(voice.say(phrases.LEARNT, archetype=archetype, codes=listed(map(spoken, codes))))
+        said.append(voice.say(PHRASES["learnt"], archetype=archetype, codes=listed(map(spoken, codes))))
     if plan.again is None:
         said += _from_the_desk(turn, best)
     for note in turn.notes:
         is_used = note.archetypes or note.symbols or note.criteria
-        said.append(voice.say(phrases.NOTE if is_used else phrases.NOTE_READ, **note.facts))
+        said.append(voice.say(PHRASES["note"] if is_used else PHRASES["note_read"], **note.facts))
     return said
 
 
@@ -231,9 +233,9 @@ def _from_the_desk(turn: Turn, best: Candidate) -> list[str]:
     fallen = {**live.setbacks, **live.sinking}
     if names := named(fallen):
         archetypes = listed(spoken(name) for name in dict.fromkeys(fallen[one] for one in names))
-        said.append(voice.say(phrases.DESK_AGAINST, strategies=listed(names), archetypes=archetypes))
+        said.append(voice.say(PHRASES["desk_against"], strategies=listed(names), archetypes=archetypes))
     if best.parent in live.thriving:
-        said.append(voice.say(phrases.DESK_FOR, strategy=best.parent))
+        said.append(voice.say(PHRASES["desk_for"], strategy=best.parent))
     return said
 
 
@@ -253,12 +255,12 @@ def _note(turn: Turn, plan: Plan, found: list[Candidate]) -> ResearchNote:
     voice, best = turn.voice, found[0]
     return ResearchNote(
         title=voice.say(
-            phrases.TITLES,
+            PHRASES["titles"],
             count=str(len(found)),
             regime=spoken(turn.regime),
             archetype=spoken(best.spec.archetype),
         ),
-        findings=tuple(sentence(voice.say(phrases.LOOKED, **_facts(one))) for one in found[:3])
+        findings=tuple(sentence(voice.say(PHRASES["looked"], **_facts(one))) for one in found[:3])
         + tuple(sentence(one) for one in _reasons(turn, plan, best)),
         sources=_sources(turn, plan),
     )

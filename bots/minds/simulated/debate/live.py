@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate import aftermath
-from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.lessons import figures_of
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answer, Answers, Turn
 from moot.bots.minds.simulated.wording import counted, paragraph, sentence, two
 from moot.bots.tools.errors import StrategyError
@@ -17,6 +17,8 @@ from moot.bots.tools.wording import describe
 from moot.protocols.research.messages import CausalEntry, CausalRecord, Reflection
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading.messages import PerformanceFeedback
+
+PHRASES: Final = Phrases("debate/evolver")
 
 UNDERPERFORMED: Final = "underperformed_live"
 RECALLED: Final = "recalled"
@@ -34,7 +36,7 @@ def feed_back(turn: Turn) -> Reply:
     figures = dict(brief["expected_vs_actual"])
     live = figures.get("actual_sharpe")
     code = "withdraw" if live is not None and live < 0.0 else "halve"
-    text = turn.voice.say(phrases.ADJUSTMENTS[code], **_sharpes(figures))
+    text = turn.voice.say(PHRASES[f"adjustments.{code}"], **_sharpes(figures))
     return Reply(
         PerformanceFeedback(
             session_id=turn.case_id,
@@ -56,10 +58,10 @@ def record(turn: Turn) -> Reply:
     agrees = answer.get("stance") == "agree"
     action = str(answer.get("action") or "none")
     facts = _facts(turn) | {
-        "action": phrases.TAKEN[action],
+        "action": PHRASES[f"taken.{action}"][0],
         "evidence": said[0].rstrip(".") if said else "none",
     }
-    text = turn.voice.say(phrases.LIVE_AGREED if agrees else phrases.LIVE_DISPUTED, **facts)
+    text = turn.voice.say(PHRASES["live_agreed"] if agrees else PHRASES["live_disputed"], **facts)
     rest = said if agrees else said[1:]
     entry = _entry(turn, "failure" if agrees else "observation", UNDERPERFORMED, paragraph(text, *rest))
     return Reply(CausalRecord(record=entry))
@@ -67,7 +69,7 @@ def record(turn: Turn) -> Reply:
 
 def reflect(turn: Turn) -> Reply:
     """Write a recall to memory/reflections, with the live figures, for re-evaluation (spec 6.2)."""
-    text = turn.voice.say(phrases.LIVE_RECALLED, **_facts(turn))
+    text = turn.voice.say(PHRASES["live_recalled"], **_facts(turn))
     return Reply(Reflection(record=_entry(turn, "failure", RECALLED, paragraph(text))))
 
 

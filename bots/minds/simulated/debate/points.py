@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from moot.bots.minds.simulated.debate import phrases_critic, phrases_explorer
 from moot.bots.minds.simulated.debate.casefile import CaseFile
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.wording import Voice, percent, two
 from moot.bots.tools.statistics import published
 from moot.protocols.research.debate_table import PASS_DRAWDOWN, PASS_SHARPE
+
+AGAINST: Final = Phrases("debate/critic")
+IN_FAVOUR: Final = Phrases("debate/explorer")
 
 WEAK: Final = 0.3
 """Strength below which an answer admits more than it refutes."""
@@ -37,7 +40,7 @@ def point(criterion: str, file: CaseFile) -> Point:
 
 def objection(criterion: str, file: CaseFile, voice: Voice) -> str:
     """Say in one clause what the figures behind a score are."""
-    return voice.say(phrases_critic.BASIS[criterion], **point(criterion, file).facts)
+    return voice.say(AGAINST[f"basis.{criterion}"], **point(criterion, file).facts)
 
 
 def answer(criterion: str, file: CaseFile, voice: Voice) -> tuple[str, str]:
@@ -47,13 +50,14 @@ def answer(criterion: str, file: CaseFile, voice: Voice) -> tuple[str, str]:
         The answer and the figures it rests on, one sentence each.
     """
     found = point(criterion, file)
-    phrases = phrases_explorer.ADMISSIONS if found.strength < WEAK else phrases_explorer.ANSWERS
-    return voice.say(phrases[criterion], **found.facts), grounds(criterion, file, voice)
+    is_weak = found.strength < WEAK
+    said = IN_FAVOUR[f"admissions.{criterion}"] if is_weak else IN_FAVOUR[f"answers.{criterion}"]
+    return voice.say(said, **found.facts), grounds(criterion, file, voice)
 
 
 def grounds(criterion: str, file: CaseFile, voice: Voice) -> str:
     """Say in one clause what an answer rests on."""
-    return voice.say(phrases_explorer.EVIDENCE[criterion], **point(criterion, file).facts)
+    return voice.say(IN_FAVOUR[f"evidence.{criterion}"], **point(criterion, file).facts)
 
 
 def _tail(file: CaseFile) -> tuple[dict[str, str], float]:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate import phrases_explorer as phrases
 from moot.bots.minds.simulated.debate.casefile import CaseFile, neighbourhood
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, mentioned, spoken
-from moot.bots.minds.simulated.debate.phrases_critic import FLAWS
-from moot.bots.minds.simulated.debate.points import answer, point
+from moot.bots.minds.simulated.debate.points import AGAINST, answer, point
 from moot.bots.minds.simulated.debate.repair import changes, repair
 from moot.bots.minds.simulated.debate.transcript import part_of
 from moot.bots.minds.simulated.debate.weighing import excesses, flaws_of
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two
 from moot.bots.tools.wording import describe
@@ -27,6 +26,8 @@ from moot.protocols.research.messages import (
     Strategy,
 )
 from moot.protocols.research.seats import EXPLORER
+
+PHRASES: Final = Phrases("debate/explorer")
 
 AnswerRound = Literal[2, 3]
 
@@ -103,12 +104,16 @@ def _give_up(turn: Turn, file: CaseFile, number: AnswerRound) -> str:
     ground = neighbourhood(file.spec, turn.universe)
     if number == 3 and ground.share < 0.5:
         facts = {"positive": str(ground.positive), "count": str(ground.count)}
-        return sentence(voice.say(phrases.CONCEDES_GROUND, median=two(ground.median_sharpe), **facts))
+        return sentence(voice.say(PHRASES["concedes_ground"], median=two(ground.median_sharpe), **facts))
     codes = flaws_of(file)
-    flaw = voice.say(FLAWS[codes[0]], **flaw_facts(file)) if codes else "the scores are too high to defend"
-    notes = [voice.say(phrases.NOTE_READ, **note.facts) for note in turn.notes]
+    flaw = (
+        voice.say(AGAINST[f"flaws.{codes[0]}"], **flaw_facts(file))
+        if codes
+        else "the scores are too high to defend"
+    )
+    notes = [voice.say(PHRASES["note_read"], **note.facts) for note in turn.notes]
     validation = two(file.validation["sharpe"])
-    return paragraph(voice.say(phrases.CONCEDES, flaw=flaw, validation=validation), *notes)
+    return paragraph(voice.say(PHRASES["concedes"], flaw=flaw, validation=validation), *notes)
 
 
 def flaw_facts(file: CaseFile) -> dict[str, str]:
@@ -159,7 +164,7 @@ def _modifications(turn: Turn, file: CaseFile, issues: tuple[str, ...]) -> tuple
     if after >= before:
         return ()
     text = turn.voice.say(
-        phrases.MODIFICATIONS,
+        PHRASES["modifications"],
         changes=changes(file.spec, found.spec),
         name=spoken(name),
         before=two(before),
@@ -188,12 +193,12 @@ def revise(turn: Turn) -> Reply:
         "sharpe": two(new.train_metrics["sharpe"]),
         "validation": two(new.validation_metrics["sharpe"]),
     }
-    notes = [voice.say(phrases.NOTE, **note.facts) for note in turn.notes]
-    why = voice.say(phrases.REVISED_WHY, changes=changed, count=str(found.tried))
+    notes = [voice.say(PHRASES["note"], **note.facts) for note in turn.notes]
+    why = voice.say(PHRASES["revised_why"], changes=changed, count=str(found.tried))
     return Reply(
         RevisedHypothesis(
-            statement=sentence(voice.say(phrases.REVISED, how=describe(found.spec), **facts)),
-            rationale=paragraph(voice.say(phrases.WHY[found.spec.archetype]), why, *notes),
+            statement=sentence(voice.say(PHRASES["revised"], how=describe(found.spec), **facts)),
+            rationale=paragraph(voice.say(PHRASES[f"why.{found.spec.archetype}"]), why, *notes),
             strategy=part_of(found.spec),
             addressed=tuple(_addressed(turn, issue, changed, file.scores, new.scores) for issue in issues),
         )
@@ -206,10 +211,10 @@ def _addressed(
     """Say honestly what became of one issue."""
     names = mentioned(issue)[:1]
     if not names:
-        return Addressed(issue=issue, change=sentence(turn.voice.say(phrases.GENERAL, changes=changed)))
+        return Addressed(issue=issue, change=sentence(turn.voice.say(PHRASES["general"], changes=changed)))
     before, after = old[names[0]], new[names[0]]
     text = turn.voice.say(
-        phrases.ADDRESSED if after < before - 0.02 else phrases.NOT_ADDRESSED,
+        PHRASES["addressed"] if after < before - 0.02 else PHRASES["not_addressed"],
         changes=changed,
         name=spoken(names[0]),
         before=two(before),

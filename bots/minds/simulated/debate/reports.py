@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.criteria import listed, spoken
 from moot.bots.minds.simulated.debate.lessons import Trial
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import two
 from moot.bots.tools.strategies import ARCHETYPES
@@ -27,6 +27,8 @@ from moot.protocols.research.messages import (
     Window,
 )
 from moot.protocols.research.seats import EVOLVER
+
+PHRASES: Final = Phrases("debate/evolver")
 
 METRICS_READ: Final = timedelta(days=14)
 """How far back the daily report looks for metrics of a strategy."""
@@ -112,7 +114,7 @@ def feedback(turn: Turn) -> TradingFeedback:
             continue
         expected = known.backtest.metrics.sharpe
         facts = {"realised": two(realised), "expected": two(expected)}
-        said.append(turn.voice.say(phrases.INSIGHTS, strategy=strategy_id, **facts))
+        said.append(turn.voice.say(PHRASES["insights"], strategy=strategy_id, **facts))
     return TradingFeedback(**turn.view.brief["trading_feedback"], feedback_insights=tuple(said[-5:]))
 
 
@@ -120,14 +122,14 @@ def priority(turn: Turn) -> str:
     """Give tomorrow's direction: leave what fails, follow what passes, name the commonest weakness."""
     recent = within(turn.trials, turn.now, timedelta(hours=24))
     if turn.view.brief["strategies_approved"] == 0 and recent:
-        return turn.voice.say(phrases.PRIORITY_DRY, failed=worst_archetypes(recent))
+        return turn.voice.say(PHRASES["priority_dry"], failed=worst_archetypes(recent))
     best = best_archetype(recent)
     code = commonest(recent)
     if best is None:
-        return turn.voice.say(phrases.PRIORITY_OPEN, code=code)
+        return turn.voice.say(PHRASES["priority_open"], code=code)
     name, passed, tried = best
     return turn.voice.say(
-        phrases.PRIORITY_BEST, best=spoken(name), passed=str(passed), tried=str(tried), code=code
+        PHRASES["priority_best"], best=spoken(name), passed=str(passed), tried=str(tried), code=code
     )
 
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import Final
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.debate import phrases_evolver as phrases
 from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.lessons import Trial
 from moot.bots.minds.simulated.debate.reports import best_archetype, commonest, within, worst_archetypes
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import percent, sentence, two
 from moot.protocols.research.messages import (
@@ -20,6 +20,8 @@ from moot.protocols.research.messages import (
     WeeklyReport,
 )
 from moot.protocols.research.seats import EVOLVER
+
+PHRASES: Final = Phrases("debate/evolver")
 
 FEW, MANY = 0.25, 0.45
 """Shares of approvals outside which a recommendation says so."""
@@ -89,7 +91,7 @@ def recommendations(turn: Turn) -> tuple[str, ...]:
     if not asked:
         wins = str(brief["verdict_distribution"]["APPROVE"])
         asked.append(("fine", {"approved": wins, "total": str(total)}))
-    return tuple(sentence(turn.voice.say(phrases.RECOMMEND[key], **facts)) for key, facts in asked[:4])
+    return tuple(sentence(turn.voice.say(PHRASES[f"recommend.{key}"], **facts)) for key, facts in asked[:4])
 
 
 def _commonest(week: tuple[Trial, ...]) -> tuple[str, dict[str, str]] | None:
@@ -141,13 +143,13 @@ def direction(turn: Turn) -> str:
     code = commonest(week)
     if week and 8 * approved < cycles:
         facts = {"approved": str(approved), "cycles": str(cycles), "failed": worst_archetypes(week)}
-        return turn.voice.say(phrases.WEEK_DRY, **facts)
+        return turn.voice.say(PHRASES["week_dry"], **facts)
     best = best_archetype(week)
     if best is None:
-        return turn.voice.say(phrases.WEEK_OPEN, code=code)
+        return turn.voice.say(PHRASES["week_open"], code=code)
     name, passed, tried = best
     return turn.voice.say(
-        phrases.WEEK_BEST, best=spoken(name), passed=str(passed), tried=str(tried), code=code
+        PHRASES["week_best"], best=spoken(name), passed=str(passed), tried=str(tried), code=code
     )
 
 

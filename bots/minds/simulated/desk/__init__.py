@@ -4,5 +4,5 @@
 ``guardian``                                   checks, alerts, projections, reviews of risk
 ``trader``, ``trader_orders``, ``trader_reviews``  rounds, orders, reviews of feasibility
 ``deskfile``                                   what they read of a brief
-``phrases_*``                                  the sentences, as data
+``*.toml``                                     the sentences, as data
 """

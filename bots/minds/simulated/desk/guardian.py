@@ -9,9 +9,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from moot.bots.desk.risk import mean_correlation, profile, var95
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.desk import phrases_guardian as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, known, spec_of, subject
 from moot.bots.minds.simulated.desk.operator import metric_path
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, percent, sentence, two
 from moot.bots.tools.errors import ToolError
@@ -30,6 +30,8 @@ from moot.protocols.trading.messages import (
 )
 from moot.protocols.trading.messages.deployments import Recommendation
 from moot.protocols.trading.seats import GUARDIAN
+
+PHRASES: Final = Phrases("desk/guardian")
 
 Trend = Literal["increasing", "stable", "accelerating"]
 Assessment = Literal["acceptable", "elevated", "excessive"]
@@ -100,7 +102,7 @@ def alert(turn: Turn) -> Reply:
     metric = str(brief["metric"])
     last = turn.transcript.last(RiskCheck)
     said = turn.voice.say(
-        phrases.ALERT.get(metric, phrases.ANY_ALERT),
+        PHRASES.get(f"alert.{metric}", PHRASES["any_alert"]),
         metric=metric.replace("_", " "),
         value=percent(abs(brief["current_value"]), 2),
         threshold=percent(abs(brief["threshold"]), 2),
@@ -164,7 +166,7 @@ def project(turn: Turn) -> Reply:
     found = path_of(values, following)
     few = len(values) < LEAST_CHECKS
     said = turn.voice.say(
-        phrases.PROJECTION["unknown" if few else found.trend],
+        PHRASES[f"projection.{'unknown' if few else found.trend}"],
         metric=metric.replace("_", " "),
         first=percent(sign * values[0], 2),
         last=percent(sign * values[-1], 2),
@@ -221,14 +223,14 @@ def review_deployment(turn: Turn) -> Reply:
     spec = spec_of(entry)
     figures, other, why = _figures(turn, spec)
     if spec is None or why:
-        said = sentence(voice.say(phrases.UNTESTABLE, why=why or "nobody said what it trades"))
+        said = sentence(voice.say(PHRASES["untestable"], why=why or "nobody said what it trades"))
         return _review(turn, "excessive", (said,), SMALLEST_LIMIT)
     levels = {name: _score(name, value) for name, value in figures.items()}
     worst = max(levels.values())
     concerns = tuple(
         sentence(
             voice.say(
-                phrases.CONCERNS[name],
+                PHRASES[f"concerns.{name}"],
                 value=two(figures[name]) if name == "correlation" else percent(figures[name]),
                 limit=_line(name, level),
                 other=other,
@@ -344,7 +346,7 @@ def review_promotion(turn: Turn) -> Reply:
 
 def confirm(turn: Turn) -> Reply | None:
     """Confirm that trading may go on; stay silent while an order is open or a metric at its halt (R-B5, R-B13)."""
-    shown, voice, say = desk(turn), turn.voice, phrases.CONFIRMED
+    shown, voice = desk(turn), turn.voice
     if shown["orders_under_way"]:
         return None
     marks = turn.tools.market.marks(_watched(shown), turn.now)
@@ -361,11 +363,15 @@ def confirm(turn: Turn) -> Reply | None:
     worst = max(metrics, key=lambda name: metrics[name] / threshold_of(name, LEVELS[-1]))
     held = sum(len(symbols) for symbols in shown["positions"].values())
     checks = [
-        voice.say(say["orders"]),
-        voice.say(say["positions"], count=counted(held, "position")),
-        voice.say(say["levels"], worst=f"{worst.replace('_', ' ')} at {percent(metrics[worst])}"),
+        voice.say(PHRASES["confirmed.orders"]),
+        voice.say(PHRASES["confirmed.positions"], count=counted(held, "position")),
         voice.say(
-            say["exposure"], exposure=percent(figures["exposure"]), equity=f"${figures['equity']:,.0f}"
+            PHRASES["confirmed.levels"], worst=f"{worst.replace('_', ' ')} at {percent(metrics[worst])}"
+        ),
+        voice.say(
+            PHRASES["confirmed.exposure"],
+            exposure=percent(figures["exposure"]),
+            equity=f"${figures['equity']:,.0f}",
         ),
     ]
     return Reply(filled_in(ResumeConfirmed, turn, checks=tuple(map(sentence, checks))))

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.desk import phrases_operator as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, subject
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
 from moot.protocols.trading.alert import MONITOR
@@ -32,6 +32,8 @@ from moot.protocols.trading.messages import (
 from moot.protocols.trading.messages.risk import Action
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR
 
+PHRASES: Final = Phrases("desk/operator")
+
 LOOKED_BACK: Final = 4
 """So many RISK_CHECKs show where a metric goes."""
 REVIEWED_AFTER: Final = timedelta(minutes=30)
@@ -44,7 +46,7 @@ CLOSE: Final = 0.75
 
 def check_before_open(turn: Turn) -> Reply:
     """Go over money, positions, strategies, prices and the exchange's hours before the open."""
-    shown, voice, say = desk(turn), turn.voice, phrases.PRE_MARKET
+    shown, voice = desk(turn), turn.voice
     held = sum(len(symbols) for symbols in shown["positions"].values())
     stages = [entry["stage"] for entry in shown["strategies"].values() if entry["is_deployed"]]
     money = {"equity": _money(shown["equity"]), "cash": _money(shown["cash"])}
@@ -52,17 +54,19 @@ def check_before_open(turn: Turn) -> Reply:
     day = turn.transcript.last(TradingDay)
     if day is not None:
         hours = {"opens": f"{day.opens_at:%H:%M}", "closes": f"{day.closes_at:%H:%M}"}
-        points.append(voice.say(say["early" if day.is_early_close else "exchange"], **hours))
-    points.append(voice.say(say["halted" if shown["halted"] else "open"]))
-    points.append(voice.say(say["money"], **money))
+        closes = "early" if day.is_early_close else "exchange"
+        points.append(voice.say(PHRASES[f"pre_market.{closes}"], **hours))
+    state = "halted" if shown["halted"] else "open"
+    points.append(voice.say(PHRASES[f"pre_market.{state}"]))
+    points.append(voice.say(PHRASES["pre_market.money"], **money))
     count, exposure = counted(held, "position"), percent(shown["exposure"])
-    points.append(voice.say(say["positions"], count=count, exposure=exposure))
+    points.append(voice.say(PHRASES["pre_market.positions"], count=count, exposure=exposure))
     production, paper = str(stages.count("production")), str(stages.count("staging"))
-    points.append(voice.say(say["strategies"], production=production, paper=paper))
+    points.append(voice.say(PHRASES["pre_market.strategies"], production=production, paper=paper))
     last = turn.universe.last_date
     if last is not None:
         symbols = counted(len(turn.universe.symbols), "symbol")
-        points.append(voice.say(say["prices"], last=last.isoformat(), symbols=symbols))
+        points.append(voice.say(PHRASES["pre_market.prices"], last=last.isoformat(), symbols=symbols))
     return Reply(filled_in(PreMarketCheck, turn, checks=tuple(points)))
 
 
@@ -128,7 +132,7 @@ def discuss(turn: Turn) -> Reply:
         code, action = "near", "reduce_exposure"
     else:
         code, action = "calm", "monitor"
-    reason = sentence(turn.voice.say(phrases.TENDENCY[code], **facts))
+    reason = sentence(turn.voice.say(PHRASES[f"tendency.{code}"], **facts))
     return Reply(filled_in(RiskDiscussion, turn, proposed_action=action, reason=reason))
 
 
@@ -156,19 +160,19 @@ def decide_risk(turn: Turn) -> Reply:
     projection, feasible = turn.transcript.last(RiskProjection), turn.transcript.last(Feasibility)
     code = brief.get("trend") or brief["level"]
     seen = projection.projection.strip().rstrip(".") if projection is not None else ""
-    said = [voice.say(phrases.DECIDED[code], projection=seen or "without more words")]
+    said = [voice.say(PHRASES[f"decided.{code}"], projection=seen or "without more words")]
     if feasible is not None and feasible.feasible:
-        said.append(voice.say(phrases.FEASIBLE, cost=two(feasible.cost_bps)))
+        said.append(voice.say(PHRASES["feasible"], cost=two(feasible.cost_bps)))
     elif feasible is not None:
         said.append(
-            voice.say(phrases.INFEASIBLE, note=feasible.note.strip().rstrip(".") or "no reason given")
+            voice.say(PHRASES["infeasible"], note=feasible.note.strip().rstrip(".") or "no reason given")
         )
     # The first is the one that the table prefers: stable leads to monitor, hold is there for people.
     action: Action = brief["action"][0]
     waits: dict[str, Any] = {}
     if action == MONITOR and brief.get("is_feasible") is False:
         waits = {
-            "waits_for": sentence(voice.say(phrases.WAITS)),
+            "waits_for": sentence(voice.say(PHRASES["waits"])),
             "until": trading_at(turn.now + REVIEWED_AFTER),
         }
     return Reply(filled_in(RiskDecision, turn, action=action, reason=paragraph(*said), **waits))
@@ -179,8 +183,7 @@ def decide_risk(turn: Turn) -> Reply:
 
 def halt(turn: Turn) -> Reply:
     """Halt the desk, for the cause that the session names: silence, a limit, a person's word (R-B5, R-B13)."""
-    causes = phrases.HALTS
-    reason = sentence(turn.voice.say(causes.get(subject(turn), causes["silence"])))
+    reason = sentence(turn.voice.say(PHRASES.get(f"halts.{subject(turn)}", PHRASES["halts.silence"])))
     return Reply(Halt(session_id=turn.case_id, reason=reason, by="operator"))
 
 
@@ -195,7 +198,7 @@ def resume(turn: Turn) -> Reply:
         and min(drawdowns, default=0.0) > LIMITS["drawdown"].halt
     )
     facts = {"pnl": percent(pnl, 2), "exposure": percent(shown["exposure"])}
-    reason = sentence(turn.voice.say(phrases.OVER if is_over else phrases.ORDERED, **facts))
+    reason = sentence(turn.voice.say(PHRASES["over"] if is_over else PHRASES["ordered"], **facts))
     return Reply(filled_in(Resume, turn, reason=reason))
 
 

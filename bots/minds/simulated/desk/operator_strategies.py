@@ -12,8 +12,8 @@ import numpy as np
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.debate.casefile import Pool, open_file
 from moot.bots.minds.simulated.debate.criteria import listed
-from moot.bots.minds.simulated.desk import phrases_operator as phrases
 from moot.bots.minds.simulated.desk.deskfile import filled_in, known, spec_of, subject
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, paragraph, percent, sentence, two
 from moot.bots.tools.backtest import backtest
@@ -37,6 +37,8 @@ from moot.protocols.trading.messages import (
     RecallRequest,
 )
 from moot.protocols.trading.seats import OPERATOR
+
+PHRASES: Final = Phrases("desk/operator")
 
 RISK_PARAMS: Final = ("target_vol", "allow_short")
 """Parameters that bound a strategy's risk; a candidate without one is not taken over."""
@@ -77,29 +79,29 @@ def validated(turn: Turn) -> tuple[bool, str]:
     voice, entry = turn.voice, known(turn)
     spec = spec_of(entry)
     if spec is None:
-        return False, sentence(voice.say(phrases.INVALID["unknown"]))
+        return False, sentence(voice.say(PHRASES["invalid.unknown"]))
     said, faults = [], []
     if missing := [name for name in RISK_PARAMS if name not in spec.params]:
-        faults.append(voice.say(phrases.INVALID["risk"], names=listed(missing)))
+        faults.append(voice.say(PHRASES["invalid.risk"], names=listed(missing)))
     else:
-        said.append(voice.say(phrases.RISK_SET))
+        said.append(voice.say(PHRASES["risk_set"]))
     try:
         found = backtest(spec, turn.universe, splits(turn.universe).validation).metrics
         trades = counted(found["total_trades"], "trade")
-        said.append(voice.say(phrases.RUNS, sharpe=two(found["sharpe"]), trades=trades))
+        said.append(voice.say(PHRASES["runs"], sharpe=two(found["sharpe"]), trades=trades))
     except ToolError as fault:
-        faults.append(voice.say(phrases.INVALID["fault"], why=str(fault)))
+        faults.append(voice.say(PHRASES["invalid.fault"], why=str(fault)))
     tested = _tested(entry)
     if tested is None:
-        faults.append(voice.say(phrases.INVALID["untested"]))
+        faults.append(voice.say(PHRASES["invalid.untested"]))
     elif passes(tested):
-        said.append(voice.say(phrases.PASSED, sharpe=two(tested.sharpe)))
+        said.append(voice.say(PHRASES["passed"], sharpe=two(tested.sharpe)))
     else:
         why = (
             f"Sharpe {two(tested.sharpe)}, drawdown {percent(tested.max_drawdown)}, "
             f"{counted(tested.total_trades, 'trade')}"
         )
-        faults.append(voice.say(phrases.INVALID["failed"], why=why))
+        faults.append(voice.say(PHRASES["invalid.failed"], why=why))
     return not faults, paragraph(*(faults or said))
 
 
@@ -113,18 +115,18 @@ def _why(turn: Turn, to: Stage) -> str:
     """Say why a strategy moves, by the case that moves it."""
     brief, voice = turn.view.brief, turn.voice
     if "feedback" in brief:
-        return sentence(voice.say(phrases.RETURNED["deployment"], why=_clause(brief["feedback"])))
+        return sentence(voice.say(PHRASES["returned.deployment"], why=_clause(brief["feedback"])))
     if "criteria" in brief:
         if to != "production":
-            return sentence(voice.say(phrases.RETURNED["rejected"], why=_recommended(brief)))
+            return sentence(voice.say(PHRASES["returned.rejected"], why=_recommended(brief)))
         paper = brief["proposal"]["paper_trading_metrics"]
-        sharpe = two(paper["sharpe"]) if "sharpe" in paper else voice.say(phrases.SHORTAGE)
+        sharpe = two(paper["sharpe"]) if "sharpe" in paper else voice.say(PHRASES["shortage"])
         days = counted(brief["proposal"]["days"], "day")
         drawdown = percent(abs(paper.get("max_drawdown", 0.0)))
-        return sentence(voice.say(phrases.RETURNED["promoted"], days=days, sharpe=sharpe, drawdown=drawdown))
+        return sentence(voice.say(PHRASES["returned.promoted"], days=days, sharpe=sharpe, drawdown=drawdown))
     if answer := brief.get("answer"):
         why = answer.get("reason") or " ".join(answer.get("counter_evidence", ()))
-        return sentence(voice.say(phrases.RETURNED["recall"], why=_clause(why)))
+        return sentence(voice.say(PHRASES["returned.recall"], why=_clause(why)))
     errors = [
         fault.error
         for check in turn.transcript.all(DeskCheck)
@@ -133,7 +135,7 @@ def _why(turn: Turn, to: Stage) -> str:
     ]
     last = errors[-1] if errors else "unknown"
     return sentence(
-        voice.say(phrases.RETURNED["faults"], count=counted(len(errors), "fault"), why=_clause(last))
+        voice.say(PHRASES["returned.faults"], count=counted(len(errors), "fault"), why=_clause(last))
     )
 
 
@@ -211,7 +213,7 @@ def decide_deployment(turn: Turn) -> Reply:
         "guardian": f"risk {guardian['risk_assessment']}" if guardian is not None else "no word on the risk",
         "trader": _executable(trader),
     }
-    text = turn.voice.say(phrases.ROWS[brief["decision"]], **facts)
+    text = turn.voice.say(PHRASES[f"rows.{brief['decision']}"], **facts)
     return Reply(
         filled_in(DeployDecision, turn, parameters=DeployParameters(**agreed), feedback=sentence(text))
     )
@@ -232,7 +234,7 @@ def notify(turn: Turn) -> Reply:
         turn,
         from_=turn.view.brief.get("from_", "staging"),
         validation_period_days=PAPER_DAYS if action == "STAGE" else None,
-        reason=sentence(turn.voice.say(phrases.NOTICES[action])),
+        reason=sentence(turn.voice.say(PHRASES[f"notices.{action}"])),
     )
     return Reply(body)
 
@@ -318,28 +320,28 @@ def respond(turn: Turn) -> Reply:
     if gap is None:
         return Reply(
             FeedbackResponse(
-                stance="disagree", action="none", counter_evidence=(sentence(voice.say(phrases.SHORTAGE)),)
+                stance="disagree", action="none", counter_evidence=(sentence(voice.say(PHRASES["shortage"])),)
             )
         )
     fallen, promised = -entry.get("drawdown", 0.0), entry.get("backtest", {}).get("max_drawdown", 1.0)
     drawdowns = {"drawdown": percent(fallen), "promised": percent(promised)}
     is_deeper = fallen > promised
     if is_deeper or gap.p <= AGREES_AT:
-        evidence = [voice.say(phrases.WORSE, **gap.facts)] if gap.p <= AGREES_AT else []
-        evidence += [voice.say(phrases.DEEPER, **drawdowns)] if is_deeper else []
+        evidence = [voice.say(PHRASES["worse"], **gap.facts)] if gap.p <= AGREES_AT else []
+        evidence += [voice.say(PHRASES["deeper"], **drawdowns)] if is_deeper else []
         action: Any = "withdraw" if is_deeper or gap.p <= WITHDRAWS_AT else "adjust"
         return Reply(
             FeedbackResponse(stance="agree", action=action, counter_evidence=tuple(map(sentence, evidence)))
         )
-    evidence = [voice.say(phrases.SHORT, **gap.facts)]
+    evidence = [voice.say(PHRASES["short"], **gap.facts)]
     if gap.needed > gap.sessions:
-        evidence.append(voice.say(phrases.NEEDED, **gap.facts))
+        evidence.append(voice.say(PHRASES["needed"], **gap.facts))
     symbols = entry.get("symbols", ())
     moved = market_return(turn.universe, symbols, gap.sessions)
     if moved is not None and moved < 0.0:
-        evidence.append(voice.say(phrases.MARKET, symbols=listed(symbols), market=percent(moved)))
+        evidence.append(voice.say(PHRASES["market"], symbols=listed(symbols), market=percent(moved)))
     if entry.get("backtest"):
-        evidence.append(voice.say(phrases.HELD_UP, **drawdowns))
+        evidence.append(voice.say(PHRASES["held_up"], **drawdowns))
     return Reply(
         FeedbackResponse(stance="disagree", action="none", counter_evidence=tuple(map(sentence, evidence)))
     )
@@ -363,7 +365,7 @@ def request_recall(turn: Turn) -> Reply:
         "sessions": counted(int(figures["n"]), "session"),
         "promised": two(promised) if promised is not None else "nothing",
     }
-    reason = sentence(turn.voice.say(phrases.RECALLED, **facts))
+    reason = sentence(turn.voice.say(PHRASES["recalled"], **facts))
     return Reply(RecallRequest(strategy_id=subject(turn), reason=reason))
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 from moot.bots.desk.market import Market
 from moot.bots.desk.signals import Fault, steady, target
 from moot.bots.minds.mind import Aside, Reply
-from moot.bots.minds.simulated.desk import phrases_trader as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, spec_of
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import briefly, percent, sentence
 from moot.bots.tools.strategies import StrategySpec
@@ -30,6 +30,8 @@ from moot.protocols.trading.messages.desk import Side
 from moot.protocols.trading.no_order import LEAST_CONFIDENCE, is_edge
 from moot.protocols.trading.seats import TRADER
 from moot.protocols.trading.session_follow import FLATTEN
+
+PHRASES: Final = Phrases("desk/trader")
 
 DESK: Final = "#b-desk"
 
@@ -331,7 +333,7 @@ def _signal(
         code = "shrink" if not grows(held, delta) else "grow" if held * delta > 0 else "open"
     what = briefly(spec) if spec is not None else strategy_id
     said = turn.voice.say(
-        phrases.WANTS[code],
+        PHRASES[f"wants.{code}"],
         what=what,
         target=percent(wish, 0),
         symbol=symbol,
@@ -371,7 +373,7 @@ def reduce(turn: Turn) -> Reply | None:
     if not brief["quantity"]:
         return None
     is_late = turn.view.obligation.step.startswith(FLATTEN)
-    why = phrases.FLATTENS if is_late else phrases.REDUCES
+    why = PHRASES["flattens"] if is_late else PHRASES["reduces"]
     said = turn.voice.say(why, symbol=str(brief["symbol"]), strategy=str(brief["strategy_id"]))
     return Reply(
         filled_in(

@@ -8,8 +8,8 @@ from typing import Final
 from moot.bots.desk.broker import SHARE, cost_bps
 from moot.bots.desk.market import Market
 from moot.bots.minds.mind import Reply
-from moot.bots.minds.simulated.desk import phrases_trader as phrases
 from moot.bots.minds.simulated.desk.deskfile import desk, filled_in, known, spec_of
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import counted, percent, sentence, two
 from moot.bots.tools.backtest import backtest
@@ -19,6 +19,8 @@ from moot.bots.tools.splits import splits
 from moot.protocols.trading.messages import DeployReview, Feasibility, PromotionReview
 from moot.protocols.trading.messages.deployments import Recommendation
 from moot.protocols.trading.seats import TRADER
+
+PHRASES: Final = Phrases("desk/trader")
 
 USUAL_DAYS: Final = 20
 """Days whose volume says what is usual."""
@@ -61,14 +63,14 @@ def assess(turn: Turn) -> Reply:
         if share >= largest:
             largest, thinnest = share, symbol
     if not orders:
-        note, is_feasible = voice.say(phrases.NOTHING), True
+        note, is_feasible = voice.say(PHRASES["nothing"]), True
     elif not any(market.is_open(symbol, turn.now) for symbol, _ in orders):
-        note, is_feasible = voice.say(phrases.CLOSED), False
+        note, is_feasible = voice.say(PHRASES["closed"]), False
     elif largest > SHARE:
-        note, is_feasible = voice.say(phrases.THIN, symbol=thinnest, share=percent(largest)), False
+        note, is_feasible = voice.say(PHRASES["thin"], symbol=thinnest, share=percent(largest)), False
     else:
         count = counted(len(orders), "order")
-        note, is_feasible = voice.say(phrases.FEASIBLE, count=count, share=percent(largest, 2)), True
+        note, is_feasible = voice.say(PHRASES["feasible"], count=count, share=percent(largest, 2)), True
     bps = round(cost / worth, 4) if worth else 0.0
     return Reply(filled_in(Feasibility, turn, feasible=is_feasible, cost_bps=bps, note=sentence(note)))
 
@@ -118,13 +120,13 @@ def review_promotion(turn: Turn) -> Reply:
     rate = min(max(float(paper.get("fill_rate", 0.0)), 0.0), 1.0)
     issues = []
     if not trades:
-        issues.append(voice.say(phrases.ISSUES["untraded"]))
+        issues.append(voice.say(PHRASES["issues.untraded"]))
     else:
         if slippage > MOST_BPS:
-            issues.append(voice.say(phrases.ISSUES["slippage"], value=two(slippage), limit=two(MOST_BPS)))
+            issues.append(voice.say(PHRASES["issues.slippage"], value=two(slippage), limit=two(MOST_BPS)))
         if rate < LEAST_FILLED:
             issues.append(
-                voice.say(phrases.ISSUES["fills"], value=percent(rate, 0), limit=percent(LEAST_FILLED, 0))
+                voice.say(PHRASES["issues.fills"], value=percent(rate, 0), limit=percent(LEAST_FILLED, 0))
             )
     recommendation: Recommendation = "extend_validation" if issues else "approve"
     if trades and (rate < HOPELESS_FILLED or slippage > 2.0 * MOST_BPS):

@@ -9,5 +9,5 @@ Who reviews:
     ``review``      phase 2 reads and holds to it
     ``paper``       every figure of ``measures``, by ``layout``, ``addressed``, ``citations``, ``figures``, ``prose``
     ``standards``   from where on a measure triggers a reviewer, as data
-    ``words``       the sentences, as data
+    ``reviewer.toml``  the sentences, as data
 """

@@ -11,7 +11,7 @@ import numpy as np
 from moot.bots.minds.simulated.panel.clauses import Clause, Trigger, written
 from moot.bots.minds.simulated.panel.measures import MEASURES
 from moot.bots.minds.simulated.panel.standards import ROLES, TOPICS, Bound, Either, Emphasis, Test, Topic
-from moot.bots.minds.simulated.panel.words import AGAIN, NOTED, OPENINGS, PARAPHRASES
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.wording import Voice, quoted
 from moot.bots.tools.seeding import generator
 from moot.protocols.panel.audit import ACKNOWLEDGED
@@ -19,6 +19,8 @@ from moot.protocols.panel.contract import Contract, Dimension
 from moot.protocols.panel.grammar import one_line
 from moot.protocols.panel.lint_phase1 import PARAPHRASE, PLAN
 from moot.protocols.panel.triggers import tokens
+
+PHRASES: Final = Phrases("panel/reviewer")
 
 NAME_COUNTS: Final = 3
 """A word of a dimension's name tells its topic as much as so many of its description."""
@@ -55,12 +57,12 @@ def commitment(
     dimensions = contract.acceptance_dimensions
     topics = [topic_of(one, contract) for one in dimensions]
     facts = {"says": emphasis.says, "title": shown(title), "field": shown(field), "words": str(word_count)}
-    parts = [f"## {PARAPHRASE}", voice.say(OPENINGS, **facts)]
+    parts = [f"## {PARAPHRASE}", voice.say(PHRASES["openings"], **facts)]
     if gaps:
-        parts.append(AGAIN.format(gaps="; ".join(shown(gap) for gap in gaps[:MOST_GAPS])))
+        parts.append(PHRASES["again"][0].format(gaps="; ".join(shown(gap) for gap in gaps[:MOST_GAPS])))
     parts += [
         voice.say(
-            PARAPHRASES,
+            PHRASES["paraphrases"],
             id=one.id,
             name=one.name,
             priority=one.priority,
@@ -70,7 +72,7 @@ def commitment(
         for one, topic in zip(dimensions, topics, strict=True)
     ]
     if notes := _notes(contract):
-        parts.append(NOTED.format(notes="; ".join(map(shown, notes))))
+        parts.append(PHRASES["noted"][0].format(notes="; ".join(map(shown, notes))))
     parts.append(f"## {PLAN}")
     for one, topic in zip(dimensions, topics, strict=True):
         block, warn = triggers_for(one, topic, emphasis, word_count, rng)

@@ -15,30 +15,20 @@ from moot.bots.minds.simulated.panel.measures import MEASURES
 from moot.bots.minds.simulated.panel.paper import Paper, read_paper
 from moot.bots.minds.simulated.panel.plan import NOBODY, cut, shown
 from moot.bots.minds.simulated.panel.standards import ROLES
-from moot.bots.minds.simulated.panel.words import (
-    ADDRESSED,
-    CLOSINGS,
-    DISSENT,
-    FIRED,
-    FOREIGN,
-    PASSES,
-    SEEN,
-    SET_ASIDE,
-    SUMMARIES,
-    WARNED_BESIDES,
-)
+from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.wording import Voice, counted, paragraph
 from moot.bots.tools.seeding import generator
 from moot.protocols.panel.contract import Contract, Dimension, Score
 from moot.protocols.panel.lint_phase1 import lint_phase1
 from moot.protocols.panel.pinned import DECISION
-from moot.protocols.panel.reports import BODY, CONDITIONS, DIMENSIONS
-from moot.protocols.panel.reports import DISSENT as DISSENT_TITLE
+from moot.protocols.panel.reports import BODY, CONDITIONS, DIMENSIONS, DISSENT
 from moot.protocols.panel.synthesis import decide, predicates
 
 SUMMED: Final = {"words": "word", "sections": "section", "citations": "cited work", "numbers": "number"}
 """What a review tells of every text, and how it is called."""
 _FIGURE: Final = re.compile(r"\d+")
+PHRASES: Final = Phrases("panel/reviewer")
+
 DISSENTS: Final = 0.3
 """Chance that a reviewer dissents from a trigger that holds by a hair."""
 
@@ -81,8 +71,10 @@ def review(role: str, contract: Contract, phase1_output: str, paper_text: str, s
     fired = {name: one.holds(scores) for name, one in predicates(contract).items()}
     parts = [f"contract_role: {role}"]
     if dissent is not None:
-        why = voice.say(DISSENT, clause=str(dissent.warn[0][0]), value=_value(dissent.warn[0][0], paper))
-        parts += [f"## {DISSENT_TITLE}", f"dimension_id: {dissent.dimension.id}\n{why}"]
+        why = voice.say(
+            PHRASES["dissent"], clause=str(dissent.warn[0][0]), value=_value(dissent.warn[0][0], paper)
+        )
+        parts += [f"## {DISSENT}", f"dimension_id: {dissent.dimension.id}\n{why}"]
     parts.append(f"## {DIMENSIONS}")
     parts += [f"### {one.dimension.id}: {one.dimension.name}\nscore: {one.score}" for one in judged]
     parts.append(f"## {CONDITIONS}")
@@ -124,7 +116,7 @@ def _dissent(judged: Sequence[_Judged], paper: Paper, rng: np.random.Generator) 
 
 def _body(role: str, judged: Sequence[_Judged], paper: Paper, voice: Voice) -> Iterator[str]:
     yield voice.say(
-        SUMMARIES,
+        PHRASES["summaries"],
         says=ROLES.get(role, NOBODY).says,
         title=shown(paper.title) if paper.title else "without a title",
         **{name: _counted(paper[name], noun) for name, noun in SUMMED.items()},
@@ -133,27 +125,33 @@ def _body(role: str, judged: Sequence[_Judged], paper: Paper, voice: Voice) -> I
     for one in judged:
         yield paragraph(_said(one, paper, voice), _besides(one, paper), _foreign(one))
     if paper.addressed:
-        yield ADDRESSED.format(count=counted(len(paper.addressed), "line"), example=shown(paper.addressed[0]))
-    yield voice.pick(CLOSINGS)
+        yield PHRASES["addressed"][0].format(
+            count=counted(len(paper.addressed), "line"), example=shown(paper.addressed[0])
+        )
+    yield voice.pick(PHRASES["closings"])
 
 
 def _said(one: _Judged, paper: Paper, voice: Voice) -> str:
     names = {"id": one.dimension.id, "name": one.dimension.name}
     if one.is_dissented:
         clause = one.warn[0][0]
-        return SET_ASIDE.format(**names, clause=clause, value=_value(clause, paper))
+        return PHRASES["set_aside"][0].format(**names, clause=clause, value=_value(clause, paper))
     if one.score == "pass":
-        return voice.say(PASSES, **names, seen=_seen(one, paper, voice))
+        return voice.say(PHRASES["passes"], **names, seen=_seen(one, paper, voice))
     reasons = _reasons(one.block or one.warn, paper)
-    return voice.say(FIRED, **names, score=one.score, reasons=reasons)
+    return voice.say(PHRASES["fired"], **names, score=one.score, reasons=reasons)
 
 
 def _besides(one: _Judged, paper: Paper) -> str:
-    return WARNED_BESIDES.format(reasons=_reasons(one.warn, paper)) if one.block and one.warn else ""
+    return (
+        PHRASES["warned_besides"][0].format(reasons=_reasons(one.warn, paper))
+        if one.block and one.warn
+        else ""
+    )
 
 
 def _foreign(one: _Judged) -> str:
-    return FOREIGN.format(texts=", ".join(map(shown, one.foreign[:3]))) if one.foreign else ""
+    return PHRASES["foreign"][0].format(texts=", ".join(map(shown, one.foreign[:3]))) if one.foreign else ""
 
 
 def _reasons(alternatives: Sequence[tuple[Clause, ...]], paper: Paper) -> str:
@@ -174,7 +172,9 @@ def _seen(one: _Judged, paper: Paper, voice: Voice) -> str:
         if clause.measure and found.value and found.examples and clause.relation != "above":
             measure = MEASURES[clause.measure]
             called = measure.many or measure.one
-            return voice.say(SEEN, measure=called, value=_value(clause, paper), examples=_examples(found))
+            return voice.say(
+                PHRASES["seen"], measure=called, value=_value(clause, paper), examples=_examples(found)
+            )
     return ""
 
 
