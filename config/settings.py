@@ -16,7 +16,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.seats import ADMIN, VIEWER, Seat
 from moot.protocols.research.calendar import POLICIES, Schedule
-from moot.protocols.rulebook import BOTS, CHANNEL_NAMES
+from moot.protocols.rulebook import rulebook
 
 DEFAULTS: Final = Path(__file__).with_name("society.toml")
 
@@ -192,7 +192,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_seats(cls, value: dict[str, MindName]) -> dict[str, MindName]:
         for name in value:
-            if name not in BOTS:
+            if name not in rulebook().bots:
                 raise ValueError(f"there is no seat {name!r} for a mind")
         return value
 
@@ -220,7 +220,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_channels(cls, value: ViewerSettings) -> ViewerSettings:
         for name in (*value.reads, *value.writes):
-            if name != "*" and name not in CHANNEL_NAMES:
+            if name != "*" and name not in rulebook().channel_names:
                 raise ValueError(f"there is no channel {name!r}")
         return value
 
@@ -314,4 +314,4 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _channels(names: tuple[str, ...]) -> frozenset[str]:
-    return CHANNEL_NAMES if "*" in names else frozenset(names)
+    return rulebook().channel_names if "*" in names else frozenset(names)

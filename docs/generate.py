@@ -28,7 +28,7 @@ from moot.protocols.kernel.machine import Machine, Row, rows
 from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.kernel.steps import ENDED, Step
 from moot.protocols.panel.contract_schema import schema_text
-from moot.protocols.rulebook import CASE_TYPES, CHANNELS, INFO, MESSAGES, ROWS, rules
+from moot.protocols.rulebook import rulebook, rules
 from moot.simulation.scene import load_scene, run_scene
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -45,8 +45,10 @@ def permissions() -> Iterator[str]:
     yield "## Channels\n"
     yield "| channel | system | purpose | read by |\n|---|---|---|---|"
     matrix = rules().matrix
-    for channel in CHANNELS:
-        readers = sorted(seat for seat in INFO if seat != VIEWER and matrix.may_read(seat, channel.name))
+    for channel in rulebook().channels:
+        readers = sorted(
+            seat for seat in rulebook().seats if seat != VIEWER and matrix.may_read(seat, channel.name)
+        )
         yield f"| `{channel.name}` | {channel.system} | {channel.purpose} | {', '.join(readers)} |"
     yield "\nViewers read and write what the configuration says.\n"
     yield "## Who posts what where\n"
@@ -56,7 +58,7 @@ def permissions() -> Iterator[str]:
         channels = frozenset().union(*(row.channels for row in found))
         seats = frozenset().union(*(row.seats for row in found))
         where = "any" if channels == matrix.channels else ", ".join(f"`{name}`" for name in sorted(channels))
-        doc = (MESSAGES[kind].__doc__ or "").split("\n")[0]
+        doc = (rulebook().messages[kind].__doc__ or "").split("\n")[0]
         yield f"| {kind} | {', '.join(sorted(seats))} | {where} | {doc} |"
 
 
@@ -64,7 +66,7 @@ def fields() -> Iterator[str]:
     """Write the fields of every message."""
     yield "# Message types\n"
     yield "Every message is an envelope around one of these bodies; `moot schema` prints their JSON Schema.\n"
-    for name, cls in MESSAGES.items():
+    for name, cls in rulebook().messages.items():
         yield f"## {name}\n"
         yield f"{(cls.__doc__ or '').split(chr(10))[0]}\n"
         schema = cls.model_json_schema(mode="serialization", by_alias=True)
@@ -112,7 +114,7 @@ def states() -> Iterator[str]:
     yield "# States and obligations\n"
     yield "What a phase makes owed, and until when. After `within` the referee pings; after the grace it may rule, and"
     yield "the ruling says what silence leads to. What a table lacks is illegal.\n"
-    for kind, case_type in CASE_TYPES.items():
+    for kind, case_type in rulebook().types.items():
         if case_type.machine is not None:
             yield f"## {TITLES.get(kind, kind.capitalize())}\n"
             yield from _machine(case_type.machine)
@@ -170,7 +172,9 @@ def _owing(step: Step) -> str:
     """Say who owes a step; where its subject decides, all who may post its answers."""
     if not callable(step.seat):
         return str(step.seat)
-    return " and ".join(sorted({seat for row in ROWS if row.type in step.expects for seat in row.seats}))
+    return " and ".join(
+        sorted({seat for row in rulebook().rights if row.type in step.expects for seat in row.seats})
+    )
 
 
 def _within(step: Step) -> str:

@@ -32,7 +32,7 @@ from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from moot.protocols.kernel.rules import Gate, Rules
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, Seat
 from moot.protocols.kernel.stop import SOCIETY
-from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.rulebook import rulebook
 
 NOTES_KEPT: Final = 50
 """What people said lately, shown to every mind that may read it."""
@@ -310,7 +310,7 @@ class Host:
         cause, hops = self._causes.get(obligation.id, (None, 0))
         channel = obligation.channel
         if not self.rules.matrix.may_write(seat, channel, kind):
-            channel = CHANNEL_OF.get(kind, channel)
+            channel = rulebook().channel_of.get(kind, channel)
         if kind in self.rules.openers:
             case_id = ""
         elif body.case_field and not getattr(body, body.case_field):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -12,7 +14,7 @@ from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.message import Instant, Message
 from moot.protocols.kernel.seats import SEAT_NAME, Seat
 from moot.protocols.kernel.upcast import Opaque, upcast
-from moot.protocols.rulebook import ANY_MESSAGE, MESSAGES, AnyMessage
+from moot.protocols.rulebook import Rulebook, rulebook
 
 LAID_OUT_ANEW: Final = (
     "another tool laid this line out anew: a hash holds for the bytes that `moot export` wrote"
@@ -23,6 +25,9 @@ _Id = Annotated[str, Field(max_length=500)]
 _Count = Annotated[int, Field(ge=0)]
 
 
+Body = TypeVar("Body")
+
+
 class _WireActor(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -31,7 +36,7 @@ class _WireActor(BaseModel):
     user_id: _Id
 
 
-class _Wire(BaseModel):
+class _Wire(BaseModel, Generic[Body]):
     """An envelope on the wire: the keys of messages.md, `hash` last to be optional."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -49,13 +54,18 @@ class _Wire(BaseModel):
     in_reply_to: _Id | None
     hops: _Count
     sent_at: Instant
-    body: AnyMessage
+    body: Body
     hash: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 
 
-_WIRE: Final[TypeAdapter[_Wire]] = TypeAdapter(_Wire)
-# The adapter's own method looks at eight options before it does the same.
-_read_wire: Final = _WIRE.validator.validate_json
+@cache
+def _reader(book: Rulebook) -> Callable[[str], Any]:
+    """Return what reads a line by a rulebook."""
+    wire: Any = _Wire
+    adapter: TypeAdapter[Any] = TypeAdapter(wire[book.any_type])
+    # The adapter's own method looks at eight options before it does the same.
+    read: Callable[[str], Any] = adapter.validator.validate_json
+    return read
 
 
 def decode_body(raw: bytes | str) -> Message:
@@ -65,7 +75,7 @@ def decode_body(raw: bytes | str) -> Message:
         Malformed: It is no message; the field and the reason are named.
     """
     try:
-        return ANY_MESSAGE.validate_json(raw)
+        return rulebook().any_message.validate_json(raw)
     except ValidationError as exc:
         raise _malformed(exc, "body") from None
     except (UnicodeError, RecursionError) as exc:
@@ -105,7 +115,7 @@ def _decode(text: str) -> tuple[Any, Message]:
         Malformed: It is no envelope.
     """
     try:
-        wire = _read_wire(text)
+        wire = _reader(rulebook())(text)
         if wire.v == SCHEMA_VERSION:
             return wire, wire.body
         return _decode_rare(text, None)
@@ -176,12 +186,12 @@ def _decode_rare(text: str, error: ValidationError | None) -> tuple[Any, Message
     if type(version) is not int or version < 1 or not isinstance(kind, str) or not kind:
         raise _malformed(error, "line")
     fresh = upcast(body, version)
-    if kind in MESSAGES and fresh is body and error is not None:
+    if kind in rulebook().messages and fresh is body and error is not None:
         raise _malformed(error, "line")
     stand_in = {"type": "NOTE", "text": "", "about_case_id": None}
     try:
-        wire = _WIRE.validate_json(json.dumps({**value, "body": stand_in}))
-        if kind in MESSAGES:
+        wire = _reader(rulebook())(json.dumps({**value, "body": stand_in}))
+        if kind in rulebook().messages:
             return wire, decode_body(json.dumps(fresh))
         return wire, Opaque(type=kind, data=body)
     except ValidationError as exc:
@@ -196,6 +206,8 @@ def _malformed(error: ValidationError | None, whole: str) -> Malformed:
         return Malformed("messages", "is no envelope", field=whole)
     first = error.errors(include_url=False, include_input=False)[0]
     path = [
-        str(part) for part in first["loc"] if part not in MESSAGES and not str(part).startswith("function-")
+        str(part)
+        for part in first["loc"]
+        if part not in rulebook().messages and not str(part).startswith("function-")
     ]
     return Malformed("messages", first["msg"][:300], field=".".join(path) or whole)

@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 from moot.channels.errors import ChannelError
 from moot.channels.showing.wording import clean
 from moot.channels.surface import ActKind
-from moot.protocols.rulebook import BOTS
+from moot.protocols.rulebook import rulebook
 
 Question = Literal["status", "escalations", "positions", "strategies", "help"]
 """What can be asked; the society answers, nothing is logged."""
@@ -86,8 +86,8 @@ def _override(words: Mapping[str, str]) -> Mapping[str, object]:
 
 def _seat(words: Mapping[str, str]) -> Mapping[str, object]:
     seat, _, reason = words["seat"].partition(" ")
-    if seat.lower() not in BOTS:
-        near = get_close_matches(seat.lower(), [*BOTS], 1)
+    if seat.lower() not in rulebook().bots:
+        near = get_close_matches(seat.lower(), [*rulebook().bots], 1)
         hint = f", did you mean {near[0]}?" if near else ""
         raise ValueError(f"no seat {clean(seat, 40)!r} that a person can take{hint}")
     return {"seat": seat.lower(), "reason": reason.strip()}

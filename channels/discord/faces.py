@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from moot.channels.discord.connection import Connection
 from moot.channels.discord.endpoints import CDN
 from moot.channels.discord.troubles import renamed, strange
 from moot.channels.showing.avatars import emoji_name
-from moot.channels.showing.looks import LOOKS
+from moot.channels.showing.looks import looks
 from moot.protocols.kernel.seats import Seat
 
-FACES: Final[tuple[Seat | None, ...]] = (None, *LOOKS)
-"""Whose pictures are uploaded; None is the society itself."""
+
+def faces() -> tuple[Seat | None, ...]:
+    """Return whose pictures are uploaded; None is the society itself."""
+    return (None, *looks())
 
 
 async def uploaded(client: Connection, place: str = CDN) -> dict[Seat | None, str]:
@@ -32,5 +34,5 @@ async def uploaded(client: Connection, place: str = CDN) -> dict[Seat | None, st
     if not isinstance(items, list):
         strange(answer)
     ids = {item.get("name"): item.get("id") for item in items if isinstance(item, Mapping)}
-    names = {seat: emoji_name(seat) for seat in FACES}
+    names = {seat: emoji_name(seat) for seat in faces()}
     return {seat: f"{place}/emojis/{ids[name]}.png" for seat, name in names.items() if ids.get(name)}

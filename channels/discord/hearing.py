@@ -25,7 +25,7 @@ from moot.channels.surface import (
     SurfaceError,
     TakeAct,
 )
-from moot.protocols.rulebook import CHANNEL_NAMES
+from moot.protocols.rulebook import rulebook
 
 MOST_ANSWERS: Final = 8
 """Answers that are sent at once; the others wait."""
@@ -58,7 +58,7 @@ class Hearing:
         self._name = name
         self._lanes = {
             channel: Lane(channel, client, places, memory, self.hand_in, name)
-            for channel in sorted(CHANNEL_NAMES)
+            for channel in sorted(rulebook().channel_names)
         }
         clock = asyncio.get_running_loop().time
         self._recent = Seen(clock, keep_s=math.inf, most=MOST_RECENT)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.channels.discord.connection import INTENTS_OFF, Connection
-from moot.channels.discord.faces import FACES, uploaded
+from moot.channels.discord.faces import faces, uploaded
 from moot.channels.discord.options import Options
 from moot.channels.discord.places import own_places
 from moot.channels.discord.rights import SEND, VIEW, WRITE, invite, missing
@@ -19,7 +19,7 @@ from moot.channels.showing.avatars import avatar, emoji_name
 from moot.channels.showing.wording import joined
 from moot.channels.surface import Check, SurfaceDown
 from moot.protocols.kernel.catalogue import Channel, Viewers
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 
 if TYPE_CHECKING:
     from moot.channels.discord.surface import DiscordSurface
@@ -143,18 +143,20 @@ async def _channels(client: Connection, options: Options, viewers: Viewers) -> A
             )
         )
         hooks = None
-    rooms = {id: channel.name for channel in CHANNELS if (id := _named(found, options, channel.name))}
+    rooms = {
+        id: channel.name for channel in rulebook().channels if (id := _named(found, options, channel.name))
+    }
     places = own_places(hooks or (), options, client.application_id or 0, rooms=rooms)
     ids = {str(one["id"]) for one in found}
     known: dict[str, str] = {}
-    for channel in CHANNELS:
+    for channel in rulebook().channels:
         place = places.get(channel.name)
         if place is not None and str(place.channel_id) in ids:
             known[channel.name] = str(place.channel_id)
         elif id := _named(found, options, channel.name):
             known[channel.name] = id
     parents = [one for one in found if one.get("type") == CATEGORY and one.get("name") == options.category]
-    lacking = [channel for channel in CHANNELS if channel.name not in known]
+    lacking = [channel for channel in rulebook().channels if channel.name not in known]
     made: dict[str, str] = {"": str(parents[0]["id"])} if parents else {}
     if lacking and not parents:
 
@@ -182,12 +184,12 @@ async def _channels(client: Connection, options: Options, viewers: Viewers) -> A
     if (step := _admins(found, known, options, viewers)) is not None:
         yield step
     if not lacking:
-        yield Step(Check("channels", True, f"all {len(CHANNELS)} are there"))
+        yield Step(Check("channels", True, f"all {len(rulebook().channels)} are there"))
     if hooks is None:
         return
     without = [
         channel
-        for channel in CHANNELS
+        for channel in rulebook().channels
         if channel.name not in places or str(places[channel.name].channel_id) not in ids
     ]
     for channel in without:
@@ -216,7 +218,7 @@ def _admins(
         if str(one["id"]) == id and channel not in viewers.writes and _is_closed(one, options.guild)
     ]
     if not options.admin_role:
-        if not closed and not any(channel.name not in viewers.writes for channel in CHANNELS):
+        if not closed and not any(channel.name not in viewers.writes for channel in rulebook().channels):
             return None
         said = (
             "no role is named: where viewers may not write, admins have buttons but no slash commands; to change"
@@ -282,9 +284,9 @@ async def _commands(client: Connection, options: Options) -> Step:
 
 async def _faces(client: Connection) -> Step:
     there = await uploaded(client)
-    lacking = [seat for seat in FACES if seat not in there]
+    lacking = [seat for seat in faces() if seat not in there]
     if not lacking:
-        return Step(Check("pictures", True, f"all {len(FACES)} are uploaded"))
+        return Step(Check("pictures", True, f"all {len(faces())} are uploaded"))
 
     async def make() -> None:
         for seat in lacking:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from moot.channels.chat.commands import COMMANDS, Command
-from moot.protocols.rulebook import BOTS
+from moot.protocols.rulebook import rulebook
 
 STRING: Final = 3
 """Discord's number for an option that is a text."""
@@ -31,9 +31,8 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
 
 CHOICES: Final[Mapping[str, Sequence[str]]] = {
     "verdict": ("APPROVE", "REJECT"),
-    "seat": tuple(sorted(BOTS)),
 }
-"""What an option can be, where that is a list."""
+"""What an option can be, where that is a list; a seat is one of those that there are."""
 
 LOOSE: Final = frozenset({"scope"})
 """Options before the last that may be two words: `system A`."""
@@ -80,7 +79,7 @@ def line_of(name: str, options: Mapping[str, object]) -> str:
 
 
 def _option(command: Command, name: str) -> dict[str, Any]:
-    choices = CHOICES.get(name, ())
+    choices = sorted(rulebook().bots) if name == "seat" else CHOICES.get(name, ())
     option: dict[str, Any] = {
         "type": STRING,
         "name": name,

@@ -33,7 +33,7 @@ from moot.protocols.kernel.discretion import without_secrets
 from moot.protocols.kernel.envelope import BOT, Actor, Draft
 from moot.protocols.kernel.errors import Malformed, Violation
 from moot.protocols.kernel.redact import may_hold_secret, redact
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 
 LOOK_S: Final = 0.02
 """A guest looks for its receipt this often."""
@@ -43,7 +43,7 @@ UPDATE_RECEIPT: Final = "UPDATE inbox SET receipt = ? WHERE n = ?"
 DELETE_OLD: Final = "DELETE FROM inbox WHERE receipt IS NOT NULL AND n <= (SELECT max(n) FROM inbox) - 10000"
 """Receipts that no guest waits for any more (K18); a repeated post still meets its id in the log."""
 
-_ANSWER_ID: Final = re.compile(rf"/({'|'.join(INFO)})/\d+$")
+_ANSWER_ID: Final = re.compile(r"/([a-z0-9_-]+)/\d+$")
 
 
 class InboxReceipt(TypedDict):
@@ -123,7 +123,8 @@ def keyed(draft: Draft, key: str) -> Draft:
     """
     if draft.obligation_id is not None:
         return draft._replace(key="")
-    if _ANSWER_ID.search(key):
+    ends = _ANSWER_ID.search(key)
+    if ends is not None and ends[1] in rulebook().seats:
         raise Malformed("K1", f"{key!r} has the form of an answer's id: choose another", field="key")
     return draft._replace(key=key)
 

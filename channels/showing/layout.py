@@ -13,9 +13,9 @@ from typing import Final
 
 from moot.channels.showing.rendering import MOST_FIELD, MOST_FIELDS, Button, Field, sentence
 from moot.channels.showing.rendering import MOST_SENTENCE as FULL_SENTENCE
-from moot.channels.showing.templates import UNSHOWN
 from moot.channels.showing.wording import MOST_TEXT, clean, joined, seat_name, words
 from moot.channels.surface import Posting
+from moot.protocols.rulebook import rulebook
 
 Weigh = Callable[[str], int]
 """How much of a platform's limit a text takes, at least its length."""
@@ -84,7 +84,9 @@ def parts(item: Posting) -> Parts:
     fields = tuple(field for field in card.fields if (field.name, field.value) not in in_full)
     # The card leaves out what the sentence tells, so that must be all of it.
     is_cut = len(card.sentence) >= FULL_SENTENCE
-    is_cut = is_cut or (item.envelope.body.type in UNSHOWN and _CUT.search(card.sentence) is not None)
+    is_cut = is_cut or (
+        item.envelope.body.type in rulebook().unshown and _CUT.search(card.sentence) is not None
+    )
     is_cut = is_cut or any(_CUT.search(field.value) for field in fields)
     is_whole = len(card.fields) < MOST_FIELDS and not is_cut
     return Parts(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from moot.channels.showing.rendering import NAMELESS, Names, speaker
 from moot.channels.showing.wording import clean, seat_name
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import Rulebook, rulebook
 
 MOST_NAME: Final = 80
 """Characters of a name, on either platform."""
@@ -54,10 +55,15 @@ class Look:
         return int(self.colour[1:], 16)
 
 
-LOOKS: Final[Mapping[Seat, Look]] = {
-    seat: Look(info.shown, info.emoji, HEX[info.colour]) for seat, info in INFO.items()
-}
-"""Every seat's own look."""
+def looks() -> Mapping[Seat, Look]:
+    """Return every seat's own look."""
+    return _looks(rulebook())
+
+
+@cache
+def _looks(book: Rulebook) -> Mapping[Seat, Look]:
+    return {seat: Look(info.shown, info.emoji, HEX[info.colour]) for seat, info in book.seats.items()}
+
 
 MOOT: Final = Look("Moot", ":speech_balloon:", HEX["default"])
 """Who speaks for several seats at once, and for a seat that this version does not know."""
@@ -81,7 +87,7 @@ def look_of(
     speakers = {name(envelope, here=here, names=names) for envelope in envelopes}
     if len(speakers) > 1:
         return None, MOOT
-    known = LOOKS.get(first.author)
+    known = looks().get(first.author)
     base = known or MOOT
     return (first.author if known else None), Look(speakers.pop() or MOOT.name, base.icon_emoji, base.colour)
 

@@ -8,7 +8,7 @@ from moot.channels.showing.rendering import NAMING, Names
 from moot.channels.surface import Memory
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.naming import NameBook as Known
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 
 _KEY: Final = "named/"
 
@@ -22,7 +22,7 @@ class NameBook:
 
     def __init__(self) -> None:
         """Know nobody."""
-        self._known = Known(INFO)
+        self._known = Known(rulebook().seats)
         self.names: Names = self._known.called
 
     async def hear(self, envelope: Envelope, memory: Memory) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final, Literal
 
-from moot.channels.showing.templates import TEMPLATES, UNSHOWN
 from moot.channels.showing.wording import Template, clean, compile_template, plain, seat_name, words
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import Rulebook, rulebook
 
 MOST_SENTENCE: Final = 1_000
 """Characters of a sentence; the whole message is in its envelope."""
@@ -33,7 +33,10 @@ Names = Mapping[str, str]
 
 NAMELESS: Final[Names] = {}
 
-_COMPILED: Final[Mapping[str, Template]] = {name: compile_template(text) for name, text in TEMPLATES.items()}
+
+@cache
+def _compiled(book: Rulebook) -> Mapping[str, Template]:
+    return {name: compile_template(text) for name, text in book.wording.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def card(envelope: Envelope, names: Names = NAMELESS) -> Card:
 
 def colour(seat: Seat) -> str:
     """Return a seat's terminal colour."""
-    info = INFO.get(seat)
+    info = rulebook().seats.get(seat)
     return info.colour if info is not None else "default"
 
 
@@ -131,7 +134,7 @@ def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:
 
 
 def _predicate(kind: str, body: Mapping[str, object]) -> str:
-    template = _COMPILED.get(kind)
+    template = _compiled(rulebook()).get(kind)
     return clean(template.fill(body) if template is not None else _generic(kind, body), MOST_SENTENCE)
 
 
@@ -143,12 +146,12 @@ def _generic(kind: str, body: Mapping[str, object]) -> str:
 def _fields(envelope: Envelope, body: Mapping[str, object], said: str) -> Iterator[Field]:
     """Yield what the sentence leaves unsaid; an id that is told, an empty field and a template's own are not."""
     kind = envelope.body.type
-    template = _COMPILED.get(kind)
+    template = _compiled(rulebook()).get(kind)
     told = (
         {slot.path[0] for slot in template.slots() if len(slot.path) == 1} if template is not None else set()
     )
     for name, value in sorted(body.items()):
-        if name == "type" or name in UNSHOWN.get(kind, ()) or value in (None, "", (), [], {}):
+        if name == "type" or name in rulebook().unshown.get(kind, ()) or value in (None, "", (), [], {}):
             continue
         text = clean(plain(value), MOST_FIELD)
         is_plain = isinstance(value, str | int | float)

@@ -17,7 +17,7 @@ from typing import Final
 
 from moot.channels.showing import panels, reviews
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.book_figures import ENOUGH, too_few
 
 MISSING: Final = "?"
@@ -52,7 +52,7 @@ def words(name: str) -> str:
 
 def seat_name(seat: str) -> str:
     """Write a seat as people do: Critic, but EIC (editor in chief) and DA (devil's advocate)."""
-    info = INFO.get(Seat(seat))
+    info = rulebook().seats.get(Seat(seat))
     return info.shown if info is not None else seat.capitalize()
 
 

@@ -17,7 +17,7 @@ from moot.channels.showing.wording import clean
 from moot.channels.slack.troubles import SlackSaid, trouble
 from moot.channels.slack.web import answer, data_of
 from moot.channels.surface import Memory, RateLimited, SurfaceConfigError, SurfaceDown
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 
 PAGE: Final = 200
 TYPES: Final = "public_channel,private_channel"
@@ -124,7 +124,7 @@ class Rooms:
         except SlackSaid as said:
             raise trouble(said) from None
         missing = []
-        for channel in CHANNELS:
+        for channel in rulebook().channels:
             known = await self._memory.get(f"room/{channel.name}")
             room = match(rooms, channel.name, self._prefix, known)
             if room is None:

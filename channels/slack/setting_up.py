@@ -18,7 +18,7 @@ from moot.channels.slack.troubles import SlackSaid, trouble
 from moot.channels.slack.web import Web, answer, data_of
 from moot.channels.surface import Check, RateLimited, SurfaceConfigError, SurfaceDown
 from moot.protocols.kernel.catalogue import Channel
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 
 State = Literal["ok", "done", "missing"]
 
@@ -124,7 +124,7 @@ async def _channels(client: AsyncWebClient, prefix: str, *, may_change: bool) ->
         raise trouble(said) from None
     return [
         await _channel(client, channel, match(rooms, channel.name, prefix), prefix, may_change=may_change)
-        for channel in CHANNELS
+        for channel in rulebook().channels
     ]
 
 

@@ -124,9 +124,9 @@ def _more(value: dict[str, Any]) -> str:
 
 
 def _model(kind: str) -> type[Message]:
-    from moot.protocols.rulebook import MESSAGES
+    from moot.protocols.rulebook import rulebook
 
-    return MESSAGES[kind]
+    return rulebook().messages[kind]
 
 
 def _text(body: str) -> str:
@@ -157,12 +157,12 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
 
 def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> None:
     from moot.protocols.kernel.seats import ADMIN
-    from moot.protocols.rulebook import BOTS
+    from moot.protocols.rulebook import rulebook
 
     holder = docket.context.holders.get(owed.seat)
     if owed.seat == ADMIN:
         raise Refused(f"this is an escalation: moot reply {named} {owed.case_id} OPTION")
-    if owed.seat not in BOTS:
+    if owed.seat not in rulebook().bots:
         raise Refused(f"the {owed.seat} is an officer: nobody can answer for it")
     if holder is None:
         raise Refused(f"nobody sits in the seat of the {owed.seat}: moot take {named} {owed.seat}")
@@ -172,11 +172,11 @@ def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> N
 
 def _draft(docket: Docket, owed: Obligation, message: Message, user: str, attempt: int) -> Draft:
     from moot.protocols.kernel.envelope import Draft
-    from moot.protocols.rulebook import CHANNEL_OF
+    from moot.protocols.rulebook import rulebook
 
     channel = owed.channel
     if not docket.rules.matrix.may_write(owed.seat, channel, message.type):
-        channel = CHANNEL_OF.get(message.type, channel)
+        channel = rulebook().channel_of.get(message.type, channel)
     return Draft(
         channel=channel,
         author=owed.seat,

@@ -34,12 +34,12 @@ def user_of(given: str | None) -> str:
     Raises:
         Unusable: The name is none.
     """
-    from moot.protocols.rulebook import INFO
+    from moot.protocols.rulebook import rulebook
 
     user = login_name() if given is None else given
     if not user.strip() or len(user) > MOST_NAME or not user.isprintable():
         raise Unusable(f"--as {user[:MOST_NAME]!r}: a user is a name of 1 to {MOST_NAME} characters")
-    if given is not None and given != login_name() and given.lower() in INFO:
+    if given is not None and given != login_name() and given.lower() in rulebook().seats:
         raise Unusable(f"--as {given}: that is a seat, name a person; moot take puts one into a seat")
     return user
 

@@ -93,9 +93,9 @@ def show(config: ConfigFile = None, as_json: AsJson = False) -> None:
 @command("moot schema", "moot schema | jq '.[\"$defs\"].Hypothesis'")
 def schema() -> None:
     """Print the JSON Schema of every message."""
-    from moot.protocols.rulebook import ANY_MESSAGE, VERSION
+    from moot.protocols.rulebook import VERSION, rulebook
 
-    found: dict[str, Any] = ANY_MESSAGE.json_schema()
+    found: dict[str, Any] = rulebook().any_message.json_schema()
     write_json(
         {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -150,12 +150,12 @@ def _channel(name: str) -> str:
 
 
 def _having(channel: str | None, case: str | None, kind: str | None) -> Iterator[str]:
-    from moot.protocols.rulebook import CHANNEL_NAMES
+    from moot.protocols.rulebook import rulebook
 
     if channel is not None:
-        if _channel(channel) not in CHANNEL_NAMES:
+        if _channel(channel) not in rulebook().channel_names:
             raise Unusable(
-                f"there is no channel {_channel(channel)}: choose one of {' '.join(sorted(CHANNEL_NAMES))}"
+                f"there is no channel {_channel(channel)}: choose one of {' '.join(sorted(rulebook().channel_names))}"
             )
         yield key("channel", _channel(channel))
     if case is not None:
@@ -188,10 +188,10 @@ def _check_type(source: Log, kind: str) -> None:
     """
     from difflib import get_close_matches
 
-    from moot.protocols.rulebook import MESSAGES
+    from moot.protocols.rulebook import rulebook
 
-    if kind in MESSAGES or source.newest(key("type", kind)):
+    if kind in rulebook().messages or source.newest(key("type", kind)):
         return
-    near = get_close_matches(kind, [*MESSAGES], 1)
+    near = get_close_matches(kind, [*rulebook().messages], 1)
     hint = f"did you mean {near[0]}?" if near else "docs/reference/messages.md lists them"
     raise Unusable(f"there is no message type {kind}: {hint}")

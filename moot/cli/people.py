@@ -212,13 +212,13 @@ def seat_named(name: str) -> str:
     """
     from difflib import get_close_matches
 
-    from moot.protocols.rulebook import BOTS, INFO
+    from moot.protocols.rulebook import rulebook
 
-    if name.lower() in BOTS:
+    if name.lower() in rulebook().bots:
         return name.lower()
-    near = [] if name.lower() in INFO else get_close_matches(name.lower(), [*BOTS], 1)
+    near = [] if name.lower() in rulebook().seats else get_close_matches(name.lower(), [*rulebook().bots], 1)
     hint = f"did you mean {near[0]}? Else " if near else ""
-    known = ", ".join(sorted(BOTS))
+    known = ", ".join(sorted(rulebook().bots))
     raise Unusable(f"there is no seat {name!r} that a person can take: {hint}choose one of {known}")
 
 

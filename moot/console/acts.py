@@ -23,7 +23,7 @@ from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import ADMIN
-from moot.protocols.rulebook import BOTS, CHANNEL_OF
+from moot.protocols.rulebook import rulebook
 
 MOST_ACT: Final = 190
 """Characters of the key that a page gives an act."""
@@ -112,7 +112,7 @@ def owed_to(docket: Docket, person: Person, obligation_id: str) -> Obligation | 
         return f"nobody owes {obligation_id}, or not any more"
     if owed.seat == ADMIN:
         return f"this is an escalation: answer {owed.case_id} instead"
-    if owed.seat not in BOTS:
+    if owed.seat not in rulebook().bots:
         return f"the {owed.seat} is an officer: nobody can answer for it"
     holder = docket.context.holders.get(owed.seat)
     if holder is None:
@@ -140,7 +140,7 @@ def answer_draft(docket: Docket, person: Person, owed: Obligation, body: dict[st
     message = decode_body(text)
     channel = owed.channel
     if not docket.rules.matrix.may_write(owed.seat, channel, message.type):
-        channel = CHANNEL_OF.get(message.type, channel)
+        channel = rulebook().channel_of.get(message.type, channel)
     return Draft(
         channel=channel,
         author=owed.seat,

@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from moot.console.errors import ConsoleError
 from moot.console.model import ReadModel
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 LOOK_S: Final = 0.25
@@ -63,7 +63,7 @@ class Metrics:
     def hear(self, env: Envelope) -> None:
         """Count a message."""
         kind = env.body.type
-        self._messages.labels(kind if kind in MESSAGES else OTHER).inc()
+        self._messages.labels(kind if kind in rulebook().messages else OTHER).inc()
 
     @contextmanager
     def publishing(self) -> Iterator[None]:

@@ -22,7 +22,7 @@ from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 
 SEEN_S: Final = 1.0
 """How long an answer waits until the console itself has read what was said."""
@@ -173,7 +173,11 @@ class Live(Looking):
         owed = self.docket().open.get(obligation_id)
         if owed is None or not self._reads(owed.channel):
             raise NotThere(f"nobody owes {obligation_id}, or not any more")
-        return {kind: MESSAGES[kind].model_json_schema() for kind in owed.expects if kind in MESSAGES}
+        return {
+            kind: rulebook().messages[kind].model_json_schema()
+            for kind in owed.expects
+            if kind in rulebook().messages
+        }
 
     async def suggestion(self, person: Person, obligation_id: str) -> Message:
         owed = owed_to(self.docket(), person, obligation_id)

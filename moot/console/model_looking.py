@@ -48,7 +48,7 @@ from moot.protocols.kernel.case import Ended
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import OFFICERS, Seat
-from moot.protocols.rulebook import CHANNEL_NAMES, CHANNELS
+from moot.protocols.rulebook import rulebook
 
 LAST: Final = "SELECT channel, max(last), sum(n) FROM tally GROUP BY channel"
 LAST_BY: Final = "SELECT channel, max(seq), count(*) FROM entry WHERE seq <= ? GROUP BY channel"
@@ -75,9 +75,9 @@ class Looking(ReadModel):
         """Look through the eyes of a seat; None: of nobody in particular, who reads everything."""
         self.watching = watching
         self.seat = seat
-        readable = CHANNEL_NAMES if seat is None else watching.rules.matrix.readable(seat)
+        readable = rulebook().channel_names if seat is None else watching.rules.matrix.readable(seat)
         # Whoever reads every channel also reads those that a newer version adds.
-        self.channels_read: frozenset[str] | None = None if readable >= CHANNEL_NAMES else readable
+        self.channels_read: frozenset[str] | None = None if readable >= rulebook().channel_names else readable
 
     @abstractmethod
     def _until(self) -> int:
@@ -197,9 +197,11 @@ class Looking(ReadModel):
             if env.seq <= until:
                 last, n = known.get(env.channel, (0, 0))
                 known[env.channel] = (max(last, env.seq), n + (env.seq > high))
-        names = [channel for channel in CHANNELS if self._reads(channel.name)]
+        names = [channel for channel in rulebook().channels if self._reads(channel.name)]
         views = [ChannelView(c.name, c.system, c.purpose, *known.get(c.name, (0, 0))) for c in names]
-        others = sorted(name for name in known if name not in CHANNEL_NAMES and name and self._reads(name))
+        others = sorted(
+            name for name in known if name not in rulebook().channel_names and name and self._reads(name)
+        )
         return (*views, *(ChannelView(name, "", "", *known[name]) for name in others))
 
     def _reads(self, channel: str) -> bool:

@@ -4,38 +4,58 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from moot.bots.port import Clock
 from moot.channels.errors import Refused
 from moot.host import Host
 from moot.protocols.codec import decode_body
+from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.envelope import BOT, Actor, Draft
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import PEOPLE, Seat
-from moot.protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED
+from moot.protocols.rulebook import Rulebook, rulebook
+from moot.protocols.trading.session import KIND as SESSION
 
-KIND_OF: Final = {
-    "hypothesis_id": "debate",
-    "escalation_id": "escalation",
-    "cycle_id": "cycle",
-    "session_id": "session",
-    "deployment_id": "deployment",
-    "promotion_id": "promotion",
-    "alert_id": "alert",
-    "halt_id": "halt",
-    "signal_id": "trade",
-    "feedback_id": "feedback",
-    "recall_id": "recall",
-    "run_id": "run",
-}
-"""Which kind of case a body's field names."""
 
-PARENTS: Final = ("cycle_id", "session_id")
-"""Fields by which an opener names the case that it belongs to."""
+@cache
+def kinds_named(book: Rulebook) -> Mapping[str, str]:
+    """Say which kind of case a body's field names: the one that its opener opens."""
+    return {
+        field: case_type.kind
+        for case_type in book.types.values()
+        for opener in case_type.openers
+        if (field := book.messages[opener].case_field)
+    }
+
+
+def parent_field(book: Rulebook, opener: str) -> str:
+    """Return the field by which an opener names a case that its kind opens in, "" for none.
+
+    It is the one that `parent_of` reads.
+    """
+    cls, parent_of = book.messages[opener], _opened_by(book)[opener].parent_of
+    names = [name for name in kinds_named(book) if name in cls.model_fields and name != cls.case_field]
+    if parent_of is None:
+        return ""
+    blank = dict.fromkeys(cls.model_fields)
+    return next(
+        (name for name in names if parent_of(cls.model_construct(None, **{**blank, name: name})) == name), ""
+    )
+
+
+@cache
+def parent_fields(book: Rulebook) -> frozenset[str]:
+    """Return all fields by which openers name cases that theirs open in."""
+    return frozenset(parent_field(book, opener) for opener in _opened_by(book)) - {""}
+
+
+def _opened_by(book: Rulebook) -> Mapping[str, CaseType]:
+    return {opener: case_type for case_type in book.types.values() for opener in case_type.openers}
 
 
 class Injection(NamedTuple):
@@ -100,7 +120,7 @@ class Injector:
         except Refused as refused:
             self._warnings.append(f"inject[{item.n}]: refused: {refused}")
         except Violation as violation:
-            channel = item.channel or CHANNEL_OF.get(str(raw.get("type")), "#a-arena")
+            channel = item.channel or rulebook().channel_of.get(str(raw.get("type")), "#a-arena")
             await self._host.audit_refusal(
                 json.dumps(raw).encode(), Refused(violation), seat=item.seat, channel=channel
             )
@@ -126,17 +146,18 @@ class Injector:
     def _with_case(self, item: Injection, raw: dict[str, Any]) -> dict[str, Any]:
         """Fill in the case that a body leaves out: the one open case of its kind."""
         kind = str(raw.get("type"))
-        cls = MESSAGES.get(kind)
+        book = rulebook()
+        cls = book.messages.get(kind)
         if cls is None:
             return raw
         field = cls.case_field
         if kind in self._host.rules.openers:
-            field = next((name for name in PARENTS if name in cls.model_fields and name != field), "")
+            field = parent_field(book, kind)
         if kind == "OVERRIDE":
             field, case_kind = "case_id", "debate"
         else:
-            case_kind = KIND_OF.get(field, "")
-        if not case_kind or raw.get(field) or (field in PARENTS and field in raw):
+            case_kind = kinds_named(book).get(field, "")
+        if not case_kind or raw.get(field) or (field in parent_fields(book) and field in raw):
             return raw  # an opener that names no parent, with an empty id, stands alone
         found = [s.case_id for s in self._host.docket.cases.values() if s.kind == case_kind]
         if len(found) > 1:
@@ -144,7 +165,7 @@ class Injector:
                 f"inject[{item.n}]: {len(found)} {case_kind}s are open, name one in {field}: {', '.join(found)}"
             )
         case_id = found[0] if found else self._last.get(case_kind)
-        if case_kind == "session" and not found:
+        if case_kind == SESSION and not found:
             return raw  # it may stand alone
         if case_id is None:
             self._warnings.append(f"inject[{item.n}]: there is no {case_kind} for it yet")
@@ -154,12 +175,12 @@ class Injector:
     def _draft(self, item: Injection, body: Message) -> Draft:
         docket = self._host.docket
         case_id = getattr(body, body.case_field, None) if body.case_field else getattr(body, "case_id", None)
-        if body.type == "NOTE" or (body.type in MINTED and body.type in self._host.rules.openers):
+        if body.type == "NOTE" or (body.type in rulebook().minted and body.type in self._host.rules.openers):
             case_id = None
         holder = docket.context.holders.get(item.seat)
         person = Actor("human", "scene", item.seat) if item.seat in PEOPLE else holder
         return Draft(
-            channel=item.channel or CHANNEL_OF.get(body.type, "#a-arena"),
+            channel=item.channel or rulebook().channel_of.get(body.type, "#a-arena"),
             author=item.seat,
             body=body,
             actor=person or BOT,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from moot import bounded_yaml
 from moot.bots.minds.scripted import Entry
@@ -21,7 +21,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.frozen import MAX_WHOLE
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.times import rfc3339
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 from moot.seating import Script
 from moot.simulation.durations import FIRST, LAST, duration
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
@@ -29,6 +29,16 @@ from moot.simulation.simulate import check
 from moot.society import Plan, Society
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
+
+
+def _known(seat: Seat) -> Seat:
+    if seat not in rulebook().seats:
+        raise ValueError(f"there is no seat {seat!r}: choose one of {', '.join(sorted(rulebook().seats))}")
+    return seat
+
+
+KnownSeat = Annotated[Seat, AfterValidator(_known)]
+"""A seat that the rulebook has."""
 
 
 class SceneError(Exception):
@@ -74,7 +84,7 @@ class Inject(_Strict):
     """A post that nobody owes, or an admin's reply to an escalation."""
 
     after: Duration
-    seat: Seat
+    seat: KnownSeat
     channel: str | None = None
     body: dict[str, Any] | None = None
     reply: Reply | None = None
@@ -101,7 +111,7 @@ class Scene(_Strict):
     cycle: Literal["micro", "once", "architecture", "daily", "none"] = "micro"
     prices: str = "sample"
     systems: tuple[Literal["A", "B"], ...] = ("A", "B")
-    minds: dict[Seat, MindScene] = Field(default_factory=dict)
+    minds: dict[KnownSeat, MindScene] = Field(default_factory=dict)
     inject: tuple[Inject, ...] = ()
 
     def schedules(self, base: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,9 +223,9 @@ def _entry(line: dict[str, Any], where: str) -> Entry:
     kind = fields.pop("type", "")
     delay = fields.pop("delay", None)
     silent = fields.pop("silent", False)
-    if kind and kind not in MESSAGES:
+    if kind and kind not in rulebook().messages:
         raise SceneError(
-            f"{where}: there is no message type {kind!r}{_did_you_mean(str(kind), list(MESSAGES))}"
+            f"{where}: there is no message type {kind!r}{_did_you_mean(str(kind), list(rulebook().messages))}"
         )
     if not isinstance(silent, bool):
         raise SceneError(f"{where}: silent is true or false")
@@ -223,7 +233,7 @@ def _entry(line: dict[str, Any], where: str) -> Entry:
         raise SceneError(f"{where}: fields need a type to belong to")
     if kind:
         for name in fields:
-            known = [f.serialization_alias or n for n, f in MESSAGES[kind].model_fields.items()]
+            known = [f.serialization_alias or n for n, f in rulebook().messages[kind].model_fields.items()]
             if name not in known:
                 raise SceneError(f"{where}: {kind} has no field {name!r}{_did_you_mean(name, known)}")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Envelope
@@ -11,10 +11,8 @@ from moot.protocols.kernel.guests import misplaced
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
 from moot.protocols.kernel.rules import derived_keys
 from moot.protocols.kernel.seats import PEOPLE, Seat
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 from moot.verify.report import Findings
-
-_DERIVED: Final = derived_keys(INFO)
 
 
 class Cause(NamedTuple):
@@ -34,6 +32,7 @@ class Envelopes:
         """Start with nothing owed; `ids` are those of the messages before."""
         self._findings = findings
         self._ids = ids
+        self._derived = derived_keys(rulebook().seats)
         self._causes: dict[str, Cause] = {}
         self._tenures: dict[int, tuple[Seat, Actor | None]] = {}
 
@@ -102,7 +101,7 @@ class Envelopes:
         """Check a message that answers no obligation: an aside to an answer, or one of its own."""
         answer, _, aside = env.id.rpartition("/aside-")
         owner, _, attempt = (answer or env.id).rpartition("/")
-        if _DERIVED.match(env.id):
+        if self._derived.match(env.id):
             self._bad(env, "K1", f"obligation_id: none, but the id {env.id} is that of an answer or a duty")
         if str(env.attempt) != (attempt if answer else "0"):
             self._bad(env, "K1", f"attempt: {env.attempt}, although it answers no obligation")

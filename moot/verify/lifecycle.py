@@ -12,7 +12,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ClockSet, ConfigChanged, SocietyStarted, SocietyStopped
 from moot.protocols.kernel.seats import ADMIN, PEOPLE
 from moot.protocols.kernel.times import LEAST_SPEED, MOST_SPEED, rfc3339
-from moot.protocols.rulebook import CHANNEL_NAMES, CHANNELS, ROWS, SEATS, VERSION
+from moot.protocols.rulebook import VERSION, rulebook
 from moot.verify.report import Findings
 
 WALL_S: Final = 5.0
@@ -44,7 +44,7 @@ class Lifecycle:
         self._findings = findings
         self.slack = LEAST
         self.settled_at: datetime | None = None
-        self.matrix = Matrix(ROWS, CHANNELS, SEATS)
+        self.matrix = Matrix(rulebook().rights, rulebook().channels, rulebook().seats.values())
         self._kind = ""
         self._speed = 1.0
         self._paused_at: datetime | None = None
@@ -85,7 +85,12 @@ class Lifecycle:
             self._paused_at = env.sent_at if body.paused else None
             self._pace(body.speed, env.seq)
         if isinstance(body, SocietyStarted | ConfigChanged):
-            self.matrix = Matrix(ROWS, CHANNELS, SEATS, _viewers(docket.context.config))
+            self.matrix = Matrix(
+                rulebook().rights,
+                rulebook().channels,
+                rulebook().seats.values(),
+                _viewers(docket.context.config),
+            )
 
     def _pace(self, speed: float, seq: int) -> None:
         """Set the slack: that of the faster of the old pace and the new, since lateness outlives a change."""
@@ -189,4 +194,8 @@ def _viewers(config: Mapping[str, Any]) -> Viewers:
 def _channels(names: object, default: frozenset[str]) -> frozenset[str]:
     if not isinstance(names, list | tuple):
         return default
-    return CHANNEL_NAMES if "*" in names else frozenset(str(name) for name in names) & CHANNEL_NAMES
+    return (
+        rulebook().channel_names
+        if "*" in names
+        else frozenset(str(name) for name in names) & rulebook().channel_names
+    )

@@ -14,7 +14,7 @@ CHANNELS: Final = (
     Channel("#lab", "lab", "experiments that sample distributions of answers"),
 )
 
-RIGHTS: Final = (
+OFFICERS_RIGHTS: Final = (
     Right("SOCIETY_STARTED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
     Right("SOCIETY_STOPPED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
     Right("CONFIG_CHANGED", frozenset({TIMEKEEPER}), ADMIN_CHANNEL),
@@ -25,6 +25,9 @@ RIGHTS: Final = (
     Right("VIOLATION", frozenset({REFEREE}), ANY),
     Right("AUDIT", frozenset({REFEREE}), ADMIN_CHANNEL),
     Right("PERSON_NAMED", frozenset({REFEREE}), ADMIN_CHANNEL),
+)
+
+PEOPLES_RIGHTS: Final = (
     Right("NOTE", frozenset({ADMIN, VIEWER}), ANY),
     Right("OVERRIDE", frozenset({ADMIN}), ANY),
     Right("SEAT_TAKEN", frozenset({ADMIN, REFEREE}), ADMIN_CHANNEL),

@@ -10,6 +10,16 @@ Seat = NewType("Seat", str)
 SEAT_NAME: Final = r"^[a-z][a-z0-9_-]{0,39}$"
 """What the name of a seat looks like; which seats there are, the rulebook says."""
 
+COLOURS: Final = frozenset(
+    {"default", "bright_black"}
+    | {
+        f"{light}{hue}"
+        for light in ("", "bright_")
+        for hue in ["red", "green", "yellow", "blue", "magenta", "cyan"]
+    }
+)
+"""Names of colours that every terminal has."""
+
 REFEREE: Final = Seat("referee")
 TIMEKEEPER: Final = Seat("timekeeper")
 LIAISON: Final = Seat("liaison")
@@ -47,7 +57,7 @@ class SeatInfo(NamedTuple):
         return self.title or self.seat.capitalize()
 
 
-SEATS: Final = (
+OFFICER_SEATS: Final = (
     SeatInfo(
         REFEREE, "pings, rules on what was missed, and says what broke a rule", "bright_yellow", ":scales:"
     ),
@@ -59,6 +69,9 @@ SEATS: Final = (
     ),
     SeatInfo(LIAISON, "carries what passes between the systems", "bright_black", ":bridge_at_night:"),
     SeatInfo(ORCHESTRATOR, "leads runs and panels to their ends", "bright_black", ":control_knobs:"),
+)
+
+PEOPLE_SEATS: Final = (
     SeatInfo(
         ADMIN,
         "a person who runs the society: answers escalations, overrides, stops",

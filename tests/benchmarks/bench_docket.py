@@ -21,7 +21,7 @@ from moot.protocols.kernel.rules import Gate, Rules
 from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.research.calendar import Calendar
 from moot.protocols.research.messages import CycleContext, CycleTrigger
-from moot.protocols.rulebook import BOTS, CHANNEL_OF, VERSION, rules
+from moot.protocols.rulebook import VERSION, rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START
@@ -122,7 +122,7 @@ def debate_log(debates: int = DEBATES) -> tuple[Envelope, ...]:
         log.append(env)
         fx = docket.fold(env)
         assert fx.violation is None, fx.violation
-        owed.extend(o for o in fx.opened if o.seat in BOTS)
+        owed.extend(o for o in fx.opened if o.seat in rulebook().bots)
 
     started = SocietyStarted(
         society_id="test",
@@ -147,7 +147,7 @@ def debate_log(debates: int = DEBATES) -> tuple[Envelope, ...]:
         body = ANSWERS[answered.expects[0]](answered, docket)
         publish(
             Draft(
-                channel=CHANNEL_OF[body.type],
+                channel=rulebook().channel_of[body.type],
                 author=answered.seat,
                 actor=BOT,
                 body=body,

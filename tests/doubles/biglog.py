@@ -17,7 +17,7 @@ from moot.protocols.kernel.officers import SocietyStarted, SocietyStopped
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, TIMEKEEPER, Seat
 from moot.protocols.research.messages import ResearchNote
-from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
+from moot.protocols.rulebook import VERSION, rulebook, rules
 from tests.doubles.answers import Answers
 from tests.doubles.schedules import SHIPPED
 from tests.doubles.table import START
@@ -158,7 +158,7 @@ class Chance:
         holder = self.docket.context.holders.get(owed.seat)
         by_person = owed.seat in PEOPLE or holder is not None
         draft = Draft(
-            channel=CHANNEL_OF.get(body.type, owed.channel),
+            channel=rulebook().channel_of.get(body.type, owed.channel),
             author=owed.seat,
             body=body,
             actor=(holder or Actor("human", "test", "ann")) if by_person else BOT,

@@ -14,7 +14,7 @@ from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
-from moot.protocols.rulebook import CHANNEL_OF, VERSION, rules
+from moot.protocols.rulebook import VERSION, rulebook, rules
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.desk_calendar import DeskCalendar
@@ -154,7 +154,7 @@ class DeskTable(Table):
 
     def tell(self, seat: Seat, body: Message, **how: Any) -> Envelope:
         """Post what no obligation asks for, in its channel, then let the officers act."""
-        how.setdefault("channel", CHANNEL_OF[body.type])
+        how.setdefault("channel", rulebook().channel_of[body.type])
         return self.say(seat, body, **how)
 
     # ---------------------------------------------------------------- strategies and positions

@@ -14,12 +14,12 @@ from moot.channels.showing.rendering import card
 from moot.channels.slack import SlackSurface
 from moot.channels.surface import ActReply, InboundAct, Memory, PlatformMessageId, Posting
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 from tests.doubles.slack_faults import Limits
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.surface_memory import SurfaceMemory
 
-ALL = tuple(channel.name.removeprefix("#") for channel in CHANNELS)
+ALL = tuple(channel.name.removeprefix("#") for channel in rulebook().channels)
 
 
 @contextmanager

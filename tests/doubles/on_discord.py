@@ -16,7 +16,7 @@ from moot.channels.showing.rendering import card
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
 from moot.protocols.escalation.messages import Escalation, Option
 from moot.protocols.kernel.seats import REFEREE
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 from tests.doubles import gateway_running
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.read_back import from_discord
@@ -31,7 +31,7 @@ until = partial(eventually, within_s=60.0)
 
 def with_channels(server: DiscordServer) -> DiscordServer:
     """Give the guild the log's channels."""
-    for channel in CHANNELS:
+    for channel in rulebook().channels:
         server.add_channel(channel.name, category="Moot")
     return server
 

@@ -15,7 +15,7 @@ from moot.channels.surface import PlatformMessageId, Posting
 from moot.protocols.kernel.envelope import BOT, Actor
 from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 from tests.doubles.small_log import SmallLog
 
 AT = "2026-02-23T10:00:00.000000Z"
@@ -23,7 +23,7 @@ AT = "2026-02-23T10:00:00.000000Z"
 
 def filled(kind: str, text: str = "some words", items: int = 4) -> dict[str, Any]:
     """Fill every field of a message type, texts with `text`, lists with so many items."""
-    return {**_model(MESSAGES[kind], text, items), "type": kind}
+    return {**_model(rulebook().messages[kind], text, items), "type": kind}
 
 
 def posting(

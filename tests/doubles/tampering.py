@@ -17,7 +17,7 @@ from moot.protocols.kernel.envelope import GENESIS, link
 from moot.protocols.kernel.seats import ADMIN, REFEREE
 from moot.protocols.kernel.times import parse_instant, rfc3339
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 from moot.verify import Report, verify
 
 Lines = list[dict[str, Any]]
@@ -207,7 +207,7 @@ def _other_texts(kind: str, path: Path, name: str, value: str, in_body: bool) ->
 
 def _literals(kind: str, name: str) -> tuple[Any, ...]:
     """Return the values that a Literal field of a message takes."""
-    model = MESSAGES.get(kind)
+    model = rulebook().messages.get(kind)
     field = model.model_fields.get(name) if model is not None else None
     found = get_args(field.annotation) if field is not None else ()
     return found if found and all(isinstance(one, str | int) for one in found) else ()

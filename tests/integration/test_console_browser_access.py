@@ -14,7 +14,7 @@ from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope, seal
 from moot.protocols.kernel.people import Note, SeatTaken
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 from tests.doubles.biglog import Chance
 from tests.doubles.browser import browser as a_browser
 from tests.doubles.console_page import Consoled
@@ -215,7 +215,7 @@ def test_every_seat_has_its_picture_and_browsers_keep_it(society: Consoled, page
         "() => [...document.querySelectorAll('img.badge')].every((e) => e.complete && e.naturalWidth === 128)"
     )
     assert page.locator("img.badge").count() > 3
-    for seat in INFO:
+    for seat in rulebook().seats:
         got = page.request.get(f"{society.base}/pictures/{seat}.png")
         assert got.status == 200 and got.body().startswith(b"\x89PNG"), seat
         assert "max-age=31536000" in got.headers["cache-control"]

@@ -26,7 +26,7 @@ from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.obligation import EVERYTHING, Visibility
 from moot.protocols.kernel.seats import ADMIN
-from moot.protocols.rulebook import BOTS
+from moot.protocols.rulebook import rulebook
 from moot.society import Plan, Society
 from tests.doubles.console import watched
 from tests.doubles.small_log import SmallLog
@@ -48,7 +48,7 @@ def lived(directory: Path, hours: float) -> dict[str, tuple[View, dict[str, Any]
     async def main(clock: VirtualClock) -> None:
         async with await Society.open(plan, clock, lease=lease) as society:
             await society.run_until(BEGINS + timedelta(hours=hours))
-            for owed in [one for one in society.host.docket.open.values() if one.seat in BOTS]:
+            for owed in [one for one in society.host.docket.open.values() if one.seat in rulebook().bots]:
                 view = await society.host.view(owed.seat, owed)
                 assert view is not None
                 reply = await society.minds[owed.seat].answer(view)

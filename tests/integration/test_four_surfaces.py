@@ -28,7 +28,7 @@ from moot.channels.showing.namebook import NameBook
 from moot.channels.slack import SlackSurface
 from moot.channels.terminal import TerminalSurface, line
 from moot.config.settings import load_settings
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 from tests.doubles.data_dir import read_lines
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
@@ -38,7 +38,7 @@ from tests.doubles.waiting import until as eventually
 
 until = partial(eventually, within_s=90.0)
 ROOT = Path(__file__).parents[2]
-NAMES = [channel.name for channel in CHANNELS]
+NAMES = [channel.name for channel in rulebook().channels]
 ANN, EVE = "ann", "eve"
 
 CONFIG = """

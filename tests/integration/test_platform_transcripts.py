@@ -21,7 +21,7 @@ from moot.channels.discord import DiscordSurface
 from moot.channels.gateway.process import Mirroring, run_gateway
 from moot.channels.slack import SlackSurface
 from moot.config.settings import load_settings
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.still_society import still_society
@@ -29,7 +29,7 @@ from tests.doubles.waiting import until as eventually
 
 until = partial(eventually, within_s=60.0)
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
-NAMES = [channel.name.removeprefix("#") for channel in CHANNELS]
+NAMES = [channel.name.removeprefix("#") for channel in rulebook().channels]
 MARK = f"<!-- transcript: tests/integration/{Path(__file__).name} -->"
 QUIET = re.compile(r"message \d+ · [0-9a-f]{16}|.* · message \d+")
 """Footers: the number, and the mark that the outbox looks for."""

@@ -14,7 +14,7 @@ from moot.channels.slack.scopes import BOT_SCOPES, EVENTS, NEEDED
 from moot.channels.slack.setting_up import set_up
 from moot.channels.surface import SurfaceDown
 from moot.protocols.kernel.redact import redact
-from moot.protocols.rulebook import CHANNELS
+from moot.protocols.rulebook import rulebook
 from tests.doubles.command_line import complaint, data, done, moot, write
 from tests.doubles.live_slack import ALL, Society, living, posting, slack_server
 from tests.doubles.small_log import SmallLog
@@ -46,8 +46,8 @@ def changes(server):
 def test_setup_makes_every_channel_with_its_topic_and_a_second_run_has_nothing_to_do(tmp_path, server):
     file = config(tmp_path, server, 'prefix = "moot-"\n')
     first = done("slack", "setup", "--config", file)
-    assert f"{len(CHANNELS)} channels set up; run: moot up" in first
-    for channel in CHANNELS:
+    assert f"{len(rulebook().channels)} channels set up; run: moot up" in first
+    for channel in rulebook().channels:
         made = server.channel(f"moot-{channel.name[1:]}")
         assert made.topic == channel.purpose
         assert server.bot_user in made.members
@@ -85,7 +85,7 @@ def test_after_setup_a_surface_posts_everywhere(tmp_path, server):
 
     async def main():
         async with living(server) as surface:
-            for channel in CHANNELS:
+            for channel in rulebook().channels:
                 await surface.post(posting(log.say("x", channel.name)))
 
     asyncio.run(main())

@@ -32,7 +32,7 @@ from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.minds.simulated.turn import Answer, Turn
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 
 RESEARCH: Final = (aftermath, architecture, critic, evolver, explorer, live, rebuttal, reports, weekly)
 DESK: Final = (guardian, operator, operator_strategies, trader, trader_orders, trader_reviews)
@@ -53,7 +53,9 @@ class SimulatedMind(Mind):
     and how long it takes.
     """
 
-    def __init__(self, tools: SimulatedTools, classes: Mapping[str, type[Message]] = MESSAGES) -> None:
+    def __init__(
+        self, tools: SimulatedTools, classes: Mapping[str, type[Message]] = rulebook().messages
+    ) -> None:
         """Take the tools that the seats of a society share, and the message classes that they know."""
         self.tools = tools
         self._generic = GenericMind(tools.seed, classes, tools.temper)

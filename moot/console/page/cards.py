@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from moot.channels.showing.looks import LOOKS, MOOT
+from moot.channels.showing.looks import MOOT, looks
 from moot.channels.showing.rendering import NAMELESS, Names, card, predicate
 from moot.channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
 from moot.protocols.kernel.envelope import Envelope
@@ -60,7 +60,7 @@ def card_of(envelope: Envelope, names: Names = NAMELESS) -> Card:
     """Return what a page shows of a message: who, where, when, one sentence, bars, how it stands out."""
     body = envelope.body.model_dump()
     kind = str(envelope.body.type)
-    look = LOOKS.get(envelope.author, MOOT)
+    look = looks().get(envelope.author, MOOT)
     is_human = envelope.actor.kind == "human"
     said = predicate(envelope, names)
     found: Card = {

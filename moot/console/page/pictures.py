@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from fastapi import FastAPI
@@ -10,14 +12,19 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from moot.channels.showing.avatars import avatar
-from moot.channels.showing.looks import LOOKS
+from moot.protocols.rulebook import Rulebook, rulebook
 
 YEAR: Final = "private, max-age=31536000, immutable"
 
-PICTURES: Final = {str(seat): avatar(seat) for seat in LOOKS}
 
-DRAWN: Final = hashlib.sha256(b"".join(PICTURES.values())).hexdigest()[:8]
-"""Names the pictures: another version may bring others."""
+@cache
+def _pictures(book: Rulebook) -> Mapping[str, bytes]:
+    return {str(seat): avatar(seat) for seat in book.seats}
+
+
+def drawings() -> str:
+    """Name the pictures: another version may draw them anew."""
+    return hashlib.sha256(b"".join(_pictures(rulebook()).values())).hexdigest()[:8]
 
 
 def add_pictures(app: FastAPI) -> None:
@@ -25,8 +32,8 @@ def add_pictures(app: FastAPI) -> None:
 
     async def picture(request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in PICTURES:
+        if name not in _pictures(rulebook()):
             return PlainTextResponse(f"There is no seat {name[:40]!r}.", status_code=404)
-        return Response(PICTURES[name], media_type="image/png", headers={"cache-control": YEAR})
+        return Response(_pictures(rulebook())[name], media_type="image/png", headers={"cache-control": YEAR})
 
     app.add_route("/pictures/{name}.png", picture)

@@ -15,7 +15,7 @@ from moot.console.page.cases import facts_of
 from moot.console.page.figures import figures_of
 from moot.console.page.seats import form_of
 from moot.console.page.shelves import MOST_COUNTED, OPENED_FIRST, SHELVES, counts_of, records_of
-from moot.protocols.rulebook import CHANNELS, MESSAGES
+from moot.protocols.rulebook import rulebook
 
 Json = dict[str, Any]
 
@@ -109,7 +109,7 @@ async def _permalink(model: ReadModel, said: str) -> Json:
     window = views.window_of(above, filter_, seq, model.names())
     window["items"] += [card_of(one, model.names()) for one in below.envelopes]
     window["end"] = below.after is None
-    purpose = next((one.purpose for one in CHANNELS if one.name == envelope.channel), "")
+    purpose = next((one.purpose for one in rulebook().channels if one.name == envelope.channel), "")
     return {
         "kind": "feed",
         "title": envelope.channel,
@@ -149,7 +149,7 @@ async def _search(model: ReadModel, channels: Sequence[ChannelView], args: Mappi
         "asked": asked,
         "isAsked": is_asked,
         "seats": views.seat_names(),
-        "types": sorted(MESSAGES),
+        "types": sorted(rulebook().messages),
         "channels": [one.name for one in channels],
         "note": "" if progress.is_complete else f"{progress}: older ones may be missing. ",
         **found,

@@ -12,7 +12,7 @@ from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model import ObligationView, Person, ReadModel
 from moot.protocols.kernel.times import rfc3339
-from moot.protocols.rulebook import MESSAGES, rules
+from moot.protocols.rulebook import rulebook, rules
 
 OPENERS: Final = frozenset(rules().openers)
 """Types that open a case of their own; its id is given by the sequencer."""
@@ -69,7 +69,7 @@ async def suggested(model: ReadModel, person: Person, obligation_id: str) -> dic
 
 def faults_of(kind: str, body: Any) -> dict[str, str]:
     """Say which fields of a message are wrong, by their path; nothing when it is what the type takes."""
-    model = MESSAGES.get(kind)
+    model = rulebook().messages.get(kind)
     if model is None:
         return {"": f"there is no message {clean(str(kind), 60)}"}
     try:
@@ -96,7 +96,7 @@ def _why_not(owed: ObligationView, person: Person) -> str:
 
 def _without_own_id(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out the id of the case that a message opens: the sequencer gives it."""
-    field = MESSAGES[kind].case_field
+    field = rulebook().messages[kind].case_field
     if kind not in OPENERS or not field:
         return dict(schema)
     properties = {name: one for name, one in schema.get("properties", {}).items() if name != field}
@@ -105,7 +105,7 @@ def _without_own_id(kind: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _given(kind: str, owed: ObligationView) -> dict[str, Any]:
     """Fill in what follows from the obligation: the case, also where one opens its own within it, and the round."""
-    model = MESSAGES[kind]
+    model = rulebook().messages[kind]
     names = {f"{owed.case_id.split('_', 1)[0]}_id"}
     if kind not in OPENERS:
         names.add(model.case_field)

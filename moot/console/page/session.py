@@ -13,7 +13,7 @@ from moot.console.errors import ConsoleError
 from moot.console.model import Person, ReadModel
 from moot.console.page import views
 from moot.console.page.cards import card_of
-from moot.console.page.pictures import DRAWN
+from moot.console.page.pictures import drawings
 from moot.console.page.places import nothing, view_of
 from moot.console.page.questions import Json, Questions
 
@@ -76,7 +76,7 @@ class Session(Questions):
             "groups": views.groups_of(self._channels),
             "pages": [{"path": where, "name": name} for where, name in views.PAGES],
             "seats": views.seats(),
-            "drawn": DRAWN,
+            "drawn": drawings(),
             **self._rights(),
             "clock": views.clock_of(self._live.now()),
             "board": board,

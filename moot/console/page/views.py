@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from moot.channels.chat.commands import COMMANDS
-from moot.channels.showing.looks import LOOKS
+from moot.channels.showing.looks import looks
 from moot.channels.showing.rendering import NAMELESS, Names
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.channels.surface import ActKind
@@ -23,7 +23,7 @@ from moot.console.model import (
 from moot.console.page.cards import card_of
 from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.kernel.times import rfc3339
-from moot.protocols.rulebook import BOTS
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.halt import RESUMING
 from moot.protocols.trading.seats import GUARDIAN
@@ -97,7 +97,7 @@ def owed_of(one: ObligationView, person: Person) -> dict[str, Any]:
         "closed": one.closed_seq,
         "how": one.how,
         "late": one.closed_at is not None and one.is_late(None),
-        "mine": one.is_held_by(person) and one.seat in BOTS and one.closed_seq is None,
+        "mine": one.is_held_by(person) and one.seat in rulebook().bots and one.closed_seq is None,
     }
 
 
@@ -246,9 +246,9 @@ def _why_not(model: ReadModel, person: Person, kind: ActKind, viewers: str, chan
 
 def seats() -> list[str]:
     """Name the seats that a person may take."""
-    return sorted(str(seat) for seat in BOTS)
+    return sorted(str(seat) for seat in rulebook().bots)
 
 
 def seat_names() -> list[list[str]]:
     """Return every seat with its name, for the search."""
-    return [[str(seat), look.name] for seat, look in LOOKS.items()]
+    return [[str(seat), look.name] for seat, look in looks().items()]

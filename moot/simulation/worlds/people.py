@@ -17,7 +17,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken, Stop
 from moot.protocols.kernel.seats import ADMIN, PEOPLE, VIEWER, Seat
 from moot.protocols.kernel.stop import SOCIETY
-from moot.protocols.rulebook import BOTS, CHANNEL_OF, INFO
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.messages import Halt, Resume, ResumeConfirmed
 from moot.simulation.worlds.dice import Dice
 from moot.society import Society
@@ -95,15 +95,15 @@ async def _note(act: Act) -> Draft:
 
 
 async def _take(act: Act) -> Draft:
-    owing = sorted({o.seat for o in act.society.host.docket.open.values() if o.seat in BOTS})
-    seat = act.dice.pick(owing) if owing and act.dice.chance(0.8) else act.dice.pick(sorted(INFO))
+    owing = sorted({o.seat for o in act.society.host.docket.open.values() if o.seat in rulebook().bots})
+    seat = act.dice.pick(owing) if owing and act.dice.chance(0.8) else act.dice.pick(sorted(rulebook().seats))
     user = act.who.user_id if act.dice.chance(0.9) else "somebody"
     return act.draft("#admin", SeatTaken(seat=seat, user_id=user, reason="I do it"))
 
 
 async def _release(act: Act) -> Draft | None:
     holders = act.society.host.docket.context.holders
-    seat = act.dice.pick(sorted(holders)) if holders else act.dice.pick(sorted(BOTS))
+    seat = act.dice.pick(sorted(holders)) if holders else act.dice.pick(sorted(rulebook().bots))
     return act.draft("#admin", SeatReleased(seat=seat, user_id=act.who.user_id, reason=""))
 
 
@@ -189,7 +189,7 @@ async def _echo(act: Act) -> Draft:
     actor = context.holders.get(seat, act.who) if dice.chance(0.8) else act.who
     tenure = context.tenures.get(seat, 0) if seat not in PEOPLE or dice.chance(0.1) else 0
     answers = said.obligation_id if dice.chance(0.4) else None
-    channel = said.channel if dice.chance(0.8) else CHANNEL_OF.get(said.body.type, "#a-arena")
+    channel = said.channel if dice.chance(0.8) else rulebook().channel_of.get(said.body.type, "#a-arena")
     return Draft(
         channel=channel, author=seat, actor=actor, body=said.body,
         case_id=said.case_id if dice.chance(0.7) else act.case() if dice.chance(0.5) else None,

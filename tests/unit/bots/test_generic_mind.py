@@ -17,7 +17,7 @@ from moot.bots.tools.seeding import generator
 from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.message import Ident, Instant, Message, Part, Share, Text, Texts
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.messages import RiskDecision
 from moot.protocols.trading.seats import TRADER
 from tests.doubles.table import START
@@ -115,7 +115,7 @@ def test_the_same_chance_fills_alike() -> None:
     assert drawn(Inspection, n=7) != drawn(Inspection, n=8)
 
 
-@pytest.mark.parametrize("kind", MESSAGES.values(), ids=MESSAGES)
+@pytest.mark.parametrize("kind", rulebook().messages.values(), ids=rulebook().messages)
 def test_every_message_of_moot_can_be_filled(kind: type[Message]) -> None:
     for n in range(5):
         assert isinstance(drawn(kind, n=n), kind)

@@ -5,10 +5,10 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from moot.channels.showing.avatars import PLACE, avatar, emoji_name
-from moot.channels.showing.looks import LOOKS, MOOT
-from moot.protocols.rulebook import INFO
+from moot.channels.showing.looks import MOOT, looks
+from moot.protocols.rulebook import rulebook
 
-SEATS = [*INFO, None]
+SEATS = [*rulebook().seats, None]
 
 
 def picture(seat, side=128, on=(49, 51, 56)):
@@ -24,7 +24,7 @@ def test_a_picture_is_a_small_square_png_in_the_colour_of_the_seat(seat):
     drawn = Image.open(BytesIO(content))
     assert (drawn.format, drawn.size) == ("PNG", (128, 128))
     assert len(content) < 256 * 1024
-    colour = (LOOKS[seat] if seat else MOOT).colour
+    colour = (looks()[seat] if seat else MOOT).colour
     counted = drawn.convert("RGBA").getcolors(128 * 128)
     solid = sorted(((n, rgba[:3]) for n, rgba in counted if rgba[3] == 255), reverse=True)[:2]
     assert {rgb for _, rgb in solid} == {tuple(bytes.fromhex(colour[1:])), (255, 255, 255)}
@@ -32,7 +32,7 @@ def test_a_picture_is_a_small_square_png_in_the_colour_of_the_seat(seat):
 
 
 def test_every_picture_is_of_a_seat_and_a_seat_without_one_shows_the_societys():
-    assert {path.stem for path in PLACE.glob("*")} == {*INFO, "society"}
+    assert {path.stem for path in PLACE.glob("*")} == {*rulebook().seats, "society"}
     assert avatar("somebody") == avatar(None) == (PLACE / "society.png").read_bytes()
 
 

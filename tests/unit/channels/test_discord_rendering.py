@@ -23,7 +23,7 @@ from moot.channels.showing.layout import mark
 from moot.channels.showing.rendering import Button, card
 from moot.protocols.kernel.envelope import Actor
 from moot.protocols.kernel.seats import ADMIN
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 from tests.doubles.copying import replace
 from tests.doubles.odd_text import ODD, odd_text
 from tests.doubles.postings import AT, escalation, filled, posting
@@ -155,7 +155,7 @@ def holds(item, body):
     return found
 
 
-@pytest.mark.parametrize("kind", sorted(MESSAGES))
+@pytest.mark.parametrize("kind", sorted(rulebook().messages))
 @pytest.mark.parametrize("text", ["some words", "*a* @everyone <@1> :smile: " * 30, "\U0001d538😀" * 4_000])
 def test_every_message_type_is_within_the_limits_and_comes_back_byte_for_byte(kind, text):
     body = filled(kind, text)
@@ -167,7 +167,12 @@ def test_every_message_type_is_within_the_limits_and_comes_back_byte_for_byte(ki
 @given(odd_text, odd_text, st.sampled_from(["NOTE", "DRAFT", "ESCALATION", "HYPOTHESIS", "BRAND_NEW"]))
 @example("<@1>", "\\", "NOTE")
 def test_any_text_is_shown_word_for_word_and_pings_nobody(text, case, kind):
-    body = {**(filled(kind, text) if kind in MESSAGES else {}), "type": kind, "said": text, case: text}
+    body = {
+        **(filled(kind, text) if kind in rulebook().messages else {}),
+        "type": kind,
+        "said": text,
+        case: text,
+    }
     item = posting(body, case_id=case or None, author="oracle", link=LINK)
     holds(item, {name: text for name, text in body.items() if name != case})
     name = thread_name(item)

@@ -4,7 +4,7 @@ import pytest
 
 from moot.channels.chat.commands import COMMANDS, parse
 from moot.channels.discord.slash import DESCRIPTIONS, NotOneWord, is_same, line_of, listed
-from moot.protocols.rulebook import BOTS
+from moot.protocols.rulebook import rulebook
 
 
 def test_every_command_is_listed_within_discords_limits():
@@ -21,7 +21,9 @@ def test_every_command_is_listed_within_discords_limits():
 
 def test_seats_and_verdicts_are_chosen_from_a_list():
     options = {one["name"]: {o["name"]: o for o in one["options"]} for one in listed()}
-    assert {choice["value"] for choice in options["take"]["seat"]["choices"]} == {str(seat) for seat in BOTS}
+    assert {choice["value"] for choice in options["take"]["seat"]["choices"]} == {
+        str(seat) for seat in rulebook().bots
+    }
     assert [c["value"] for c in options["override"]["verdict"]["choices"]] == ["APPROVE", "REJECT"]
 
 

@@ -3,10 +3,10 @@ import re
 import pytest
 from rich._emoji_codes import EMOJI
 
-from moot.channels.showing.looks import HEX, LOOKS, MOOT, look_of, name
+from moot.channels.showing.looks import HEX, MOOT, look_of, looks, name
 from moot.protocols.kernel.envelope import Actor
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 from tests.doubles.postings import posting
 
 NOTE = {"type": "NOTE", "text": "hm"}
@@ -16,19 +16,21 @@ def said(author="critic", actor=None):
     return posting(NOTE, author=author, **({"actor": actor} if actor else {})).envelope
 
 
-@pytest.mark.parametrize("seat", list(INFO))
+@pytest.mark.parametrize("seat", list(rulebook().seats))
 def test_every_seat_has_a_name_a_standard_emoji_and_its_colour(seat):
-    look = LOOKS[seat]
+    look = looks()[seat]
     assert look.name
     assert look.icon_emoji.strip(":") in EMOJI
     assert re.fullmatch(r":[a-z0-9_]+:", look.icon_emoji)
-    assert look.colour == HEX[INFO[seat].colour]
+    assert look.colour == HEX[rulebook().seats[seat].colour]
     assert look.colour_number == int(look.colour[1:], 16)
 
 
 def test_no_two_seats_share_an_emoji_or_a_name():
-    assert len({*(look.icon_emoji for look in LOOKS.values()), MOOT.icon_emoji}) == len(INFO) + 1
-    assert len({look.name for look in LOOKS.values()} | {MOOT.name}) == len(INFO) + 1
+    assert (
+        len({*(look.icon_emoji for look in looks().values()), MOOT.icon_emoji}) == len(rulebook().seats) + 1
+    )
+    assert len({look.name for look in looks().values()} | {MOOT.name}) == len(rulebook().seats) + 1
 
 
 def test_white_stands_out_on_every_colour():
@@ -42,7 +44,7 @@ def test_white_stands_out_on_every_colour():
 
 
 def test_one_speaker_appears_as_the_seat_several_as_the_society():
-    assert look_of([said(), said()]) == (CRITIC, LOOKS[CRITIC])
+    assert look_of([said(), said()]) == (CRITIC, looks()[CRITIC])
     assert look_of([said(), said("explorer")]) == (None, MOOT)
     two_people = [said(actor=Actor("human", "slack", user)) for user in ("U1", "U2")]
     assert look_of(two_people) == (None, MOOT)

@@ -2,15 +2,15 @@ import pytest
 
 from moot.channels.outbox import pacing
 from moot.channels.outbox.pacing import DISCORD, SLACK, UNPACED, URGENT, Budget, is_routine
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 
 
 def test_every_urgent_type_is_a_message_type():
-    assert set(MESSAGES) >= URGENT
+    assert set(rulebook().messages) >= URGENT
 
 
 def test_everything_about_escalations_halts_and_rulings_is_urgent():
-    about = [name for name in MESSAGES if name.startswith(("ESCALATION", "HALT", "RESUME"))]
+    about = [name for name in rulebook().messages if name.startswith(("ESCALATION", "HALT", "RESUME"))]
     assert len(about) == 8
     assert URGENT.issuperset({*about, "RULING", "STOP", "OVERRIDE"})
 

@@ -20,7 +20,6 @@ from moot.channels.showing.rendering import (
     predicate,
     sentence,
 )
-from moot.channels.showing.templates import TEMPLATES
 from moot.channels.showing.wording import clean, compile_template
 from moot.protocols.arena import messages as arena
 from moot.protocols.arena.reading import MOST_ITEMS
@@ -38,7 +37,7 @@ from moot.protocols.panel.contract import as_json
 from moot.protocols.panel.seats import DA, DOMAIN, EIC, SYNTHESIZER
 from moot.protocols.research import messages as research
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading import messages as trading
 from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
@@ -399,12 +398,12 @@ def test_a_review_of_sixteen_million_characters_reads_in_one_short_sentence():
 
 
 def test_every_message_type_has_a_template_and_no_template_is_left_over():
-    assert set(TEMPLATES) == set(MODELS)
+    assert set(rulebook().wording) == set(MODELS)
 
 
-@pytest.mark.parametrize("kind", sorted(TEMPLATES))
+@pytest.mark.parametrize("kind", sorted(rulebook().wording))
 def test_templates_name_fields_that_the_messages_have(kind):
-    for slot in compile_template(TEMPLATES[kind]).slots():
+    for slot in compile_template(rulebook().wording[kind]).slots():
         model = MODELS[kind]
         for name in slot.path:
             if not (isinstance(model, type) and issubclass(model, BaseModel)):
@@ -475,7 +474,7 @@ def test_long_text_is_cut():
 
 
 def test_every_seat_has_a_colour():
-    assert all(info.colour in HEX for info in INFO.values())
+    assert all(info.colour in HEX for info in rulebook().seats.values())
 
 
 def test_templates_are_refused_when_they_are_broken():
@@ -497,7 +496,9 @@ values = st.recursive(
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from([*sorted(TEMPLATES), "UNKNOWN", ""]), st.dictionaries(names, values, max_size=8))
+@given(
+    st.sampled_from([*sorted(rulebook().wording), "UNKNOWN", ""]), st.dictionaries(names, values, max_size=8)
+)
 def test_any_body_gives_one_clean_line(kind, data):
     envelope = loose({**data, "type": kind})
     text, laid_out = sentence(envelope), card(envelope)

@@ -8,7 +8,7 @@ import pytest
 
 from moot.config.settings import ConfigError, load_settings
 from moot.protocols.kernel.seats import ADMIN, VIEWER
-from moot.protocols.rulebook import BOTS, CHANNEL_NAMES
+from moot.protocols.rulebook import rulebook
 
 
 @pytest.fixture(autouse=True)
@@ -40,12 +40,12 @@ def test_the_defaults_are_those_of_the_rulings() -> None:
         "daily": "0 22 * * *",
         "architecture": "0 15 * * sat",
     }
-    assert settings.minds == dict.fromkeys(BOTS, "simulated")
+    assert settings.minds == dict.fromkeys(rulebook().bots, "simulated")
     assert (settings.desk.enabled, settings.desk.capital) == (True, 1_000_000)
     assert settings.clock.human_wall_s == 600
     assert (settings.log.durability, settings.prices.source, settings.surfaces) == ("power", "sample", {})
     viewers = settings.viewers.viewers()
-    assert viewers.reads == CHANNEL_NAMES
+    assert viewers.reads == rulebook().channel_names
     assert "#a-arena" in viewers.writes and "#admin" not in viewers.writes
 
 

@@ -4,7 +4,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 from tests.doubles.command_line import complaint, data, done, write
 
 
@@ -54,6 +54,6 @@ def test_a_file_that_cannot_be_read_is_told_in_words(tmp_path: Path) -> None:
 def test_the_schema_holds_every_message() -> None:
     found = json.loads(done("schema"))
 
-    assert set(found["discriminator"]["mapping"]) == set(MESSAGES)
-    assert len(found["oneOf"]) == len(MESSAGES)
+    assert set(found["discriminator"]["mapping"]) == set(rulebook().messages)
+    assert len(found["oneOf"]) == len(rulebook().messages)
     assert found["$defs"]["Verdict"]["properties"]["type"]["const"] == "VERDICT"

@@ -32,11 +32,11 @@ from moot.console.page.places import seq_of
 from moot.console.page.questions import OPS
 from moot.console.page.seats import faults_of
 from moot.console.page.views import groups_of, raised_of
-from moot.console.phases import PHASES, phases_of
+from moot.console.phases import phases_of
 from moot.desk import Market
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.research.messages import CycleContext, CycleTrigger
-from moot.protocols.rulebook import CHANNELS, MESSAGES, rules
+from moot.protocols.rulebook import rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace
@@ -155,7 +155,7 @@ def test_a_case_is_drawn_with_all_its_states_and_the_path_it_took() -> None:
 
 
 def test_every_kind_of_case_has_its_states_listed_and_no_others_are_entered() -> None:
-    assert set(PHASES) == {case_type.kind for case_type in rules().types.values()}
+    assert all(phases_of(kind) for kind in rules().types)
     chance = Chance(lambda _env: None, seed=3, silence=0.1, faults=0.05)
     seen: set[tuple[str, str]] = set()
     while chance.seq < 600:
@@ -256,9 +256,9 @@ def test_a_seq_from_a_browser_is_a_number_or_nothing(given_: object, found: int 
 
 
 def test_every_channel_has_its_place_on_the_left() -> None:
-    views = [ChannelView(one.name, one.system, one.purpose, 0, 0) for one in CHANNELS]
+    views = [ChannelView(one.name, one.system, one.purpose, 0, 0) for one in rulebook().channels]
     shown = [one["name"] for group in groups_of(views) for one in group["channels"]]
-    assert sorted(shown) == sorted(one.name for one in CHANNELS)
+    assert sorted(shown) == sorted(one.name for one in rulebook().channels)
 
 
 def test_a_page_can_ask_only_what_is_listed() -> None:
@@ -267,7 +267,7 @@ def test_a_page_can_ask_only_what_is_listed() -> None:
 
 
 def test_every_message_type_reads_as_a_card() -> None:
-    for kind in MESSAGES:
+    for kind in rulebook().messages:
         assert card_of(envelope({"type": kind}))["y"] == kind
 
 

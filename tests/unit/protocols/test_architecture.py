@@ -17,7 +17,7 @@ from moot.protocols.kernel.steps import ENDED
 from moot.protocols.research import architecture as arch
 from moot.protocols.research import messages as m
 from moot.protocols.research.architecture_table import ARCHITECTURE, MACHINE
-from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.rulebook import rulebook
 from tests.doubles.answers import Answers
 from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, beside, cycle_of, ruling
 from tests.doubles.table import Table
@@ -57,7 +57,7 @@ def answer(table, kind=None, **over):
     """Answer what the weekly cycle owes, by the rules but for what is given."""
     owed = weekly(table).owed[0]
     body = Answers(1, faults=0).to(owed, table.docket).model_copy(update=over)
-    return table.say(owed.seat, body, owed=owed, channel=CHANNEL_OF[body.type])
+    return table.say(owed.seat, body, owed=owed, channel=rulebook().channel_of[body.type])
 
 
 def reach(phase):
@@ -109,7 +109,7 @@ def test_every_message_in_every_phase_moves_as_the_table_says_or_is_refused(phas
             id="x",
             sent_at=table.now,
             case_id=state.case_id,
-            channel=CHANNEL_OF[body.type],
+            channel=rulebook().channel_of[body.type],
             obligation_id=None,
         )
         if body.type in STEPS[phase].expects and other == phase:

@@ -14,7 +14,7 @@ from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import TIMEKEEPER
 from moot.protocols.research import messages as m
 from moot.protocols.research.calendar import FIRST, POLICIES, Schedule, schedule_of
-from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.rulebook import rulebook
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.biglog import Chance
@@ -74,7 +74,7 @@ def answer_all(table, seed=1):
 
 
 def _channel(body, owed):
-    return {"channel": CHANNEL_OF.get(body.type, owed.channel)}
+    return {"channel": rulebook().channel_of.get(body.type, owed.channel)}
 
 
 # ---------------------------------------------------------------- schedules

@@ -17,9 +17,9 @@ from moot.protocols.kernel.fields import FrozenJson, Numbers
 from moot.protocols.kernel.frozen import FrozenDict, freeze
 from moot.protocols.kernel.message import Message, Part, Text, body_json, changed
 from moot.protocols.kernel.upcast import Opaque
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 
-CLASSES = pytest.mark.parametrize("cls", MESSAGES.values(), ids=lambda cls: cls.__name__)
+CLASSES = pytest.mark.parametrize("cls", rulebook().messages.values(), ids=lambda cls: cls.__name__)
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     ["", '"', "\\", "\x00\x1f\x7f", "\u2028é😀", "%s{}", "</script>"]

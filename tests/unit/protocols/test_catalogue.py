@@ -7,7 +7,7 @@ from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.seats import ADMIN, VIEWER, Seat
 from moot.protocols.research import rights as research
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import CHANNELS, INFO, SEATS
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading import rights as trading
 from moot.protocols.trading.seats import TRADER
 
@@ -21,10 +21,10 @@ CHANNEL_NAMES = [
     "#b-risk",
     "#b-report",
     "#bridge",
-    "#admin",
-    "#lab",
     "#r-arena",
     "#r-panel",
+    "#admin",
+    "#lab",
 ]
 
 # type | authors | channel ("*" any), copied by hand from the message tables.
@@ -136,8 +136,11 @@ READS = {
     },
 }
 
+PLACES = (rulebook().channels, rulebook().seats.values())
+
 ROWS = (
-    *kernel.RIGHTS,
+    *kernel.OFFICERS_RIGHTS,
+    *kernel.PEOPLES_RIGHTS,
     *escalation.RIGHTS,
     *research.RIGHTS,
     *trading.RIGHTS,
@@ -147,18 +150,18 @@ ROWS = (
 
 @pytest.fixture(scope="module")
 def matrix():
-    return Matrix(ROWS, CHANNELS, SEATS)
+    return Matrix(ROWS, *PLACES)
 
 
 def test_there_are_exactly_the_thirteen_channels_each_with_a_purpose():
-    assert [channel.name for channel in CHANNELS] == CHANNEL_NAMES
-    assert all(channel.purpose for channel in CHANNELS)
+    assert [channel.name for channel in rulebook().channels] == CHANNEL_NAMES
+    assert all(channel.purpose for channel in rulebook().channels)
 
 
 def test_every_combination_of_seat_channel_and_type_is_as_the_table_says(matrix):
     wrong = [
         (seat, channel, kind)
-        for seat in INFO
+        for seat in rulebook().seats
         for channel in CHANNEL_NAMES
         for kind in TYPES
         if matrix.may_write(seat, channel, kind) is not ((seat, channel, kind) in EXPECTED)
@@ -167,7 +170,7 @@ def test_every_combination_of_seat_channel_and_type_is_as_the_table_says(matrix)
 
 
 def test_check_refuses_exactly_what_may_write_denies(matrix):
-    for seat in INFO:
+    for seat in rulebook().seats:
         for channel in [*CHANNEL_NAMES, "#nowhere"]:
             for kind in [*TYPES, "GOSSIP"]:
                 if (seat, channel, kind) in EXPECTED:
@@ -182,9 +185,11 @@ def test_every_type_stands_in_the_rows(matrix):
 
 
 def test_every_seat_reads_what_the_table_says(matrix):
-    assert {seat: set(matrix.readable(seat)) for seat in INFO} == READS
+    assert {seat: set(matrix.readable(seat)) for seat in rulebook().seats} == READS
     assert all(
-        matrix.may_read(seat, name) is (name in READS[seat]) for seat in INFO for name in CHANNEL_NAMES
+        matrix.may_read(seat, name) is (name in READS[seat])
+        for seat in rulebook().seats
+        for name in CHANNEL_NAMES
     )
 
 
@@ -251,7 +256,10 @@ def test_a_refusal_says_what_is_wrong_and_what_would_be_allowed(
 
 def test_config_narrows_what_viewers_read_and_write():
     matrix = Matrix(
-        ROWS, CHANNELS, SEATS, Viewers(reads=frozenset({"#a-arena", "#lab"}), writes=frozenset({"#lab"}))
+        ROWS,
+        rulebook().channels,
+        rulebook().seats.values(),
+        Viewers(reads=frozenset({"#a-arena", "#lab"}), writes=frozenset({"#lab"})),
     )
     assert matrix.readable(VIEWER) == {"#a-arena", "#lab"}
     assert [name for name in CHANNEL_NAMES if matrix.may_write(VIEWER, name, "NOTE")] == ["#lab"]
@@ -259,21 +267,25 @@ def test_config_narrows_what_viewers_read_and_write():
 
 
 def test_viewers_who_may_write_nowhere_are_refused_with_those_who_may():
-    matrix = Matrix(ROWS, CHANNELS, SEATS, Viewers(writes=frozenset()))
+    matrix = Matrix(ROWS, *PLACES, Viewers(writes=frozenset()))
     with pytest.raises(Forbidden, match="viewer may not post NOTE"):
         matrix.check(VIEWER, "#a-arena", "NOTE")
 
 
 def test_config_lets_viewers_write_in_admin_but_nothing_except_notes():
-    matrix = Matrix(ROWS, CHANNELS, SEATS, Viewers(writes=frozenset(CHANNEL_NAMES)))
+    matrix = Matrix(ROWS, *PLACES, Viewers(writes=frozenset(CHANNEL_NAMES)))
     assert [kind for kind in TYPES if matrix.may_write(VIEWER, "#admin", kind)] == ["NOTE"]
 
 
 def test_a_row_or_a_viewer_with_an_unknown_channel_is_our_bug():
     with pytest.raises(ValueError, match="NOTE: there is no channel #typo"):
-        Matrix([Right("NOTE", frozenset({ADMIN}), frozenset({"#typo"}))], CHANNELS, SEATS)
+        Matrix(
+            [Right("NOTE", frozenset({ADMIN}), frozenset({"#typo"}))],
+            rulebook().channels,
+            rulebook().seats.values(),
+        )
     with pytest.raises(ValueError, match="viewers: there is no channel #typo"):
-        Matrix([], CHANNELS, SEATS, Viewers(reads=frozenset({"#typo"})))
+        Matrix([], *PLACES, Viewers(reads=frozenset({"#typo"})))
 
 
 def test_two_rows_of_one_type_add_up():
@@ -281,6 +293,6 @@ def test_two_rows_of_one_type_add_up():
         Right("X", frozenset({CRITIC}), frozenset({"#bridge"})),
         Right("X", frozenset({TRADER}), frozenset({"#admin"})),
     ]
-    matrix = Matrix(rows, CHANNELS, SEATS)
+    matrix = Matrix(rows, *PLACES)
     assert matrix.may_write(CRITIC, "#bridge", "X") and matrix.may_write(TRADER, "#admin", "X")
     assert not matrix.may_write(CRITIC, "#admin", "X")

@@ -13,7 +13,7 @@ from moot.protocols.kernel import upcast as upcasting
 from moot.protocols.kernel.envelope import GENESIS, link
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.upcast import Opaque
-from moot.protocols.rulebook import MESSAGES
+from moot.protocols.rulebook import rulebook
 from tests.doubles.biglog import Chance
 
 
@@ -327,7 +327,7 @@ def test_a_line_with_some_bytes_changed_is_an_envelope_or_malformed(kind, data):
 def test_a_body_is_read_by_its_type():
     for kind, env in BY_TYPE.items():
         body = json.loads(env.line)["body"]
-        assert type(decode_body(json.dumps(body))) is MESSAGES[kind]
+        assert type(decode_body(json.dumps(body))) is rulebook().messages[kind]
     with pytest.raises(Malformed) as caught:
         decode_body('{"type":"FROM_THE_FUTURE"}')
     assert caught.value.field == "body"

@@ -15,7 +15,7 @@ from moot.protocols.research.debate_table import AFTER_REVISE, BUDGETED, REVISED
 from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
 from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
 from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
-from moot.protocols.rulebook import CHANNEL_OF, rules
+from moot.protocols.rulebook import rulebook, rules
 from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
 from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, STEP_OF, debate, reach
@@ -76,7 +76,7 @@ def said(table, case_id, body, author):
         id="x",
         obligation_id=None,
         sent_at=table.now,
-        channel=CHANNEL_OF.get(body.type, "#a-arena"),
+        channel=rulebook().channel_of.get(body.type, "#a-arena"),
     )
 
 

@@ -24,7 +24,7 @@ from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
-from moot.protocols.rulebook import BOTS, INFO, rules
+from moot.protocols.rulebook import rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace
@@ -606,7 +606,7 @@ def test_a_log_of_unknown_types_does_not_grow_the_docket():
 def test_owed_by_lists_the_oldest_first():
     table = Table()
     assert [o.expects for o in table.docket.owed_by(EXPLORER)] == [("HYPOTHESIS",)]
-    assert not OFFICERS & BOTS
+    assert not OFFICERS & rulebook().bots
 
 
 def test_a_silent_society_ends_every_case_by_itself():
@@ -654,7 +654,7 @@ def test_a_log_that_anybody_altered_folds_or_is_an_officers_fault(long_log, data
             )
             log[n] = log[n]._replace(**{name: getattr(other, name)})
         else:
-            author = data.draw(st.sampled_from(list(INFO)))
+            author = data.draw(st.sampled_from(list(rulebook().seats)))
             log[n] = log[n]._replace(author=author, tenure=data.draw(st.integers(0, 3)))
     docket = Docket(rules())
     at = START - timedelta(days=30)

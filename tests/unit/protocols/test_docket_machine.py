@@ -16,7 +16,7 @@ from moot.protocols.kernel.people import Note, Override, SeatReleased, SeatTaken
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate import DebateState
-from moot.protocols.rulebook import BOTS, CHANNEL_OF, rules
+from moot.protocols.rulebook import rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import ADMIN, CRITIC, EVOLVER, EXPLORER
@@ -100,7 +100,7 @@ class Society(RuleBasedStateMachine):
 
     def _answer(self, obligation: Any, say: Any = None) -> None:
         body = self.answers.to(obligation, self.docket)
-        channel = CHANNEL_OF.get(body.type, obligation.channel)
+        channel = rulebook().channel_of.get(body.type, obligation.channel)
         (say or self.table.say)(obligation.seat, body, owed=obligation, channel=channel)
 
     @rule(data=st.data(), said=SAID, falls_silent=st.booleans())
@@ -110,7 +110,7 @@ class Society(RuleBasedStateMachine):
         case_id = data.draw(st.sampled_from(debates)) if debates and not falls_silent else self.any_case(data)
         if not case_id.startswith(("hyp_", "k")) and body.case_field == "hypothesis_id":
             case_id = "hyp_20200101_0000"
-        self.table.say(seat, body, channel=CHANNEL_OF[body.type], case_id=case_id)
+        self.table.say(seat, body, channel=rulebook().channel_of[body.type], case_id=case_id)
 
     @rule(data=st.data(), lineage=st.sampled_from(["", "lin_1"]))
     def propose(self, data: Any, lineage: str) -> None:
@@ -235,7 +235,7 @@ class Society(RuleBasedStateMachine):
                 budgets = [o for o in state.owed if o.seat in OFFICERS]
                 assert len(budgets) <= 1
                 assert len(state.owed) - len(budgets) == 1
-                assert state.owed[0].seat in BOTS
+                assert state.owed[0].seat in rulebook().bots
 
     def teardown(self) -> None:
         if len(self.table.effects) < len(self.table.log):

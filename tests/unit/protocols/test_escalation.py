@@ -18,7 +18,7 @@ from moot.protocols.kernel.seats import VIEWER
 from moot.protocols.panel.triggers_watch import sources as panel_sources
 from moot.protocols.research.seats import EXPLORER
 from moot.protocols.research.triggers import sources
-from moot.protocols.rulebook import CHANNEL_OF
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.messages import Resume
 from moot.protocols.trading.seats import OPERATOR
 from moot.protocols.trading.triggers import sources as desk_sources
@@ -376,7 +376,7 @@ def answer_everything(table):
     answers = Answers(1, faults=0)
     while owed := [o for o in table.docket.open.values() if o.seat not in (ADMIN, REFEREE)]:
         body = answers.to(owed[0], table.docket)
-        table.say(owed[0].seat, body, owed=owed[0], channel=CHANNEL_OF[body.type])
+        table.say(owed[0].seat, body, owed=owed[0], channel=rulebook().channel_of[body.type])
 
 
 def test_a_week_without_debates_says_nothing():

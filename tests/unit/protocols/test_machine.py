@@ -34,11 +34,11 @@ from moot.protocols.kernel.times import minutes
 from moot.protocols.research.cycle import MACHINE as CYCLE
 from moot.protocols.research.messages import CycleTrigger, Hypothesis
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
-from moot.protocols.rulebook import CASE_TYPES
+from moot.protocols.rulebook import rulebook
 from tests.doubles.copying import replace
 from tests.doubles.table import Table
 
-MACHINES = [case.machine for case in CASE_TYPES.values() if case.machine is not None]
+MACHINES = [case.machine for case in rulebook().types.values() if case.machine is not None]
 
 
 def nothing(_state: Any, _given: Any) -> Effect:

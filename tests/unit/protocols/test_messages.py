@@ -20,7 +20,7 @@ from moot.protocols.kernel.message import Message, Part
 from moot.protocols.kernel.seats import SEAT_NAME
 from moot.protocols.research import messages as research
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading import messages as trading
 from tests.doubles.desk_samples import DESK_BODIES
 
@@ -866,7 +866,7 @@ def values(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrategy
     if annotation is str and "W[" in facts.get("pattern", ""):
         return st.dates(date(1990, 1, 1)).map("{0:%G}-W{0:%V}".format)
     if annotation is str and facts.get("pattern") == SEAT_NAME:
-        return st.sampled_from(list(INFO))
+        return st.sampled_from(list(rulebook().seats))
     if annotation is str and "pattern" in facts:
         return st.dates().map(str)
     if annotation is str:

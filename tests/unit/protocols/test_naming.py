@@ -8,7 +8,7 @@ from moot.protocols.kernel.errors import OfficerFault
 from moot.protocols.kernel.naming import MOST_NAME, NameBook, display_name
 from moot.protocols.kernel.officers import PersonNamed
 from moot.protocols.kernel.seats import REFEREE
-from moot.protocols.rulebook import INFO
+from moot.protocols.rulebook import rulebook
 from tests.doubles.table import Table
 
 ANN, BEN = "234567890123456789", "U0BEN"
@@ -44,7 +44,7 @@ def test_a_name_that_was_cleaned_stays_as_it_is(raw):
 
 
 def test_people_of_one_name_are_told_apart_and_alone_again_when_one_is_called_otherwise():
-    book = NameBook(INFO)
+    book = NameBook(rulebook().seats)
     book.learn("discord", ANN, "Sam")
     assert book.called == {ANN: "Sam"}
     book.learn("slack", BEN, "SAM")
@@ -55,13 +55,13 @@ def test_people_of_one_name_are_told_apart_and_alone_again_when_one_is_called_ot
 
 @pytest.mark.parametrize("name", ["Referee", "admin", "Moot", "CRITIC"])
 def test_nobody_is_called_like_a_seat_alone(name):
-    book = NameBook(INFO)
+    book = NameBook(rulebook().seats)
     book.learn("discord", ANN, name)
     assert book.called == {ANN: f"{name} ({ANN})"}
 
 
 def test_an_id_that_two_platforms_use_stands_for_itself():
-    book = NameBook(INFO)
+    book = NameBook(rulebook().seats)
     book.learn("discord", "ann", "Ann of Discord")
     book.learn("slack", "ann", "Ann of Slack")
     assert book.called == {}

@@ -15,7 +15,7 @@ from moot.protocols.kernel.rules import Counter, Gate, check_identity, derived_k
 from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
 from moot.protocols.research import messages as m
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
-from moot.protocols.rulebook import CHANNEL_OF, MESSAGES, MINTED, ROWS, rules
+from moot.protocols.rulebook import rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.table import START, Table
@@ -28,7 +28,7 @@ def gate():
 
 
 def draft(body, author=EXPLORER, **over):
-    channel = over.pop("channel", CHANNEL_OF.get(body.type, "#a-arena"))
+    channel = over.pop("channel", rulebook().channel_of.get(body.type, "#a-arena"))
     return Draft(**{"channel": channel, "author": author, "body": body, "key": "k1", **over})
 
 
@@ -40,7 +40,7 @@ def hypothesis(**over):
 
 
 def test_every_type_has_rights_and_every_right_a_type():
-    assert {row.type for row in ROWS} == set(MESSAGES)
+    assert {row.type for row in rulebook().rights} == set(rulebook().messages)
 
 
 def test_the_rules_name_only_types_that_exist():
@@ -54,7 +54,7 @@ def test_the_rules_name_only_types_that_exist():
         book.minted,
         book.openers,
     ):
-        assert set(names) <= set(MESSAGES)
+        assert set(names) <= set(rulebook().messages)
     assert book.asides <= set(book.caseless)
 
 
@@ -85,7 +85,7 @@ def test_openers_lead_to_their_case_types():
     ("kind", "prefix"), [("CYCLE_TRIGGER", "cycle"), ("HYPOTHESIS", "hyp"), ("ESCALATION", "esc")]
 )
 def test_k20_ids_of_one_minute_get_2_3_and_so_on(kind, prefix):
-    counter = Counter(MINTED)
+    counter = Counter(rulebook().minted)
     body = {
         "HYPOTHESIS": bodies.hypothesis("c"),
         "CYCLE_TRIGGER": m.CycleTrigger(
@@ -110,7 +110,7 @@ def escalation_body():
 
 
 def test_a_hypothesis_starts_its_own_lineage_unless_it_names_one():
-    counter = Counter(MINTED)
+    counter = Counter(rulebook().minted)
     fresh = counter.mint(bodies.hypothesis("c"), START)
     assert fresh.lineage_id == fresh.hypothesis_id == "hyp_20260223_1000"
     heir = counter.mint(bodies.hypothesis("c", lineage_id="hyp_20260222_0800"), START)
@@ -118,7 +118,7 @@ def test_a_hypothesis_starts_its_own_lineage_unless_it_names_one():
 
 
 def test_records_and_changes_count_up_across_days():
-    counter = Counter(MINTED)
+    counter = Counter(rulebook().minted)
     record = m.Reflection(record=bodies.entry())
     assert [counter.mint(record, START + n * timedelta(days=1)).record.record_id for n in range(3)] == [
         "ref_001",
@@ -137,14 +137,14 @@ def proposals(*ids):
 
 
 def test_each_part_of_a_list_is_counted_and_given_ids_are_kept_and_seen():
-    counter = Counter(MINTED)
+    counter = Counter(rulebook().minted)
     minted = counter.mint(proposals("", "arch_007", ""), START)
     assert [p.change_id for p in minted.proposals] == ["arch_008", "arch_007", "arch_009"]
     assert [p.change_id for p in counter.mint(proposals(""), START).proposals] == ["arch_010"]
 
 
 def test_an_id_that_was_given_is_not_given_again():
-    counter = Counter(MINTED)
+    counter = Counter(rulebook().minted)
     given_id = bodies.hypothesis("c", hypothesis_id="hyp_20260223_1000")
     assert counter.mint(given_id, START).hypothesis_id == "hyp_20260223_1000"
     assert counter.mint(bodies.hypothesis("c"), START).hypothesis_id == "hyp_20260223_1000_2"
@@ -154,7 +154,7 @@ def test_an_id_that_was_given_is_not_given_again():
     "strange", ["hyp_99991231_2359", "hyp_20260223_1000_x", "hyp_", "x", "hyp_20260223_1000_9999999999"]
 )
 def test_a_strange_id_does_not_disturb_the_count(strange):
-    counter = Counter(MINTED)
+    counter = Counter(rulebook().minted)
     counter.mint(bodies.hypothesis("c", hypothesis_id=strange), START)
     assert counter.mint(bodies.hypothesis("c"), START).hypothesis_id == "hyp_20260223_1000"
     assert counter.mint(bodies.hypothesis("c"), START).hypothesis_id == "hyp_20260223_1000_2"
@@ -164,7 +164,7 @@ def test_a_strange_id_does_not_disturb_the_count(strange):
     "body", [bodies.hypothesis("c"), m.Reflection(record=bodies.entry()), proposals("", "")]
 )
 def test_k17_what_the_disk_did_not_take_is_counted_back(body):
-    counter = Counter(MINTED)
+    counter = Counter(rulebook().minted)
     first = counter.mint(body, START)
     again = counter.mint(body, START)
     counter.unmint(body, again)
@@ -176,12 +176,12 @@ def test_k17_what_the_disk_did_not_take_is_counted_back(body):
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=30))
 def test_k20_a_restart_goes_on_counting_where_the_log_stands(steps):
-    live, at, minted = Counter(MINTED), START, []
+    live, at, minted = Counter(rulebook().minted), START, []
     for minutes, is_hypothesis in steps:
         at += minutes * MINUTE
         body = bodies.hypothesis("c") if is_hypothesis else m.Reflection(record=bodies.entry())
         minted.append((live.mint(body, at), at))
-        restarted = Counter(MINTED)
+        restarted = Counter(rulebook().minted)
         for said, when in minted:
             restarted.apply(_Said(said, when))
         for probe in (bodies.hypothesis("c"), m.Reflection(record=bodies.entry())):
@@ -330,9 +330,9 @@ def test_the_same_duty_is_the_same_whatever_id_the_sequencer_gave_it():
     book = rules()
     context = Table().docket.context
     plain = m.Reflection(record=bodies.entry())
-    assert book.same(plain, Counter(MINTED).mint(plain, START), context)
+    assert book.same(plain, Counter(rulebook().minted).mint(plain, START), context)
     other = m.Reflection(record=bodies.entry(summary="something else"))
-    assert not book.same(plain, Counter(MINTED).mint(other, START), context)
+    assert not book.same(plain, Counter(rulebook().minted).mint(other, START), context)
     assert not book.same(plain, m.CausalRecord(record=bodies.entry()), context)
 
 
@@ -340,7 +340,7 @@ def test_r_a9_a_duty_whose_text_the_sequencer_redacted_is_the_same_duty():
     book = rules()
     context = Table().docket.context
     joined = m.Reflection(record=bodies.entry(summary="what the critic calls a token: momentum"))
-    logged = without_secrets(Counter(MINTED).mint(joined, START))
+    logged = without_secrets(Counter(rulebook().minted).mint(joined, START))
     assert logged.record.summary == "what the critic calls a token: [redacted:password]"
     assert book.same(joined, logged, context)
     assert not book.same(m.Reflection(record=bodies.entry(summary="a token: momentum")), logged, context)
@@ -348,4 +348,4 @@ def test_r_a9_a_duty_whose_text_the_sequencer_redacted_is_the_same_duty():
 
 def test_stamps_are_in_utc_whatever_the_zone():
     at = datetime(2026, 2, 23, 23, 59, tzinfo=UTC)
-    assert Counter(MINTED).mint(bodies.hypothesis("c"), at).hypothesis_id == "hyp_20260223_2359"
+    assert Counter(rulebook().minted).mint(bodies.hypothesis("c"), at).hypothesis_id == "hyp_20260223_2359"

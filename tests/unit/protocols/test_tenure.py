@@ -7,7 +7,7 @@ import pytest
 from moot.protocols.kernel.envelope import Actor
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
 from moot.protocols.kernel.tenure import MISSES
-from moot.protocols.rulebook import BOTS, INFO
+from moot.protocols.rulebook import rulebook
 from tests.doubles.debating import (
     ADMIN,
     CRITIC,
@@ -49,7 +49,7 @@ def test_k14_taking_and_releasing_a_seat_gives_a_fencing_token():
     assert (context.tenures, context.holders) == ({EXPLORER: env.seq}, {})
 
 
-@pytest.mark.parametrize("seat", sorted(set(INFO) - BOTS))
+@pytest.mark.parametrize("seat", sorted(set(rulebook().seats) - rulebook().bots))
 def test_only_a_bots_seat_may_be_taken(seat):
     table = Table()
     assert beside(table, take(table, seat)).field == "seat"

@@ -1,0 +1,20 @@
+"""How the messages of the Arena read: one template a type. Data only.
+
+The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+WORDING: Final[Mapping[str, str]] = {
+    "ARENA_TASK": "opens {run_id}[ on {task.task_id}][ for {parent_id}][: {task.initial_prompt}]",
+    "HOOK_RESULT": "asks the notebook {phase} the loop of {run_id}: {status|words}"
+    "[, {evidence_refs|count:passage}][, on {findings|each:claim}][, {why}]",
+    "DRAFT": "drafts round {round_index} of {run_id}[: {text}]",
+    "REVIEW": "{text|verdict} round {round_index} of {run_id}: {text|open}",
+    "RUN_FAULT": "stops work on {run_id}: {fault|words}[ with {tool}], {detail}",
+    "FINAL_OUTPUT": "gives the final output of {run_id}[: {text}]",
+    "RUN_TERMINATED": "ends {run_id} after {rounds|count:round}: {reason}",
+}

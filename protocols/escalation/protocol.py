@@ -1,0 +1,24 @@
+"""The protocol of escalations."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.protocols.escalation import messages, rights, wording
+from moot.protocols.escalation.case import ESCALATION
+from moot.protocols.escalation.mode import Modes
+from moot.protocols.kernel.protocol import Protocol, declared
+from moot.protocols.kernel.rules import Minted
+from moot.protocols.kernel.seats import ADMIN, REFEREE
+
+PROTOCOL: Final = Protocol(
+    name="escalation",
+    messages=declared(messages),
+    wording=wording.WORDING,
+    unshown=wording.UNSHOWN,
+    uses=(ADMIN, REFEREE),
+    rights=rights.RIGHTS,
+    cases=(ESCALATION,),
+    folds=(Modes,),
+    minted={"ESCALATION": Minted(("escalation_id",), "esc", True)},
+)

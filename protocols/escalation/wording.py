@@ -1,0 +1,24 @@
+"""How the messages of escalations read: one template a type. Data only.
+
+The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+WORDING: Final[Mapping[str, str]] = {
+    "ESCALATION": "escalates {escalation_id}, {level|words}: {trigger}[ ({context})]"
+    "[; options: {options|each:label}]",
+    "ESCALATION_PAGED": "pages the admin again about {escalation_id}, time {n}",
+    "ESCALATION_ACK": "has seen {escalation_id}",
+    "ESCALATION_ANSWER": "answers {escalation_id}[ with option {option}][: {text}]",
+    "ESCALATION_RESOLVED": "resolves {escalation_id}: {how|ended}[ by {by}][; {effect|effect}]",
+    "MODE_CHANGED": "turns System {system} {mode}, because of {because}",
+}
+
+UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
+    "ESCALATION": frozenset({"evidence_seqs", "options", "subject", "suggested_actions", "trigger"}),
+}
+"""Fields that no card shows: they say again what stands there already, or nothing to people."""

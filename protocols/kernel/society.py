@@ -1,0 +1,46 @@
+"""The two protocols of every society: what its people may say, and what its officers do."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from moot.protocols.kernel import anchors, officers, people, stop, tenure
+from moot.protocols.kernel import rights as kernel_rights
+from moot.protocols.kernel import seats as kernel_seats
+from moot.protocols.kernel import wording as kernel_wording
+from moot.protocols.kernel.protocol import Protocol, declared
+from moot.protocols.kernel.rules import Minted
+
+PEOPLE: Final = Protocol(
+    name="people",
+    messages=declared(people),
+    wording=kernel_wording.PEOPLE,
+    seats=kernel_seats.PEOPLE_SEATS,
+    uses=(kernel_seats.REFEREE,),
+    rights=kernel_rights.PEOPLES_RIGHTS,
+    folds=(tenure.Tenures, stop.Stops),
+    caseless={
+        "NOTE": None,
+        "SEAT_TAKEN": tenure.check_taken,
+        "SEAT_RELEASED": tenure.check_released,
+        "STOP": stop.check_stop,
+    },
+    asides=frozenset({"NOTE", "SEAT_TAKEN", "SEAT_RELEASED", "STOP"}),
+    remarks=frozenset({"SEAT_RELEASED"}),
+    minted={"OVERRIDE": Minted(("override_id",), "ovr", True)},
+)
+
+OFFICERS: Final = Protocol(
+    name="officers",
+    messages=declared(officers),
+    wording=kernel_wording.OFFICERS,
+    unshown=kernel_wording.UNSHOWN,
+    seats=kernel_seats.OFFICER_SEATS,
+    channels=kernel_rights.CHANNELS,
+    rights=kernel_rights.OFFICERS_RIGHTS,
+    cycles=(anchors.Anchors,),
+    lifecycle=frozenset({"SOCIETY_STARTED", "SOCIETY_STOPPED", "CONFIG_CHANGED", "CLOCK_SET"}),
+    unowed=frozenset({"AUDIT", "PERSON_NAMED"}),
+    remarks=frozenset({"AUDIT", "VIOLATION"}),
+    resembles=lambda expected, given, _context: anchors.same(expected, given),
+)

@@ -1,0 +1,38 @@
+"""How the messages of officers and people read: one template a type. Data only.
+
+The subject, the seat that speaks, is put in front. `moot.channels.showing.wording` explains the notation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+OFFICERS: Final[Mapping[str, str]] = {
+    "SOCIETY_STARTED": "opens the society on the {clock} clock[ at speed {speed}], seed {seed}, "
+    "rules {rules_version}",
+    "SOCIETY_STOPPED": "closes the society: {reason}",
+    "CONFIG_CHANGED": "changes the configuration: {reason}[ ({changes})]",
+    "CLOCK_SET": "sets the clock to {society_at|when}, speed {speed}, {paused|either:paused,running}"
+    "[: {reason}]",
+    "ANCHOR": "anchors what was said until {nominal_at|when}: message {seq}, hash {hash}",
+    "TIMEOUT_PING": "reminds the {seat|seat} of {obligation_id}, due for {waited_min} min",
+    "RULING": "rules {outcome|words}[ on {obligation_id}][ in {case_id}]: {reason|words}[ ({rule})]",
+    "VIOLATION": "finds a violation by the {seat|seat} in message {of_seq}: {why}[ ({rule})]",
+    "AUDIT": "records {event|words}[ by the {seat|seat}][ in {channel}]: {reason}[, {count|count:time}]",
+    "PERSON_NAMED": "learns that {user_id} on {platform} is called {display_name}",
+}
+
+PEOPLE: Final[Mapping[str, str]] = {
+    "NOTE": "notes[ on {about_case_id}]: {text}",
+    "OVERRIDE": "overrides {case_id}: {verdict}[, because {why}]",
+    "SEAT_TAKEN": "puts {user_id} in the seat of the {seat|seat}[: {reason}]",
+    "SEAT_RELEASED": "gives the seat of the {seat|seat} back from {user_id}[: {reason}]",
+    "STOP": "stops {scope}: {why}",
+}
+
+UNSHOWN: Final[Mapping[str, frozenset[str]]] = {
+    "AUDIT": frozenset({"bytes", "truncated"}),
+    "VIOLATION": frozenset({"bytes", "truncated"}),
+}
+"""Fields that no card shows: they say again what stands there already, or nothing to people."""
