@@ -58,7 +58,7 @@ def open_halt(given: RuleInput) -> HaltState:
     book = context.fold_named("book")
     if book.halted:
         raise Violation("R-B5", f"the desk is halted already, by {book.halt_id}")
-    if env.author == OPERATOR and not _is_owed(context, env.author, env.body.type):
+    if env.author == OPERATOR and not _is_owed(context):
         raise Violation("R-B13", "the Operator halts the desk only while the Guardian is silent")
     return HaltState(
         case_id=getattr(env.body, env.body.case_field),
@@ -82,8 +82,9 @@ def check_resume(env: Envelope, context: RuleContext) -> None:
         raise Violation("K9", f"there is no open case {env.case_id}", field="case_id")
 
 
-def _is_owed(context: RuleContext, seat: Seat, kind: str) -> bool:
-    return any(o.seat == seat and kind in o.expects for state in context.cases.values() for o in state.owed)
+def _is_owed(context: RuleContext) -> bool:
+    owed = (due for state in context.cases.values() for due in state.owed)
+    return any(due.seat == OPERATOR and "HALT" in due.expects for due in owed)
 
 
 def _asked(state: HaltState, _given: RuleInput) -> Effect:

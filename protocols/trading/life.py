@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
@@ -396,9 +396,7 @@ def check_move(
             author may not write there (R-B11), it names another strategy than was approved (R-D20), or it
             returns a rejected one without a word (R-B1, R-B3).
     """
-    body = env.body
-    if not isinstance(body, StrategyMoved):
-        raise Violation("R-D20", f"a {body.type} moves no strategy")
+    body = cast("StrategyMoved", env.body)
     if strategy_id is not None and body.strategy_id != strategy_id:
         raise Violation("R-D20", f"{strategy_id} is to be moved", field="strategy_id")
     life: Life = context.fold_named("life")
