@@ -21,7 +21,7 @@ import typer.testing
 from rich.console import Console
 
 from moot.cli.commands import app
-from moot.cli.log import Reader
+from moot.cli.look.log import Reader
 from moot.config.contracts import SCHEMA
 from moot.protocols.escalation.triggers import TRIGGERS
 from moot.protocols.kernel.machine import Machine, Row, rows

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from moot.cli import (
-    anchor,
-    answer,
-    arena,
-    arena_society,
-    case,
-    clock,
-    config,
-    console,
-    desk,
-    discord,
-    doctor,
-    escalations,
-    keep,
-    log,
-    panel,
-    panel_run,
-    people,
-    scene,
-    simulate,
-    slack,
-    status,
-    up,
-    verify,
-)
+from moot.cli.act import answer, clock, desk, people
 from moot.cli.app import app
+from moot.cli.arena import runs as arena
+from moot.cli.arena import society as arena_society
+from moot.cli.keep import anchor, verify
+from moot.cli.keep import keeping as keep
+from moot.cli.look import case, escalations, log, status
+from moot.cli.panel import judges as panel
+from moot.cli.panel import run as panel_run
+from moot.cli.run import console, scene, simulate, up
+from moot.cli.setup import config, discord, doctor, slack
 
 __all__ = [
     "anchor",

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-import moot.cli.discord  # noqa: F401  # declares the command
+import moot.cli.setup.discord  # noqa: F401  # declares the command
 from moot.channels.discord.rights import RIGHTS
 from moot.protocols.rulebook import rulebook
 from tests.doubles.command_line import complaint, data, done, write

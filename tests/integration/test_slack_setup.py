@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-import moot.cli.slack
+import moot.cli.setup.slack
 from moot.channels.slack import SlackSurface
 from moot.channels.slack.options import SlackOptions
 from moot.channels.slack.scopes import BOT_SCOPES, EVENTS, NEEDED

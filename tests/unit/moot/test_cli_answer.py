@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.cli import acts
+from moot.cli.act import acts
 from moot.cli.place import login_name
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.people import SeatTaken

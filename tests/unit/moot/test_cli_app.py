@@ -170,7 +170,7 @@ def test_errors_end_with_their_exit_code(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("moot.cli.config.settings", fail)
+    monkeypatch.setattr("moot.cli.setup.config.settings", fail)
 
     result = moot("config", "show")
 
@@ -182,7 +182,7 @@ def test_a_refusal_quotes_no_control_characters(monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object) -> None:
         raise Refused("bad \x1b[31m\nnews")
 
-    monkeypatch.setattr("moot.cli.config.settings", fail)
+    monkeypatch.setattr("moot.cli.setup.config.settings", fail)
 
     assert complaint(3, "config", "show") == "moot config: bad �[31m news"
 
@@ -191,7 +191,7 @@ def test_an_unforeseen_error_is_one_line_and_its_story_a_file(monkeypatch: pytes
     def fail(*_: object) -> None:
         raise KeyError("nothing\nof that")
 
-    monkeypatch.setattr("moot.cli.config.settings", fail)
+    monkeypatch.setattr("moot.cli.setup.config.settings", fail)
 
     line = complaint(1, "config", "show")
 
@@ -209,7 +209,7 @@ def test_moot_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None
     def fail(*_: object) -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("moot.cli.config.settings", fail)
+    monkeypatch.setattr("moot.cli.setup.config.settings", fail)
 
     result = moot("config", "show", MOOT_DEBUG="1")
 
@@ -223,7 +223,7 @@ def test_moot_debug_keeps_the_exit_code_of_an_error_that_is_known(monkeypatch: p
     def fail(*_: object) -> None:
         raise LeaseHeld("held")
 
-    monkeypatch.setattr("moot.cli.config.settings", fail)
+    monkeypatch.setattr("moot.cli.setup.config.settings", fail)
 
     result = moot("config", "show", MOOT_DEBUG="1")
 
@@ -255,7 +255,7 @@ def test_errors_of_other_packages_are_told_by_their_class(monkeypatch: pytest.Mo
         def fail(*_: object, error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr("moot.cli.config.settings", fail)
+        monkeypatch.setattr("moot.cli.setup.config.settings", fail)
         assert moot("config", "show").exit_code == code
 
 

@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from moot.arena.script import script_from
-from moot.cli.arena_out import json_text
-from moot.cli.arena_show import print_account
+from moot.cli.arena.out import json_text
+from moot.cli.arena.show import print_account
 from moot.cli.output import console
 from tests.doubles.arena_runs import TASK, Files, path_of
 from tests.doubles.command_line import complaint, data, done, moot, write

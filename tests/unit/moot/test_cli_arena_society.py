@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from moot.cli import acts
+from moot.cli.act import acts
 from moot.cli.place import login_name
 from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.messages import Draft

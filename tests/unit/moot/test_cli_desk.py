@@ -13,7 +13,7 @@ import pytest
 
 from moot.channels.bus import Receipt
 from moot.channels.errors import Refused
-from moot.cli import acts
+from moot.cli.act import acts
 from moot.cli.place import login_name
 from moot.config.settings import load_settings
 from moot.desk import Market, market

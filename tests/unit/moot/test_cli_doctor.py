@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli import ailments, doctor
-from moot.cli.doctor import Finding
+from moot.cli.setup import ailments, doctor
+from moot.cli.setup.doctor import Finding
 from tests.doubles.command_line import data, done, moot, write
 from tests.doubles.data_dir import a_debate, write_log
 

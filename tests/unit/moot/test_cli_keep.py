@@ -12,7 +12,7 @@ import pytest
 
 from moot.channels.log.head import read_head
 from moot.channels.log.lease import Lease
-from moot.cli.keep import _applied
+from moot.cli.keep.keeping import _applied
 from moot.cli.reading import Log
 from moot.memory.evidence import DirectoryEvidence
 from moot.memory.inmemory import InMemoryStore

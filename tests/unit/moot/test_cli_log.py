@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.log import Reader
+from moot.cli.look.log import Reader
 from moot.cli.reading import Log, fold
 from moot.protocols.kernel.officers import PersonNamed
 from moot.protocols.kernel.people import Note

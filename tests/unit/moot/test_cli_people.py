@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moot.cli import acts
+from moot.cli.act import acts
 from moot.cli.place import login_name
 from moot.protocols.kernel.officers import ConfigChanged
 from moot.protocols.kernel.seats import TIMEKEEPER

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from moot.cli.errors import Unusable
-from moot.cli.simulate import first_instant, free_directory
+from moot.cli.run.simulate import first_instant, free_directory
 from moot.simulation.desk import Day, DeskSummary, Point
 from moot.simulation.simulate import SimulateOptions
 from moot.simulation.summary import SimulationSummary
@@ -173,7 +173,7 @@ def test_a_terminal_without_utf_8_gets_the_curve_in_ascii(asked: list[SimulateOp
 
     from rich.console import Console
 
-    from moot.cli.simulate import print_summary
+    from moot.cli.run.simulate import print_summary
 
     raw = io.BytesIO()
     with io.TextIOWrapper(raw, encoding="ascii", errors="strict") as file:

@@ -298,7 +298,7 @@ async def test_obligations_are_those_of_the_docket(directory: Path, past: list[E
 async def test_cases_are_told_as_folding_the_whole_log_tells_them(
     directory: Path, past: list[Envelope]
 ) -> None:
-    from moot.cli.case import CaseStory
+    from moot.cli.look.case import CaseStory
 
     steps = list(folded(past))
     ended = [s.case_id for _, fx, _ in steps for s in fx.ended if s.kind in ("debate", "cycle")]

@@ -90,7 +90,7 @@ async def never(*_: object) -> None:
 
 
 def test_setting_up_finds_the_same_files_as_living(tmp_path: Path) -> None:
-    from moot.cli import discord, slack
+    from moot.cli.setup import discord, slack
 
     config = tmp_path / "moot.toml"
     config.write_text('[surfaces.discord]\ntoken_file = "tok"\n[surfaces.slack]\nbot_token_file = "bot"\n')

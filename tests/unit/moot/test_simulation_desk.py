@@ -454,6 +454,6 @@ def test_matplotlib_is_loaded_for_a_picture_only() -> None:
     import subprocess
     import sys
 
-    code = "import sys, moot.cli.simulate, moot.simulation.plot; print('matplotlib' in sys.modules)"
+    code = "import sys, moot.cli.run.simulate, moot.simulation.plot; print('matplotlib' in sys.modules)"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "False\n"

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from moot.cli.verify import print_report
+from moot.cli.keep.verify import print_report
 from moot.verify.report import Finding, Findings, Report
 from tests.doubles.full_life import full_life
 from tests.doubles.tampering import judged

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from moot.cli.act.authority import As, seat_of, user_of
 from moot.cli.app import command
-from moot.cli.authority import As, seat_of, user_of
 from moot.cli.errors import CliError, Unusable
 from moot.cli.output import console, print_hanging, say, write_json
 from moot.cli.place import AsJson, Source
@@ -104,7 +104,7 @@ def _append(path: Path, line: str) -> None:
 
 
 def _post(log: Log, channel: str, text: str, as_user: str | None, *, as_json: bool) -> int:
-    from moot.cli.acts import act, perform
+    from moot.cli.act.acts import act, perform
     from moot.protocols.kernel.people import Note
 
     if log.directory is None:

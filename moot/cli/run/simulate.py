@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from moot.cli.app import command
-from moot.cli.config import ConfigFile, settings
 from moot.cli.errors import Unusable
 from moot.cli.numbers import seed_option, some_prices
 from moot.cli.output import (
@@ -30,7 +29,8 @@ from moot.cli.output import (
     write_json,
 )
 from moot.cli.place import LOG_NAME, AsJson
-from moot.cli.up import Prices
+from moot.cli.run.up import Prices
+from moot.cli.setup.config import ConfigFile, settings
 from moot.simulation.durations import FIRST, LAST
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from moot.cli.app import Group, app, command
-from moot.cli.config import ConfigFile
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import console, plural, print_hanging, write_json, write_lines
 from moot.cli.place import AsJson
+from moot.cli.setup.config import ConfigFile
 
 if TYPE_CHECKING:
     from moot.channels.slack.options import SlackOptions
@@ -164,7 +164,7 @@ def _options(config: Path | None) -> SlackOptions:
 
     from moot.channels.slack.options import SlackOptions
     from moot.channels.surface import SurfaceConfigError
-    from moot.cli.config import config_file, settings
+    from moot.cli.setup.config import config_file, settings
     from moot.config.settings import PLATFORMS, ConfigError
     from moot.gateway import folder_of, options_of
 

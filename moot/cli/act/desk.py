@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from moot.cli.acts import act, perform
+from moot.cli.act.acts import act, perform
+from moot.cli.act.authority import As, seat_of, user_of
+from moot.cli.act.people import made, said
 from moot.cli.app import command
-from moot.cli.authority import As, seat_of, user_of
 from moot.cli.errors import Refused, Unusable
 from moot.cli.fitting import Row, print_rows
 from moot.cli.output import clock_time, console, heading, money, per_cent, print_table, table, write_json
-from moot.cli.people import made, said
 from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log
 from moot.cli.standing import Standing

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from moot.cli.act.desk import halt_text, market_text
 from moot.cli.app import command
-from moot.cli.desk import halt_text, market_text
 from moot.cli.fitting import Row, print_rows
 from moot.cli.output import (
     clock_time,

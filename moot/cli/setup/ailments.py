@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from packaging.requirements import Requirement
 
-from moot.cli.doctor import Finding
 from moot.cli.place import LOG_NAME
+from moot.cli.setup.doctor import Finding
 
 if TYPE_CHECKING:
     from moot.config.settings import Settings
@@ -44,7 +44,7 @@ def python() -> Finding:
 
 def packages() -> Finding:
     """Compare what is installed with the lock file, or with what the installed Moot asks for."""
-    lock = Path(__file__).parents[2] / "requirements.lock"
+    lock = Path(__file__).parents[3] / "requirements.lock"
     if lock.exists():
         lines = re.findall(r"^[\w.-]+==[^\\\n]+", lock.read_text(encoding="utf-8"), re.MULTILINE)
         origin = "the lock file"
@@ -185,8 +185,8 @@ def prices() -> Finding:
 
 def settings(given: Path | None = None) -> Finding:
     """Check the configuration."""
-    from moot.cli.config import config_file
-    from moot.cli.config import settings as load
+    from moot.cli.setup.config import config_file
+    from moot.cli.setup.config import settings as load
     from moot.config.settings import ConfigError
 
     path = config_file(given)
@@ -232,8 +232,8 @@ def surfaces(given: Path | None = None) -> Iterator[Finding]:
     """Ask each configured chat platform whether the gateway could work there; without any, nothing is asked."""
     import asyncio
 
-    from moot.cli.config import config_file
-    from moot.cli.config import settings as load
+    from moot.cli.setup.config import config_file
+    from moot.cli.setup.config import settings as load
     from moot.config.settings import ConfigError
 
     try:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from moot.cli.app import command
-from moot.cli.case_panel import panel_json, panel_lines
 from moot.cli.errors import Unusable
-from moot.cli.log import Reader
+from moot.cli.look.case_panel import panel_json, panel_lines
+from moot.cli.look.log import Reader
 from moot.cli.output import (
     clock_time,
     console,

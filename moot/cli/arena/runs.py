@@ -9,8 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from moot.cli.app import Group, app, command
-from moot.cli.arena_input import given, read_bytes, read_json, source_of
-from moot.cli.arena_out import check_out, deliver, progress
+from moot.cli.arena.input import given, read_bytes, read_json, source_of
+from moot.cli.arena.out import check_out, deliver, progress
 from moot.cli.errors import Unusable
 from moot.cli.numbers import seed_option
 from moot.cli.output import console, write_json
@@ -145,7 +145,7 @@ def conformance(
 
     It reads the record alone, and computes again what can be computed: verdicts, paths, rounds, hooks.
     """
-    from moot.cli.arena_show import print_conformance
+    from moot.cli.arena.show import print_conformance
     from moot.protocols.arena.conformance.checker import check
 
     found = check(read_json(named))
@@ -170,7 +170,7 @@ def matrix(as_json: AsJson = False) -> int:
     Every run is scripted and offline. Exit code 1 when anything is missed.
     """
     from moot.arena.matrix.runner import run_matrix
-    from moot.cli.arena_matrix import print_matrix
+    from moot.cli.arena.matrix import print_matrix
     from moot.log_setup import set_up_logging
 
     set_up_logging(None)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from moot.cli.acts import act, perform
+from moot.cli.act.acts import act, perform
+from moot.cli.act.authority import As, config_of, seat_of, user_of
+from moot.cli.act.people import made
 from moot.cli.app import command
-from moot.cli.arena import ProtocolFile, RecordOut, TaskFile, group
-from moot.cli.arena_input import given
-from moot.cli.arena_out import check_out, deliver
-from moot.cli.authority import As, config_of, seat_of, user_of
+from moot.cli.arena.input import given
+from moot.cli.arena.out import check_out, deliver
+from moot.cli.arena.runs import ProtocolFile, RecordOut, TaskFile, group
 from moot.cli.errors import Unusable
 from moot.cli.output import clock_time, console, print_table, table, write_json
-from moot.cli.people import made
 from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log, key
 
@@ -107,7 +107,7 @@ def record(
 
     With --json it is the record itself, also of a run that is not over.
     """
-    from moot.cli.case import full_id
+    from moot.cli.look.case import full_id
 
     log = Log(named)
     if run_id is None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from moot.cli.app import Group, app, command
-from moot.cli.config import ConfigFile, config_file, settings
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import console, plural, print_hanging, write_json
 from moot.cli.place import AsJson
+from moot.cli.setup.config import ConfigFile, config_file, settings
 
 if TYPE_CHECKING:
     from moot.channels.discord.surface import DiscordSurface

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from moot.cli.act.authority import As, require_admin, user_of
 from moot.cli.app import command
-from moot.cli.authority import As, require_admin, user_of
 from moot.cli.errors import Refused
 from moot.cli.numbers import some_speed
 from moot.cli.output import write_json

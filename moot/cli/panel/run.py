@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.arena_out import progress
+from moot.cli.arena.out import progress
 from moot.cli.errors import Unusable
 from moot.cli.numbers import seed_option
 from moot.cli.output import write_json, write_lines
-from moot.cli.panel import MajorityOption, group
-from moot.cli.panel_input import contract_or_tag, source
+from moot.cli.panel.input import contract_or_tag, source
+from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 from moot.cli.app import Group, app, command
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import plural, say, write_json, write_lines
-from moot.cli.panel_input import contract_or_tag, source
+from moot.cli.panel.input import contract_or_tag, source
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:

@@ -53,7 +53,7 @@ def deliver(record: Mapping[str, Any], out: Path | None, *, as_json: bool) -> No
     if as_json:
         write_lines([text])
         return
-    from moot.cli.arena_show import print_account
+    from moot.cli.arena.show import print_account
 
     print_account(console(), record)
     if out is not None:

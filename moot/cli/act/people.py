@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from moot.cli.acts import act, perform
+from moot.cli.act.acts import act, perform
+from moot.cli.act.authority import As, require_admin, seat_of, user_of
 from moot.cli.app import command
-from moot.cli.authority import As, require_admin, seat_of, user_of
 from moot.cli.errors import Refused, Unusable
-from moot.cli.escalations import known
+from moot.cli.look.escalations import known
 from moot.cli.place import AsJson, Dir
 from moot.cli.reading import Log, key
 
@@ -42,7 +42,7 @@ def post(
 
     Where no society runs it waits for the next one.
     """
-    from moot.cli.case import full_id
+    from moot.cli.look.case import full_id
     from moot.protocols.kernel.people import Note
 
     user, log = user_of(as_user), Log(named)
@@ -106,7 +106,7 @@ def override(
     as_json: AsJson = False,
 ) -> int:
     """Decide a debate over its seats' heads; one that has ended is taken up again in a linked case."""
-    from moot.cli.case import full_id
+    from moot.cli.look.case import full_id
     from moot.protocols.kernel.people import Override
 
     user, log = user_of(as_user), Log(named)
@@ -160,7 +160,7 @@ def stop(
 ) -> int:
     """Stop the society, one of its systems, or a case; no bot can hold up a stop."""
     from moot.channels.log.lease import holder
-    from moot.cli.case import full_id
+    from moot.cli.look.case import full_id
     from moot.protocols.kernel.people import Stop
 
     user = user_of(as_user)

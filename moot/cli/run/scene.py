@@ -9,7 +9,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.errors import Unusable
-from moot.cli.log import Reader
+from moot.cli.look.log import Reader
 from moot.cli.output import say, write_lines
 from moot.cli.place import LOG_NAME, AsJson
 

@@ -11,9 +11,9 @@ from typing import Annotated, Final, Literal, NamedTuple
 import typer
 
 from moot.cli.app import command
-from moot.cli.config import ConfigFile
 from moot.cli.output import console, has_colour, plural, print_hanging, write_json
 from moot.cli.place import DEFAULT, AsJson
+from moot.cli.setup.config import ConfigFile
 
 State = Literal["ok", "warning", "failure"]
 
@@ -72,7 +72,7 @@ def doctor(
 
 def examine(directory: Path, config: Path | None = None) -> Iterator[Finding]:
     """Run every check; one that breaks is a finding too."""
-    from moot.cli import ailments
+    from moot.cli.setup import ailments
 
     checks: tuple[tuple[str, Callable[[], Finding]], ...] = (
         ("python", ailments.python),

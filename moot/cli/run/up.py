@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.config import ConfigFile, readable
 from moot.cli.numbers import seed_option, some_days, some_prices, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
+from moot.cli.setup.config import ConfigFile, readable
 
 Prices = Annotated[
     str | None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from moot.cli.arena_show import path_text
+from moot.cli.arena.show import path_text
 from moot.cli.output import plural, print_hanging
 
 if TYPE_CHECKING:

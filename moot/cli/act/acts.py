@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.cli.authority import PLATFORM, viewers_of
+from moot.cli.act.authority import PLATFORM, viewers_of
 from moot.cli.errors import Refused
 from moot.cli.output import say, write_json
 from moot.cli.reading import Log, key

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from moot.cli.acts import actor_of, perform
+from moot.cli.act.acts import actor_of, perform
+from moot.cli.act.authority import As, user_of
 from moot.cli.app import command
-from moot.cli.authority import As, user_of
 from moot.cli.errors import Refused, Unusable
 from moot.cli.output import write_json
 from moot.cli.place import AsJson, Dir

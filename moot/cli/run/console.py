@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from moot.cli.app import command
-from moot.cli.config import ConfigFile, config_file
 from moot.cli.place import DEFAULT
+from moot.cli.setup.config import ConfigFile, config_file
 
 
 @command(

@@ -1,0 +1,1 @@
+"""Commands that check a log and keep what belongs to it."""

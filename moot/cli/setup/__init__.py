@@ -1,0 +1,1 @@
+"""Commands that set Moot up, and say what is missing: `ailments` is what `doctor` checks."""
