@@ -5,7 +5,6 @@
 * `tables`: versions of records by seq; `view`: what a mind reads, as of the seq that woke it (K13).
 * `store`: the interface, rebuilding, the digest; `inmemory` and `sqlite` implement it.
 * `evidence`: equity curves and other bulk that messages name by reference.
-* `synthesis`: principles from a view, by the arithmetic of `moot.protocols.research.learning`.
 
 Data flows one way: envelope -> fold -> tables -> view. Nobody writes memory but by a message in the log, so
 every store can be deleted and rebuilt from it. The dispatcher applies, minds read, nobody else comes here.

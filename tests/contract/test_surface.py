@@ -195,11 +195,8 @@ def test_watch_does_not_return_while_the_surface_works(platform):
     on(platform, use)
 
 
-def test_a_surface_that_was_never_started_closes(platform):
-    async def main():
-        await platform.build().close()
-
-    asyncio.run(main())
+async def test_a_surface_that_was_never_started_closes(platform):
+    await platform.build().close()
 
 
 @pytest.mark.parametrize("platform", WRITABLE, indirect=True)

@@ -45,50 +45,47 @@ def directory(tmp_path_factory):
     return write_log(tmp_path_factory.mktemp("long") / "data", table.log)
 
 
-def test_it_is_published_to_disk_and_streamed_whole_to_a_guest(tmp_path):
-    async def main():
-        table = ArenaTable()
-        table.run()
-        table.draft()
-        state = table.state
-        (owed,) = state.owed
-        past = write_log(tmp_path, table.log)
-        gate = Gate(rules())
-        for envelope in table.log:
-            gate.apply(envelope)
-        review = Review(
-            round_index=1, attempt=1, text=TEXT, session_id=state.session_id, resume_ref=state.resume_ref
-        )
-        path = past / "log.sqlite"
-        bus = await SqliteBus.open(
-            path, admission=gate, now=lambda: table.now, decode=decode_stored, durability="process"
-        )
-        async with bus:
-            bridge = BusBridge(bus, asyncio.get_running_loop())
-            running = asyncio.create_task(bridge.run())
-            async with serving(GuestHost(log_id="log", source=bridge, publish=bus.publish), tmp_path):
-                receipt = await bus.publish(
-                    Draft(
-                        channel="#r-arena",
-                        author=owed.seat,
-                        body=review,
-                        case_id=owed.case_id,
-                        obligation_id=owed.id,
-                    )
+async def test_it_is_published_to_disk_and_streamed_whole_to_a_guest(tmp_path):
+    table = ArenaTable()
+    table.run()
+    table.draft()
+    state = table.state
+    (owed,) = state.owed
+    past = write_log(tmp_path, table.log)
+    gate = Gate(rules())
+    for envelope in table.log:
+        gate.apply(envelope)
+    review = Review(
+        round_index=1, attempt=1, text=TEXT, session_id=state.session_id, resume_ref=state.resume_ref
+    )
+    path = past / "log.sqlite"
+    bus = await SqliteBus.open(
+        path, admission=gate, now=lambda: table.now, decode=decode_stored, durability="process"
+    )
+    async with bus:
+        bridge = BusBridge(bus, asyncio.get_running_loop())
+        running = asyncio.create_task(bridge.run())
+        async with serving(GuestHost(log_id="log", source=bridge, publish=bus.publish), tmp_path):
+            receipt = await bus.publish(
+                Draft(
+                    channel="#r-arena",
+                    author=owed.seat,
+                    body=review,
+                    case_id=owed.case_id,
+                    obligation_id=owed.id,
                 )
-                lines = []
-                async with aclosing(LogStream(lambda: tmp_path / "gateway.sock", "log")(0)) as news:
-                    async for batch in news:
-                        lines += batch
-                        if len(lines) == receipt.seq:
-                            break
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-        last = open_line(lines[-1])
-        assert last.body.data["text"] == TEXT
-        assert sentence(last).endswith(f"round 1 of {table.run_id}: 100 items or more")
-
-    asyncio.run(main())
+            )
+            lines = []
+            async with aclosing(LogStream(lambda: tmp_path / "gateway.sock", "log")(0)) as news:
+                async for batch in news:
+                    lines += batch
+                    if len(lines) == receipt.seq:
+                        break
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    last = open_line(lines[-1])
+    assert last.body.data["text"] == TEXT
+    assert sentence(last).endswith(f"round 1 of {table.run_id}: 100 items or more")
 
 
 def test_k22_the_longest_review_fits_into_a_frame_whatever_it_holds():

@@ -84,69 +84,60 @@ def test_a_gap_of_many_pages_is_handed_in_while_it_is_read(server, memory):
     assert read_at_first == [2]
 
 
-def test_a_gap_whose_reading_is_cut_goes_on_from_there(server, memory):
-    async def main():
-        thread = await a_gap(server, memory)
-        before = pages_read(server, thread)
+async def test_a_gap_whose_reading_is_cut_goes_on_from_there(server, memory):
+    thread = await a_gap(server, memory)
+    before = pages_read(server, thread)
 
-        async def cut():
-            server.faults.add(f"GET /channels/{server.channel_id('a-arena')}/messages", 2, DROP_BEFORE)
+    async def cut():
+        server.faults.add(f"GET /channels/{server.channel_id('a-arena')}/messages", 2, DROP_BEFORE)
 
-        inbox = Minded(words_250=cut)
-        async with started(server, inbox, memory):
-            await until(lambda: len(inbox.acts) >= GAP)
-            last = server.person_writes("ana", "a-arena", "last")
-            await until(lambda: server.replies(last))
-        assert inbox.texts == [*WANTED, "last"]
-        # Six as ever and the two that were cut, one page less far each time, and not all from the beginning.
-        assert pages_read(server, thread) - before <= 6 + 2 + 2
-
-    asyncio.run(main())
+    inbox = Minded(words_250=cut)
+    async with started(server, inbox, memory):
+        await until(lambda: len(inbox.acts) >= GAP)
+        last = server.person_writes("ana", "a-arena", "last")
+        await until(lambda: server.replies(last))
+    assert inbox.texts == [*WANTED, "last"]
+    # Six as ever and the two that were cut, one page less far each time, and not all from the beginning.
+    assert pages_read(server, thread) - before <= 6 + 2 + 2
 
 
-def test_a_gap_over_which_the_process_ends_goes_on_in_the_next(server, memory):
+async def test_a_gap_over_which_the_process_ends_goes_on_in_the_next(server, memory):
     came = asyncio.Event()
 
     async def never():
         came.set()
         await asyncio.Event().wait()
 
-    async def main():
-        thread = await a_gap(server, memory)
-        first = Minded(words_250=never)
-        async with started(server, first, memory):
-            await came.wait()
-        before = pages_read(server, thread)
-        second = Inbox()
-        async with started(server, second, memory):
-            await until(lambda: len(first.acts) + len(second.acts) >= GAP)
-            last = server.person_writes("ana", "a-arena", "last")
-            await until(lambda: server.replies(last))
-        assert [*first.texts, *second.texts] == [*WANTED, "last"]
-        assert pages_read(server, thread) - before <= 4
-
-    asyncio.run(main())
+    thread = await a_gap(server, memory)
+    first = Minded(words_250=never)
+    async with started(server, first, memory):
+        await came.wait()
+    before = pages_read(server, thread)
+    second = Inbox()
+    async with started(server, second, memory):
+        await until(lambda: len(first.acts) + len(second.acts) >= GAP)
+        last = server.person_writes("ana", "a-arena", "last")
+        await until(lambda: server.replies(last))
+    assert [*first.texts, *second.texts] == [*WANTED, "last"]
+    assert pages_read(server, thread) - before <= 4
 
 
-def test_what_is_said_in_a_thread_that_was_read_already_is_not_passed_over(server, memory):
+async def test_what_is_said_in_a_thread_that_was_read_already_is_not_passed_over(server, memory):
     """Its event is lost, the channel's reading passes it by, and then the process ends."""
 
-    async def main():
-        thread = await a_gap(server, memory)
+    thread = await a_gap(server, memory)
 
-        async def say_more():
-            server.faults.add("GATEWAY MESSAGE_CREATE", None, LOSE)
-            server.person_writes("ana", "a-arena", "in the thread", thread=thread)
-            server.person_writes("ana", "a-arena", "in the channel")
+    async def say_more():
+        server.faults.add("GATEWAY MESSAGE_CREATE", None, LOSE)
+        server.person_writes("ana", "a-arena", "in the thread", thread=thread)
+        server.person_writes("ana", "a-arena", "in the channel")
 
-        # The thread's last page is there by then, the channel's is not.
-        first = Minded(words_440=say_more)
-        async with started(server, first, memory):
-            await until(lambda: len(first.acts) > GAP)
-        assert first.texts == [*WANTED, "in the channel"]
-        server.faults.clear()
-        second = Inbox()
-        async with started(server, second, memory):
-            await until(lambda: "in the thread" in second.texts)
-
-    asyncio.run(main())
+    # The thread's last page is there by then, the channel's is not.
+    first = Minded(words_440=say_more)
+    async with started(server, first, memory):
+        await until(lambda: len(first.acts) > GAP)
+    assert first.texts == [*WANTED, "in the channel"]
+    server.faults.clear()
+    second = Inbox()
+    async with started(server, second, memory):
+        await until(lambda: "in the thread" in second.texts)

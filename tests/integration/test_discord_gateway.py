@@ -56,65 +56,58 @@ async def caught_up(server, log):
         limited(1, has_via=False),
     ],
 )
-def test_each_message_is_posted_once_and_in_order_whatever_becomes_of_the_posts(tmp_path, server, fault):
-    async def main():
-        log = SmallLog()
-        say(log, 0, 2)
-        async with society(tmp_path, log):
-            with gateway(tmp_path, server):
+async def test_each_message_is_posted_once_and_in_order_whatever_becomes_of_the_posts(
+    tmp_path, server, fault
+):
+    log = SmallLog()
+    say(log, 0, 2)
+    async with society(tmp_path, log):
+        with gateway(tmp_path, server):
+            await caught_up(server, log)
+            for n in range(1, 4):
+                server.faults.add(POSTS, 2, fault)
+                say(log, n)
                 await caught_up(server, log)
-                for n in range(1, 4):
-                    server.faults.add(POSTS, 2, fault)
-                    say(log, n)
-                    await caught_up(server, log)
-        everything_is_there_once_and_in_order(server, log)
-
-    asyncio.run(main())
+    everything_is_there_once_and_in_order(server, log)
 
 
 @pytest.mark.timeout(180)
-def test_killed_at_random_moments_it_posts_everything_once(tmp_path, server):
+async def test_killed_at_random_moments_it_posts_everything_once(tmp_path, server):
     """K3, K22: `kill -9` in the middle of posts, with a platform that drops some before and some after."""
     chance = random.Random(7)
 
-    async def main():
-        log = SmallLog()
-        async with society(tmp_path, log):
-            for n in range(4):
-                before = len(seqs(server))
-                say(log, n, 5)
-                server.faults.add(POSTS, 1, DROP_AFTER)
-                with gateway(tmp_path, server) as process:
-                    wanted = before + chance.randint(1, 6)
-                    await until(lambda wanted=wanted: len(seqs(server)) >= wanted, look_s=0.001)
-                    process.send_signal(signal.SIGKILL)
-                    process.wait(10)
-            with gateway(tmp_path, server):
-                await caught_up(server, log)
-        everything_is_there_once_and_in_order(server, log)
-
-    asyncio.run(main())
-
-
-def test_a_platform_that_goes_away_and_comes_back_gets_what_was_said_meanwhile(tmp_path, server):
-    async def main():
-        log = SmallLog()
-        say(log, 0)
-        async with society(tmp_path, log):
+    log = SmallLog()
+    async with society(tmp_path, log):
+        for n in range(4):
+            before = len(seqs(server))
+            say(log, n, 5)
+            server.faults.add(POSTS, 1, DROP_AFTER)
             with gateway(tmp_path, server) as process:
-                await caught_up(server, log)
-                for n in range(1, 4):
-                    server.stop()
-                    say(log, n, 3)
-                    server.start()
-                    await caught_up(server, log)
-                heard = server.person_writes("ana", "a-arena", "are you there?")
-                await until(lambda: server.replies(heard))
-                assert process.poll() is None
-        everything_is_there_once_and_in_order(server, log)
-        assert [e.body.text for e in log.envelopes if e.actor.platform == "discord"] == ["are you there?"]
+                wanted = before + chance.randint(1, 6)
+                await until(lambda wanted=wanted: len(seqs(server)) >= wanted, look_s=0.001)
+                process.send_signal(signal.SIGKILL)
+                process.wait(10)
+        with gateway(tmp_path, server):
+            await caught_up(server, log)
+    everything_is_there_once_and_in_order(server, log)
 
-    asyncio.run(main())
+
+async def test_a_platform_that_goes_away_and_comes_back_gets_what_was_said_meanwhile(tmp_path, server):
+    log = SmallLog()
+    say(log, 0)
+    async with society(tmp_path, log):
+        with gateway(tmp_path, server) as process:
+            await caught_up(server, log)
+            for n in range(1, 4):
+                server.stop()
+                say(log, n, 3)
+                server.start()
+                await caught_up(server, log)
+            heard = server.person_writes("ana", "a-arena", "are you there?")
+            await until(lambda: server.replies(heard))
+            assert process.poll() is None
+    everything_is_there_once_and_in_order(server, log)
+    assert [e.body.text for e in log.envelopes if e.actor.platform == "discord"] == ["are you there?"]
 
 
 def test_acts_come_in_once_across_kills_garbage_and_a_society_that_is_away(tmp_path, server):
@@ -152,29 +145,24 @@ def test_acts_come_in_once_across_kills_garbage_and_a_society_that_is_away(tmp_p
     asyncio.run(main())
 
 
-def test_a_button_pressed_after_a_restart_of_everything_acts_on_the_log(tmp_path, server):
-    async def main():
-        log = SmallLog()
-        ana, bob = server.user_id("ana"), server.user_id("bob")
-        escalation(log)
-        async with society(tmp_path, log):
-            with gateway(tmp_path, server, admins=[ana]):
-                await caught_up(server, log)
-            (message,) = server.messages("admin")
-            with gateway(tmp_path, server, admins=[ana]):
-                await until(lambda: server.connections == 1)
-                by_admin = server.person_clicks("ana", message.id, "Acknowledge")
-                by_stranger = server.person_clicks("bob", message.id, "2: Deploy")
-                await until(lambda: server.replies(by_admin) and server.replies(by_stranger))
-        (reply,) = server.replies(by_stranger)
-        assert reply.is_ephemeral
-        acts = {e.actor.user_id: (e.author, e.id) for e in log.envelopes if e.actor.platform == "discord"}
-        assert acts[ana] == ("admin", f"discord/{ana}/{by_admin}")
-        assert acts[bob][0] == "viewer", (
-            "the log's own rules refuse a viewer's answer; here is only a small log"
-        )
-
-    asyncio.run(main())
+async def test_a_button_pressed_after_a_restart_of_everything_acts_on_the_log(tmp_path, server):
+    log = SmallLog()
+    ana, bob = server.user_id("ana"), server.user_id("bob")
+    escalation(log)
+    async with society(tmp_path, log):
+        with gateway(tmp_path, server, admins=[ana]):
+            await caught_up(server, log)
+        (message,) = server.messages("admin")
+        with gateway(tmp_path, server, admins=[ana]):
+            await until(lambda: server.connections == 1)
+            by_admin = server.person_clicks("ana", message.id, "Acknowledge")
+            by_stranger = server.person_clicks("bob", message.id, "2: Deploy")
+            await until(lambda: server.replies(by_admin) and server.replies(by_stranger))
+    (reply,) = server.replies(by_stranger)
+    assert reply.is_ephemeral
+    acts = {e.actor.user_id: (e.author, e.id) for e in log.envelopes if e.actor.platform == "discord"}
+    assert acts[ana] == ("admin", f"discord/{ana}/{by_admin}")
+    assert acts[bob][0] == "viewer", "the log's own rules refuse a viewer's answer; here is only a small log"
 
 
 def test_no_token_and_no_webhook_is_ever_in_the_log_of_the_gateway(tmp_path, server):

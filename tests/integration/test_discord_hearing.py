@@ -445,23 +445,22 @@ async def said_before_and_missed(server, inbox, memory, route, action):
 
 
 @pytest.mark.parametrize(("route", "action"), TROUBLES_OF_A_CHANNEL)
-def test_what_was_missed_is_never_passed_over_because_something_came_live(server, memory, route, action):
+async def test_what_was_missed_is_never_passed_over_because_something_came_live(
+    server, memory, route, action
+):
     inbox = Inbox()
 
-    async def main():
-        await said_before_and_missed(server, inbox, memory, route, action)
-        async with started(server, inbox, memory) as surface:
-            watching = asyncio.create_task(surface.watch())
-            id = server.person_writes("ana", "a-arena", "live")
-            await until(lambda: server.replies(id))
-            assert not watching.done()
-            watching.cancel()
-        server.faults.clear()
-        assert inbox.texts == ["before", "live"]
-        async with started(server, inbox, memory):
-            await until(lambda: "missed" in inbox.texts)
-
-    asyncio.run(main())
+    await said_before_and_missed(server, inbox, memory, route, action)
+    async with started(server, inbox, memory) as surface:
+        watching = asyncio.create_task(surface.watch())
+        id = server.person_writes("ana", "a-arena", "live")
+        await until(lambda: server.replies(id))
+        assert not watching.done()
+        watching.cancel()
+    server.faults.clear()
+    assert inbox.texts == ["before", "live"]
+    async with started(server, inbox, memory):
+        await until(lambda: "missed" in inbox.texts)
 
 
 @pytest.mark.parametrize(("route", "action"), TROUBLES_OF_A_CHANNEL)

@@ -68,18 +68,13 @@ def test_a_missing_intent_is_told_with_where_to_click(server):
 
 
 @pytest.mark.parametrize("code", [4014, 4004])
-def test_a_gateway_that_hangs_up_for_good_says_why(server, code):
-    async def main():
-        async with started(server) as surface:
-            watching = asyncio.create_task(surface.watch())
-            await until(lambda: server.connections == 1)
-            server.close_gateway(code)
-            with pytest.raises(
-                SurfaceConfigError, match="Message Content" if code == 4014 else "bot's token"
-            ):
-                await watching
-
-    asyncio.run(main())
+async def test_a_gateway_that_hangs_up_for_good_says_why(server, code):
+    async with started(server) as surface:
+        watching = asyncio.create_task(surface.watch())
+        await until(lambda: server.connections == 1)
+        server.close_gateway(code)
+        with pytest.raises(SurfaceConfigError, match="Message Content" if code == 4014 else "bot's token"):
+            await watching
 
 
 @pytest.mark.parametrize("times", [1, 1_000])
@@ -107,21 +102,18 @@ def test_a_gateway_that_hangs_up_before_hello_again_and_again_ends_the_connectio
 
 
 @pytest.mark.parametrize("code", [1000, 4000, 4009, 1011])
-def test_a_gateway_that_hangs_up_for_now_is_connected_to_again(server, code):
+async def test_a_gateway_that_hangs_up_for_now_is_connected_to_again(server, code):
     inbox = Inbox()
 
-    async def main():
-        async with started(server, inbox) as surface:
-            id = server.person_writes("ana", "a-arena", "one")
-            await until(lambda: server.replies(id))
-            watching = asyncio.create_task(surface.watch())
-            server.close_gateway(code)
-            server.person_writes("ana", "a-arena", "two")
-            await until(lambda: len(inbox.acts) == 2)
-            assert not watching.done()
-            watching.cancel()
-
-    asyncio.run(main())
+    async with started(server, inbox) as surface:
+        id = server.person_writes("ana", "a-arena", "one")
+        await until(lambda: server.replies(id))
+        watching = asyncio.create_task(surface.watch())
+        server.close_gateway(code)
+        server.person_writes("ana", "a-arena", "two")
+        await until(lambda: len(inbox.acts) == 2)
+        assert not watching.done()
+        watching.cancel()
 
 
 def test_a_gateway_that_falls_silent_is_left_and_connected_to_again():

@@ -94,60 +94,51 @@ def on(io_loop, work):
 
 
 @pytest.mark.parametrize("ring", [1, 16, 4096])
-def test_every_guest_gets_every_line_once_and_in_order_whatever_the_ring_holds(ring):
-    async def main():
-        async with bridged(ring=ring, page=7) as (bus, bridge, io_loop):
-            await say(bus, 50)
-            reading = [on(io_loop, read(bridge, cursor, 500 - cursor)) for cursor in (0, 30, 50, 200)]
-            for _ in range(45):
-                await say(bus, 10)
-                await asyncio.sleep(0)
-            expected = [envelope.line async for envelope in bus.read()]
-            assert len(expected) == 500
-            for cursor, lines in zip((0, 30, 50, 200), await asyncio.gather(*reading), strict=True):
-                assert lines == expected[cursor:]
-            assert bridge.head == 500
-
-    asyncio.run(main())
+async def test_every_guest_gets_every_line_once_and_in_order_whatever_the_ring_holds(ring):
+    async with bridged(ring=ring, page=7) as (bus, bridge, io_loop):
+        await say(bus, 50)
+        reading = [on(io_loop, read(bridge, cursor, 500 - cursor)) for cursor in (0, 30, 50, 200)]
+        for _ in range(45):
+            await say(bus, 10)
+            await asyncio.sleep(0)
+        expected = [envelope.line async for envelope in bus.read()]
+        assert len(expected) == 500
+        for cursor, lines in zip((0, 30, 50, 200), await asyncio.gather(*reading), strict=True):
+            assert lines == expected[cursor:]
+        assert bridge.head == 500
 
 
 @pytest.mark.parametrize("ring", [64, 2_048])
-def test_a_stuck_io_thread_neither_delays_the_society_nor_grows(ring):
-    async def main():
-        async with bridged(ring=ring) as (bus, bridge, io_loop):
-            await say(bus, 400)
-            await until(lambda: bridge.head == 400)
-            go_on = threading.Event()
-            io_loop.call_soon_threadsafe(go_on.wait)
-            await say(bus, 4_600)
-            assert bus.head.seq == 5_000
-            assert bridge.head == 400
-            assert len(bridge._arriving) <= ring
-            readings = [on(io_loop, read(bridge, cursor, 5_000 - cursor)) for cursor in (0, 390)]
-            go_on.set()
-            expected = [envelope.line async for envelope in bus.read()]
-            assert await asyncio.gather(*readings) == [expected, expected[390:]]
-
-    asyncio.run(main())
+async def test_a_stuck_io_thread_neither_delays_the_society_nor_grows(ring):
+    async with bridged(ring=ring) as (bus, bridge, io_loop):
+        await say(bus, 400)
+        await until(lambda: bridge.head == 400)
+        go_on = threading.Event()
+        io_loop.call_soon_threadsafe(go_on.wait)
+        await say(bus, 4_600)
+        assert bus.head.seq == 5_000
+        assert bridge.head == 400
+        assert len(bridge._arriving) <= ring
+        readings = [on(io_loop, read(bridge, cursor, 5_000 - cursor)) for cursor in (0, 390)]
+        go_on.set()
+        expected = [envelope.line async for envelope in bus.read()]
+        assert await asyncio.gather(*readings) == [expected, expected[390:]]
 
 
-def test_an_overflow_leaves_no_hole_and_long_arrivals_let_others_run():
-    async def main():
-        bus = InMemoryBus(admission=Anything(), now=lambda: AT)
-        bridge = BusBridge(bus, asyncio.get_running_loop(), ring=2_000)
-        await say(bus, 3_000)
-        envelopes = [envelope async for envelope in bus.read()]
-        bridge._arriving.extend(envelopes[:400])
-        bridge._arrive()
-        bridge._arriving.extend(envelopes[1_000:])  # 401 to 1000 found no room
-        bridge._arrive()
-        assert 1_000 < bridge.head < 3_000
-        async with aclosing(bridge.subscribe(800)) as news:
-            assert (await anext(news))[0] == envelopes[800].line
-        await until(lambda: bridge.head == 3_000)
-        await bus.close()
-
-    asyncio.run(main())
+async def test_an_overflow_leaves_no_hole_and_long_arrivals_let_others_run():
+    bus = InMemoryBus(admission=Anything(), now=lambda: AT)
+    bridge = BusBridge(bus, asyncio.get_running_loop(), ring=2_000)
+    await say(bus, 3_000)
+    envelopes = [envelope async for envelope in bus.read()]
+    bridge._arriving.extend(envelopes[:400])
+    bridge._arrive()
+    bridge._arriving.extend(envelopes[1_000:])  # 401 to 1000 found no room
+    bridge._arrive()
+    assert 1_000 < bridge.head < 3_000
+    async with aclosing(bridge.subscribe(800)) as news:
+        assert (await anext(news))[0] == envelopes[800].line
+    await until(lambda: bridge.head == 3_000)
+    await bus.close()
 
 
 @asynccontextmanager

@@ -181,18 +181,15 @@ class Here:
         return await asyncio.wait_for(coro_factory(), wall_timeout_s)
 
 
-def test_a_death_that_the_loop_had_no_time_to_see_is_seen_before_the_next_call(notes):
-    async def main():
-        async with McpNotebook(Folder(notes), Here()) as notebook:
-            first = await notebook.query("crowding")
-            for _time in range(3):
-                [server] = servers()
-                # The loop stands still from the kill to the query.
-                server.kill()
-                until_all_are_gone()
-                assert await notebook.query("crowding") == first
-
-    asyncio.run(main())
+async def test_a_death_that_the_loop_had_no_time_to_see_is_seen_before_the_next_call(notes):
+    async with McpNotebook(Folder(notes), Here()) as notebook:
+        first = await notebook.query("crowding")
+        for _time in range(3):
+            [server] = servers()
+            # The loop stands still from the kill to the query.
+            server.kill()
+            until_all_are_gone()
+            assert await notebook.query("crowding") == first
 
 
 def test_a_late_call_fails_alone_and_the_next_one_starts_afresh():

@@ -281,31 +281,25 @@ def test_any_other_call_that_comes_too_soon_has_everything_pause(server, method)
         ("account_inactive", "the app was removed from the workspace"),
     ],
 )
-def test_a_token_that_is_refused_ends_the_watch_with_what_to_do(server, code, says):
-    async def main():
-        async with living(server) as surface:
-            watching = asyncio.create_task(surface.watch())
-            server.spoil_token(code)
-            with pytest.raises(SurfaceDown) as caught:
-                await surface.post(posting(SmallLog().say("x")))
-            assert not caught.value.maybe_posted
-            with pytest.raises(SurfaceConfigError, match=says):
-                await watching
-
-    asyncio.run(main())
+async def test_a_token_that_is_refused_ends_the_watch_with_what_to_do(server, code, says):
+    async with living(server) as surface:
+        watching = asyncio.create_task(surface.watch())
+        server.spoil_token(code)
+        with pytest.raises(SurfaceDown) as caught:
+            await surface.post(posting(SmallLog().say("x")))
+        assert not caught.value.maybe_posted
+        with pytest.raises(SurfaceConfigError, match=says):
+            await watching
 
 
-def test_a_scope_taken_away_is_named(server):
-    async def main():
-        async with living(server) as surface:
-            watching = asyncio.create_task(surface.watch())
-            server.drop_scope("chat:write")
-            with pytest.raises(SurfaceDown):
-                await surface.post(posting(SmallLog().say("x")))
-            with pytest.raises(SurfaceConfigError, match="add chat:write under OAuth & Permissions"):
-                await watching
-
-    asyncio.run(main())
+async def test_a_scope_taken_away_is_named(server):
+    async with living(server) as surface:
+        watching = asyncio.create_task(surface.watch())
+        server.drop_scope("chat:write")
+        with pytest.raises(SurfaceDown):
+            await surface.post(posting(SmallLog().say("x")))
+        with pytest.raises(SurfaceConfigError, match="add chat:write under OAuth & Permissions"):
+            await watching
 
 
 def test_a_channel_that_is_archived_or_closed_waits_alone(server):

@@ -127,66 +127,54 @@ def test_channels_that_are_not_there_do_not_keep_the_others_from_working(monkeyp
         assert "#a-arena" in line["channels"]
 
 
-def test_an_app_token_that_is_revoked_meanwhile_ends_the_watch(server):
-    async def main():
-        async with living(server) as surface:
-            watching = asyncio.create_task(surface.watch())
-            server.spoil_token("token_revoked", server.app_token)
-            server.cut()
-            with pytest.raises(SurfaceConfigError, match="the app token"):
-                await watching
-
-    asyncio.run(main())
+async def test_an_app_token_that_is_revoked_meanwhile_ends_the_watch(server):
+    async with living(server) as surface:
+        watching = asyncio.create_task(surface.watch())
+        server.spoil_token("token_revoked", server.app_token)
+        server.cut()
+        with pytest.raises(SurfaceConfigError, match="the app token"):
+            await watching
 
 
-def test_a_connection_that_does_not_come_back_ends_the_watch(server, monkeypatch):
+async def test_a_connection_that_does_not_come_back_ends_the_watch(server, monkeypatch):
     monkeypatch.setattr(socket_mode, "LOST_S", 0.5)
 
-    async def main():
-        async with living(server) as surface:
-            watching = asyncio.create_task(surface.watch())
-            await asyncio.to_thread(server.stop)
-            with pytest.raises(SurfaceDown, match="did not come back"):
-                await watching
-
-    asyncio.run(main())
+    async with living(server) as surface:
+        watching = asyncio.create_task(surface.watch())
+        await asyncio.to_thread(server.stop)
+        with pytest.raises(SurfaceDown, match="did not come back"):
+            await watching
 
 
 def attempts(server):
     return [call for call in server.calls if call.method == "socket"]
 
 
-def test_an_address_for_the_connection_is_used_once(server):
+async def test_an_address_for_the_connection_is_used_once(server):
     """A ticket that went stale on the way is not tried for ever, as the library would."""
 
-    async def main():
-        async with living(server) as surface:
-            watching = asyncio.create_task(surface.watch())
-            server.sockets.ticket_ttl_s = -1.0
-            opened, tried = server.opened, len(attempts(server))
-            server.cut()
-            await until(lambda: len(attempts(server)) > tried, within_s=60.0)
-            server.sockets.ticket_ttl_s = 30.0
-            await until(lambda: server.opened > opened, within_s=50.0)
-            assert not watching.done()
-            watching.cancel()
-
-    asyncio.run(main())
+    async with living(server) as surface:
+        watching = asyncio.create_task(surface.watch())
+        server.sockets.ticket_ttl_s = -1.0
+        opened, tried = server.opened, len(attempts(server))
+        server.cut()
+        await until(lambda: len(attempts(server)) > tried, within_s=60.0)
+        server.sockets.ticket_ttl_s = 30.0
+        await until(lambda: server.opened > opened, within_s=50.0)
+        assert not watching.done()
+        watching.cancel()
 
 
-def test_a_connection_that_answers_no_pings_is_replaced(server):
+async def test_a_connection_that_answers_no_pings_is_replaced(server):
     server.be_zombie()
 
-    async def main():
-        async with living(server) as surface:
-            watching = asyncio.create_task(surface.watch())
-            server.be_zombie(False)
-            opened = server.opened
-            await until(lambda: server.opened > opened, within_s=60.0)
-            assert not watching.done()
-            watching.cancel()
-
-    asyncio.run(main())
+    async with living(server) as surface:
+        watching = asyncio.create_task(surface.watch())
+        server.be_zombie(False)
+        opened = server.opened
+        await until(lambda: server.opened > opened, within_s=60.0)
+        assert not watching.done()
+        watching.cancel()
 
 
 def test_no_token_is_in_a_repr_or_a_log_line(server):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import parse_qs
 from weakref import WeakKeyDictionary
@@ -32,7 +32,6 @@ LIBRARIES: Final = ("nicegui", "engineio", "engineio.server", "socketio", "socke
 MOST_TOLD: Final = 200
 
 Handler = Callable[..., Any]
-PersonOf = Callable[[Mapping[str, Any]], Person | None]
 
 _owners: WeakKeyDictionary[Client, Person] = WeakKeyDictionary()
 

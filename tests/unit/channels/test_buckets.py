@@ -94,24 +94,21 @@ def test_who_waits_for_the_platform_goes_as_they_came_but_urgent_ones_first():
     assert passing("a", "b", "c", "d", urgent="cd") == ["c", "d", "a", "b"]
 
 
-def test_who_waits_can_become_urgent():
-    async def main():
-        turnstile = Turnstile(Budget(100.0), asyncio.get_running_loop().time)
-        await turnstile.wait(lambda: False)
-        passed = []
-        urgent = set()
+async def test_who_waits_can_become_urgent():
+    turnstile = Turnstile(Budget(100.0), asyncio.get_running_loop().time)
+    await turnstile.wait(lambda: False)
+    passed = []
+    urgent = set()
 
-        async def one(name):
-            await turnstile.wait(lambda: name in urgent)
-            passed.append(name)
+    async def one(name):
+        await turnstile.wait(lambda: name in urgent)
+        passed.append(name)
 
-        tasks = [asyncio.create_task(one(name)) for name in "ab"]
-        await asyncio.sleep(0)
-        urgent.add("b")
-        await asyncio.gather(*tasks)
-        assert passed == ["b", "a"]
-
-    asyncio.run(main())
+    tasks = [asyncio.create_task(one(name)) for name in "ab"]
+    await asyncio.sleep(0)
+    urgent.add("b")
+    await asyncio.gather(*tasks)
+    assert passed == ["b", "a"]
 
 
 def test_who_gives_up_waiting_takes_no_token_and_no_turn():
@@ -119,19 +116,16 @@ def test_who_gives_up_waiting_takes_no_token_and_no_turn():
     assert passing("a", cancel="a") == []
 
 
-def test_who_is_cancelled_at_its_very_turn_gives_the_token_back():
-    async def main():
-        clock = Clock()
-        turnstile = Turnstile(Budget(1.0), clock)
+async def test_who_is_cancelled_at_its_very_turn_gives_the_token_back():
+    clock = Clock()
+    turnstile = Turnstile(Budget(1.0), clock)
+    await turnstile.wait(lambda: False)
+    waiting = asyncio.create_task(turnstile.wait(lambda: False))
+    await asyncio.sleep(0)
+    clock.now += 1.0
+    turnstile._on_time()
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert waiting.cancelled()
+    async with asyncio.timeout(5):
         await turnstile.wait(lambda: False)
-        waiting = asyncio.create_task(turnstile.wait(lambda: False))
-        await asyncio.sleep(0)
-        clock.now += 1.0
-        turnstile._on_time()
-        waiting.cancel()
-        await asyncio.gather(waiting, return_exceptions=True)
-        assert waiting.cancelled()
-        async with asyncio.timeout(5):
-            await turnstile.wait(lambda: False)
-
-    asyncio.run(main())

@@ -17,36 +17,30 @@ async def breaking():
     raise SurfaceDown("gone")
 
 
-def test_trouble_of_a_call_ends_the_waiting_and_the_message_waits():
-    async def main():
-        ending = Ending()
-        work = asyncio.create_task(for_ever())
-        waiting = asyncio.create_task(ending.wait(work, watching=for_ever()))
-        await asyncio.sleep(0)
-        for why in ("the token is refused", "and again"):
-            with pytest.raises(SurfaceDown, match=why) as caught, ending.over_trouble():
-                raise SurfaceConfigError(why)
-            assert not caught.value.maybe_posted
-        with pytest.raises(SurfaceConfigError, match="the token is refused"):
-            await waiting
-        assert not work.done()
-        work.cancel()
-
-    asyncio.run(main())
+async def test_trouble_of_a_call_ends_the_waiting_and_the_message_waits():
+    ending = Ending()
+    work = asyncio.create_task(for_ever())
+    waiting = asyncio.create_task(ending.wait(work, watching=for_ever()))
+    await asyncio.sleep(0)
+    for why in ("the token is refused", "and again"):
+        with pytest.raises(SurfaceDown, match=why) as caught, ending.over_trouble():
+            raise SurfaceConfigError(why)
+        assert not caught.value.maybe_posted
+    with pytest.raises(SurfaceConfigError, match="the token is refused"):
+        await waiting
+    assert not work.done()
+    work.cancel()
 
 
-def test_what_passes_ends_nothing_and_stays_what_it_is():
-    async def main():
-        ending = Ending()
-        with pytest.raises(RateLimited), ending.over_trouble():
-            raise RateLimited(1.0)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.01):
-                await ending.wait()
-        ending.close()
-        ending.close()
-
-    asyncio.run(main())
+async def test_what_passes_ends_nothing_and_stays_what_it_is():
+    ending = Ending()
+    with pytest.raises(RateLimited), ending.over_trouble():
+        raise RateLimited(1.0)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await ending.wait()
+    ending.close()
+    ending.close()
 
 
 @pytest.mark.parametrize("how", ["a work", "the watching"])

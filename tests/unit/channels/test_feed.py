@@ -69,85 +69,70 @@ def test_a_reader_behind_the_window_reads_pages_then_memory():
     assert max(asked) <= feed.base
 
 
-def test_a_window_that_moves_on_meanwhile_loses_nothing():
+async def test_a_window_that_moves_on_meanwhile_loses_nothing():
     log = some(80)
 
     async def page(first):
         await asyncio.sleep(0)
         return log[first - 1 : first + 3]
 
-    async def main():
-        feed = Feed(window=5, page=page)
-        slow = asyncio.create_task(seqs(Reader(feed), 80))
-        for envelope in log:
-            feed.append(envelope)
-            feed.wake()
-            if envelope.seq % 3 == 0:
-                await asyncio.sleep(0)
-        assert await slow == list(range(1, 81))
-
-    asyncio.run(main())
-
-
-def test_those_who_wait_are_woken_in_the_order_in_which_they_began_to_wait():
-    async def main():
-        feed, order = Feed(), []
-
-        async def wait(name):
-            await feed.wait()
-            order.append(name)
-
-        async with asyncio.TaskGroup() as group:
-            for name in "cab":
-                group.create_task(wait(name))
+    feed = Feed(window=5, page=page)
+    slow = asyncio.create_task(seqs(Reader(feed), 80))
+    for envelope in log:
+        feed.append(envelope)
+        feed.wake()
+        if envelope.seq % 3 == 0:
             await asyncio.sleep(0)
-            feed.wake()
-        assert order == ["c", "a", "b"]
-
-    asyncio.run(main())
+    assert await slow == list(range(1, 81))
 
 
-def test_waiters_that_give_up_leave_nothing_behind():
-    async def main():
-        feed = Feed()
-        reader = Reader(feed)
-        for _ in range(50):
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(anext(reader), 0)
-            task = asyncio.create_task(anext(reader))
-            await asyncio.sleep(0)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-        assert not feed._waiting
+async def test_those_who_wait_are_woken_in_the_order_in_which_they_began_to_wait():
+    feed, order = Feed(), []
 
-    asyncio.run(main())
+    async def wait(name):
+        await feed.wait()
+        order.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        for name in "cab":
+            group.create_task(wait(name))
+        await asyncio.sleep(0)
+        feed.wake()
+    assert order == ["c", "a", "b"]
 
 
-def test_a_closed_feed_ends_where_nothing_fetches_what_is_behind():
+async def test_waiters_that_give_up_leave_nothing_behind():
+    feed = Feed()
+    reader = Reader(feed)
+    for _ in range(50):
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(reader), 0)
+        task = asyncio.create_task(anext(reader))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert not feed._waiting
+
+
+async def test_a_closed_feed_ends_where_nothing_fetches_what_is_behind():
     async def page(first):
         raise BusClosed("gone")
 
-    async def main():
-        feed = Feed(window=2, page=page)
-        for envelope in some(20):
-            feed.append(envelope)
-        feed.close()
-        behind, near = Reader(feed), Reader(feed, 18)
-        assert [e.seq async for e in behind] == []
-        assert behind.cursor == 0
-        assert [e.seq async for e in near] == [19, 20]
-
-    asyncio.run(main())
+    feed = Feed(window=2, page=page)
+    for envelope in some(20):
+        feed.append(envelope)
+    feed.close()
+    behind, near = Reader(feed), Reader(feed, 18)
+    assert [e.seq async for e in behind] == []
+    assert behind.cursor == 0
+    assert [e.seq async for e in near] == [19, 20]
 
 
-def test_a_reader_may_wait_beyond_the_end():
-    async def main():
-        feed = Feed()
-        task = asyncio.create_task(seqs(Reader(feed, 3), 2))
-        for envelope in some(5):
-            feed.append(envelope)
-            feed.wake()
-            await asyncio.sleep(0)
-        assert await task == [4, 5]
-
-    asyncio.run(main())
+async def test_a_reader_may_wait_beyond_the_end():
+    feed = Feed()
+    task = asyncio.create_task(seqs(Reader(feed, 3), 2))
+    for envelope in some(5):
+        feed.append(envelope)
+        feed.wake()
+        await asyncio.sleep(0)
+    assert await task == [4, 5]

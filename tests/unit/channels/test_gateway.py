@@ -43,71 +43,56 @@ def stream(data_dir, cursor=0, log_id="log"):
     return LogStream(lambda: address.find(data_dir), log_id, backoff=QUICK)(cursor)
 
 
-def test_a_guest_reads_the_log_from_its_cursor_and_what_comes(tmp_path):
-    async def main():
-        async with hosting(tmp_path) as log:
-            for n in range(20):
-                log.say(f"größer {n}")
-            reading = asyncio.create_task(collect(stream(tmp_path, 5), 16))
-            await asyncio.sleep(0)
-            log.say("late")
-            assert await reading == [envelope.line for envelope in log.envelopes[5:]]
-
-    asyncio.run(main())
+async def test_a_guest_reads_the_log_from_its_cursor_and_what_comes(tmp_path):
+    async with hosting(tmp_path) as log:
+        for n in range(20):
+            log.say(f"größer {n}")
+        reading = asyncio.create_task(collect(stream(tmp_path, 5), 16))
+        await asyncio.sleep(0)
+        log.say("late")
+        assert await reading == [envelope.line for envelope in log.envelopes[5:]]
 
 
-def test_the_stream_goes_on_where_it_was_when_the_society_restarts(tmp_path):
-    async def main():
-        log = SmallLog()
-        news = stream(tmp_path)
-        for n in range(5):
-            async with hosting(tmp_path, log):
-                log.say(str(n))
-                assert await anext(news) == [log.envelopes[-1].line]
-        await news.aclose()
-
-    asyncio.run(main())
+async def test_the_stream_goes_on_where_it_was_when_the_society_restarts(tmp_path):
+    log = SmallLog()
+    news = stream(tmp_path)
+    for n in range(5):
+        async with hosting(tmp_path, log):
+            log.say(str(n))
+            assert await anext(news) == [log.envelopes[-1].line]
+    await news.aclose()
 
 
 @pytest.mark.parametrize(("log_id", "cursor"), [("other", 0), ("log", 3)])
-def test_a_replaced_or_shortened_log_is_noticed(tmp_path, log_id, cursor):
-    async def main():
-        async with hosting(tmp_path) as log:
-            log.say("x")
-            with pytest.raises(LogReplaced):
-                await anext(stream(tmp_path, cursor, log_id))
-
-    asyncio.run(main())
+async def test_a_replaced_or_shortened_log_is_noticed(tmp_path, log_id, cursor):
+    async with hosting(tmp_path) as log:
+        log.say("x")
+        with pytest.raises(LogReplaced):
+            await anext(stream(tmp_path, cursor, log_id))
 
 
-def test_a_society_that_falls_silent_counts_as_gone(tmp_path):
-    async def main():
-        async with hosting(tmp_path, heartbeat_s=3600.0):
-            link = await Link.open(address.find(tmp_path))
-            link.welcome = link.welcome.__class__("log", 0, 0.005)
-            with pytest.raises(HungUp, match="fell silent"):
-                await link.receive()
-            link.close()
-        async with hosting(tmp_path, heartbeat_s=0.1):
-            link = await Link.open(address.find(tmp_path))
-            for _ in range(2):
-                assert decode((await link.receive())[0])["op"] == "beat"
-            link.close()
-
-    asyncio.run(main())
+async def test_a_society_that_falls_silent_counts_as_gone(tmp_path):
+    async with hosting(tmp_path, heartbeat_s=3600.0):
+        link = await Link.open(address.find(tmp_path))
+        link.welcome = link.welcome.__class__("log", 0, 0.005)
+        with pytest.raises(HungUp, match="fell silent"):
+            await link.receive()
+        link.close()
+    async with hosting(tmp_path, heartbeat_s=0.1):
+        link = await Link.open(address.find(tmp_path))
+        for _ in range(2):
+            assert decode((await link.receive())[0])["op"] == "beat"
+        link.close()
 
 
-def test_a_slow_guest_holds_up_neither_the_society_nor_other_guests(tmp_path):
-    async def main():
-        async with hosting(tmp_path, SmallLog(batch=100)) as log:
-            slow = await Link.open(address.find(tmp_path))
-            await slow.send(encode("subscribe", cursor=0))
-            for _ in range(3_000):
-                log.say("x" * 2_000)
-            assert len(await collect(stream(tmp_path), 3_000)) == 3_000
-            slow.close()
-
-    asyncio.run(main())
+async def test_a_slow_guest_holds_up_neither_the_society_nor_other_guests(tmp_path):
+    async with hosting(tmp_path, SmallLog(batch=100)) as log:
+        slow = await Link.open(address.find(tmp_path))
+        await slow.send(encode("subscribe", cursor=0))
+        for _ in range(3_000):
+            log.say("x" * 2_000)
+        assert len(await collect(stream(tmp_path), 3_000)) == 3_000
+        slow.close()
 
 
 def test_a_guest_that_says_goodbye_and_then_reads_what_is_left_gets_it_without_a_fuss(tmp_path):
@@ -163,17 +148,14 @@ def test_requests_are_answered_and_drafts_get_their_receipts(tmp_path):
     assert reported == [{"event": "post_refused", "seq": 3}]
 
 
-def test_a_note_on_a_receipt_reaches_the_guest(tmp_path):
+async def test_a_note_on_a_receipt_reaches_the_guest(tmp_path):
     async def publish(_draft, key):
         return accepted(Receipt(4, key, note="esc_1 was answered before"))
 
-    async def main():
-        async with hosting(tmp_path, publish=publish), asking(tmp_path) as requests:
-            await requests.connected()
-            receipt = await requests.publish(draft_json("hi"), "fake/1")
-            assert (receipt["seq"], receipt["note"]) == (4, "esc_1 was answered before")
-
-    asyncio.run(main())
+    async with hosting(tmp_path, publish=publish), asking(tmp_path) as requests:
+        await requests.connected()
+        receipt = await requests.publish(draft_json("hi"), "fake/1")
+        assert (receipt["seq"], receipt["note"]) == (4, "esc_1 was answered before")
 
 
 def draft_json(text):
@@ -181,49 +163,43 @@ def draft_json(text):
     return {"channel": "#admin", "author": "admin", "actor": actor, "body": {"type": "NOTE", "text": text}}
 
 
-def test_a_refusal_says_why_and_anything_else_means_try_again(tmp_path):
+async def test_a_refusal_says_why_and_anything_else_means_try_again(tmp_path):
     problems = [Refused(Forbidden("R-E5", "viewers may not")), Forbidden("K1", "no"), OSError("disk full")]
 
     async def publish(_draft, _key):
         raise problems.pop(0)
 
-    async def main():
-        async with hosting(tmp_path, publish=publish), asking(tmp_path) as requests:
-            await requests.connected()
-            refused = await requests.publish({}, "a")
-            assert (refused["status"], refused["why"], refused["rule"]) == (
-                "refused",
-                "viewers may not",
-                "R-E5",
-            )
-            assert (await requests.publish({}, "a"))["status"] == "refused"
-            unavailable = await requests.publish({}, "a")
-            assert (unavailable["status"], unavailable["why"]) == ("unavailable", "OSError: disk full")
-            assert (await requests.publish({}, ""))["status"] == "refused"
-            assert await requests.ask("weather", {}) == "nobody answers questions here"
-
-    asyncio.run(main())
+    async with hosting(tmp_path, publish=publish), asking(tmp_path) as requests:
+        await requests.connected()
+        refused = await requests.publish({}, "a")
+        assert (refused["status"], refused["why"], refused["rule"]) == (
+            "refused",
+            "viewers may not",
+            "R-E5",
+        )
+        assert (await requests.publish({}, "a"))["status"] == "refused"
+        unavailable = await requests.publish({}, "a")
+        assert (unavailable["status"], unavailable["why"]) == ("unavailable", "OSError: disk full")
+        assert (await requests.publish({}, ""))["status"] == "refused"
+        assert await requests.ask("weather", {}) == "nobody answers questions here"
 
 
-def test_a_request_without_a_society_fails_at_once_and_one_under_way_when_it_goes(tmp_path):
+async def test_a_request_without_a_society_fails_at_once_and_one_under_way_when_it_goes(tmp_path):
     async def publish(_draft, _key):
         await asyncio.Event().wait()
 
-    async def main():
-        async with asking(tmp_path) as requests:
-            with pytest.raises(SocietyAway):
-                await requests.publish({}, "a")
-            async with hosting(tmp_path, publish=publish):
-                await requests.connected()
-                hanging = asyncio.create_task(requests.publish({}, "a"))
-                await asyncio.sleep(0.01)
-            with pytest.raises(SocietyAway):
-                await hanging
-            async with hosting(tmp_path):
-                await requests.connected()
-                assert await requests.head() == 0
-
-    asyncio.run(main())
+    async with asking(tmp_path) as requests:
+        with pytest.raises(SocietyAway):
+            await requests.publish({}, "a")
+        async with hosting(tmp_path, publish=publish):
+            await requests.connected()
+            hanging = asyncio.create_task(requests.publish({}, "a"))
+            await asyncio.sleep(0.01)
+        with pytest.raises(SocietyAway):
+            await hanging
+        async with hosting(tmp_path):
+            await requests.connected()
+            assert await requests.head() == 0
 
 
 @pytest.mark.parametrize(
@@ -241,40 +217,31 @@ def test_a_request_without_a_society_fails_at_once_and_one_under_way_when_it_goe
         ),
     ],
 )
-def test_a_guest_that_breaks_the_protocol_is_told_and_sent_away(tmp_path, said, answer):
-    async def main():
-        async with hosting(tmp_path):
-            reader, writer = await asyncio.open_unix_connection(str(address.find(tmp_path)))
-            writer.write(said)
-            *_, last = (await reader.read()).splitlines()
-            assert json.loads(last)["op"] == "error"
-            assert answer in json.loads(last)["why"]
-            writer.close()
-            await writer.wait_closed()
-
-    asyncio.run(main())
+async def test_a_guest_that_breaks_the_protocol_is_told_and_sent_away(tmp_path, said, answer):
+    async with hosting(tmp_path):
+        reader, writer = await asyncio.open_unix_connection(str(address.find(tmp_path)))
+        writer.write(said)
+        *_, last = (await reader.read()).splitlines()
+        assert json.loads(last)["op"] == "error"
+        assert answer in json.loads(last)["why"]
+        writer.close()
+        await writer.wait_closed()
 
 
-def test_an_unknown_op_of_a_newer_guest_is_answered(tmp_path):
-    async def main():
-        async with hosting(tmp_path):
-            link = await Link.open(address.find(tmp_path))
-            await link.send(encode("dance", n=1))
-            frames = [decode(line) for line in await link.receive()]
-            assert frames[0]["text"] == "unknown op 'dance'"
-            link.close()
-
-    asyncio.run(main())
+async def test_an_unknown_op_of_a_newer_guest_is_answered(tmp_path):
+    async with hosting(tmp_path):
+        link = await Link.open(address.find(tmp_path))
+        await link.send(encode("dance", n=1))
+        frames = [decode(line) for line in await link.receive()]
+        assert frames[0]["text"] == "unknown op 'dance'"
+        link.close()
 
 
-def test_a_guest_from_another_version_of_us_is_not_let_in(tmp_path, monkeypatch):
-    async def main():
-        async with hosting(tmp_path):
-            monkeypatch.setattr("moot.channels.gateway.link.VERSION", 99)
-            with pytest.raises(GatewayError, match="version 1, not 99"):
-                await Link.open(address.find(tmp_path))
-
-    asyncio.run(main())
+async def test_a_guest_from_another_version_of_us_is_not_let_in(tmp_path, monkeypatch):
+    async with hosting(tmp_path):
+        monkeypatch.setattr("moot.channels.gateway.link.VERSION", 99)
+        with pytest.raises(GatewayError, match="version 1, not 99"):
+            await Link.open(address.find(tmp_path))
 
 
 async def misread(reader, writer, *frames):
@@ -299,39 +266,33 @@ async def misread(reader, writer, *frames):
         b"[" * 100_000 + b"\n",
     ],
 )
-def test_a_welcome_that_says_too_little_is_tried_again_until_a_society_answers(tmp_path, welcome):
-    async def main():
-        knocks = []
+async def test_a_welcome_that_says_too_little_is_tried_again_until_a_society_answers(tmp_path, welcome):
+    knocks = []
 
-        async def answer(reader, writer):
-            knocks.append(1)
-            await misread(reader, writer, welcome)
+    async def answer(reader, writer):
+        knocks.append(1)
+        await misread(reader, writer, welcome)
 
-        async with asking(tmp_path) as requests:
-            server = await asyncio.start_unix_server(answer, tmp_path / "gateway.sock")
-            await until(lambda: len(knocks) > 2)
-            assert not requests.is_connected
-            server.close()
-            async with hosting(tmp_path):
-                await requests.connected()
-                assert await requests.head() == 0
-
-    asyncio.run(main())
+    async with asking(tmp_path) as requests:
+        server = await asyncio.start_unix_server(answer, tmp_path / "gateway.sock")
+        await until(lambda: len(knocks) > 2)
+        assert not requests.is_connected
+        server.close()
+        async with hosting(tmp_path):
+            await requests.connected()
+            assert await requests.head() == 0
 
 
 @pytest.mark.parametrize("spoil", [Path.mkdir, lambda note: note.write_bytes(b"\xff")])
-def test_a_note_that_cannot_be_read_is_looked_at_again(tmp_path, spoil):
+async def test_a_note_that_cannot_be_read_is_looked_at_again(tmp_path, spoil):
     note = tmp_path / "gateway.addr"
     spoil(note)
 
-    async def main():
-        async with asking(tmp_path) as requests:
-            await asyncio.sleep(0.02)
-            note.rmdir() if note.is_dir() else note.unlink()
-            async with hosting(tmp_path):
-                await until(lambda: requests.is_connected)
-
-    asyncio.run(main())
+    async with asking(tmp_path) as requests:
+        await asyncio.sleep(0.02)
+        note.rmdir() if note.is_dir() else note.unlink()
+        async with hosting(tmp_path):
+            await until(lambda: requests.is_connected)
 
 
 def test_what_no_society_says_ends_a_connection_and_the_next_one_serves(tmp_path):
@@ -355,15 +316,12 @@ def test_what_no_society_says_ends_a_connection_and_the_next_one_serves(tmp_path
     assert "the connection to the society failed" in {line["event"] for line in said}
 
 
-def test_a_report_says_whether_it_was_sent(tmp_path):
-    async def main():
-        async with asking(tmp_path) as requests:
-            assert not await requests.report("trouble", why="nobody is there")
-            async with hosting(tmp_path):
-                await requests.connected()
-                assert await requests.report("trouble", why="somebody is")
-
-    asyncio.run(main())
+async def test_a_report_says_whether_it_was_sent(tmp_path):
+    async with asking(tmp_path) as requests:
+        assert not await requests.report("trouble", why="nobody is there")
+        async with hosting(tmp_path):
+            await requests.connected()
+            assert await requests.report("trouble", why="somebody is")
 
 
 def test_frames_carry_lines_unchanged():
@@ -373,15 +331,12 @@ def test_frames_carry_lines_unchanged():
     assert envelope_line(encode("beat", head=1)) is None
 
 
-def test_the_socket_is_private_and_gone_afterwards(tmp_path):
-    async def main():
-        async with hosting(tmp_path):
-            path = address.find(tmp_path)
-            assert path == tmp_path / "gateway.sock"
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert list(tmp_path.iterdir()) == []
-
-    asyncio.run(main())
+async def test_the_socket_is_private_and_gone_afterwards(tmp_path):
+    async with hosting(tmp_path):
+        path = address.find(tmp_path)
+        assert path == tmp_path / "gateway.sock"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("turns", range(12))
@@ -403,53 +358,44 @@ def test_a_guest_that_comes_while_the_society_ends_is_let_go(tmp_path, turns):
     gc.collect()
 
 
-def test_a_deep_data_directory_gets_a_short_private_socket(tmp_path):
+async def test_a_deep_data_directory_gets_a_short_private_socket(tmp_path):
     deep = tmp_path / ("d" * 60) / ("e" * 60)
     deep.mkdir(parents=True)
 
-    async def main():
-        async with hosting(deep) as log:
-            path = address.find(deep)
-            assert len(os.fsencode(path)) <= address.MOST_PATH
-            assert Path((deep / "gateway.addr").read_text().strip()) == path
-            assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-            log.say("x")
-            assert len(await collect(stream(deep), 1)) == 1
-        assert not path.parent.exists()
-        assert list(deep.iterdir()) == []
-
-    asyncio.run(main())
+    async with hosting(deep) as log:
+        path = address.find(deep)
+        assert len(os.fsencode(path)) <= address.MOST_PATH
+        assert Path((deep / "gateway.addr").read_text().strip()) == path
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        log.say("x")
+        assert len(await collect(stream(deep), 1)) == 1
+    assert not path.parent.exists()
+    assert list(deep.iterdir()) == []
 
 
-def test_what_a_crashed_host_left_is_replaced(tmp_path):
+async def test_what_a_crashed_host_left_is_replaced(tmp_path):
     left = socket.socket(socket.AF_UNIX)
     left.bind(str(tmp_path / "gateway.sock"))
     left.close()
 
-    async def main():
-        async with hosting(tmp_path) as log:
-            log.say("x")
-            assert len(await collect(stream(tmp_path), 1)) == 1
-
-    asyncio.run(main())
+    async with hosting(tmp_path) as log:
+        log.say("x")
+        assert len(await collect(stream(tmp_path), 1)) == 1
 
 
 @pytest.mark.parametrize("name", ["d", "d" * 120])
-def test_a_host_that_was_fenced_out_leaves_its_successors_socket_alone(tmp_path, name):
+async def test_a_host_that_was_fenced_out_leaves_its_successors_socket_alone(tmp_path, name):
     """Whoever deletes the lock file lets a second society in (K3); the first ends, the second goes on."""
     data = tmp_path / name
     data.mkdir()
 
-    async def main():
-        async with AsyncExitStack() as first:
-            await first.enter_async_context(hosting(data))
-            async with hosting(data) as log:
-                await first.aclose()
-                log.say("x")
-                assert len(await collect(stream(data), 1)) == 1
-        assert not address.find(data).exists()
-
-    asyncio.run(main())
+    async with AsyncExitStack() as first:
+        await first.enter_async_context(hosting(data))
+        async with hosting(data) as log:
+            await first.aclose()
+            log.say("x")
+            assert len(await collect(stream(data), 1)) == 1
+    assert not address.find(data).exists()
 
 
 def test_a_forged_note_makes_nobody_delete_foreign_directories(tmp_path):

@@ -95,7 +95,7 @@ def wrong(why="the token is wrong; run: moot fake setup"):
 
 
 @pytest.mark.parametrize("where", ["build", "start", "watch"])
-def test_a_surface_that_is_set_up_wrongly_is_told_once_and_works_when_it_is_put_right(tmp_path, where):
+async def test_a_surface_that_is_set_up_wrongly_is_told_once_and_works_when_it_is_put_right(tmp_path, where):
     faults = Faults(*[wrong() for _ in range(5)])
     ill, well = [], []
 
@@ -104,36 +104,30 @@ def test_a_surface_that_is_set_up_wrongly_is_told_once_and_works_when_it_is_put_
             faults()
         return Shown(ill, **({} if where == "build" else {f"on_{where}": faults}))
 
-    async def main():
-        async with running(tmp_path, {"ill": build, "well": lambda: Shown(well)}) as (log, reports):
-            log.say("hello")
-            await until(lambda: ill and well)
-            await until(lambda: faults.calls > 5 and reports)
-            log.say("still here")
-            await until(lambda: [item.seq for item in ill] == [item.seq for item in well] == [1, 2])
-            assert reports == [
-                {
-                    "event": "surface_trouble",
-                    "surface": "ill",
-                    "channel": "",
-                    "why": "the token is wrong; run: moot fake setup",
-                }
-            ]
-
-    asyncio.run(main())
+    async with running(tmp_path, {"ill": build, "well": lambda: Shown(well)}) as (log, reports):
+        log.say("hello")
+        await until(lambda: ill and well)
+        await until(lambda: faults.calls > 5 and reports)
+        log.say("still here")
+        await until(lambda: [item.seq for item in ill] == [item.seq for item in well] == [1, 2])
+        assert reports == [
+            {
+                "event": "surface_trouble",
+                "surface": "ill",
+                "channel": "",
+                "why": "the token is wrong; run: moot fake setup",
+            }
+        ]
 
 
-def test_each_distinct_trouble_is_told_and_their_number_is_bounded(tmp_path):
+async def test_each_distinct_trouble_is_told_and_their_number_is_bounded(tmp_path):
     starts = Faults(wrong("a"), SurfaceDown("b"), wrong("a"), *[wrong(f"c{n}") for n in range(2 * MOST_TOLD)])
 
-    async def main():
-        async with running(tmp_path, {"ill": lambda: Shown([], on_start=starts)}) as (_, reports):
-            await until(lambda: not starts.faults, within_s=50)
-            await until(lambda: len(reports) >= MOST_TOLD)
-            assert [report["why"] for report in reports[:3]] == ["a", "b", "c0"]
-            assert len(reports) == MOST_TOLD
-
-    asyncio.run(main())
+    async with running(tmp_path, {"ill": lambda: Shown([], on_start=starts)}) as (_, reports):
+        await until(lambda: not starts.faults, within_s=50)
+        await until(lambda: len(reports) >= MOST_TOLD)
+        assert [report["why"] for report in reports[:3]] == ["a", "b", "c0"]
+        assert len(reports) == MOST_TOLD
 
 
 def test_what_must_be_put_right_is_looked_at_again_only_after_its_pause(tmp_path):
@@ -171,29 +165,26 @@ def test_expected_troubles_are_one_line_in_the_log_and_only_bugs_have_a_tracebac
     assert len(told) == 4
 
 
-def test_a_channel_that_fails_alone_is_told_once_with_its_name_while_others_go_on(tmp_path):
+async def test_a_channel_that_fails_alone_is_told_once_with_its_name_while_others_go_on(tmp_path):
     shown = []
 
     def post(item):
         if item.channel == "#admin":
             raise SurfaceDown("#admin is gone; run: moot fake setup", everywhere=False)
 
-    async def main():
-        surfaces = {"chat": lambda: Shown(shown, on_post=post)}
-        async with running(tmp_path, surfaces) as (log, reports):
-            for n in range(10):
-                log.say(str(n), ("#a-arena", "#admin")[n % 2])
-            await until(lambda: len(shown) == 5 and reports)
-            assert reports == [
-                {
-                    "event": "surface_trouble",
-                    "surface": "chat",
-                    "channel": "#admin",
-                    "why": "#admin is gone; run: moot fake setup",
-                }
-            ]
-
-    asyncio.run(main())
+    surfaces = {"chat": lambda: Shown(shown, on_post=post)}
+    async with running(tmp_path, surfaces) as (log, reports):
+        for n in range(10):
+            log.say(str(n), ("#a-arena", "#admin")[n % 2])
+        await until(lambda: len(shown) == 5 and reports)
+        assert reports == [
+            {
+                "event": "surface_trouble",
+                "surface": "chat",
+                "channel": "#admin",
+                "why": "#admin is gone; run: moot fake setup",
+            }
+        ]
 
 
 def test_posts_link_to_the_page_that_the_gateway_knows(tmp_path):
@@ -209,17 +200,14 @@ def test_posts_link_to_the_page_that_the_gateway_knows(tmp_path):
     assert shown[0].link == "https://moot.example/m/1"
 
 
-def test_what_a_surface_raises_in_groups_is_told_by_its_reason(tmp_path):
+async def test_what_a_surface_raises_in_groups_is_told_by_its_reason(tmp_path):
     def fail():
         raise ExceptionGroup("unhandled", [ExceptionGroup("in a task", [wrong("the token has ended")])])
 
-    async def main():
-        shown = []
-        async with running(tmp_path, {"ill": lambda: Shown(shown, on_watch=fail)}) as (_, reports):
-            await until(lambda: reports)
-            assert {report["why"] for report in reports} == {"the token has ended"}
-
-    asyncio.run(main())
+    shown = []
+    async with running(tmp_path, {"ill": lambda: Shown(shown, on_watch=fail)}) as (_, reports):
+        await until(lambda: reports)
+        assert {report["why"] for report in reports} == {"the token has ended"}
 
 
 def test_a_refused_post_is_told_also_when_the_society_was_away_at_that_moment(tmp_path):
@@ -269,7 +257,7 @@ def test_a_refused_post_is_told_also_when_the_society_was_away_at_that_moment(tm
     asyncio.run(main())
 
 
-def test_what_could_not_be_sent_when_its_turn_came_is_sent_later(tmp_path, monkeypatch):
+async def test_what_could_not_be_sent_when_its_turn_came_is_sent_later(tmp_path, monkeypatch):
     sent, turns = Requests.report, []
 
     async def lost_at_first(self, event, **facts):
@@ -278,17 +266,14 @@ def test_what_could_not_be_sent_when_its_turn_came_is_sent_later(tmp_path, monke
 
     monkeypatch.setattr(Requests, "report", lost_at_first)
 
-    async def main():
-        surface = {"ill": lambda: Shown([], on_start=Faults(wrong()))}
-        async with running(tmp_path, surface) as (_, reports):
-            await until(lambda: reports)
-            assert [report["why"] for report in reports] == ["the token is wrong; run: moot fake setup"]
-            assert turns == ["surface_trouble"] * 4
-
-    asyncio.run(main())
+    surface = {"ill": lambda: Shown([], on_start=Faults(wrong()))}
+    async with running(tmp_path, surface) as (_, reports):
+        await until(lambda: reports)
+        assert [report["why"] for report in reports] == ["the token is wrong; run: moot fake setup"]
+        assert turns == ["surface_trouble"] * 4
 
 
-def test_a_log_that_lost_its_end_is_told_also_when_the_society_is_slow_to_listen(tmp_path, monkeypatch):
+async def test_a_log_that_lost_its_end_is_told_also_when_the_society_is_slow_to_listen(tmp_path, monkeypatch):
     turns, sent = [], Requests.report
 
     async def lost_at_first(self, event, **facts):
@@ -297,17 +282,14 @@ def test_a_log_that_lost_its_end_is_told_also_when_the_society_is_slow_to_listen
 
     monkeypatch.setattr(Requests, "report", lost_at_first)
 
-    async def main():
-        store = OutboxStore(tmp_path, "shown", "log")
-        await store.open()
-        await store.close()
-        with closing(sqlite3.connect(tmp_path / "outbox-shown.sqlite")) as db, db:
-            db.execute("UPDATE logs SET cursor = 9")
-        async with running(tmp_path, {"shown": lambda: Shown([])}) as (_, reports):
-            await until(lambda: reports)
-            assert [(one["event"], one["seen"], one["head"]) for one in reports] == [("log_shrank", 9, 0)]
-
-    asyncio.run(main())
+    store = OutboxStore(tmp_path, "shown", "log")
+    await store.open()
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "outbox-shown.sqlite")) as db, db:
+        db.execute("UPDATE logs SET cursor = 9")
+    async with running(tmp_path, {"shown": lambda: Shown([])}) as (_, reports):
+        await until(lambda: reports)
+        assert [(one["event"], one["seen"], one["head"]) for one in reports] == [("log_shrank", 9, 0)]
 
 
 def waiting(store):

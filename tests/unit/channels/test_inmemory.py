@@ -23,19 +23,16 @@ def test_entries_stream_out_in_order_after_the_fold():
     assert seen == [("fold", 1), ("out", 1), ("fold", 2), ("out", 2)]
 
 
-def test_a_stream_out_that_fails_stops_the_bus():
+async def test_a_stream_out_that_fails_stops_the_bus():
     def out(entry):
         raise OSError("disk full")
 
     bus = InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=out)
 
-    async def main():
-        with pytest.raises(OSError, match="disk full"):
-            await bus.publish(said("a"))
-        with pytest.raises(BusClosed):
-            await bus.publish(said("b"))
-
-    asyncio.run(main())
+    with pytest.raises(OSError, match="disk full"):
+        await bus.publish(said("a"))
+    with pytest.raises(BusClosed):
+        await bus.publish(said("b"))
 
 
 def test_publishing_suspends_at_every_sixty_fourth_call_only():

@@ -109,14 +109,11 @@ def test_a_loop_that_is_closed_before_the_work_ends_the_thread() -> None:
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_closing_waits_for_the_thread_and_may_be_repeated(times: int) -> None:
+async def test_closing_waits_for_the_thread_and_may_be_repeated(times: int) -> None:
     async def answer() -> str:
         return "done"
 
-    async def main() -> None:
-        asking = Asking(answer)
-        for _ in range(times):
-            await asking.close()
-        assert not asking._thread.is_alive()
-
-    asyncio.run(main())
+    asking = Asking(answer)
+    for _ in range(times):
+        await asking.close()
+    assert not asking._thread.is_alive()

@@ -226,7 +226,7 @@ def say_anything(log, chance, channels):
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_whatever_the_moment_of_a_power_cut_everything_is_posted_once_and_in_order(tmp_path, seed):
+async def test_whatever_the_moment_of_a_power_cut_everything_is_posted_once_and_in_order(tmp_path, seed):
     chance = random.Random(seed)
     wild = {
         "seed": seed,
@@ -236,61 +236,55 @@ def test_whatever_the_moment_of_a_power_cut_everything_is_posted_once_and_in_ord
         "retry_after_s": 0.0005,
     }
 
-    async def main():
-        channels = CHANNELS[: chance.choice((1, 3))]
-        log = SmallLog(batch=chance.choice((3, 40, 300)))
-        for _ in range(chance.randint(0, 250)):
-            say_anything(log, chance, channels)
-        world = World(
-            tmp_path,
-            log,
-            pace=(UNPACED, FOLDING)[seed % 2],
-            bad=chance.sample(range(1, 350), chance.choice((5, 50))),
-            plan=wild if seed % 4 > 1 else None,
-            chance=chance,
-        )
-        cuts = 0
-        while cuts < 4:
-            async with world.living(chance.choice((3, 40, 400, 900, 1_800))) as store:
-                for _ in range(chance.randint(0, 100)):
-                    say_anything(log, chance, channels)
-                await world.over(store)
-            if chance.random() < 0.3:
-                world.kill()
-            else:
-                world.cut_the_power(oldest=chance.random() < 0.7)
-                cuts += 1
-        async with world.living() as store:
-            assert not await world.over(store)
-        world.check()
-
-    asyncio.run(main())
+    channels = CHANNELS[: chance.choice((1, 3))]
+    log = SmallLog(batch=chance.choice((3, 40, 300)))
+    for _ in range(chance.randint(0, 250)):
+        say_anything(log, chance, channels)
+    world = World(
+        tmp_path,
+        log,
+        pace=(UNPACED, FOLDING)[seed % 2],
+        bad=chance.sample(range(1, 350), chance.choice((5, 50))),
+        plan=wild if seed % 4 > 1 else None,
+        chance=chance,
+    )
+    cuts = 0
+    while cuts < 4:
+        async with world.living(chance.choice((3, 40, 400, 900, 1_800))) as store:
+            for _ in range(chance.randint(0, 100)):
+                say_anything(log, chance, channels)
+            await world.over(store)
+        if chance.random() < 0.3:
+            world.kill()
+        else:
+            world.cut_the_power(oldest=chance.random() < 0.7)
+            cuts += 1
+    async with world.living() as store:
+        assert not await world.over(store)
+    world.check()
 
 
 @pytest.mark.parametrize("is_urgent", [False, True])
-def test_after_a_power_cut_only_what_was_about_to_be_posted_is_looked_up_and_the_backlog_is_folded(
+async def test_after_a_power_cut_only_what_was_about_to_be_posted_is_looked_up_and_the_backlog_is_folded(
     tmp_path, is_urgent
 ):
-    async def main():
-        log = SmallLog(batch=500)
-        for n in range(300):
-            log.say("x", case_id=f"hyp_{n % 3}")
-        for _ in range(50):
-            log.append(Stop(scope="A", why="fire"), channel="#a-arena")
-        world = World(tmp_path, log, pace=BACKLOG if is_urgent else UNPACED)
-        async with world.living() as store:
-            while store.cursor < log.head or len(world.shown) < 20:
-                await asyncio.sleep(0)
-        world.pace = BACKLOG
-        world.cut_the_power()
-        async with world.living() as store:
-            assert not await world.over(store)
-        world.check()
-        assert len(world.looked_up) <= 1
-        folded = [seqs for seqs in world.shown.values() if len(seqs) > 1]
-        assert sum(map(len, folded)) > 200
-
-    asyncio.run(main())
+    log = SmallLog(batch=500)
+    for n in range(300):
+        log.say("x", case_id=f"hyp_{n % 3}")
+    for _ in range(50):
+        log.append(Stop(scope="A", why="fire"), channel="#a-arena")
+    world = World(tmp_path, log, pace=BACKLOG if is_urgent else UNPACED)
+    async with world.living() as store:
+        while store.cursor < log.head or len(world.shown) < 20:
+            await asyncio.sleep(0)
+    world.pace = BACKLOG
+    world.cut_the_power()
+    async with world.living() as store:
+        assert not await world.over(store)
+    world.check()
+    assert len(world.looked_up) <= 1
+    folded = [seqs for seqs in world.shown.values() if len(seqs) > 1]
+    assert sum(map(len, folded)) > 200
 
 
 # ------------------------------------------------------------ what is on the disk, message by message

@@ -211,18 +211,15 @@ def test_a_door_refuses_what_the_bus_would_take(path):
     assert receipts(path)["g1"]["why"] == "guests are people"
 
 
-def test_an_idle_pump_holds_no_virtual_time_and_closes_twice(path):
-    async def main():
-        held = []
-        async with await opened(path) as bus:
-            pump = InboxPump(path, bus, decode_body, poll_s=0.005, hold=lambda: Holding(held))
-            await asyncio.sleep(0.05)
-            assert held == []
-            await pump.close()
-            await pump.close()
-            assert held == ["held", "let go"] * 2
-
-    asyncio.run(main())
+async def test_an_idle_pump_holds_no_virtual_time_and_closes_twice(path):
+    held = []
+    async with await opened(path) as bus:
+        pump = InboxPump(path, bus, decode_body, poll_s=0.005, hold=lambda: Holding(held))
+        await asyncio.sleep(0.05)
+        assert held == []
+        await pump.close()
+        await pump.close()
+        assert held == ["held", "let go"] * 2
 
 
 class Holding:

@@ -284,7 +284,7 @@ def test_no_thread_is_left_after_a_close_a_failed_opening_or_a_cancelled_one(pat
     Lease.acquire(path.parent).release()
 
 
-def test_a_cancelled_opening_keeps_its_lease_until_its_thread_is_done(path, monkeypatch):
+async def test_a_cancelled_opening_keeps_its_lease_until_its_thread_is_done(path, monkeypatch):
     is_open, may_end = threading.Event(), threading.Event()
 
     def slow(*args, **options):
@@ -292,20 +292,17 @@ def test_a_cancelled_opening_keeps_its_lease_until_its_thread_is_done(path, monk
         may_end.wait(10)
         return open_log(*args, **options)
 
-    async def main():
-        monkeypatch.setattr(sqlite, "open_log", slow)
-        task = asyncio.create_task(opening(path))
-        await asyncio.to_thread(is_open.wait, 10)
-        task.cancel()
-        await asyncio.sleep(0.01)
-        with pytest.raises(LeaseHeld):
-            Lease.acquire(path.parent)
-        may_end.set()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        Lease.acquire(path.parent).release()
-
-    asyncio.run(main())
+    monkeypatch.setattr(sqlite, "open_log", slow)
+    task = asyncio.create_task(opening(path))
+    await asyncio.to_thread(is_open.wait, 10)
+    task.cancel()
+    await asyncio.sleep(0.01)
+    with pytest.raises(LeaseHeld):
+        Lease.acquire(path.parent)
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    Lease.acquire(path.parent).release()
 
 
 def test_a_bus_that_nobody_closes_ends_with_its_loop(path):

@@ -98,20 +98,17 @@ def test_a_batch_of_chatter_still_moves_the_resume_point(tmp_path: Path) -> None
     asyncio.run(scene())
 
 
-def test_a_prompt_store_writes_whatever_brings_a_record(tmp_path: Path) -> None:
+async def test_a_prompt_store_writes_whatever_brings_a_record(tmp_path: Path) -> None:
     """People look into the file of a living society: what it remembers is there, not a batch later."""
 
-    async def main() -> None:
-        async with await SqliteStore.open(tmp_path / "m", is_prompt=True) as store:
-            for env in a_week().envelopes:
-                is_new = bool(store.apply(env, True))
-                await quiet(store)
-                if is_new:
-                    assert store.stored_seq == env.seq
-            ((known,),) = rows(tmp_path / "m", "SELECT count(*) FROM record")
-            assert known
-
-    asyncio.run(main())
+    async with await SqliteStore.open(tmp_path / "m", is_prompt=True) as store:
+        for env in a_week().envelopes:
+            is_new = bool(store.apply(env, True))
+            await quiet(store)
+            if is_new:
+                assert store.stored_seq == env.seq
+        ((known,),) = rows(tmp_path / "m", "SELECT count(*) FROM record")
+        assert known
 
 
 def test_apply_works_without_a_loop_and_the_next_flush_writes(tmp_path: Path) -> None:

@@ -60,41 +60,35 @@ async def reached(directory: Path, on_change: Callable[[], None]) -> AsyncIterat
             await asyncio.gather(task, return_exceptions=True)
 
 
-def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with reached(tmp_path, lambda: None) as reaching:
-            # Also one that was not there yet when the page opened.
-            await reaching.hold("page 1", frozenset({"esc_1"}))
-            for _ in range(3):
-                async with hosted(tmp_path) as society:
-                    await until(lambda: society.shown == {"esc_1"})
+async def test_k8_a_society_that_was_started_anew_is_told_what_pages_show(tmp_path: Path) -> None:
+    async with reached(tmp_path, lambda: None) as reaching:
+        # Also one that was not there yet when the page opened.
+        await reaching.hold("page 1", frozenset({"esc_1"}))
+        for _ in range(3):
             async with hosted(tmp_path) as society:
                 await until(lambda: society.shown == {"esc_1"})
-                await reaching.hold("page 2", frozenset({"esc_1", "esc_2"}))
-                await reaching.hold("page 1", frozenset())
-                assert society.shown == {"esc_1", "esc_2"}
-                await reaching.hold("page 2", frozenset())
-                assert society.shown == set()
+        async with hosted(tmp_path) as society:
+            await until(lambda: society.shown == {"esc_1"})
+            await reaching.hold("page 2", frozenset({"esc_1", "esc_2"}))
+            await reaching.hold("page 1", frozenset())
+            assert society.shown == {"esc_1", "esc_2"}
+            await reaching.hold("page 2", frozenset())
+            assert society.shown == set()
 
-    asyncio.run(main())
 
-
-def test_k8_what_a_page_left_while_a_new_society_was_told_is_not_told_as_shown(tmp_path: Path) -> None:
-    async def main() -> None:
-        async with reached(tmp_path, lambda: None) as reaching:
-            await reaching.hold("page 1", frozenset({"esc_1"}))
-            await reaching.hold("page 2", frozenset({"esc_2"}))
-            async with hosted(tmp_path) as society:
-                society.may_answer.clear()
-                await until(lambda: society.shown == {"esc_1"})
-                leaving = asyncio.create_task(reaching.hold("page 2", frozenset()))
-                await asyncio.sleep(0.05)
-                society.may_answer.set()
-                await leaving
-                await until(lambda: society.asked_of_trouble)
-                assert society.shown == {"esc_1"}
-
-    asyncio.run(main())
+async def test_k8_what_a_page_left_while_a_new_society_was_told_is_not_told_as_shown(tmp_path: Path) -> None:
+    async with reached(tmp_path, lambda: None) as reaching:
+        await reaching.hold("page 1", frozenset({"esc_1"}))
+        await reaching.hold("page 2", frozenset({"esc_2"}))
+        async with hosted(tmp_path) as society:
+            society.may_answer.clear()
+            await until(lambda: society.shown == {"esc_1"})
+            leaving = asyncio.create_task(reaching.hold("page 2", frozenset()))
+            await asyncio.sleep(0.05)
+            society.may_answer.set()
+            await leaving
+            await until(lambda: society.asked_of_trouble)
+            assert society.shown == {"esc_1"}
 
 
 def test_trouble_is_told_and_ends_with_the_society_that_had_it(tmp_path: Path) -> None:

@@ -1,0 +1,19 @@
+"""What every test may use: a test that is a coroutine runs in an event loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a coroutine to its end and close its loop; those that are marked for anyio are run by it."""
+    test = pyfuncitem.obj
+    if not inspect.iscoroutinefunction(test) or pyfuncitem.get_closest_marker("anyio"):
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    asyncio.run(test(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
