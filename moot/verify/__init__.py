@@ -12,14 +12,9 @@
 * `principles`: what records and principles say of themselves.
 * `evidence`: backtests computed again, `fills`: what the paper broker did, `marks`: what prices were, all by the
   `prices` that the log names. `hearsay`: opinions, which nobody computes again, counted by whose they are.
-* `second_opinion`, `second_debate`, `second_escalation`: the most important rules of debates and escalations,
-  judged again from the raw messages, without the docket.
-* `second_desk`: the same for the desk, once VIOLATIONs are known (`second_told`): money (`second_money`) and the
-  figures made of it (`second_figures`), trades and halts (`second_trades`), where strategies stand
-  (`second_strategies`) and what decides it (`second_decisions`), days and alerts (`second_sessions`).
-* `ended`: cases judged again when they end. `runs`: the audit record of every run of the Arena that ended, held to
-  the protocol's 13 points; `second_arena`: how it ended, judged again from the texts of its reviews.
-* `panels`: every review panel that ended; `second_panel`: lints, scores and decision, made again from the raw outputs.
+* `second_opinion`, `second_debate`: the rules of debates, written a second time from the spec.
+* `audit`: what is reckoned a second way beside the fold: `desk` with `money` and `figures`, `runs` of the Arena by the
+  conformance checker, decisions of `panels`.
 
 The docket judges every message by the same tables that the society ran on; what it calls a violation must
 have its VIOLATION beside it, what it asks of the officers must stand in the log, and an officer's message

@@ -26,7 +26,6 @@ Invariant = Literal[
     "settled",
     "debate",
     "terminal",
-    "desk",
     "money",
     "arena",
     "panel",

@@ -1,4 +1,4 @@
-"""A second opinion on debates and the desk, from the raw messages, beside the docket's.
+"""A second opinion on debates and on the desk's money, from the raw messages, beside the docket's.
 
 What looks like a breach is a suspicion until the slack is over, or many messages came: a VIOLATION beside it
 takes it back, and takes the message out of what its case amounts to (K10). What stays is a finding.
@@ -10,13 +10,14 @@ from collections import deque
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ends_outage
 from moot.protocols.kernel.seats import REFEREE
+from moot.verify.audit.desk import DESK_TYPES, Desk
 from moot.verify.lifecycle import MESSAGES
 from moot.verify.report import Findings, Invariant
 from moot.verify.second_debate import Breach, Debate, Event
-from moot.verify.second_desk import DESK_TYPES, Desk
 
 NOTHING: Final = timedelta(0)
 CYCLES_KEPT: Final = 10_000
@@ -47,7 +48,7 @@ class Running:
 
 
 class SecondOpinion:
-    """Follows debates and the desk by their raw messages."""
+    """Follows debates and the desk's money by their raw messages."""
 
     def __init__(self, findings: Findings) -> None:
         """Start with no case."""
@@ -63,11 +64,12 @@ class SecondOpinion:
         self._down_at: datetime | None = None
         self._last_at: datetime | None = None
 
-    def take(self, env: Envelope, *, is_void: bool, slack: timedelta) -> None:
+    def take(self, env: Envelope, context: RuleContext, *, is_void: bool, slack: timedelta) -> None:
         """Take in a message.
 
         Args:
             env: The message.
+            context: What the docket holds after it.
             is_void: Whether it is an officer's that came too late to matter.
             slack: How long a VIOLATION may take.
         """
@@ -77,12 +79,12 @@ class SecondOpinion:
             before = self._up(env) - slack
             self._mature(before, env.seq - MESSAGES)
             self._close(before)
-            self._desk.mature(before, slack, env.seq - MESSAGES)
+            self._desk.mature(before, env.seq - MESSAGES)
         handler = _HANDLERS.get(kind)
         if handler is not None:
             handler(self, env, env.body, is_void)
         if kind in DESK_TYPES and not is_void:
-            self._desk.hear(env, self._up(env), self._findings.line)
+            self._desk.hear(env, self._up(env), self._findings.line, context)
         self._last_at = env.sent_at
 
     def end(self, slack: timedelta) -> None:
@@ -90,7 +92,7 @@ class SecondOpinion:
         if self._last_at is not None:
             up = self._last_at - self._outage
             self._mature(up - slack)
-            self._desk.end(self._last_at, up, slack)
+            self._desk.mature(up - slack)
 
     def _mature(self, before: datetime, until: int = 0) -> None:
         """Make findings of the suspicions from before an instant of up time, and of those up to a seq."""

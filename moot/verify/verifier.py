@@ -207,7 +207,7 @@ class Verifier:
         self._deadlines.after(env, fx, docket)
         if kind in LESSONS:
             self._principles.after(env, fx)
-        self._second.take(env, is_void=fx.superseded, slack=lifecycle.slack)
+        self._second.take(env, docket.context, is_void=fx.superseded, slack=lifecycle.slack)
         if is_recomputed:
             self._recompute.after(env, fx)
         self._tally.take(env, fx)

@@ -1,7 +1,8 @@
 """The desk's money by the executions alone: cash, positions and P&L in exact dollars (K11, R-B7).
 
-Written apart from the book of `moot.protocols.trading` on purpose: a mistake there must not bless itself. Dollars are
-decimals; what messages report is compared with it to the cent, fractions to half of their last digit.
+Written apart from the book of `moot.protocols.trading` on purpose: a mistake there must not bless itself. Which
+strategies are traded, since when and within which limit, it takes from the docket. Dollars are decimals; what messages
+report is compared with it to the cent, fractions to half of their last digit.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final, NamedTuple
 
-from moot.verify.second_strategies import Strategies
-from moot.verify.second_told import Told, exact, remember
+from moot.verify.audit.told import Standings, Told, exact, remember
 
 ZERO: Final = Decimal(0)
 CENT: Final = Decimal("0.01")
@@ -44,12 +44,10 @@ def part(amount: Decimal, whole: Decimal) -> Decimal:
 
 
 class Session(NamedTuple):
-    """One session of a strategy: when it was closed, its P&L and trades, what of it came before a promotion."""
+    """One session of a strategy: its P&L and trades."""
 
-    at: datetime
     pnl: Decimal
     trades: int
-    paper: Decimal = ZERO
 
 
 class Share(NamedTuple):
@@ -71,20 +69,13 @@ class Day(NamedTuple):
 
 
 class Placed:
-    """An order: whose, signed shares, shares filled so far, where it stands, of which trade, whether it flattens."""
+    """An order: whose, signed shares, shares filled so far."""
 
-    __slots__ = ("filled", "is_flattening", "owner", "quantity", "seq", "symbol", "trade_id")
+    __slots__ = ("filled", "owner", "quantity", "symbol")
 
-    def __init__(self, owner: str, symbol: str, quantity: int, told: Told, *, is_flattening: bool) -> None:
+    def __init__(self, owner: str, symbol: str, quantity: int) -> None:
         """Start unfilled."""
         self.owner, self.symbol, self.quantity, self.filled = owner, symbol, quantity, 0
-        self.seq, self.trade_id, self.is_flattening = told.seq, told.case_id, is_flattening
-
-    @property
-    def rest(self) -> int:
-        """Return the signed shares that may still come."""
-        left = max(abs(self.quantity) - self.filled, 0)
-        return left if self.quantity > 0 else -left
 
 
 class Holding:
@@ -124,17 +115,16 @@ class Purse:
         base: Its P&L then.
         peak: Its highest P&L since, less `base`.
         closed: Its P&L at the last close.
-        paper: What it had made of the present session when it was promoted in it.
         trades: Trades of the day.
         sessions: Its last sessions.
         held: Holdings by symbol.
     """
 
-    __slots__ = ("base", "cash", "closed", "held", "opened", "paper", "peak", "sessions", "since", "trades")
+    __slots__ = ("base", "cash", "closed", "held", "opened", "peak", "sessions", "since", "trades")
 
     def __init__(self) -> None:
         """Start with nothing."""
-        self.cash = self.opened = self.base = self.peak = self.closed = self.paper = ZERO
+        self.cash = self.opened = self.base = self.peak = self.closed = ZERO
         self.since: datetime | None = None
         self.trades = 0
         self.sessions: deque[Session] = deque(maxlen=KEPT)
@@ -155,11 +145,10 @@ class Money:
         marks: Last price by symbol.
         opening: Equity at the close before TRADING_DAY, or at that when none came before it.
         trades: Orders with a fill since then; `wins` and `losses`: fills that realised one.
-        flying: Orders that nothing final has answered, by `client_order_id`.
         fills: Seqs of fills since the figures last agreed.
     """
 
-    def __init__(self, strategies: Strategies) -> None:
+    def __init__(self, strategies: Standings) -> None:
         """Start without money."""
         self.strategies = strategies
         self.capital: Decimal | None = None
@@ -167,7 +156,6 @@ class Money:
         self.marks: dict[str, Decimal] = {}
         self.date = ""
         self.trades = self.wins = self.losses = 0
-        self.flying: set[str] = set()
         self.fills: deque[int] = deque(maxlen=8)
         self.days: deque[Day] = deque(maxlen=KEPT)
         self._takes_place = False
@@ -191,42 +179,18 @@ class Money:
         if told.case_id not in self._owners:
             remember(self._owners, told.case_id, told.body.strategy_id)
 
-    def order(self, told: Told, *, is_flattening: bool = False) -> None:
+    def order(self, told: Told) -> None:
         """Take in an order that is placed."""
         body = told.body
         owner = self._owners.get(told.case_id, NOBODY)
         if body.client_order_id not in self._orders:
             signed = body.quantity if body.side == "BUY" else -body.quantity
-            placed = Placed(owner, body.symbol, signed, told, is_flattening=is_flattening)
-            remember(self._orders, body.client_order_id, placed)
-        self.flying.add(body.client_order_id)
+            remember(self._orders, body.client_order_id, Placed(owner, body.symbol, signed))
         self._purse(owner)
-
-    def is_booked(self, execution_id: str) -> bool:
-        """Say whether an execution is booked already."""
-        return execution_id in self._booked
-
-    def placed(self, client_order_id: str) -> Placed | None:
-        """Return an order."""
-        return self._orders.get(client_order_id)
-
-    def under_way(self) -> list[Placed]:
-        """Return the orders that nothing final has answered."""
-        return [placed for key in self.flying if (placed := self._orders.get(key)) is not None]
-
-    def span(self, owner: str, symbol: str) -> tuple[int, int]:
-        """Return the least and the most signed shares that orders under way may make of a position."""
-        least = most = self.quantity(owner, symbol)
-        for placed in self.under_way():
-            if (placed.owner, placed.symbol) == (owner, symbol):
-                least, most = least + min(placed.rest, 0), most + max(placed.rest, 0)
-        return least, most
 
     def execute(self, told: Told) -> None:
         """Book a fact (K11)."""
         body = told.body
-        if body.status != "partial" and not told.is_struck:
-            self.flying.discard(body.client_order_id)
         if not body.qty_filled or body.execution_id in self._booked:
             return
         remember(self._booked, body.execution_id, told.seq)
@@ -269,20 +233,14 @@ class Money:
             purse = self._purse(owner)
             pnl = purse.pnl(self.marks)
             if owner in self.strategies.traded or pnl != purse.closed or purse.trades:
-                made = pnl - purse.closed
-                purse.sessions.append(Session(told.env.sent_at, made, purse.trades, purse.paper))
-            purse.closed, purse.paper = pnl, ZERO
+                purse.sessions.append(Session(pnl - purse.closed, purse.trades))
+            purse.closed = pnl
         self._closing = self._day()
 
-    def begin(self, owner: str) -> None:
-        """Take in a deployment: statistics begin at the P&L that stands then."""
-        self._purse(owner)
-
-    def promote(self, owner: str) -> None:
-        """Take in a promotion: what the session made until then was made on paper (R-F5)."""
-        purse = self._purses.get(owner)
-        if purse is not None:
-            purse.paper = purse.pnl(self.marks) - purse.closed
+    def begin(self) -> None:
+        """Take in deployments: statistics begin at the P&L that stands then."""
+        for owner in self.strategies.traded:
+            self._purse(owner)
 
     def open_day(self, told: Told) -> None:
         """Begin a day where the last close left it (R-F6)."""
@@ -292,7 +250,6 @@ class Money:
         self.date, self._takes_place = told.body.date, told.env.sent_at < told.body.closes_at
         self.opening = self.equity(self.marks) if before is None else before.opening + before.pnl
         self.trades = self.wins = self.losses = 0
-        self.flying.clear()
         still = set()
         for owner in self._stirred:
             purse = self._purses[owner]
@@ -312,7 +269,7 @@ class Money:
         if since is not None and since != purse.since:
             purse.since = since
             purse.base = purse.closed = purse.pnl(self.marks)
-            purse.peak = purse.paper = ZERO
+            purse.peak = ZERO
             purse.sessions.clear()
         return purse
 
@@ -324,12 +281,6 @@ class Money:
             **self.marks,
             **{name: found for name, price in prices.items() if (found := price_of(price)) > 0},
         }
-
-    def quantity(self, owner: str, symbol: str) -> int:
-        """Return the signed shares that a strategy holds."""
-        purse = self._purses.get(owner)
-        holding = purse.held.get(symbol) if purse is not None else None
-        return holding.quantity if holding is not None else 0
 
     def holdings(self) -> list[tuple[str, str, int]]:
         """Return (strategy, symbol, signed shares) of everything that is held."""
@@ -346,9 +297,7 @@ class Money:
 
     def allocation(self, owner: str) -> Decimal:
         """Return what a strategy's curve starts from."""
-        known = self.strategies.get(owner)
-        symbols = max(known.symbols, 1) if known is not None else 1
-        return self.strategies.limit(owner) * symbols * self.opening
+        return self.strategies.share(owner) * self.opening
 
     def drawdowns(self, marks: Mapping[str, Decimal]) -> dict[str, Decimal]:
         """Return how far each curve stands under its peak."""
@@ -397,14 +346,12 @@ class Money:
         purse = self._purses.get(owner)
         return purse.pnl(self.marks) - purse.base if purse is not None else ZERO
 
-    def sessions(self, owner: str, since: datetime | None = None) -> list[Session]:
-        """Return the kept sessions of a strategy since its deployment, or since an instant."""
+    def sessions(self, owner: str) -> list[Session]:
+        """Return the kept sessions of a strategy since its deployment."""
         purse, known = self._purses.get(owner), self.strategies.get(owner)
         if purse is None or (known is not None and known.deployed_at not in (None, purse.since)):
             return []
-        if since is None:
-            return list(purse.sessions)
-        return [s._replace(pnl=s.pnl - s.paper) for s in purse.sessions if s.at > since]
+        return list(purse.sessions)
 
     def deepest(self, owner: str) -> Decimal:
         """Return the deepest fall of a strategy's last sessions, positive."""
