@@ -89,7 +89,7 @@ async def serve(directory: Path, settings: Settings, folder: Path, console: Cons
     keeping: list[asyncio.Task[None]] = []
     if console is not None:
         # Loading the page's libraries takes a second, which nobody pays who wants no page.
-        from moot.console.keeping import keep
+        from moot.console.serving.keeping import keep
 
         page = keep(console, directory, settings, lambda: address.find(directory), tell=print_address)
         keeping.append(asyncio.create_task(page, name="console"))

@@ -14,9 +14,9 @@ from moot.channels.log.file import LOG_NAME
 from moot.channels.log.lease import write_privately
 from moot.config.settings import ConfigError, Settings, load_settings
 from moot.console.errors import ConsoleError
-from moot.console.keeping import print_addresses
 from moot.console.options import HOST, PORT, ConsoleOptions
-from moot.console.server import serve
+from moot.console.serving.keeping import print_addresses
+from moot.console.serving.server import serve
 from moot.console.watching import KNOCKING
 from moot.log_setup import set_up_logging
 

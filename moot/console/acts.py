@@ -15,7 +15,7 @@ from moot.channels.guests.drafts import draft_to_json
 from moot.channels.inbound import Authority
 from moot.channels.outbox.store import OutboxStore
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId
-from moot.console.model import PLATFORM, Person
+from moot.console.model.interface import PLATFORM, Person
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.docket import Docket

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from moot.console.model import Batch
+from moot.console.model.interface import Batch
 from moot.protocols.kernel.envelope import Envelope
 
 RING: Final = 2_048

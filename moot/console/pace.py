@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from moot.console.model import SocietyTime
+from moot.console.model.interface import SocietyTime
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ClockSet, SocietyStarted
 

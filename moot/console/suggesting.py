@@ -19,7 +19,7 @@ from moot.bots.minds.mind import View
 from moot.channels.showing.wording import seat_name
 from moot.console.errors import NotReady, NotThere
 from moot.console.minds import Minds
-from moot.console.model import MOST_WINDOW, ReadModel
+from moot.console.model.interface import MOST_WINDOW, ReadModel
 from moot.host import may_see
 from moot.memory.errors import MemoryStoreError
 from moot.memory.evidence import DirectoryEvidence, text_of

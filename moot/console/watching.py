@@ -28,18 +28,18 @@ from moot.channels.log.reader import LogRows, Row
 from moot.clock.wall import utc_ns
 from moot.config.settings import Settings
 from moot.console.acts import ActStore
-from moot.console.allowance import Allowances
-from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.errors import ConsoleError, NotReady, Unreadable
-from moot.console.folding import Folding
 from moot.console.hub import Hub
-from moot.console.index import Index, Reach
-from moot.console.indexing import Indexer
-from moot.console.model import OWNER, PLATFORM, Batch, Damage, Progress, SocietyTime
+from moot.console.model.interface import OWNER, PLATFORM, Batch, Damage, Progress, SocietyTime
 from moot.console.pace import SocietyClock
 from moot.console.reaching import Reaching
-from moot.console.readers import Readers
-from moot.console.windows import Wanted, opened, opened_line, stretch
+from moot.console.reading.courtesy import LONG_SLICES, Courtesy, Worker
+from moot.console.reading.folding import Folding
+from moot.console.reading.index import Index, Reach
+from moot.console.reading.indexing import Indexer
+from moot.console.reading.readers import Readers
+from moot.console.reading.windows import Wanted, opened, opened_line, stretch
+from moot.console.serving.allowance import Allowances
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import ADMIN, Seat

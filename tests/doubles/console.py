@@ -12,10 +12,10 @@ from typing import Any
 from moot.channels.gateway import address
 from moot.channels.gateway.client import Requests
 from moot.config.settings import Settings, load_settings
-from moot.console.access import NAME
-from moot.console.model_live import Live
+from moot.console.model.live import Live
 from moot.console.options import ConsoleOptions
-from moot.console.server import serve
+from moot.console.serving.access import NAME
+from moot.console.serving.server import serve
 from moot.console.watching import KNOCKING, Watching
 from moot.protocols.kernel.envelope import Envelope
 from tests.doubles.biglog import Chance

@@ -22,8 +22,8 @@ import structlog.testing
 
 from moot.config.settings import load_settings
 from moot.console.errors import CannotServe
-from moot.console.keeping import keep
 from moot.console.options import ConsoleOptions
+from moot.console.serving.keeping import keep
 from moot.protocols.kernel.envelope import Envelope
 from moot.stored import last_envelope, stored_envelopes
 from tests.doubles import bodies

@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from moot.console import front, guard
+from moot.console.serving import front, guard
 from tests.doubles.console import Served, served, written
 from tests.doubles.waiting import until
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from moot.config.settings import load_settings
-from moot.console.access import NAME
 from moot.console.errors import CannotServe
+from moot.console.serving.access import NAME
 from moot.stored import stored_envelopes
 from tests.doubles.console import served, written
 from tests.doubles.small_disk import fill, mounted

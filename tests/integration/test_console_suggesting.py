@@ -17,7 +17,7 @@ from moot.clock import RealClock, VirtualClock
 from moot.config.settings import Settings, load_settings
 from moot.console.errors import NotThere
 from moot.console.minds import Unwritable
-from moot.console.model import Person
+from moot.console.model.interface import Person
 from moot.console.suggesting import caught_up, stored, view_of
 from moot.host import may_see
 from moot.memory.evidence import DirectoryEvidence

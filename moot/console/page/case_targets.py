@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from moot.channels.showing.wording import words
 from moot.console.errors import NotThere
-from moot.console.model import CaseView, ReadModel
+from moot.console.model.interface import CaseView, ReadModel
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.research.targets import TARGETS, Target
 

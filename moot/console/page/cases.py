@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError
-from moot.console.model import CaseView, Person, ReadModel
+from moot.console.model.interface import CaseView, Person, ReadModel
 from moot.console.page.case_panels import panel_tables
 from moot.console.page.case_runs import conformance_tables, rounds_of
 from moot.console.page.case_targets import targets_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moot.console.model import ReadModel
+from moot.console.model.interface import ReadModel
 from moot.console.page.figures_a import system_a
 from moot.console.page.figures_b import system_b
 from moot.console.page.figures_parts import Page

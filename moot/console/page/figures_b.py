@@ -9,7 +9,7 @@ from typing import Final
 
 from moot.channels.showing.wording import clean, number, words
 from moot.console.errors import NotReady
-from moot.console.model import ReadModel, Standing
+from moot.console.model.interface import ReadModel, Standing
 from moot.console.page.figures_parts import (
     MOST_ROWS,
     Page,

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeGuard
 from urllib.parse import urlencode
 
 from moot.channels.showing.wording import clean, number, plain
-from moot.console.model import MOST_WINDOW, ReadModel
+from moot.console.model.interface import MOST_WINDOW, ReadModel
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from moot.channels.showing.wording import clean, seat_name, words
-from moot.console.model import ReadModel
+from moot.console.model.interface import ReadModel
 from moot.console.page.figures_parts import (
     LAST,
     MOST_ROWS,

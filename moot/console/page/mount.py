@@ -13,7 +13,7 @@ from typing import Final
 from fastapi import FastAPI
 from starlette.requests import Request
 
-from moot.console.model import Person, ReadModel
+from moot.console.model.interface import Person, ReadModel
 
 PATHS: Final = (
     "/",

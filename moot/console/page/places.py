@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from moot.channels.showing.wording import clean
 from moot.console.errors import NotThere
-from moot.console.model import ChannelView, Person, ReadModel
+from moot.console.model.interface import ChannelView, Person, ReadModel
 from moot.console.page import views
 from moot.console.page.cards import card_of
 from moot.console.page.cases import facts_of

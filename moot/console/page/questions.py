@@ -10,7 +10,7 @@ from typing import Any, Final
 from moot.channels.chat.commands import CommandError, parse
 from moot.channels.surface import ActReply
 from moot.console.errors import NotThere
-from moot.console.model import ChannelView, Person, ReadModel
+from moot.console.model.interface import ChannelView, Person, ReadModel
 from moot.console.page import views
 from moot.console.page.cards import whole
 from moot.console.page.cases import facts_of

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError, NotThere
-from moot.console.model import ObligationView, Person, ReadModel
+from moot.console.model.interface import ObligationView, Person, ReadModel
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook, rules
 

@@ -10,7 +10,7 @@ import structlog
 
 from moot.channels.showing.wording import clean
 from moot.console.errors import ConsoleError
-from moot.console.model import Person, ReadModel
+from moot.console.model.interface import Person, ReadModel
 from moot.console.page import views
 from moot.console.page.cards import card_of
 from moot.console.page.pictures import drawings

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any, Final
 
 from moot.channels.showing.wording import clean, words
-from moot.console.model import ReadModel
+from moot.console.model.interface import ReadModel
 from moot.console.page.figures_parts import figure
 from moot.memory.records import Record
 from moot.protocols.kernel.times import rfc3339

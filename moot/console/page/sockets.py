@@ -19,7 +19,7 @@ from nicegui import core
 from nicegui.client import Client
 from socketio.exceptions import ConnectionRefusedError  # type: ignore[import-untyped]
 
-from moot.console.model import Person
+from moot.console.model.interface import Person
 
 NAMESPACE: Final = "/"
 HEARD: Final = ("event", "javascript_response", "ack")

@@ -11,7 +11,7 @@ from moot.channels.showing.rendering import NAMELESS, Names
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.channels.surface import ActKind
 from moot.console.errors import NotThere
-from moot.console.model import (
+from moot.console.model.interface import (
     ChannelView,
     EscalationView,
     ObligationView,

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from moot.config.settings import load_settings
-from moot.console import access
-from moot.console.access import NAME, Access
 from moot.console.errors import CannotServe
-from moot.console.guard import Guard
-from moot.console.model import Person
+from moot.console.model.interface import Person
 from moot.console.options import ConsoleOptions
-from moot.console.server import bind, open_access
+from moot.console.serving import access
+from moot.console.serving.access import NAME, Access
+from moot.console.serving.guard import Guard
+from moot.console.serving.server import bind, open_access
 from moot.console.watching import Watching
 from moot.protocols.kernel.redact import redact
 from moot.protocols.kernel.seats import ADMIN, Seat

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from moot.console import courtesy as module
-from moot.console.courtesy import Attending, Courtesy, Worker
-from moot.console.folding import SLICE, fold_file
+from moot.console.reading import courtesy as module
+from moot.console.reading.courtesy import Attending, Courtesy, Worker
+from moot.console.reading.folding import SLICE, fold_file
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.rulebook import rules
 from tests.doubles.console import written

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from moot.console import front as at_front
-from moot.console.allowance import Allowances, Bucket, Rate
-from moot.console.front import MOST_HEAD, Front, Line, Room, room_for
-from moot.console.model import Person
+from moot.console.model.interface import Person
+from moot.console.serving import front as at_front
+from moot.console.serving.allowance import Allowances, Bucket, Rate
+from moot.console.serving.front import MOST_HEAD, Front, Line, Room, room_for
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.kernel.seats import VIEWER as VIEWER_SEAT
 

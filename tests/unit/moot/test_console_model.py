@@ -19,12 +19,12 @@ from moot.channels.log.reader import Row
 from moot.config.settings import load_settings
 from moot.console.acts import owed_to
 from moot.console.errors import NotReady, NotThere, Unreadable
-from moot.console.folding import STATE_DIR
 from moot.console.hub import Hub
-from moot.console.index import NAME, Index, Reach
-from moot.console.model import Batch, Person, ReadModel, Window
+from moot.console.model.interface import Batch, Person, ReadModel, Window
 from moot.console.pace import SocietyClock
-from moot.console.windows import LOOK, Wanted, decoded, query_of, stretch
+from moot.console.reading.folding import STATE_DIR
+from moot.console.reading.index import NAME, Index, Reach
+from moot.console.reading.windows import LOOK, Wanted, decoded, query_of, stretch
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
@@ -111,8 +111,8 @@ def _fits(env: Envelope, wanted: Wanted) -> bool:
 def test_a_window_looks_through_a_bounded_number_of_lines_and_says_where_to_go_on(
     directory: Path, past: list[Envelope], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.console.windows.LOOK", 100)
-    monkeypatch.setattr("moot.console.windows.MOST_LOOKED", 200)
+    monkeypatch.setattr("moot.console.reading.windows.LOOK", 100)
+    monkeypatch.setattr("moot.console.reading.windows.MOST_LOOKED", 200)
     index = Index(directory)
     index.open("log", len(past))
     wanted, high = Wanted(channel="#admin"), len(past)
@@ -445,7 +445,7 @@ async def test_a_past_moment_that_cannot_be_folded_says_why(
         raise RuntimeError("no thread can be started")
 
     async with watched(directory) as model:
-        monkeypatch.setattr("moot.console.model_past.fold_file", broken)
+        monkeypatch.setattr("moot.console.model.past.fold_file", broken)
         stirred = model.watching.hub.stirred = []  # type: ignore[attr-defined]
         stir = model.watching.hub.stir
         monkeypatch.setattr(model.watching.hub, "stir", lambda: (stirred.append(1), stir()))
@@ -711,7 +711,7 @@ async def test_a_full_disk_leaves_windows_as_they_are_and_is_told(
 async def test_a_locked_side_file_is_waited_for(
     tmp_path: Path, past: list[Envelope], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("moot.console.index.BUSY_S", 0.05)
+    monkeypatch.setattr("moot.console.reading.index.BUSY_S", 0.05)
     write_log(tmp_path, past[:500])
     async with watched(tmp_path):
         pass

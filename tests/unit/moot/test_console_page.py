@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import moot.console.page
 from moot.channels.log.lines import open_line
-from moot.console.model import (
+from moot.console.model.interface import (
     CaseView,
     ChannelView,
     EscalationView,

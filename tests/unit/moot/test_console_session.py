@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from moot.console.model import Batch, Person
+from moot.console.model.interface import Batch, Person
 from moot.console.page import session as sessions
 from moot.console.page import views
 from moot.console.page.session import Session

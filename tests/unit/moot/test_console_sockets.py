@@ -8,7 +8,7 @@ import pytest
 import structlog
 from socketio.exceptions import ConnectionRefusedError
 
-from moot.console.model import Person
+from moot.console.model.interface import Person
 from moot.console.page import sockets
 from moot.protocols.kernel.seats import ADMIN, VIEWER
 

@@ -20,7 +20,7 @@ from typing import Any
 from moot.channels.showing.rendering import NAMELESS, Names
 from moot.channels.surface import ActKind, ActReply
 from moot.console.errors import NotReady
-from moot.console.model_views import (
+from moot.console.model.views import (
     MOST_WINDOW,
     WINDOW,
     Batch,

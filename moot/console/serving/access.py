@@ -22,7 +22,7 @@ import structlog
 
 from moot.channels.inbound import Authority
 from moot.console.errors import CannotServe
-from moot.console.model import OWNER, PLATFORM, VIEWER, Person
+from moot.console.model.interface import OWNER, PLATFORM, VIEWER, Person
 from moot.protocols.kernel.redact import OWN_TOKEN
 
 NAME: Final = "console-token"

@@ -10,16 +10,16 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from moot.channels.log.reader import LogRows
-from moot.console.index import Reach
-from moot.console.model import (
+from moot.console.model.interface import (
     EscalationView,
     Lateness,
     ObligationView,
     OptionView,
     PhaseStep,
 )
-from moot.console.stories import CASE, LATE, OWED, PHASE
-from moot.console.windows import Wanted, decoded, stretch
+from moot.console.reading.index import Reach
+from moot.console.reading.stories import CASE, LATE, OWED, PHASE
+from moot.console.reading.windows import Wanted, decoded, stretch
 from moot.protocols.escalation.case import KIND
 from moot.protocols.escalation.messages import (
     Escalation,

@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
-from moot.console.model import Person
+from moot.console.model.interface import Person
 
 HEAD_S: Final = 10.0
 """Wall time in which the head of a request is there, counted from its first byte, or from the connection's first.

@@ -16,10 +16,10 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from moot.channels.surface import ActKind, ActReply
 from moot.console.errors import ConsoleError, NotReady, NotThere
 from moot.console.hub import Hub
-from moot.console.metrics import CONTENT_TYPE, Metrics
-from moot.console.model import MOST_WINDOW, Person, ReadModel, SocietyTime, Window
-from moot.console.model_looking import MOST_SEQ, as_plain
-from moot.console.stream import events
+from moot.console.model.interface import MOST_WINDOW, Person, ReadModel, SocietyTime, Window
+from moot.console.model.looking import MOST_SEQ, as_plain
+from moot.console.serving.metrics import CONTENT_TYPE, Metrics
+from moot.console.serving.stream import events
 from moot.protocols.kernel.times import rfc3339
 from moot.version import MOOT_VERSION
 

@@ -20,17 +20,17 @@ from fastapi import FastAPI
 from moot.channels.gateway.client import Requests
 from moot.channels.gateway.link import FindAddress
 from moot.config.settings import Settings
-from moot.console.access import NAME, Access
-from moot.console.allowance import Allowances
-from moot.console.api import TITLE, add_api, person_of
-from moot.console.courtesy import Attending
 from moot.console.errors import CannotServe
-from moot.console.front import Front, ask_for_files
-from moot.console.guard import Guard
-from moot.console.metrics import Metrics
-from moot.console.model import OWNER, VIEWER
-from moot.console.model_live import Live
+from moot.console.model.interface import OWNER, VIEWER
+from moot.console.model.live import Live
 from moot.console.options import HOST, ConsoleOptions
+from moot.console.reading.courtesy import Attending
+from moot.console.serving.access import NAME, Access
+from moot.console.serving.allowance import Allowances
+from moot.console.serving.api import TITLE, add_api, person_of
+from moot.console.serving.front import Front, ask_for_files
+from moot.console.serving.guard import Guard
+from moot.console.serving.metrics import Metrics
 from moot.console.watching import Watching
 from moot.version import MOOT_VERSION
 

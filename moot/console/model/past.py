@@ -12,9 +12,9 @@ import structlog
 from moot.channels.log.reader import LogRows
 from moot.channels.surface import ActKind, ActReply
 from moot.console.errors import NotReady, NotThere
-from moot.console.folding import Stuck, fold_file
-from moot.console.model import Batch, Op, Person, Progress, ReadModel, SocietyTime
-from moot.console.model_looking import Looking
+from moot.console.model.interface import Batch, Op, Person, Progress, ReadModel, SocietyTime
+from moot.console.model.looking import Looking
+from moot.console.reading.folding import Stuck, fold_file
 from moot.console.watching import Watching
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.message import Message

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from moot.channels.log.file import LOG_NAME
 from moot.channels.log.reader import attach
 from moot.console.errors import Unreadable
-from moot.console.index import BUSY_S
+from moot.console.reading.index import BUSY_S
 
 T = TypeVar("T")
 

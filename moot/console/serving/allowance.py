@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from moot.console.model import Person
+from moot.console.model.interface import Person
 
 
 class Rate(NamedTuple):

@@ -11,19 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from moot.channels.log.reader import LogRows
-from moot.console.cases import (
-    Story,
-    closed_view,
-    escalations_of,
-    lateness_of,
-    obligation_view,
-    open_escalations,
-    path_of,
-    story_of,
-    with_dues,
-)
 from moot.console.errors import NotReady, NotThere, Unreadable
-from moot.console.model import (
+from moot.console.model.interface import (
     MOST_WINDOW,
     WINDOW,
     CaseView,
@@ -37,8 +26,19 @@ from moot.console.model import (
     Window,
 )
 from moot.console.phases import phases_of
+from moot.console.reading.cases import (
+    Story,
+    closed_view,
+    escalations_of,
+    lateness_of,
+    obligation_view,
+    open_escalations,
+    path_of,
+    story_of,
+    with_dues,
+)
+from moot.console.reading.windows import Found, Wanted, decoded, query_of, searched, stretch
 from moot.console.watching import Watching
-from moot.console.windows import Found, Wanted, decoded, query_of, searched, stretch
 from moot.desk import holdings, money, strategies
 from moot.memory.errors import MemoryStoreError, UnknownEvidence
 from moot.memory.evidence import DirectoryEvidence

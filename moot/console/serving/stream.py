@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from moot.console.errors import ConsoleError
-from moot.console.model import MOST_WINDOW, ReadModel
+from moot.console.model.interface import MOST_WINDOW, ReadModel
 from moot.protocols.kernel.envelope import Envelope
 
 BEAT_S = 15.0

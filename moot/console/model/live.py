@@ -13,9 +13,9 @@ from moot.channels.log.file import LOG_NAME
 from moot.channels.surface import ActKind, ActReply, InboundAct, PlatformMessageId
 from moot.console.acts import answer_draft, check_key, owed_to
 from moot.console.errors import NotReady, NotThere
-from moot.console.model import PLATFORM, Batch, Op, Person, Progress, ReadModel, SocietyTime
-from moot.console.model_looking import Looking
-from moot.console.model_past import Past
+from moot.console.model.interface import PLATFORM, Batch, Op, Person, Progress, ReadModel, SocietyTime
+from moot.console.model.looking import Looking
+from moot.console.model.past import Past
 from moot.console.watching import Watching
 from moot.control import Receipt, ask
 from moot.protocols.kernel.docket import Docket

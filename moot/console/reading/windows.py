@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 from moot.channels.errors import CorruptLog
 from moot.channels.log.lines import open_line
 from moot.channels.log.reader import LogRows, Row, Where, having
-from moot.console.index import Reach
-from moot.console.model import Damage
+from moot.console.model.interface import Damage
+from moot.console.reading.index import Reach
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Envelope, with_hash
 from moot.protocols.kernel.errors import Violation

@@ -21,10 +21,10 @@ import structlog
 
 from moot.channels.log.file import LOG_NAME
 from moot.channels.log.reader import LogRows, Row, connect_to_read
-from moot.console.courtesy import Courtesy, Worker
-from moot.console.index import BUSY_S
-from moot.console.model import Progress
-from moot.console.stories import Stories
+from moot.console.model.interface import Progress
+from moot.console.reading.courtesy import Courtesy, Worker
+from moot.console.reading.index import BUSY_S
+from moot.console.reading.stories import Stories
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope

@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from moot.console.errors import ConsoleError
-from moot.console.model import ReadModel
+from moot.console.model.interface import ReadModel
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.rulebook import rulebook
 

@@ -10,7 +10,7 @@ import json
 import threading
 from typing import Final
 
-from moot.console.index import Statement
+from moot.console.reading.index import Statement
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope

@@ -15,10 +15,10 @@ from moot.channels.backoff import Backoff
 from moot.channels.errors import CorruptLog
 from moot.channels.log.lines import open_line
 from moot.channels.showing.rendering import sentence
-from moot.console.courtesy import LONG_SLICES, Courtesy, Worker
-from moot.console.index import Index
-from moot.console.model import Progress
-from moot.console.stories import Stories
+from moot.console.model.interface import Progress
+from moot.console.reading.courtesy import LONG_SLICES, Courtesy, Worker
+from moot.console.reading.index import Index
+from moot.console.reading.stories import Stories
 
 ROWS: Final = 10_000
 """Messages whose columns are taken in at a time."""

@@ -15,7 +15,7 @@ from moot.channels.gateway.link import FindAddress
 from moot.config.settings import Settings
 from moot.console.errors import CannotServe
 from moot.console.options import ConsoleOptions
-from moot.console.server import Tell, print_line, serve
+from moot.console.serving.server import Tell, print_line, serve
 from moot.console.watching import KNOCKING
 
 

@@ -22,10 +22,10 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import structlog
 
-from moot.console.access import COOKIE_DAYS, Access
-from moot.console.allowance import Allowances
-from moot.console.front import STATE, Line
-from moot.console.model import Person
+from moot.console.model.interface import Person
+from moot.console.serving.access import COOKIE_DAYS, Access
+from moot.console.serving.allowance import Allowances
+from moot.console.serving.front import STATE, Line
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
