@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from moot.bots.minds.generic import filled
 from moot.bots.minds.simulated.turn import Turn
 from moot.bots.tools.strategies import StrategySpec
 from moot.protocols.kernel.message import Message
@@ -44,5 +45,4 @@ def filled_in(kind: type[M], turn: Turn, **said: Any) -> M:
         turn: The brief.
         **said: Fields of the mind's own choice; they win.
     """
-    fixed = {name: value for name, value in turn.view.brief.items() if name in kind.model_fields}
-    return kind(**{**fixed, **said})
+    return filled(kind, {**turn.view.brief, **said}, turn.rng("filling"), turn.now)

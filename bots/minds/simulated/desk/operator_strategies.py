@@ -29,7 +29,6 @@ from moot.protocols.trading.life import PAPER_DAYS
 from moot.protocols.trading.messages import (
     DeployDecision,
     DeployNotice,
-    DeployParameters,
     DeployProposal,
     DeskCheck,
     FeedbackResponse,
@@ -214,9 +213,7 @@ def decide_deployment(turn: Turn) -> Reply:
         "trader": _executable(trader),
     }
     text = turn.voice.say(PHRASES[f"rows.{brief['decision']}"], **facts)
-    return Reply(
-        filled_in(DeployDecision, turn, parameters=DeployParameters(**agreed), feedback=sentence(text))
-    )
+    return Reply(filled_in(DeployDecision, turn, feedback=sentence(text)))
 
 
 def _executable(review: Mapping[str, Any] | None) -> str:
