@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moot.bots.minds.simulated.panel import standards
 from moot.bots.minds.simulated.panel.clauses import AND, OR, Clause, firing, read, written
 from moot.bots.minds.simulated.panel.measures import MEASURES, PASSAGES, STANDS_NEGATED
 from moot.bots.minds.simulated.panel.paper import read_paper
-from moot.bots.minds.simulated.panel.standards import ROLES, TOPICS
+from moot.bots.minds.simulated.panel.standards import ROLES, TOPICS, Bound, condition
 from moot.protocols.panel.contract import ROLES as SEATS
 from moot.protocols.panel.triggers import tokens
 
@@ -110,3 +111,19 @@ def test_the_standards_name_only_what_there_is():
 def test_each_topic_can_block_and_can_warn():
     for topic in TOPICS.values():
         assert topic.block and topic.warn
+
+
+def test_a_standard_is_read_from_its_words() -> None:
+    assert condition("no samples") == standards.Test("samples")
+    assert condition("sections below 2") == standards.Test("sections", "below", Bound(2, 2))
+    assert condition("citations above 3..12 each 300") == standards.Test(
+        "citations", "above", Bound(3, 12, 300)
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no mercy", "samples over 3", "samples below few", "samples below 1..2 each"]
+)
+def test_a_standard_in_other_words_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no test of a measure"):
+        condition(text)

@@ -9,8 +9,8 @@ import pytest
 
 from moot.bots.minds.simulated.phrases import HERE, Phrases, PhrasesError, checked
 
-FILES = sorted(str(path.relative_to(HERE).with_suffix("")) for path in HERE.glob("*/*.toml"))
 OPENED = re.compile(r'^(\w+): Final = Phrases\("([\w/]+)"\)', re.MULTILINE)
+FILES = sorted({name for path in HERE.glob("*/*.py") for _, name in OPENED.findall(path.read_text())})
 
 
 def asked() -> dict[str, set[str]]:

@@ -27,6 +27,7 @@ from moot.protocols.trading.messages import (
     RiskDiscussion,
     RiskProjection,
     TradingDay,
+    TradingSummary,
 )
 from moot.protocols.trading.messages.risk import Action
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR
@@ -97,6 +98,14 @@ def close_figures(shown: Mapping[str, Any], closes: Mapping[str, float]) -> dict
         "pnl_pct": found["daily_pnl_pct"],
         "trades": shown["trades_today"],
     }
+
+
+def summarise(turn: Turn) -> Reply:
+    """Sum up the session so far."""
+    day = turn.transcript.last(TradingDay)
+    start = f"{day.opens_at:%H:%M} to " if day is not None else "until "
+    period = turn.view.brief.get("period") or f"{start}{turn.view.obligation.opened_at:%H:%M} UTC"
+    return Reply(filled_in(TradingSummary, turn, period=period))
 
 
 # ---------------------------------------------------------------- alerts
@@ -200,6 +209,7 @@ def _money(amount: float) -> str:
 ANSWERS: Final[Answers] = {
     (OPERATOR, PreMarketCheck): check_before_open,
     (OPERATOR, MarketClose): close_books,
+    (OPERATOR, TradingSummary): summarise,
     (OPERATOR, RiskDiscussion): discuss,
     (OPERATOR, RiskDecision): decide_risk,
     (OPERATOR, Halt): halt,

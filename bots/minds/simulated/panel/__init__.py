@@ -8,6 +8,6 @@ Who reviews:
     ``plan``        phase 1 commits, from contract, title, field and length alone, in the words of ``clauses``
     ``review``      phase 2 reads and holds to it
     ``paper``       every figure of ``measures``, by ``layout``, ``addressed``, ``citations``, ``figures``, ``prose``
-    ``standards``   from where on a measure triggers a reviewer, as data
+    ``standards``   from where on a measure triggers a reviewer; both read TOML files
     ``reviewer.toml``  the sentences, as data
 """

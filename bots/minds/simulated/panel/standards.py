@@ -1,9 +1,14 @@
-"""From where on a measure triggers a simulated reviewer, by topic and role: data, in the order of a plan."""
+"""From where on a measure triggers a simulated reviewer, by topic and role: from `standards.toml`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, cast
+
+from moot.bots.minds.simulated.panel.measures import MEASURES
 
 Relation = Literal["no", "below", "above"]
 Domain = Literal["reviewer", "strategy", "architecture"]
@@ -51,179 +56,6 @@ class Topic(NamedTuple):
     warn: Either
 
 
-def _no(measure: str) -> tuple[Test]:
-    return (Test(measure),)
-
-
-def _below(measure: str, low: int, high: int | None = None, each: int = 0) -> tuple[Test]:
-    return (Test(measure, "below", Bound(low, low if high is None else high, each)),)
-
-
-def _above(measure: str, low: int, high: int | None = None) -> tuple[Test]:
-    return (Test(measure, "above", Bound(low, low if high is None else high)),)
-
-
-TOPICS: Final[Mapping[str, Topic]] = {
-    "methodology": Topic(
-        "reviewer",
-        "method rigor rigour design analys statistic experiment validity reliab repeat reproduc",
-        "a methods section, how many were observed, what they were compared with, and how sure the figures are",
-        (_no("methods"), _no("samples")),
-        (
-            _below("uncertainty", 1, 2),
-            _no("comparison"),
-            _no("limitations"),
-            (Test("p_values", "above", Bound(0, 1)), Test("intervals")),
-            _above("bare_share", 40, 50),
-        ),
-    ),
-    "accuracy": Topic(
-        "reviewer",
-        "domain accura fact citation literature source knowledge correct truth novel original",
-        "earlier work that is cited, whether the list of references agrees with the text, and terms that are explained",
-        (_no("citations"),),
-        (
-            _below("citations", 3, 12, 300),
-            _above("unlisted", 0, 1),
-            _above("uncited", 1, 3),
-            _above("claims", 2, 3),
-        ),
-    ),
-    "coherence": Topic(
-        "reviewer",
-        "argument coheren logic conclusion consisten reason follow contradict evidence claim support",
-        "whether results and a conclusion are there, and whether the end says what was shown before it",
-        (
-            (Test("results"), Test("conclusion")),
-            _above("new_at_the_end", 75, 85),
-            _above("claims", 5, 6),
-        ),
-        (
-            _no("results"),
-            _no("conclusion"),
-            _above("new_at_the_end", 50, 60),
-            _above("unfounded", 0, 1),
-            _above("claims", 1, 2),
-            _above("hedges", 40, 50),
-        ),
-    ),
-    "relevance": Topic(
-        "reviewer",
-        "cross disciplin relevance neighbour impact scope significan practic broader ethic societ audience",
-        "what the result means to others, where it stops, and words that others know",
-        ((Test("implications"), Test("limits")),),
-        (_no("implications"), _no("limits"), _above("unexplained", 2, 4)),
-    ),
-    "writing": Topic(
-        "reviewer",
-        "writing structur clear clarity read style present languag format text organi",
-        "sections in order, sentences of a bearable length, and nothing said twice",
-        (
-            _below("sections", 2),
-            _above("sentence_length", 42, 48),
-            _below("words", 80, 120),
-        ),
-        (
-            _no("abstract"),
-            _above("sentence_length", 27, 30),
-            _below("reading_ease", 8, 14),
-            _above("duplicates", 0),
-            _above("long_sentences", 20, 25),
-        ),
-    ),
-    "evidence": Topic(
-        "strategy",
-        "evidence integrit trace figure split data known provenance",
-        "data that were held out, runs that are named, and prices that were known when they were used",
-        (_no("held_out"), _below("numbers", 3, 5)),
-        (_no("traced"), _no("no_hindsight")),
-    ),
-    "returns": Topic(
-        "strategy",
-        "return profit earn cost slippage fee trade sharpe performance",
-        "trades enough to tell, costs with figures, and what is earned after them",
-        (_no("costs"), _no("trades"), _below("trades", 30), _below("sharpe", 0)),
-        (
-            _no("sharpe"),
-            _below("trades", 80, 120),
-            _no("spread_of_gains"),
-            (Test("sharpe", "above", Bound(3, 4)),),
-        ),
-    ),
-    "containment": Topic(
-        "strategy",
-        "risk drawdown contain loss tail limit position exposure leverage",
-        "the drawdown, the worst stretch, limits of positions, and when it is switched off",
-        (_no("drawdown"), _above("drawdown", 35, 40), _no("switch_off")),
-        (_above("drawdown", 20, 25), _no("tail"), _no("position")),
-    ),
-    "agreement": Topic(
-        "strategy",
-        "paper agree backtest fill turnover expect live account",
-        "figures of the paper account beside those of the backtest, and why they differ",
-        (_no("paper_account"),),
-        (_no("fills"), _no("differences")),
-    ),
-    "fit": Topic(
-        "strategy",
-        "fit beside other portfolio correl divers capacity room",
-        "what the desk trades already, how much this goes along with it, and the room for its size",
-        (_no("others"),),
-        (_no("correlation"), _no("capacity")),
-    ),
-    "dossier": Topic(
-        "strategy",
-        "dossier clarity idea rule parameter weakness",
-        "rules with their parameters, weaknesses that are named, and sections in which to find them",
-        (_below("sections", 2, 3),),
-        (_no("parameters"), _no("limitations"), _above("sentence_length", 28, 32)),
-    ),
-    "problem": Topic(
-        "architecture",
-        "problem fault shown record need occur motivat",
-        "a problem that records show: how often it occurred and what it cost",
-        ((Test("problem"), Test("records")), _below("numbers", 2, 3)),
-        (_no("problem"), _no("records"), _no("harm")),
-    ),
-    "change": Topic(
-        "architecture",
-        "change contain scope limit right duty loosen boundary",
-        "what changes and what stays, and that no safeguard is loosened",
-        (_above("loosens", 0),),
-        (_no("unchanged"), _no("stays")),
-    ),
-    "outcome": Topic(
-        "architecture",
-        "outcome measur threshold date figure metric success tell",
-        "a figure with a threshold, and the day on which it is looked at",
-        (_no("threshold"),),
-        (_no("deadline"),),
-    ),
-    "way_back": Topic(
-        "architecture",
-        "way back undo undone rollback revert revers sign cycle",
-        "how it is undone, by whom and at which sign",
-        (_no("undo"),),
-        (_no("undone_by"), _no("undone_when")),
-    ),
-    "proposal": Topic(
-        "architecture",
-        "proposal clarity build ask clear",
-        "steps for the one who builds it, in sections, in sentences that can be read",
-        (_below("sections", 2, 3),),
-        (_below("steps", 2, 3), _above("sentence_length", 28, 32)),
-    ),
-    "general": Topic(
-        "reviewer",
-        "",
-        "passages on it, and figures for what they say",
-        ((Test("numbers"), Test("citations")),),
-        (_below("numbers", 2, 4), _no("limits")),
-    ),
-}
-"""`general` is for a dimension of which nothing else is known; tests for its own words go before."""
-
-
 class Emphasis(NamedTuple):
     """What a role looks at more closely.
 
@@ -236,48 +68,42 @@ class Emphasis(NamedTuple):
     warn: Mapping[str, Either]
 
 
+_NO: Final = re.compile(r"no (?P<measure>\w+)")
+_BOUND: Final = re.compile(
+    r"(?P<measure>\w+) (?P<relation>below|above) (?P<low>\d+)(?:\.\.(?P<high>\d+))?(?: each (?P<each>\d+))?"
+)
+
+
+def condition(text: str) -> Test:
+    """Read a test, such as `no samples` or `citations below 3..12 each 300`.
+
+    Raises:
+        ValueError: It is none, or of something that is not measured.
+    """
+    found = _NO.fullmatch(text) or _BOUND.fullmatch(text)
+    if found is None or found["measure"] not in MEASURES:
+        raise ValueError(f"{text!r} is no test of a measure")
+    given = found.groupdict()
+    if "relation" not in given:
+        return Test(given["measure"])
+    low = int(given["low"])
+    bound = Bound(low, int(given["high"] or low), int(given["each"] or 0))
+    return Test(given["measure"], cast(Relation, given["relation"]), bound)
+
+
+def _either(texts: Sequence[str]) -> Either:
+    return tuple(tuple(map(condition, text.split(" and "))) for text in texts)
+
+
+_DATA: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+TOPICS: Final[Mapping[str, Topic]] = {
+    name: Topic(**{**said, "block": _either(said["block"]), "warn": _either(said["warn"])})
+    for name, said in _DATA["topics"].items()
+}
+"""`general` is for a dimension of which nothing else is known; tests for its own words go before."""
+
 ROLES: Final[Mapping[str, Emphasis]] = {
-    "eic": Emphasis(
-        "I answer for the whole, and look at how it is put together",
-        {
-            "writing": (_below("sections", 3, 4),),
-            "coherence": (_above("duplicates", 0),),
-            "dossier": (_below("sections", 4, 5),),
-            "proposal": (_below("sections", 3, 4),),
-        },
-    ),
-    "methodology": Emphasis(
-        "I look at design and figures first",
-        {
-            "methodology": (_no("repeatable"), _no("intervals")),
-            "evidence": (_below("held_out", 2),),
-            "outcome": (_below("threshold", 2),),
-            "problem": (_below("records", 2),),
-        },
-    ),
-    "domain": Emphasis(
-        "I know the field, and look at its sources and terms",
-        {
-            "accuracy": (_below("references", 3, 4),),
-            "returns": (_below("costs", 1, 2),),
-            "fit": (_no("capacity"),),
-        },
-    ),
-    "perspective": Emphasis(
-        "I come from next door, and ask what others make of it",
-        {
-            "relevance": (_below("implications", 1, 2),),
-            "writing": (_above("unexplained", 2, 4),),
-            "dossier": (_above("unexplained", 4, 6),),
-        },
-    ),
-    "da": Emphasis(
-        "I argue against it, and look for what is claimed beyond what is shown",
-        {
-            "coherence": (_above("claims", 0, 1),),
-            "methodology": (_below("limits", 1, 2),),
-            "returns": (_above("sharpe", 2, 3),),
-            "containment": (_below("tail", 1, 2),),
-        },
-    ),
+    name: Emphasis(said["says"], {topic: _either(texts) for topic, texts in said["warn"].items()})
+    for name, said in _DATA["roles"].items()
 }
