@@ -193,7 +193,7 @@ class Machine:
         if effect is None:
             return state
         to = effect.to or move.to[0]
-        if to not in move.to or (effect.via and not set(effect.via) <= set(move.via)):
+        if to not in move.to:
             raise LocalProtocolError(f"the machine {self.kind}: a move leads to {to}, its row says {move.to}")
         if self.note is not None:
             for note in effect.notes:
@@ -317,8 +317,8 @@ def faults(machine: Machine) -> Iterator[str]:
             yield f"the step {name} has no legal answer"
     reached = {phase for start in machine.start.values() for phase in start.phases}
     for row in rows(machine):
-        reached |= {*row.move.to, *row.move.via}
-        for to in (*row.move.to, *row.move.via):
+        reached.update(row.move.to)
+        for to in row.move.to:
             if to != ENDED and to not in phases:
                 yield f"{row.phase}, {row.event}: leads to {to}, which is no phase"
     for phase in sorted(phases - reached):

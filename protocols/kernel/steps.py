@@ -90,7 +90,6 @@ class Effect(NamedTuple):
         owe: What is owed from now on; None: what entering the phase opens, where the phase changes. What else was owed
             stays owed in a phase that does not change, and in one through which its step lasts.
         drop: (obligation) -> whether it is closed unsettled though it could stay owed; None: none is.
-        via: The phases that are passed through on the way, see `Move.via`.
         notes: What happens, in order, for whoever keeps a record of the case, see `Machine.note`.
     """
 
@@ -99,7 +98,6 @@ class Effect(NamedTuple):
     outcome: str | None = None
     owe: tuple[Owe, ...] | None = None
     drop: Callable[[Obligation], bool] | None = None
-    via: tuple[str, ...] = ()
     notes: tuple[Any, ...] = ()
 
 
@@ -116,12 +114,10 @@ class Move(NamedTuple):
     Attributes:
         to: Every phase that it can lead to; none for a move that is always refused.
         effect: Its rule.
-        via: Phases that it may pass through on the way, in which nobody owes.
     """
 
     to: tuple[str, ...]
     effect: Rule
-    via: tuple[str, ...] = ()
 
 
 class Missed(NamedTuple):
