@@ -22,13 +22,13 @@ from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
 from moot.protocols.kernel.steps import ENDED, Effect, Exactly, Move, OneOf, RuleInput
 from moot.protocols.research.messages import Hypothesis
-from moot.protocols.rulebook import CASE_TYPES, rules
+from moot.protocols.rulebook import rulebook, rules
 from moot.protocols.trading.messages import Halt, RiskAlert
 from moot.simulation.scene import load_scene, run_scene
 from tests.doubles.machine_reading import asked_of, functions_of
 from tests.unit.protocols.test_messages import BODIES
 
-CASES = [case_type for case_type in CASE_TYPES.values() if case_type.machine is not None]
+CASES = [case_type for case_type in rulebook().types.values() if case_type.machine is not None]
 MACHINES: list[Machine] = [case_type.machine for case_type in CASES]
 EACH = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.kind)
 
@@ -37,7 +37,7 @@ EACH = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.
 
 def test_no_two_machines_share_a_kind_and_each_is_listed_under_its_own() -> None:
     assert len({machine.kind for machine in MACHINES}) == len(MACHINES)
-    assert all(CASE_TYPES[machine.kind].machine is machine for machine in MACHINES)
+    assert all(rulebook().types[machine.kind].machine is machine for machine in MACHINES)
 
 
 @EACH
@@ -194,7 +194,7 @@ def _keys(log: list[Envelope]) -> Iterator[tuple[int, Any]]:
     for n, env in enumerate(log, 1):
         docket.fold(env)
         for state in docket.cases.values():
-            if CASE_TYPES[state.kind].machine is not None:
+            if rulebook().types[state.kind].machine is not None:
                 yield n, _key(state)
 
 
@@ -309,7 +309,7 @@ def unharmed(machine: Machine, before: CaseState, after: CaseState) -> None:
 
 @EACH
 def test_each_message_moves_as_written_or_is_refused_and_changes_nothing(machine: Machine) -> None:
-    case_type: CaseType = CASE_TYPES[machine.kind]
+    case_type: CaseType = rulebook().types[machine.kind]
     for docket, last, state in moments():
         if state.kind != machine.kind:
             continue
@@ -329,7 +329,7 @@ def test_each_message_moves_as_written_or_is_refused_and_changes_nothing(machine
 
 @EACH
 def test_each_silence_is_ruled_once_and_leads_where_it_is_written(machine: Machine) -> None:
-    case_type: CaseType = CASE_TYPES[machine.kind]
+    case_type: CaseType = rulebook().types[machine.kind]
     for docket, last, state in moments():
         for due in state.owed if state.kind == machine.kind else ():
             missed = machine.steps[due.rule].missed
