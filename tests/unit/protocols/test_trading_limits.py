@@ -59,7 +59,7 @@ def test_a_check_breaches_every_limit_that_it_reaches():
     check = SimpleNamespace(
         daily_pnl_pct=-0.05,
         drawdowns={"strat_2": -0.21, "strat_1": -0.1, "strat_3": -0.01},
-        var95=0.01,
+        var95=0.06,
         largest_symbol="AAA",
         largest_position=0.12,
     )
@@ -67,8 +67,11 @@ def test_a_check_breaches_every_limit_that_it_reaches():
         ("daily_pnl", "", "CRITICAL", -0.05, -0.05),
         ("drawdown", "strat_1", "WARNING", -0.1, -0.10),
         ("drawdown", "strat_2", "HALT", -0.21, -0.20),
+        ("var95", "", "CRITICAL", 0.06, 0.05),
         ("largest_position", "AAA", "CRITICAL", 0.12, 0.12),
     ]
+    check.var95 = 0.01
+    assert "var95" not in [breach.metric for breach in breaches(check)]
 
 
 @pytest.mark.parametrize(
