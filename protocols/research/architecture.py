@@ -227,7 +227,7 @@ def verdict_figures(state: ArchitectureState, given: RuleInput) -> Figures:
 def review_figures(state: ArchitectureState, given: RuleInput) -> Figures:
     """Return what the log fixes of THRESHOLD_REVIEW (R-D14)."""
     review = given.context.fold_named("research").threshold_review(state.since, state.until)
-    return {**week(state, given), **_exactly(review)}
+    return {**_exactly(review), **week(state, given)}
 
 
 def adjusting_figures(state: ArchitectureState, given: RuleInput) -> Figures:
@@ -241,7 +241,7 @@ def adjusting_figures(state: ArchitectureState, given: RuleInput) -> Figures:
 def reflection_figures(state: ArchitectureState, given: RuleInput) -> Figures:
     """Return what the log fixes of META_REFLECTION (2.2)."""
     meta = given.context.fold_named("research").meta(state.since, state.until)
-    return {**week(state, given), **_exactly(meta)}
+    return {**_exactly(meta), **week(state, given)}
 
 
 def report_figures(state: ArchitectureState, given: RuleInput) -> Figures:

@@ -221,8 +221,8 @@ def test_r_d16_the_benefit_of_a_change_names_no_parameter_either():
 @pytest.mark.parametrize("phase", [p for p in PHASES if p not in (arch.REFINING, arch.REPORTING)])
 def test_every_message_is_about_this_week(phase):
     table = reach(phase)
-    env = answer(table, period="2026-W10")
-    assert beside(table, env).field == "period"
+    said = beside(table, answer(table, period="2026-W10"))
+    assert (said.rule, said.field) == ("3.2", "period")
     assert weekly(table).phase == phase
 
 
