@@ -62,6 +62,10 @@ class Book(Entries):
         pnl = curve.cash + value(self._held(strategy_id), self._marked(marks))
         return drawdown(curve.allocation, pnl, max(curve.peak, pnl))
 
+    def has_account(self, strategy_id: str) -> bool:
+        """Say whether anything was ever booked for a strategy, or it was deployed; before, it fares in no way."""
+        return strategy_id in self._accounts
+
     def sessions(self, strategy_id: str, since: Since = "deployment") -> tuple[Session, ...]:
         """Return the sessions of a strategy that are kept since its deployment or promotion, oldest first."""
         account = self._account(strategy_id)

@@ -94,6 +94,7 @@ class Entries(Fold):
             nothing undid them (K11).
         late_seq: Seq of the EXECUTION that last added to these.
         in_flight: Orders of the day that no final EXECUTION has answered, by `client_order_id`.
+        taken_in: How many messages it took in; nothing else changes it.
         level: Worst level that the last RISK_CHECK of the day reached, "" for none.
     """
 
@@ -134,6 +135,7 @@ class Entries(Fold):
         self.in_flight: set[str] = set()
         self.level = limits.NORMAL
         self._context: RuleContext | None = None
+        self.taken_in = 0
         self._accounts: dict[str, Account] = {}
         self._signals: dict[str, str] = {}
         self._orders: dict[str, Placed] = {}
@@ -151,6 +153,7 @@ class Entries(Fold):
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in one envelope."""
         self._context = docket.context
+        self.taken_in += 1
         body = env.body
         for ended in fx.ended:
             if ended.outcome == DEPLOYED:

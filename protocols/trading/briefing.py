@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.message import Message
 from moot.protocols.trading.book_figures import Curve, exact, measure, units
-from moot.protocols.trading.limits import PORTFOLIO, Reach, halving, position_limit, surely_held
+from moot.protocols.trading.limits import PORTFOLIO, Reach, halving, surely_held
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book
@@ -40,6 +41,17 @@ def desk_brief(context: RuleContext) -> dict[str, Any]:
     """
     book: Book = context.fold_named("book")
     life: Life = context.fold_named("life")
+    shown = _SHOWN.get(book)
+    if shown is None or shown[:2] != (book.taken_in, life.taken_in):
+        shown = _SHOWN[book] = (book.taken_in, life.taken_in, _desk(book, life))
+    return dict(shown[2])
+
+
+_SHOWN: Final[WeakKeyDictionary[Book, tuple[int, int, dict[str, Any]]]] = WeakKeyDictionary()
+"""By book, what was shown last, and how many messages book and life had taken in then: many ask, little changes."""
+
+
+def _desk(book: Book, life: Life) -> dict[str, Any]:
     positions, curves, reaches = book.holdings(), book.curves(), book.reaches()
     figures = measure(book.cash, book.opening, positions, book.marks, curves)
     return {
@@ -95,20 +107,15 @@ def _moving(reaches: Mapping[tuple[str, str], Reach]) -> dict[str, dict[str, tup
 
 def _strategy(book: Book, known: Standing, drawdown: float | None) -> dict[str, Any]:
     """Return one strategy: where it stands, what it trades, how it fares."""
-    strategy, found = known.strategy, book.ratio(known.strategy_id)
+    strategy_id = known.strategy_id
+    if not book.has_account(strategy_id):
+        return {**known.plain, "sharpe": None, "n": 0, "drawdown": 0.0}
+    found = book.ratio(strategy_id)
     return {
-        "stage": known.stage,
-        "is_deployed": known.is_deployed,
-        "archetype": strategy.archetype if strategy is not None else None,
-        "params": dict(strategy.params) if strategy is not None else {},
-        "symbols": list(strategy.symbols) if strategy is not None else [],
-        "position_limit": position_limit(known),
-        "order_type": known.order_type,
-        "days": known.days,
-        "backtest": dict(known.backtest),
+        **known.plain,
         "sharpe": found.reported,
         "n": found.n,
-        "drawdown": book.drawdown(known.strategy_id) if drawdown is None else drawdown,
+        "drawdown": book.drawdown(strategy_id) if drawdown is None else drawdown,
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, cast
+from functools import cached_property
+from typing import Any, Final, cast
 
 from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
@@ -108,6 +109,22 @@ class Standing:
     is_recall_requested: bool = False
     sessions_in_production: int = 0
 
+    @cached_property
+    def plain(self) -> Mapping[str, Any]:
+        """Return what a brief says of it, but for how it fares; made once, for a life is long and briefs are many."""
+        strategy = self.strategy
+        return {
+            "stage": self.stage,
+            "is_deployed": self.is_deployed,
+            "archetype": strategy.archetype if strategy is not None else None,
+            "params": dict(strategy.params) if strategy is not None else {},
+            "symbols": list(strategy.symbols) if strategy is not None else [],
+            "position_limit": self.position_limit,
+            "order_type": self.order_type,
+            "days": self.days,
+            "backtest": dict(self.backtest),
+        }
+
     @property
     def is_traded(self) -> bool:
         """Say whether its signals are traded: deployed in staging, or in production (R-B12)."""
@@ -131,6 +148,7 @@ class Life(Fold):
     Attributes:
         strategies: What is known of each, by its id, in the order in which the log named them.
         resting: Sessions since their deployment was rejected, of those that are not to be proposed yet (R-F7).
+        taken_in: How many messages it took in; nothing else changes it.
     """
 
     name = "life"
@@ -154,11 +172,13 @@ class Life(Fold):
         self.strategies: dict[str, Standing] = {}
         self.resting: dict[str, int] = {}
         self._backtests: dict[str, BacktestMetrics] = {}
+        self.taken_in = 0
 
     # ------------------------------------------------------------ folding
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
         """Take in one envelope; what entered with a violation does not count."""
+        self.taken_in += 1
         for ended in fx.ended:
             strategy_id = getattr(ended, "strategy_id", "")
             if strategy_id in self.strategies:

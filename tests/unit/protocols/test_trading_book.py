@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.book import Book
@@ -636,3 +637,26 @@ def test_the_brief_shows_the_desk_in_dollars():
     assert sorted(desk["strategies"]) == ["strat_1", "strat_2"]
     known = desk["strategies"]["strat_1"]
     assert (known["stage"], known["symbols"], known["position_limit"]) == ("production", ["AAA", "BBB"], 0.05)
+
+
+def test_the_desk_is_told_anew_only_when_it_took_something_in():
+    table = MoneyTable()
+    first = desk_brief(table.docket.context)
+    table.tell(ADMIN, Note(text="well done"))
+    assert desk_brief(table.docket.context)["strategies"] is first["strategies"]
+    table.trade("BUY", 333, 101.1234)
+    assert desk_brief(table.docket.context)["positions"] == {"strat_1": {"AAA": 333}}
+    table.put("strat_2", to="staging")
+    assert sorted(desk_brief(table.docket.context)["strategies"]) == ["strat_1", "strat_2"]
+
+
+def test_strategies_that_were_never_traded_cost_a_brief_no_arithmetic(monkeypatch):
+    table = MoneyTable()
+    for n in range(2, 40):
+        table.put(f"strat_{n}", to="candidates")
+    table.trade("BUY", 333, 101.1234)
+    asked = []
+    ratio = Book.ratio
+    monkeypatch.setattr(Book, "ratio", lambda book, name: asked.append(name) or ratio(book, name))
+    assert len(desk_brief(table.docket.context)["strategies"]) == 39
+    assert asked == ["strat_1"]
