@@ -115,22 +115,22 @@ def states() -> Iterator[str]:
     yield "What a phase makes owed, and until when. After `within` the referee pings; after the grace it may rule, and"
     yield "the ruling says what silence leads to. What a table lacks is illegal.\n"
     for kind, case_type in rulebook().types.items():
-        if case_type.machine is not None:
-            yield f"## {TITLES.get(kind, kind.capitalize())}\n"
-            yield from _machine(case_type.machine)
+        yield f"## {TITLES.get(kind, kind.capitalize())}\n"
+        yield from _machine(case_type.machine)
 
 
 def _machine(machine: Machine) -> Iterator[str]:
     """Write a machine: what its phases make owed, what moves it where, and a diagram."""
-    yield "| phase | owes | message | channel | within | grace | silence leads to |\n|---|---|---|---|---|---|---|"
-    for step in machine.steps.values():
+    yield "| step | phase | owes | message | channel | within | grace | silence leads to |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, step in machine.steps.items():
         phases = _said((step.phase, *step.lasts), machine)
         yield (
-            f"| {phases} | {_owing(step)} | {' or '.join(step.expects)} | `{step.channel}` "
+            f"| {name} | {phases} | {_owing(step)} | {' or '.join(step.expects)} | `{step.channel}` "
             f"| {_within(step)} | {_span(step.grace)} | {_silence(step)} |"
         )
     for phase, ending in machine.idle.items():
-        yield f"| {phase} | nobody | | | | | until {ending} |"
+        yield f"| | {phase} | nobody | | | | | until {ending} |"
     found = list({(row.phase, row.event, row.move.to): row for row in rows(machine) if row.move.to}.values())
     yield "\n| phase | event | leads to |\n|---|---|---|"
     for (event, to), phases in _alike(found).items():
@@ -143,7 +143,7 @@ def _machine(machine: Machine) -> Iterator[str]:
     arrows: dict[tuple[str, str], dict[str, None]] = {}
     for row in found:
         for phase in (row.phase,) if row.phase else [one for one in machine.idle if one not in machine.dry]:
-            for to in row.move.to:
+            for to in row.move.to if row.move.to != (phase,) else ():
                 arrows.setdefault((phase, to), {})[row.event] = None
     for (phase, to), events in arrows.items():
         yield f"    {phase} --> {_place(to)}: {', '.join(events)}"

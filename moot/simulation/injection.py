@@ -19,7 +19,7 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import PEOPLE, Seat
 from moot.protocols.rulebook import Rulebook, rulebook
-from moot.protocols.trading.session import KIND as SESSION
+from moot.protocols.trading.session_state import KIND as SESSION
 
 
 @cache

@@ -180,15 +180,21 @@ class Machine:
             fact = self.facts.get((state.phase, kind)) or self.facts.get((state.phase, Message))
             if fact is None:
                 raise _unfit(state, env, self.rule)
-            return self._moved(state, fact, given)
+            return self.moved(state, fact, given)
         step = self.steps[due.rule]
         if env.sent_at < due.opened_at:
             raise Violation(step.rule, f"it is owed from {rfc3339(due.opened_at)} on")
         if figures := step.figures(state, given):
             check(env.body, figures, step.rule)
-        return self._moved(state, step.moves[kind], given)
+        return self.moved(state, step.moves[kind], given)
 
-    def _moved(self, state: CaseState, move: Move, given: RuleInput) -> CaseState:
+    def moved(self, state: CaseState, move: Move, given: RuleInput) -> CaseState:
+        """Return the state after a move, with what it makes owed.
+
+        Raises:
+            Violation: The rule refuses it.
+            LocalProtocolError: It leads where its row does not say.
+        """
         effect = move.effect(state, given)
         if effect is None:
             return state
@@ -238,7 +244,7 @@ class Machine:
         """Go on where nothing is owed any more."""
         if state.owed or state.phase not in self.dry:
             return state
-        return self._moved(state, self.dry[state.phase], given._replace(due=None))
+        return self.moved(state, self.dry[state.phase], given._replace(due=None))
 
     def _applies(self, state: CaseState, due: Obligation, given: RuleInput) -> bool:
         applies = self.steps[due.rule].applies
@@ -266,13 +272,13 @@ class Machine:
             move = step.missed.move if step.missed is not None else step.moves.get(type(env.body))
         if move is None:
             raise LocalProtocolError(f"the machine {self.kind} has no row for a ruling of reason {reason}")
-        return self._moved(state, move, given)
+        return self.moved(state, move, given)
 
     def _child_ended(
         self, state: CaseState, child: CaseState, env: Envelope, context: RuleContext
     ) -> CaseState:
         move = self.children.get((state.phase, child.kind))
-        return state if move is None else self._moved(state, move, RuleInput(context, env, child=child))
+        return state if move is None else self.moved(state, move, RuleInput(context, env, child=child))
 
     def _discharge(self, state: CaseState, due: Obligation, context: RuleContext) -> Message:
         discharge = self.steps[due.rule].discharge

@@ -28,7 +28,8 @@ from moot.protocols.trading.halt import RESUME
 from moot.protocols.trading.life import REJECTED, STAGING
 from moot.protocols.trading.limits import ALREADY_REDUCED, HALVE
 from moot.protocols.trading.seats import SYSTEM_B
-from moot.protocols.trading.session_follow import SessionState, pruned
+from moot.protocols.trading.session import pruned
+from moot.protocols.trading.session_state import HALT_DESK, LATE_FILL, SessionState
 from moot.protocols.trading.trade import on_halt
 
 REMEMBERED: Final = 256
@@ -36,11 +37,6 @@ REMEMBERED: Final = 256
 
 SESSION, HALT, DEPLOYMENT = "session", "halt", "deployment"
 OPS, DESK, RISK = "#b-ops", "#b-desk", "#b-risk"
-
-HALT_DESK: Final = Decision("void", "halt_desk", "R-B5")
-"""The Operator owes HALT, ruled on the session."""
-FLATTEN: Final = Decision("void", "late_fill", "K11")
-"""The Trader owes what undoes a fill after a halt whose trade is over, ruled on the session."""
 
 STANDINGS: Final = frozenset({"STRATEGY_MOVED", "RECALL_FLAG"})
 """What changes, in a case of its own, what a session may still ask for about a strategy."""
@@ -80,7 +76,7 @@ class DeskPolicies(Fold):
         if fx.superseded and isinstance(env.body, Ruling):
             self._overtaken(env.body)
         if docket.context.fold_named("book").late_seq == env.seq:
-            self._wait(FLATTEN)
+            self._wait(LATE_FILL)
         if env.body.type in STANDINGS and fx.violation is None:
             _overtake(env, fx, docket)
         for ended in fx.ended:
@@ -98,7 +94,7 @@ class DeskPolicies(Fold):
     def _overtaken(self, body: Ruling) -> None:
         """Keep a ruling whose session ended a moment before it came."""
         decision = Decision(body.outcome, body.reason, body.rule)
-        if decision in (*OF_SESSION.values(), ALREADY_REDUCED, FLATTEN):
+        if decision in (*OF_SESSION.values(), ALREADY_REDUCED, LATE_FILL):
             self._wait(decision)
 
     def _wait(self, decision: Decision) -> None:
@@ -159,8 +155,8 @@ def _overtake(env: Envelope, fx: Effects, docket: Docket) -> None:
     sessions = [state for state in docket.cases.values() if isinstance(state, SessionState)]
     for state in sessions:
         if state.case_id not in docket.waiting:
-            left = pruned(state, docket.context)
-            if left.owed or left.alerts:
+            left = pruned(state, env, docket.context)
+            if left.outcome is None:
                 docket.install(state, left, env, fx)
 
 

@@ -19,7 +19,7 @@ from moot.protocols.trading.halt import LIMIT
 from moot.protocols.trading.limits import breaches
 from moot.protocols.trading.messages import Halt, MarketClose, RiskAlert, RiskCheck, TradingDay
 from moot.protocols.trading.seats import SYSTEM_B
-from moot.protocols.trading.session_follow import risk_key
+from moot.protocols.trading.session_state import risk_key
 
 HALT_KIND: Final = "halt"
 DAILY_LOSS: Final = -0.05

@@ -26,7 +26,7 @@ from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
 from moot.protocols.trading.seats import SYSTEM_B
 from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from moot.protocols.trading.session import SESSION
-from moot.protocols.trading.session_follow import SessionState
+from moot.protocols.trading.session_state import SessionState
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import Table

@@ -13,10 +13,7 @@ from moot.protocols.kernel import machine
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN
-from moot.protocols.trading import (
-    promotion,
-    session,
-)
+from moot.protocols.trading import promotion
 from moot.simulation.scene import load_scene, run_scene
 from moot.verify import verify
 from tests.doubles.checking import InHand
@@ -103,8 +100,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 @pytest.fixture
 def blind(monkeypatch: Patch) -> None:
     """Let the docket believe every figure."""
-    for module in (session, promotion):
-        monkeypatch.setattr(module, "check_figures", nothing)
+    monkeypatch.setattr(promotion, "check_figures", nothing)
     monkeypatch.setattr(machine, "check", nothing)
 
 

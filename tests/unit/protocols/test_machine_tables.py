@@ -137,6 +137,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
 }
 LIVED = (
     "1.3-a-second-extension",
+    "4.1-a-candidate-goes-to-paper-trading",
     "4.2-accelerating-risk-reduces-exposure",
     "4.3-both-approve",
     "5.1-the-admin-answers-that-trading-resumes",
@@ -145,6 +146,9 @@ LIVED = (
     "9.3-an-endless-revise-cycle-ends-at-the-cap",
     "9.4-an-optional-notebook-that-is-silent-degrades-the-run",
     "K11-a-fill-after-the-halt-is-booked-and-flattened",
+    "K11-a-late-fill-after-the-halt-is-flattened",
+    "R-B13-a-silent-guardian-makes-the-operator-halt",
+    "R-D20-a-strategy-that-fails-three-times-is-revoked",
     "R-F1-no-order-grows-a-position-that-was-halved",
     "R-F13-a-debate-taken-up-again-is-no-new-one",
     "R-F3-what-was-approved-after-a-revision-is-approved",

@@ -232,7 +232,7 @@ def say_on(table, trend, action="reduce_exposure"):
 
 
 def reductions(table):
-    return [table.session.subjects[o.id].name for o in table.session.owed if "SIGNAL" in o.expects]
+    return [o.subject.name for o in table.session.owed if "SIGNAL" in o.expects]
 
 
 def test_r_b4_a_step_missed_in_an_alert_without_a_session_makes_the_trader_owe_the_halving():

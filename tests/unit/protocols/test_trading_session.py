@@ -11,7 +11,9 @@ from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import bridge
 from moot.protocols.trading import messages as t
-from moot.protocols.trading.session_tracks import TRACKS
+from moot.protocols.trading.session import TRACKS
+from moot.protocols.trading.session_follow import APPLIES
+from moot.protocols.trading.session_state import FEEDBACK, RECALL
 from tests.doubles import bodies
 from tests.doubles.checking import findings
 from tests.doubles.desk_table import GUARDIAN, MONDAY, OPERATOR, TRADER, DeskTable, at
@@ -367,7 +369,11 @@ def judged(monkeypatch):
     """Let the bridge's conditions hold: they have tests of their own (R-B9, R-B10)."""
 
     def set_(name, holds):
-        monkeypatch.setattr(f"moot.protocols.trading.bridge.{name}", lambda context, strategy_id: holds())
+        def condition(_context, _strategy_id):
+            return holds()
+
+        monkeypatch.setattr(bridge, name, condition)
+        monkeypatch.setitem(APPLIES, FEEDBACK if name == "is_underperforming" else RECALL, condition)
 
     return set_
 
@@ -607,7 +613,7 @@ def test_r_b5_an_alert_of_level_halt_on_a_halted_desk_is_raised_as_critical():
 def conservative(table):
     """Let the Referee rule what an unanswered escalation leads to (R-B8)."""
     from moot.protocols.kernel.duties import case_ruling_of
-    from moot.protocols.trading.policies import HALVE
+    from moot.protocols.trading.limits import HALVE
 
     table.docket.demand(case_ruling_of(table.log[-1], HALVE, table.session.case_id, "#b-ops"))
     table.officers()
@@ -636,7 +642,7 @@ def test_r_b8_every_position_is_halved_at_the_next_open_when_the_exchange_is_clo
 
 def test_r_b5_an_admin_who_wants_a_halt_makes_the_operator_owe_it():
     from moot.protocols.kernel.duties import case_ruling_of
-    from moot.protocols.trading.policies import HALT_DESK
+    from moot.protocols.trading.session_state import HALT_DESK
 
     table = DeskTable()
     table.docket.demand(case_ruling_of(table.log[-1], HALT_DESK, table.session.case_id, "#b-ops"))
@@ -890,7 +896,7 @@ def test_what_nobody_owes_is_a_violation():
 
 
 def test_the_table_of_tracks_has_the_days_of_the_page():
-    assert [(k.name, k.seat, k.channel) for k in TRACKS.values()] == [
+    assert [(name, track.seat, track.channel) for name, track in TRACKS.items()] == [
         ("pre_market", OPERATOR, "#b-ops"),
         ("risk", GUARDIAN, "#b-risk"),
         ("desk", TRADER, "#b-desk"),

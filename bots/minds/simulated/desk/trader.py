@@ -29,7 +29,7 @@ from moot.protocols.trading.messages.deployments import OrderType
 from moot.protocols.trading.messages.desk import Side
 from moot.protocols.trading.no_order import LEAST_CONFIDENCE, is_edge
 from moot.protocols.trading.seats import TRADER
-from moot.protocols.trading.session_follow import FLATTEN
+from moot.protocols.trading.session_state import FLATTEN
 
 PHRASES: Final = Phrases("desk/trader")
 
@@ -372,7 +372,7 @@ def reduce(turn: Turn) -> Reply | None:
     brief = turn.view.brief
     if not brief["quantity"]:
         return None
-    is_late = turn.view.obligation.step.startswith(FLATTEN)
+    is_late = turn.view.obligation.rule == FLATTEN
     why = PHRASES["flattens"] if is_late else PHRASES["reduces"]
     said = turn.voice.say(why, symbol=str(brief["symbol"]), strategy=str(brief["strategy_id"]))
     return Reply(
