@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
+from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.seats import ADMIN, VIEWER, Seat
 from moot.protocols.research.calendar import POLICIES, Schedule
@@ -115,6 +116,12 @@ class PanelSettings(_Section):
         return self
 
 
+class ProtocolSettings(_Section):
+    """Protocols besides Moot's own and the installed ones: modules that each hold one as PROTOCOL."""
+
+    modules: tuple[str, ...] = ()
+
+
 class ConsoleSettings(_Section):
     """The web page: whether `moot up` serves it, and where.
 
@@ -156,7 +163,27 @@ class SurfaceSettings(BaseModel):
         return dict(self.model_extra or {})
 
 
-class Settings(BaseSettings):
+class _Spoken(BaseSettings):
+    """What has to be known before seats and channels can be judged: which protocols are spoken."""
+
+    model_config = SettingsConfigDict(env_prefix="MOOT_", env_nested_delimiter="__", extra="ignore")
+
+    protocols: ProtocolSettings = ProtocolSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Let variables override what the files say."""
+        return env_settings, init_settings
+
+
+class Settings(_Spoken):
     """The effective configuration of a society."""
 
     model_config = SettingsConfigDict(
@@ -224,21 +251,11 @@ class Settings(BaseSettings):
                 raise ValueError(f"there is no channel {name!r}")
         return value
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Let variables override what the files say."""
-        return env_settings, init_settings
-
     def as_log(self) -> dict[str, Any]:
         """Return the effective values as SOCIETY_STARTED carries them; surfaces without their options."""
-        plain = self.model_dump(mode="json", exclude={"surfaces", "schedules"})
+        plain = self.model_dump(mode="json", exclude={"surfaces", "schedules", "protocols"})
+        if rulebook().added:
+            plain["protocols"] = list(rulebook().added)
         plain["schedules"] = {name: schedule.spec() for name, schedule in self.schedules.items()}
         plain["surfaces"] = {name: surface.module for name, surface in self.surfaces.items()}
         return plain
@@ -272,12 +289,15 @@ def load_settings(path: Path | None = None, **over: Any) -> Settings:
     """
     try:
         values = {**_read(DEFAULTS), **(_read(path) if path is not None else {}), **over}
+        install(_Spoken(protocols=values.get("protocols", {})).protocols.modules)
         return Settings(**values)
     except ValidationError as exc:
         first = exc.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "settings"
         why = first["msg"].removeprefix("Value error, ")
         raise ConfigError(f"{path or 'configuration'}: {where}: {why}") from None
+    except UnusableProtocol as exc:
+        raise ConfigError(str(exc)) from None
     except SettingsError as exc:
         raise ConfigError(f"environment: {_unreadable(exc)}") from None
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from moot.arena.source import NotebookService, NotebookSource
 from moot.bots.minds.admin import SimulatedAdmin
+from moot.bots.minds.generic import GenericMind
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Mind, View
 from moot.bots.minds.scripted import Entry, ScriptedMind
@@ -25,6 +26,7 @@ from moot.protocols.codec import decode_body
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.seats import PANEL
 from moot.protocols.research.seats import SYSTEM_A
+from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.seats import SYSTEM_B
 
 
@@ -45,7 +47,16 @@ def seats_of(settings: Settings) -> tuple[Seat, ...]:
         seats |= ARENA
     if settings.panel.enabled:
         seats |= PANEL
-    return tuple(sorted(seats))
+    return tuple(sorted(seats | added_seats()))
+
+
+def added_seats() -> frozenset[Seat]:
+    """Return the seats of the protocols that are not Moot's own."""
+    book = rulebook()
+    return (
+        frozenset(info.seat for one in book.protocols if one.name in book.added for info in one.seats)
+        & book.bots
+    )
 
 
 def source_of(settings: Settings) -> NotebookSource | None:
@@ -103,6 +114,8 @@ class Seating:
             return SimulatedAdmin(self._seed)
         if self._settings.minds.get(seat, "simulated") == "silent":
             return HumanMind()
+        if seat in added_seats():
+            return GenericMind(self._seed, rulebook().messages, self._tools.temper)
         if seat in ARENA:
             writer = SimulatedWriter(self._seed, self._tools.temper)
             return ArenaMind(writer, self._notebook_of, self._sessions)

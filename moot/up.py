@@ -230,6 +230,11 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
         exits.callback(feed.close)
         if society.host.outage is not None:
             society.host.outage.tell = feed.say
+        if lacking := sorted(society.host.docket.lacking):
+            names = ", ".join(lacking)
+            feed.say(
+                f"the log speaks {names}, which is not installed here: what was said by it counts as nothing"
+            )
         patience = Patience(society, wall_s=plan.settings.clock.human_wall_s)
         exits.push_async_callback(patience.close)
         door = Door(society.host, plan.settings)

@@ -108,6 +108,7 @@ class Rulebook:
             types=self.types,
             matrix=Matrix(self.rights, self.channels, self.seats.values(), viewers),
             caseless=caseless,
+            added=frozenset(self.added),
             asides=frozenset().union(*(one.asides for one in every)),
             lifecycle=frozenset().union(*(one.lifecycle for one in every)),
             unowed=frozenset().union(*(one.unowed for one in every)),

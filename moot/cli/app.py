@@ -20,6 +20,7 @@ from typer.exceptions import TyperException
 
 from moot.cli.errors import CliError
 from moot.cli.output import say
+from moot.cli.speaking import speak_installed
 
 PANELS: Final = {
     "Run a society": ("up", "console", "simulate", "scene", "arena", "panel"),
@@ -91,6 +92,8 @@ class Program(TyperGroup):
     def _run(self, args: list[str], **extra: Any) -> int:
         name = "moot"
         try:
+            if not args[0].startswith("-"):
+                speak_installed()
             with self.make_context(name, args, **extra) as ctx:
                 name = f"{name} {args[0]}" if args[0] in self.commands else name
                 result = self.invoke(ctx)

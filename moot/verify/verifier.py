@@ -155,7 +155,7 @@ class Verifier:
         self._anchored.take(found, env, seq)
         order.take(env, seq, self._lines.peek_sent_at)
         self._secrecy.take(found, env, seq)
-        if type(env.body) is Opaque:
+        if type(env.body) is Opaque or self._docket.is_foreign(env):
             self._pass_over(env, seq)
         else:
             self._judge(env, seq)
@@ -168,7 +168,13 @@ class Verifier:
 
     def _pass_over(self, env: Envelope, seq: int) -> None:
         """Take a message of an unknown type for one that says nothing (K4)."""
-        why = f"{env.body.type} is no type that this Moot knows; it was passed over"
+        lacking = ", ".join(sorted(self._docket.lacking))
+        of = (
+            f"the protocol {lacking}, which is not installed here"
+            if lacking
+            else "no type that this Moot knows"
+        )
+        why = f"{env.body.type} is {'of ' if lacking else ''}{of}; it was passed over"
         self._findings.skip("opaque", seq, why)
         self._docket.seq, self._docket.at = seq, env.sent_at
 

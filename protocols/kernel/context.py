@@ -81,6 +81,7 @@ class RuleContext:
         started_at: `sent_at` of the first SOCIETY_STARTED.
         speed: Society seconds a wall second, 0 before the start.
         paused: Whether the clock stands still.
+        protocols: Names of the protocols besides Moot's own that the society ever spoke.
         config: The effective configuration as logged (K4).
         rules_version: The rules version that new cases are pinned to (K4).
         seed: The society's seed.
@@ -106,6 +107,7 @@ class RuleContext:
         self.speed = 0.0
         self.paused = False
         self.config: dict[str, Any] = {}
+        self.protocols: frozenset[str] = frozenset()
         self.rules_version = ""
         self.seed = 0
         self.is_up = False
@@ -158,6 +160,7 @@ class RuleContext:
             else:
                 gap = env.sent_at - (self.stopped_at or before or env.sent_at)
             self.config = dict(body.config)
+            self.protocols |= _named(self.config)
             self.rules_version = body.rules_version
             self.seed = body.seed
             self.speed = body.speed
@@ -179,3 +182,8 @@ class RuleContext:
         elif isinstance(body, ConfigChanged):
             self.config = {**self.config, **dict(body.changes)}
         return timedelta(0)
+
+
+def _named(config: Mapping[str, Any]) -> frozenset[str]:
+    named = config.get("protocols", ())
+    return frozenset(map(str, named)) if isinstance(named, list | tuple) else frozenset()

@@ -78,6 +78,7 @@ class Docket:
         self.arose: dict[str, datetime] = {}
         self.deadlines = Deadlines(self.open)
         self.closed = ClosedObligations()
+        self._foreign: set[str] = set()
         self.context = RuleContext(rules.new_folds())
         self.context.cases = self.cases
         self._subscribers: tuple[dict[str, tuple[Fold, ...]], ...] = tuple({} for _ in range(2 * _HELD))
@@ -105,6 +106,8 @@ class Docket:
         self.at = context.at = env.sent_at
         fx = Effects()
         author = env.author
+        if context.protocols and self.is_foreign(env):
+            return fx
         try:
             if author in OFFICERS:
                 fold_officer(self, env, fx, before)
@@ -137,6 +140,31 @@ class Docket:
                 for draft in duties:
                     self.demand(draft)
         return fx
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Return the protocols that the society spoke by its log, and these rules do not know."""
+        return self.context.protocols - self.rules.added
+
+    def is_foreign(self, env: Envelope) -> bool:
+        """Say whether a message is of a protocol that these rules do not know: it folds as nothing (K4).
+
+        It is of a channel or a seat that they do not know, or an officer's about such a seat or its case.
+        """
+        if not self.lacking:
+            return False
+        matrix = self.rules.matrix
+        about = getattr(env.body, "seat", None) if env.author in OFFICERS else None
+        is_foreign = (
+            type(env.body) is Opaque
+            or env.author not in matrix.seats
+            or env.channel not in matrix.channels
+            or (about is not None and about not in matrix.seats)
+            or (env.case_id in self._foreign and env.case_id not in self.cases)
+        )
+        if is_foreign and env.case_id is not None:
+            self._foreign.add(env.case_id)
+        return is_foreign
 
     def _seat(self, env: Envelope, fx: Effects) -> None:
         """Apply a message of a bot or a person."""

@@ -18,7 +18,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
-from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, check
+from moot.protocols.kernel.steps import ENDED, STOP, ByField, Effect, Move, Owe, RuleInput, Step, check
 from moot.protocols.kernel.table import illegal
 from moot.protocols.kernel.times import rfc3339
 
@@ -319,6 +319,9 @@ def faults(machine: Machine) -> Iterator[str]:
             yield f"the step {name} does not say what silence leads to"
         if (step.seat in OFFICERS) != (step.discharge is not None):
             yield f"the step {name}: an officer's duty, and no other, says how it is discharged"
+        for figure in step.figures.rules if isinstance(step.figures, ByField) else ():
+            if not any(figure in kind.model_fields for kind in step.moves):
+                yield f"the step {name}: the figure {figure} is no field of {' or '.join(step.expects)}"
         if not step.moves:
             yield f"the step {name} has no legal answer"
     reached = {phase for start in machine.start.values() for phase in start.phases}

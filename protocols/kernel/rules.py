@@ -60,6 +60,7 @@ class Rules:
         matrix: The permission matrix.
         caseless: Types that need no open case, each with a check of its own or None.
         asides: Those among them that move no case even when they name an open one.
+        added: Names of the protocols that are not Moot's own.
         lifecycle: Types that move the context itself.
         unowed: Officers' types that no table asks for (AUDIT of a refusal).
         remarks: Officers' types that stand beside a case and do not move it.
@@ -80,6 +81,7 @@ class Rules:
     version: str
     resembles: Callable[[Message, Message, RuleContext], bool]
     asides: frozenset[str] = frozenset()
+    added: frozenset[str] = frozenset()
     openers: Mapping[str, CaseType] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -214,6 +214,22 @@ Figures = Mapping[str, Exactly | OneOf | Fields]
 _PASSES: Final = Effect()
 
 
+class ByField:
+    """Figures of which each field has a rule of its own, so that a machine can say beforehand which is no field.
+
+    Attributes:
+        rules: By field, (state, input) -> what it is held to.
+    """
+
+    def __init__(self, rules: Mapping[str, Callable[[Any, RuleInput], Exactly | OneOf | Fields]]) -> None:
+        """Take the rules."""
+        self.rules = rules
+
+    def __call__(self, state: Any, given: RuleInput) -> Figures:
+        """Return the figures, as `Step.figures` does."""
+        return {name: rule(state, given) for name, rule in self.rules.items()}
+
+
 def passes(_state: Any, _given: RuleInput) -> Effect:
     """Lead on to what the row says, and change nothing else."""
     return _PASSES

@@ -12,6 +12,7 @@ from moot.cli.app import command
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import Counting, console, heading, plural, print_hanging, say, write_json
 from moot.cli.place import AsJson, data_dir
+from moot.cli.speaking import speak
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,6 +54,12 @@ def verify(
             "--key", metavar="FILE", help="The public ed25519 key that all anchors must be signed with."
         ),
     ] = None,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protocol", metavar="MODULE", help="A module with a protocol that the log was written by."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """Judge a log that anybody produced, trusting nothing in it; exit code 1 names the offending message.
@@ -65,6 +72,7 @@ def verify(
     from moot.logs import open_log
     from moot.verify import verify as judge
 
+    speak(modules or [])
     if is_strict and is_trusting:
         raise Unusable("--strict and --no-evidence contradict each other: give one of them")
     anchors = _anchors(anchor_files or [], key)

@@ -99,7 +99,7 @@ def test_what_is_no_envelope_says_why(text: str, reason: str) -> None:
         (("v",), 2, "K4 v: schema version 2 is newer than 1: update moot to read it"),
         (("v",), 0, "v: Input should be greater than or equal to 1"),
         (("seq",), 0, "seq: Input should be greater than or equal to 1"),
-        (("author",), "nobody", "author: "),
+        (("author",), "no body", "author: "),
         (("sent_at",), "yesterday", "sent_at: "),
         (("body", "confidence"), 1.5, "confidence: "),
         (("body", "verdict"), "MAYBE", "verdict: "),

@@ -19,6 +19,7 @@ from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.kernel.steps import (
     ENDED,
     STOP,
+    ByField,
     Effect,
     Exactly,
     Fields,
@@ -65,6 +66,10 @@ def steps(**changes: Any) -> dict[str, Any]:
         ({"rulings": {}}, "no row says what a human STOP does"),
         ({"facts": {("gone", Note): Move((), nothing)}}, "a fact comes in the phase gone"),
         ({"children": {("gone", "debate"): Move((ENDED,), nothing)}}, "a debate ends in the phase gone"),
+        (
+            {"steps": steps(figures=ByField({"mood": lambda _state, _given: Exactly("good")}))},
+            "the step hypothesis: the figure mood is no field of HYPOTHESIS",
+        ),
         ({"steps": steps(lasts=("gone",))}, "the step hypothesis lasts through gone, which is no phase"),
     ],
 )

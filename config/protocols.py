@@ -1,0 +1,67 @@
+"""Which protocols a process speaks besides Moot's own: installed ones, and those that somebody names.
+
+Code comes from entry points of the group `moot.protocols` and from modules that the configuration or a command line
+names, never from what a log says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+from moot.protocols.kernel.errors import LocalProtocolError
+from moot.protocols.kernel.protocol import Protocol
+from moot.protocols.rulebook import rulebook, speak
+
+GROUP: Final = "moot.protocols"
+"""The group of entry points: each names a `Protocol`, or a module that holds one as PROTOCOL."""
+
+
+class UnusableProtocol(Exception):
+    """Say in one line which protocol cannot be spoken, and why."""
+
+
+def install(modules: Iterable[str] = ()) -> None:
+    """Speak what is installed, what these modules hold, and what was spoken before.
+
+    Args:
+        modules: Names of modules, each with a `Protocol` named PROTOCOL.
+
+    Raises:
+        UnusableProtocol: One cannot be imported, is no protocol, or contradicts itself or another.
+    """
+    found = [(f"the entry point {point.name} = {point.value}", point.load) for point in _points()]
+    found += [(f"the module {name}", lambda name=name: import_module(name)) for name in modules]
+    spoken = {one.name: one for one in rulebook().protocols if one.name in rulebook().added}
+    added = dict(spoken)
+    for where, load in found:
+        one = _loaded(where, load)
+        if added.setdefault(one.name, one) is not one:
+            raise UnusableProtocol(f"protocols: {where}: there is a protocol {one.name} already")
+    if added == spoken:
+        return
+    try:
+        speak(tuple(added.values()))
+    except LocalProtocolError as exc:
+        raise UnusableProtocol(f"protocols: {exc}") from None
+
+
+def _points() -> list[Any]:
+    return sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+
+
+def _loaded(where: str, load: Any) -> Protocol:
+    try:
+        held = load()
+    except LocalProtocolError as exc:
+        raise UnusableProtocol(f"protocols: {where}: {exc}") from None
+    except Exception as exc:
+        raise UnusableProtocol(
+            f"protocols: {where} cannot be imported: {type(exc).__name__}: {' '.join(str(exc).split())}"
+        ) from None
+    one = held if isinstance(held, Protocol) else getattr(held, "PROTOCOL", None)
+    if not isinstance(one, Protocol):
+        raise UnusableProtocol(f"protocols: {where} holds no PROTOCOL")
+    return one

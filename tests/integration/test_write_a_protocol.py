@@ -1,0 +1,192 @@
+"""The page on writing a protocol, as it stands: a package outside the tree, found by its entry point."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "how-to" / "write-a-protocol.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```\n", PAGE, re.S)
+(CODE,) = (text for kind, text in BLOCKS if kind == "python")
+(SCENE,) = (text for kind, text in BLOCKS if kind == "yaml")
+PACKAGE, SETTINGS = (text for kind, text in BLOCKS if kind == "toml")
+SAID = [text.split("\n", 1) for kind, text in BLOCKS if kind == "text"]
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "site" / "weather").mkdir(parents=True)
+    (tmp_path / "site" / "weather" / "__init__.py").write_text(CODE)
+    (tmp_path / "rain.yaml").write_text(SCENE)
+    return tmp_path
+
+
+def install(place):
+    made = place / "site" / "moot_weather-1.0.dist-info"
+    made.mkdir(exist_ok=True)
+    (made / "METADATA").write_text("Metadata-Version: 2.1\nName: moot-weather\nVersion: 1.0\n")
+    (made / "entry_points.txt").write_text(f"[moot.protocols]\n{PACKAGE.splitlines()[1]}\n".replace('"', ""))
+
+
+def run(place, *args, **env):
+    given = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{place / 'site'}", **env}
+    done = subprocess.run(
+        [sys.executable, *args], cwd=place, env=given, capture_output=True, timeout=120, check=False
+    )
+    return SimpleNamespace(
+        returncode=done.returncode, stdout=done.stdout.decode(), stderr=done.stderr.decode()
+    )
+
+
+def moot(place, *args, **env):
+    return run(place, "-m", "moot", *args, **env)
+
+
+def test_one_folder_and_one_line_give_a_protocol_that_runs_as_the_page_says(place):
+    assert CODE.count("\n") <= 150
+    assert len(PACKAGE.splitlines()) == 2, "one line below the heading of its group"
+    install(place)
+    for command, expected in SAID:
+        done = moot(place, *command.removeprefix("$ moot ").split())
+        assert (done.returncode, done.stdout) == (0, expected), done.stderr
+    assert len(SAID) == 3
+
+
+def test_the_log_names_the_protocols_that_a_society_speaks(place):
+    install(place)
+    first = json.loads(moot(place, "scene", "rain.yaml", "--json").stdout.splitlines()[0])
+    assert first["body"]["config"]["protocols"] == ["weather"]
+
+
+def test_the_consoles_case_view_shows_its_phases(place):
+    install(place)
+    assert moot(place, "scene", "rain.yaml", "--out", "rain").returncode == 0
+    look = """
+import asyncio
+from pathlib import Path
+from moot.cli.speaking import speak_installed
+from tests.doubles.console import watched
+
+async def main():
+    async with watched(Path("rain")) as model:
+        view = await model.case("question_20260223_1005")
+        print(view.kind, *view.phases, view.outcome, *(step.phase for step in view.path))
+
+speak_installed()
+asyncio.run(main())
+"""
+    done = run(place, "-c", look)
+    assert done.stdout.splitlines()[-1:] == [
+        "question forecasting doubting ended agreed forecasting doubting ended"
+    ], done.stderr
+
+
+def test_a_log_of_a_protocol_that_is_not_installed_is_passed_over_and_said_once(place):
+    (place / "rain.yaml").write_text(
+        SCENE.replace("inject:", "minds: {sceptic: {script: [], then: silent}}\ninject:")
+    )
+    install(place)
+    ruled = moot(place, "scene", "rain.yaml", "--out", "rain")
+    assert "reminds the Sceptic" in ruled.stdout and "rules void" in ruled.stdout
+    assert moot(place, "verify", "rain").returncode == 0
+    (place / "site" / "moot_weather-1.0.dist-info" / "entry_points.txt").unlink()
+    told = moot(place, "verify", "rain")
+    assert told.returncode == 0 and told.stderr.count("weather") == 1
+    assert "QUESTION is of the protocol weather, which is not installed here" in told.stderr
+    for command in (["status", "rain"], ["log", "rain"], ["obligations", "rain"]):
+        done = moot(place, *command)
+        assert done.returncode == 0, done.stderr
+    named = moot(place, "verify", "rain", "--protocol", "weather")
+    assert (named.returncode, named.stderr) == (0, "")
+
+
+def test_what_only_looks_foreign_is_found_where_no_protocol_is_lacking(place):
+    install(place)
+    moot(place, "scene", "rain.yaml", "--out", "rain")
+    lines = moot(place, "export", "rain").stdout.replace('"channel":"#weather"', '"channel":"#nowhere"')
+    (place / "x.jsonl").write_text(lines)
+    assert moot(place, "verify", "x.jsonl").returncode == 1
+
+
+def test_the_configuration_names_a_module_as_well(place):
+    (place / "moot.toml").write_text(SETTINGS)
+    done = moot(place, "config", "show", "--config", "moot.toml")
+    assert done.returncode == 0, done.stderr
+    through_env = moot(place, "scene", "rain.yaml", MOOT_PROTOCOLS__MODULES='["weather"]')
+    assert "forecasts question_20260223_1005" in through_env.stdout, through_env.stderr
+
+
+def test_a_seat_that_nobody_brings_is_refused_live(place):
+    (place / "rain.yaml").write_text(SCENE.replace("type: QUESTION", "type: NOTE").replace("admin", "oracle"))
+    install(place)
+    done = moot(place, "scene", "rain.yaml")
+    assert done.returncode == 2 and "there is no seat 'oracle'" in done.stderr
+
+
+WRONG = {
+    "a type twice": (
+        "messages=(Question, Forecast, Doubt)",
+        "messages=(Question, Question, Forecast, Doubt)",
+        "the message type QUESTION is declared twice",
+    ),
+    "a type of Moot's": (
+        'Literal["DOUBT"] = "DOUBT"',
+        'Literal["NOTE"] = "NOTE"',
+        "the message type NOTE, which people",
+    ),
+    "a seat of Moot's": (
+        'Seat("sceptic")',
+        'Seat("critic")',
+        "the seat critic, which research brings already; say uses",
+    ),
+    "a channel of Moot's": ('PLACE = "#weather"', 'PLACE = "#lab"', "the channel #lab, which officers brings already"),
+    "an unreachable phase": (
+        "Forecast: Move((DOUBTING,), keep)",
+        "Forecast: Move((ENDED,), close)",
+        "the machine question: nothing leads to the phase doubting",
+    ),
+    "no rule for silence": (
+        "missed=silence",
+        "missed=None",
+        "the step forecast does not say what silence leads to",
+    ),
+    "a figure that is no field": (
+        'ByField({"probability"',
+        'ByField({"mood"',
+        "the step doubt: the figure mood is no field of DOUBT",
+    ),
+    "an import that fails": (
+        "from datetime import timedelta",
+        "import nowhere",
+        "ModuleNotFoundError: No module named 'nowhere'",
+    ),
+    "no protocol": ("PROTOCOL = Protocol(", "OTHER = Protocol(", "holds no PROTOCOL"),
+    "a seat without uses": ("uses=(ADMIN,)", "uses=()", "names the seat admin, which it neither brings nor uses"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_one_line_at_the_start_and_nothing_starts(place, name):
+    right, wrong, line = WRONG[name]
+    assert CODE.count(right) == 1
+    (place / "site" / "weather" / "__init__.py").write_text(CODE.replace(right, wrong))
+    install(place)
+    done = moot(place, "scene", "rain.yaml", "--out", "rain")
+    assert (done.returncode, done.stdout) == (2, "")
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("moot: protocols: ") and line in said
+    assert not (place / "rain").exists()
+
+
+def test_a_module_that_is_not_there_is_one_line_for_a_society(place):
+    (place / "moot.toml").write_text(SETTINGS.replace("weather", "wether"))
+    done = moot(place, "up", "--config", "moot.toml", "--data", "here")
+    assert done.returncode == 2 and not (place / "here" / "log.sqlite").exists()
+    (said,) = done.stderr.splitlines()
+    assert "the module wether cannot be imported: ModuleNotFoundError: No module named 'wether'" in said
