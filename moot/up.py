@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 import structlog
 
 from moot.channels.gateway.bridge import BusBridge
-from moot.channels.gateway.guest import Host as GuestHost
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.protocol import HungUp
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.guests.pump import InboxPump

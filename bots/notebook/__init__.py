@@ -5,7 +5,7 @@ What a seat holds:
     ``tools``       a notebook's tools, each with its access: answers are read-only, the studio writes
     ``client``      `Notebook`, and the client of whatever MCP server the configuration names
     ``reach``       how a server is reached: a command, an address, a folder
-    ``session``     one connection, with its limits of wall time
+    ``connection``  one connection, with its limits of wall time
     ``transport``   the bytes beneath it
     ``answers``     a server's answers, checked
 

@@ -25,7 +25,7 @@ from moot.bots.notebook.reach import Reach
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-    from moot.bots.notebook.session import Session
+    from moot.bots.notebook.connection import Connection
 
 CONNECT_S: Final = 10.0
 CALL_S: Final = 20.0
@@ -111,8 +111,8 @@ class McpNotebook:
         self._call_s = call_s
         # All below is touched on the I/O thread only.
         self._opening = asyncio.Lock()
-        self._current: Session | None = None
-        self._sessions: set[Session] = set()
+        self._current: Connection | None = None
+        self._sessions: set[Connection] = set()
         self._fruitless = 0
         self._rests_until = 0.0
         self._is_legacy = False
@@ -184,19 +184,19 @@ class McpNotebook:
         except NotebookRefused as error:
             raise StudioUnavailable(str(error)) from error
 
-    async def _call(self, session: Session, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+    async def _call(self, session: Connection, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
         known = session.parameters(name)
         given = {key: value for key, value in arguments.items() if not known or key in known}
         if self._notebook_id is not None and "notebook_id" in known:
             given["notebook_id"] = self._notebook_id
         return await self._answer(session, name, given)
 
-    async def _answer(self, session: Session, name: str, arguments: dict[str, Any]) -> CallToolResult:
+    async def _answer(self, session: Connection, name: str, arguments: dict[str, Any]) -> CallToolResult:
         answer = await session.call(name, arguments, self._call_s)
         self._fruitless = 0
         return answer
 
-    async def _session(self) -> Session:
+    async def _session(self) -> Connection:
         """Return the open session, or open one; several calls wait for the same one."""
         async with self._opening:
             if self._current is not None:
@@ -215,9 +215,9 @@ class McpNotebook:
             self._fruitless += 1
             self._rests_until = now + REST_S
             # Importing the SDK takes half a second, which only a run with a notebook pays.
-            from moot.bots.notebook.session import Session
+            from moot.bots.notebook.connection import Connection
 
-            session = self._current = Session(self.reach, is_legacy=self._is_legacy)
+            session = self._current = Connection(self.reach, is_legacy=self._is_legacy)
             self._sessions.add(session)
             session.on_end(lambda: self._sessions.discard(session))
             try:

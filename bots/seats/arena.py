@@ -11,7 +11,7 @@ from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.notebook.access import Access, Toolbox
 from moot.bots.notebook.client import Notebook
 from moot.bots.seats.hooks import run_hook
-from moot.bots.seats.sessions import Session, SessionMissing, SessionStore
+from moot.bots.seats.sessions import ReviewerSession, SessionMissing, SessionStore
 from moot.bots.seats.toolset import toolbox_of
 from moot.bots.seats.writer import Work, Writer
 from moot.protocols.arena.messages import Draft, FinalOutput, Review, RunFault
@@ -70,7 +70,7 @@ class ArenaMind(Mind):
             self._sessions.open(*_continued(body.resume_ref, session, body))
         return Reply(body)
 
-    def _resume(self, view: View) -> Session:
+    def _resume(self, view: View) -> ReviewerSession:
         """Resume the Reviewer's session: what the store keeps under the reference that the Orchestrator names.
 
         A run's first review opens its session; a process that was started anew rebuilds it from the log.
@@ -93,7 +93,7 @@ class ArenaMind(Mind):
         A review that was refused leads to a reference that nobody asks for.
         """
         run_id, session_id = view.obligation.case_id, view.brief["session_id"]
-        found = {first_ref(run_id, session_id): Session(session_id)}
+        found = {first_ref(run_id, session_id): ReviewerSession(session_id)}
         for env in view.transcript:
             body = env.body
             if isinstance(body, Review) and body.run_id == run_id and body.resume_ref in found:
@@ -103,7 +103,7 @@ class ArenaMind(Mind):
             self._sessions.open(wanted, found[wanted])
 
 
-def _continued(ref: str, session: Session, body: Review) -> tuple[str, Session]:
+def _continued(ref: str, session: ReviewerSession, body: Review) -> tuple[str, ReviewerSession]:
     """Return the session after a review, and what resumes it."""
     said = replace(session, reviews=(*session.reviews, body.text), unresolved=())
     return next_ref(ref, review_ref(body)), said
@@ -115,7 +115,7 @@ def review_ref(body: Review) -> str:
     return f"round-{body.round_index}/review-{body.attempt}/sha256:{digest}"
 
 
-def _body(expected: str, view: View, text: str, session: Session | None) -> Message:
+def _body(expected: str, view: View, text: str, session: ReviewerSession | None) -> Message:
     n = view.brief["round_index"]
     if expected == "DRAFT":
         return Draft(round_index=n, text=text)

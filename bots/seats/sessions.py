@@ -15,7 +15,7 @@ class SessionMissing(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ReviewerSession:
     """What a Reviewer knows when it goes on.
 
     Attributes:
@@ -34,16 +34,16 @@ class SessionStore:
 
     def __init__(self) -> None:
         """Start without any."""
-        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._sessions: OrderedDict[str, ReviewerSession] = OrderedDict()
 
-    def open(self, ref: str, session: Session) -> None:
+    def open(self, ref: str, session: ReviewerSession) -> None:
         """Keep a session under the reference that resumes it."""
         self._sessions[ref] = session
         self._sessions.move_to_end(ref)
         while len(self._sessions) > KEPT:
             self._sessions.popitem(last=False)
 
-    def resume(self, ref: str) -> Session:
+    def resume(self, ref: str) -> ReviewerSession:
         """Return the session that a reference stands for.
 
         Raises:
@@ -58,5 +58,5 @@ class SessionStore:
 class LostSessions(SessionStore):
     """A store that has lost everything, for scripts that want to see what happens then."""
 
-    def open(self, ref: str, session: Session) -> None:
+    def open(self, ref: str, session: ReviewerSession) -> None:
         """Keep nothing."""

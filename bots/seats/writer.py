@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from moot.bots.minds.mind import View
 from moot.bots.notebook.access import Toolbox
-from moot.bots.seats.sessions import Session
+from moot.bots.seats.sessions import ReviewerSession
 from moot.protocols.arena.relevance import cleanse
 
 
@@ -24,7 +24,7 @@ class Work:
 
     view: View
     toolbox: Toolbox
-    session: Session | None = None
+    session: ReviewerSession | None = None
 
     @property
     def kind(self) -> str:

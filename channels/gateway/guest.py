@@ -75,7 +75,7 @@ async def _nobody_cares(_guest: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class GuestHost:
     """What a society offers to its guests; everything is called on the server's loop.
 
     Attributes:
@@ -148,7 +148,7 @@ class Host:
 class Guest:
     """One connection; `serve` is its whole life."""
 
-    def __init__(self, host: Host, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, host: GuestHost, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Take over a connection; the caller closes it."""
         self._host = host
         self._frames = Frames(reader)

@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from moot.channels.gateway import address
-from moot.channels.gateway.guest import Guest, Host
+from moot.channels.gateway.guest import Guest, GuestHost
 from moot.channels.gateway.protocol import GatewayError
 from moot.channels.turns import settle
 
@@ -25,7 +25,7 @@ FAREWELL_S: Final = 0.5
 class GatewayServer:
     """Serves guests on a local socket; `serve` is its whole life."""
 
-    def __init__(self, host: Host, *, data_dir: Path) -> None:
+    def __init__(self, host: GuestHost, *, data_dir: Path) -> None:
         """Prepare.
 
         Args:

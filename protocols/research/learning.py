@@ -25,10 +25,10 @@ from moot.protocols.research.strictness import (
 __all__ = [
     "MIN_FAILURES",
     "START_THRESHOLDS",
-    "Finding",
     "KnownPrinciple",
     "Lesson",
     "Pattern",
+    "PrincipleChange",
     "Review",
     "Setting",
     "adjust",
@@ -122,7 +122,7 @@ class Pattern(NamedTuple):
         return wilson_lower_bound(len(self.failures), self.attempts)
 
 
-class Finding(NamedTuple):
+class PrincipleChange(NamedTuple):
     """What a pattern makes of a principle: the fields of spec 2.1's format that arithmetic decides."""
 
     statement: str
@@ -255,7 +255,7 @@ def matching(pattern: Pattern, principles: Iterable[P]) -> P | None:
     return None
 
 
-def principle_from(pattern: Pattern, existing: KnownPrinciple | None = None) -> Finding:
+def principle_from(pattern: Pattern, existing: KnownPrinciple | None = None) -> PrincipleChange:
     """Turn a pattern into a new principle, or validate the one that says so already (spec 2.1 step 4).
 
     An update keeps the statement. Evidence, sources and confidence are those of the pattern's own window
@@ -270,7 +270,7 @@ def principle_from(pattern: Pattern, existing: KnownPrinciple | None = None) -> 
     """
     if existing is not None and matching(pattern, (existing,)) is None:
         raise ValueError(f"{existing.statement!r} is not about {pattern[:3]}")
-    return Finding(
+    return PrincipleChange(
         existing.statement if existing is not None else _statement(pattern),
         len(pattern.failures),
         pattern.confidence,

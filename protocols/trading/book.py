@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 from moot.protocols.trading import limits
-from moot.protocols.trading.book_accounts import Day, Session
+from moot.protocols.trading.book_accounts import Day, StrategySession
 from moot.protocols.trading.book_entries import Entries
 from moot.protocols.trading.book_figures import (
     WINDOW,
@@ -66,7 +66,7 @@ class Book(Entries):
         """Say whether anything was ever booked for a strategy, or it was deployed; before, it fares in no way."""
         return strategy_id in self._accounts
 
-    def sessions(self, strategy_id: str, since: Since = "deployment") -> tuple[Session, ...]:
+    def sessions(self, strategy_id: str, since: Since = "deployment") -> tuple[StrategySession, ...]:
         """Return the sessions of a strategy that are kept since its deployment or promotion, oldest first."""
         account = self._account(strategy_id)
         kept = tuple(account.sessions)

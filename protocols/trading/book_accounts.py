@@ -16,7 +16,7 @@ MICRO: Final = 1_000_000
 """Slippage is added up in millionths of a basis point, so that no order of adding matters."""
 
 
-class Session(NamedTuple):
+class StrategySession(NamedTuple):
     """A session of a strategy.
 
     Attributes:
@@ -36,9 +36,9 @@ class Session(NamedTuple):
     paper_trades: int = 0
 
     @property
-    def live(self) -> Session:
+    def live(self) -> StrategySession:
         """Return the session without what was made on paper in it."""
-        return Session(self.date, self.at, self.pnl - self.paper_pnl, self.trades - self.paper_trades)
+        return StrategySession(self.date, self.at, self.pnl - self.paper_pnl, self.trades - self.paper_trades)
 
 
 class Share(NamedTuple):
@@ -130,7 +130,7 @@ class Account:
     ordered: int = 0
     filled: int = 0
     slipped: int = 0
-    sessions: deque[Session] = field(default_factory=lambda: deque(maxlen=KEPT))
+    sessions: deque[StrategySession] = field(default_factory=lambda: deque(maxlen=KEPT))
 
     def begin(self, since: datetime | None, pnl: int) -> None:
         """Start to count anew at a deployment, from the P&L that stands then."""

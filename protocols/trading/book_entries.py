@@ -14,7 +14,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import Ruling, SocietyStarted
 from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading import limits
-from moot.protocols.trading.book_accounts import KEPT, Account, Day, Placed, Session, Share
+from moot.protocols.trading.book_accounts import KEPT, Account, Day, Placed, Share, StrategySession
 from moot.protocols.trading.book_figures import (
     FLAT,
     Position,
@@ -232,7 +232,9 @@ class Entries(Fold):
             pnl = self._pnl(strategy_id)
             if self._is_traded(strategy_id) or pnl != account.closed or account.trades_today:
                 made = pnl - account.closed
-                account.sessions.append(Session(body.date, at, made, account.trades_today, *account.paper))
+                account.sessions.append(
+                    StrategySession(body.date, at, made, account.trades_today, *account.paper)
+                )
                 account.live += 1
             account.closed, account.paper = pnl, (0, 0)
         self._closing = self._day()

@@ -176,7 +176,7 @@ async def _speed(society: Any, since: datetime) -> float:
 async def _served(society: Any, clock: Any) -> AsyncIterator[None]:
     """Serve the society's socket as `moot up` does."""
     from moot.channels.gateway.bridge import BusBridge
-    from moot.channels.gateway.guest import Host
+    from moot.channels.gateway.guest import GuestHost
     from moot.channels.gateway.server import GatewayServer
     from moot.clock import IoThread
 
@@ -184,7 +184,7 @@ async def _served(society: Any, clock: Any) -> AsyncIterator[None]:
     bridge = BusBridge(society.bus, await io.call(_running_loop, wall_timeout_s=5.0))
     feeding = asyncio.create_task(bridge.run())
     first = [envelope async for envelope in society.bus.read(1, 1)]
-    host = Host(log_id=first[0].hash, source=bridge, publish=_nobody)
+    host = GuestHost(log_id=first[0].hash, source=bridge, publish=_nobody)
     io.spawn(GatewayServer(host, data_dir=society.plan.directory).serve)
     try:
         yield

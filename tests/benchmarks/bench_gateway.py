@@ -21,7 +21,7 @@ from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 from moot.channels.gateway.bridge import BusBridge
-from moot.channels.gateway.guest import Host
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.log.sqlite import SqliteBus
 from moot.channels.outbox.pacing import DISCORD, SLACK, Budget, Pace
@@ -159,7 +159,7 @@ def _drain() -> Drain:
 
 async def _drain_in(directory: Path, log: SmallLog, pace: Pace) -> Drain:
     platform = PlatformFile(directory / "slack.platform")
-    host = Host(log_id="log", source=log, publish=log.publish)
+    host = GuestHost(log_id="log", source=log, publish=log.publish)
     server = asyncio.create_task(GatewayServer(host, data_dir=directory).serve())
     platform.switch("limited", "1")
     with gateway(directory, {"slack": {"pace": _plain(pace), "plan": {"retry_after_s": 0.01}}}) as process:
@@ -249,7 +249,9 @@ async def _hold(directory: Path, is_mirrored: bool) -> float:
         )
         bridge = Watched(bus, await io.call(_running_loop, wall_timeout_s=5.0), guests)
         feeding.append(asyncio.create_task(bridge.run()))
-        io.spawn(GatewayServer(Host(log_id="log", source=bridge, publish=_nobody), data_dir=directory).serve)
+        io.spawn(
+            GatewayServer(GuestHost(log_id="log", source=bridge, publish=_nobody), data_dir=directory).serve
+        )
         if is_mirrored:
             await asyncio.to_thread(wait_for, lambda: len(guests) == 2, "guests")
         return bus

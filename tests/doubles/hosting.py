@@ -11,7 +11,7 @@ from typing import Any
 from moot.channels.backoff import Backoff
 from moot.channels.gateway import address
 from moot.channels.gateway.client import Requests
-from moot.channels.gateway.guest import Host
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.server import GatewayServer
 from tests.doubles.small_log import SmallLog
 
@@ -19,7 +19,7 @@ QUICK = Backoff(first_s=0.001, most_s=0.005)
 
 
 @asynccontextmanager
-async def serving(host: Host, data_dir: Path) -> AsyncIterator[None]:
+async def serving(host: GuestHost, data_dir: Path) -> AsyncIterator[None]:
     """Serve guests until the end of the block."""
     ready = asyncio.Event()
     task = asyncio.create_task(GatewayServer(host, data_dir=data_dir).serve(lambda _path: ready.set()))
@@ -38,10 +38,12 @@ async def hosting(data_dir: Path, log: SmallLog | None = None, **options: Any) -
     Args:
         data_dir: Where the socket is to be.
         log: The log, a new one when left out.
-        options: Of `Host`, instead of its log's own.
+        options: Of `GuestHost`, instead of its log's own.
     """
     log = log or SmallLog()
-    async with serving(Host(**{"log_id": "log", "source": log, "publish": log.publish, **options}), data_dir):
+    async with serving(
+        GuestHost(**{"log_id": "log", "source": log, "publish": log.publish, **options}), data_dir
+    ):
         yield log
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.gateway.bridge import BusBridge
-from moot.channels.gateway.guest import Host as GuestHost
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.log.inmemory import InMemoryBus
 from moot.config.settings import Settings

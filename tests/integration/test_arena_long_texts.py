@@ -8,7 +8,7 @@ import pytest
 
 from moot.channels.gateway.bridge import BusBridge
 from moot.channels.gateway.client import LogStream
-from moot.channels.gateway.guest import Host as GuestHost
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.protocol import MOST_BYTES, envelope_frame, envelope_line
 from moot.channels.log.lines import open_line
 from moot.channels.log.sqlite import SqliteBus

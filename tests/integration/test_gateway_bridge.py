@@ -10,7 +10,7 @@ import structlog
 
 from moot.channels.gateway.bridge import BusBridge
 from moot.channels.gateway.client import LogStream
-from moot.channels.gateway.guest import Host
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.link import Link
 from moot.channels.gateway.protocol import HungUp, encode
 from moot.channels.gateway.server import GatewayServer
@@ -150,7 +150,7 @@ async def served(bridge, io_loop, directory):
 
     ready = asyncio.Event()
     tell = asyncio.get_running_loop().call_soon_threadsafe
-    server = GatewayServer(Host(log_id="log", source=bridge, publish=publish), data_dir=directory)
+    server = GatewayServer(GuestHost(log_id="log", source=bridge, publish=publish), data_dir=directory)
     serving = asyncio.run_coroutine_threadsafe(server.serve(lambda _path: tell(ready.set)), io_loop)
     await ready.wait()
     try:

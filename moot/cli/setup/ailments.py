@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from packaging.requirements import Requirement
 
 from moot.cli.place import LOG_NAME
-from moot.cli.setup.doctor import Finding
+from moot.cli.setup.doctor import Diagnosis
 
 if TYPE_CHECKING:
     from moot.config.settings import Settings
@@ -34,15 +34,15 @@ ASKED_S: Final = 10.0
 """How long a chat platform has to answer."""
 
 
-def python() -> Finding:
+def python() -> Diagnosis:
     """Check the interpreter."""
     found = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < LEAST_PYTHON:
-        return Finding("python", "failure", found, "3.11 or newer is needed")
-    return Finding("python", "ok", found)
+        return Diagnosis("python", "failure", found, "3.11 or newer is needed")
+    return Diagnosis("python", "ok", found)
 
 
-def packages() -> Finding:
+def packages() -> Diagnosis:
     """Compare what is installed with the lock file, or with what the installed Moot asks for."""
     lock = Path(__file__).parents[3] / "requirements.lock"
     if lock.exists():
@@ -62,16 +62,16 @@ def packages() -> Finding:
         if version is not None and found != version:
             others.append(f"{name} {found} instead of {version}")
     if missing:
-        return Finding("packages", "failure", f"missing: {', '.join(missing)}", "make install brings them")
+        return Diagnosis("packages", "failure", f"missing: {', '.join(missing)}", "make install brings them")
     if others:
         some = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
-        return Finding(
+        return Diagnosis(
             "packages",
             "warning",
             some,
             "logs are promised byte for byte only with the lock file: make install",
         )
-    return Finding("packages", "ok", f"{len(wanted)} as {origin} says")
+    return Diagnosis("packages", "ok", f"{len(wanted)} as {origin} says")
 
 
 def _wanted_here(lines: Iterable[str]) -> dict[str, str | None]:
@@ -85,28 +85,28 @@ def _wanted_here(lines: Iterable[str]) -> dict[str, str | None]:
     return wanted
 
 
-def sqlite() -> Finding:
+def sqlite() -> Diagnosis:
     """Check SQLite and the features that the log rests on."""
     found = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info < LEAST_SQLITE:
         least = ".".join(map(str, LEAST_SQLITE))
-        return Finding("sqlite", "failure", found, f"{least} or newer is needed")
+        return Diagnosis("sqlite", "failure", found, f"{least} or newer is needed")
     with (
         tempfile.TemporaryDirectory(prefix="moot-doctor-") as place,
         closing(sqlite3.connect(f"{place}/x")) as db,
     ):
         (mode,) = db.execute("PRAGMA journal_mode=WAL").fetchone()
         if mode != "wal":
-            return Finding(
+            return Diagnosis(
                 "sqlite", "failure", f"{found} without a write-ahead log", "another build is needed"
             )
         options = {row[0] for row in db.execute("PRAGMA compile_options")}
     if "THREADSAFE=0" in options:
-        return Finding("sqlite", "failure", f"{found}, not thread-safe", "another build is needed")
-    return Finding("sqlite", "ok", f"{found}, write-ahead log, thread-safe")
+        return Diagnosis("sqlite", "failure", f"{found}, not thread-safe", "another build is needed")
+    return Diagnosis("sqlite", "ok", f"{found}, write-ahead log, thread-safe")
 
 
-def disk(directory: Path) -> Finding:
+def disk(directory: Path) -> Diagnosis:
     """Check room, locks and how long a sync takes where the data is, or would be."""
     from moot.clock.wall import monotonic_ns
 
@@ -125,24 +125,24 @@ def disk(directory: Path) -> Finding:
                 times.append((monotonic_ns() - began) / 1e6)
         wal = _takes_wal(place)
     except OSError as exc:
-        return Finding(
+        return Diagnosis(
             "disk", "failure", f"{place} cannot be written: {exc.strerror}", "choose another --data"
         )
     took = statistics.median(times)
     said = f"{room / 2**30:.1f} GiB free in {place}, {took:.1f} ms a sync"
     if not wal:
-        return Finding(
+        return Diagnosis(
             "disk", "failure", f"{said}, no write-ahead log", "it may be a network disk: use a local one"
         )
     if room < NO_ROOM:
-        return Finding("disk", "failure", said, "make room")
+        return Diagnosis("disk", "failure", said, "make room")
     if room < LITTLE_ROOM:
-        return Finding("disk", "warning", said, "make room")
+        return Diagnosis("disk", "warning", said, "make room")
     if took > SLOW_SYNC_MS:
-        return Finding(
+        return Diagnosis(
             "disk", "warning", said, 'every message waits so long: [log] durability = "process" does not'
         )
-    return Finding("disk", "ok", said)
+    return Diagnosis("disk", "ok", said)
 
 
 def _takes_wal(place: Path) -> bool:
@@ -153,37 +153,37 @@ def _takes_wal(place: Path) -> bool:
         return bool(db.execute("PRAGMA journal_mode=WAL").fetchone()[0] == "wal")
 
 
-def sockets() -> Finding:
+def sockets() -> Diagnosis:
     """Check that a society can listen: its gateway on a local socket, a page on a port of this host."""
     with tempfile.TemporaryDirectory(prefix="moot-doctor-") as place, closing(_socket("unix")) as local:
         local.bind(f"{place}/s")
     with closing(_socket("inet")) as page:
         page.bind(("127.0.0.1", 0))
-    return Finding("sockets", "ok", "local ones and ports of 127.0.0.1 can be had")
+    return Diagnosis("sockets", "ok", "local ones and ports of 127.0.0.1 can be had")
 
 
 def _socket(kind: str) -> socket.socket:
     return socket.socket(socket.AF_UNIX if kind == "unix" else socket.AF_INET)
 
 
-def time_zones() -> Finding:
+def time_zones() -> Diagnosis:
     """Check that time zones are known; cycles are in UTC, exchanges are not."""
     from zoneinfo import ZoneInfo
 
     ZoneInfo("America/New_York")
-    return Finding("time zones", "ok", f"known, tzdata {metadata.version('tzdata')}")
+    return Diagnosis("time zones", "ok", f"known, tzdata {metadata.version('tzdata')}")
 
 
-def prices() -> Finding:
+def prices() -> Diagnosis:
     """Check that the sample prices can be read."""
     from moot.bots.tools.prices import load_universe
     from moot.simulation.simulate import DEFAULT_START
 
     universe = load_universe("sample", start=DEFAULT_START, seed=1)
-    return Finding("prices", "ok", f"samples readable: {universe.description}")
+    return Diagnosis("prices", "ok", f"samples readable: {universe.description}")
 
 
-def settings(given: Path | None = None) -> Finding:
+def settings(given: Path | None = None) -> Diagnosis:
     """Check the configuration."""
     from moot.cli.setup.config import config_file
     from moot.cli.setup.config import settings as load
@@ -193,11 +193,11 @@ def settings(given: Path | None = None) -> Finding:
     try:
         load(given)
     except ConfigError as exc:
-        return Finding("settings", "failure", str(exc), "moot config show says when it is right")
-    return Finding("settings", "ok", f"{path} over the shipped ones" if path else "the shipped ones")
+        return Diagnosis("settings", "failure", str(exc), "moot config show says when it is right")
+    return Diagnosis("settings", "ok", f"{path} over the shipped ones" if path else "the shipped ones")
 
 
-def data(directory: Path) -> Finding:
+def data(directory: Path) -> Diagnosis:
     """Look at a data directory: its log, whether its end fits the file `head`, who runs it."""
     from moot.channels.errors import ChannelError
     from moot.channels.log.head import read_head
@@ -208,10 +208,10 @@ def data(directory: Path) -> Finding:
     if not (directory / LOG_NAME).exists():
         ground = next(place for place in (directory, *directory.absolute().parents) if place.exists())
         if not ground.is_dir():
-            return Finding(
+            return Diagnosis(
                 "data", "failure", f"{ground} is a file: no society can live there", "name a directory"
             )
-        return Finding("data", "ok", f"no society in {directory} yet: moot up starts one")
+        return Diagnosis("data", "ok", f"no society in {directory} yet: moot up starts one")
     try:
         head = read_head(directory)
         log = Log(directory)
@@ -220,15 +220,15 @@ def data(directory: Path) -> Finding:
         said = f"{last:,} messages in {directory}, " + ("stopped" if pid is None else f"run by process {pid}")
         if head is not None and head.seq > last:
             why = f"the log ends at {last}, its file head knows {head.seq}"
-            return Finding("data", "failure", why, f"moot verify {directory} says more")
+            return Diagnosis("data", "failure", why, f"moot verify {directory} says more")
         for _ in log.lines(max(1, last - 100)):
             pass
     except (ChannelError, CliError) as exc:
-        return Finding("data", "failure", str(exc), f"moot verify {directory} says more")
-    return Finding("data", "ok", said)
+        return Diagnosis("data", "failure", str(exc), f"moot verify {directory} says more")
+    return Diagnosis("data", "ok", said)
 
 
-def surfaces(given: Path | None = None) -> Iterator[Finding]:
+def surfaces(given: Path | None = None) -> Iterator[Diagnosis]:
     """Ask each configured chat platform whether the gateway could work there; without any, nothing is asked."""
     import asyncio
 
@@ -247,7 +247,7 @@ def surfaces(given: Path | None = None) -> Iterator[Finding]:
         yield from asyncio.run(_surface(chosen, name, folder))
 
 
-async def _surface(chosen: Settings, name: str, folder: Path) -> list[Finding]:
+async def _surface(chosen: Settings, name: str, folder: Path) -> list[Diagnosis]:
     import asyncio
 
     from moot.channels.surface import SurfaceDown, SurfaceError
@@ -260,19 +260,19 @@ async def _surface(chosen: Settings, name: str, folder: Path) -> list[Finding]:
             checks = await surface.check()
     except (SurfaceDown, TimeoutError) as exc:
         why = str(exc) or f"no answer in {ASKED_S:g} s"
-        return [Finding(name, "warning", why, "what is posted there waits until it can be reached")]
+        return [Diagnosis(name, "warning", why, "what is posted there waits until it can be reached")]
     except SurfaceError as exc:
-        return [Finding(name, "failure", str(exc))]
+        return [Diagnosis(name, "failure", str(exc))]
     except Exception as exc:
-        return [Finding(name, "failure", f"{type(exc).__name__}: {exc}")]
+        return [Diagnosis(name, "failure", f"{type(exc).__name__}: {exc}")]
     finally:
         if surface is not None:
             with suppress(Exception):
                 async with asyncio.timeout(ASKED_S):
                     await surface.close()
     if not checks:
-        return [Finding(name, "ok", "configured; it checks nothing by itself")]
+        return [Diagnosis(name, "ok", "configured; it checks nothing by itself")]
     return [
-        Finding(f"{name} {one.name}", "ok" if one.is_ok else "failure", one.found, one.to_do)
+        Diagnosis(f"{name} {one.name}", "ok" if one.is_ok else "failure", one.found, one.to_do)
         for one in checks
     ]

@@ -18,7 +18,7 @@ from moot.cli.setup.config import ConfigFile
 State = Literal["ok", "warning", "failure"]
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """What a check found.
 
     Attributes:
@@ -52,7 +52,7 @@ def doctor(
     """Check the set-up and say what is missing; exit code 1 when Moot cannot work so."""
     from rich.text import Text
 
-    findings: list[Finding] = []
+    findings: list[Diagnosis] = []
     target = console()
     for finding in examine(named, config):
         findings.append(finding)
@@ -70,11 +70,11 @@ def doctor(
     return 1 if failures else 0
 
 
-def examine(directory: Path, config: Path | None = None) -> Iterator[Finding]:
+def examine(directory: Path, config: Path | None = None) -> Iterator[Diagnosis]:
     """Run every check; one that breaks is a finding too."""
     from moot.cli.setup import ailments
 
-    checks: tuple[tuple[str, Callable[[], Finding]], ...] = (
+    checks: tuple[tuple[str, Callable[[], Diagnosis]], ...] = (
         ("python", ailments.python),
         ("packages", ailments.packages),
         ("sqlite", ailments.sqlite),
@@ -90,20 +90,20 @@ def examine(directory: Path, config: Path | None = None) -> Iterator[Finding]:
         try:
             yield check()
         except Exception as exc:
-            yield Finding(name, "failure", f"{type(exc).__name__}: {exc}")
+            yield Diagnosis(name, "failure", f"{type(exc).__name__}: {exc}")
     yield from ailments.surfaces(config)
 
 
-def terminal() -> Finding:
+def terminal() -> Diagnosis:
     """Look at where output goes."""
     width = console().width
     encoding = (sys.stdout.encoding or "ascii").lower()
     where = f"{width} columns" if sys.stdout.isatty() else "not a terminal"
     said = f"{where}, {'colours' if has_colour(sys.stdout) else 'no colours'}, {encoding}"
     if "utf" not in encoding:
-        return Finding("terminal", "warning", said, "set LANG to a UTF-8 locale, for example C.UTF-8")
+        return Diagnosis("terminal", "warning", said, "set LANG to a UTF-8 locale, for example C.UTF-8")
     if sys.stdout.isatty() and width < 60:
-        return Finding("terminal", "warning", said, "60 columns or more read better")
+        return Diagnosis("terminal", "warning", said, "60 columns or more read better")
     if os.environ.get("NO_COLOR"):
         said += " (NO_COLOR)"
-    return Finding("terminal", "ok", said)
+    return Diagnosis("terminal", "ok", said)

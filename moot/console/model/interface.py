@@ -37,7 +37,7 @@ from moot.console.model.views import (
     PhaseStep,
     Progress,
     SocietyTime,
-    Standing,
+    StandingView,
     Window,
 )
 from moot.console.options import OWNER, PLATFORM, VIEWER
@@ -69,7 +69,7 @@ __all__ = [
     "Progress",
     "ReadModel",
     "SocietyTime",
-    "Standing",
+    "StandingView",
     "Window",
 ]
 
@@ -191,7 +191,7 @@ class ReadModel(ABC):
         """Return the escalations, open ones first, then the last that ended, newest first."""
 
     @abstractmethod
-    async def standing(self) -> Standing:
+    async def standing(self) -> StandingView:
         """Return how the society stands."""
 
     @abstractmethod

@@ -22,7 +22,7 @@ from moot.console.model.interface import (
     ObligationView,
     Progress,
     ReadModel,
-    Standing,
+    StandingView,
     Window,
 )
 from moot.console.phases import phases_of
@@ -309,12 +309,12 @@ class Looking(ReadModel):
             found = with_dues(found, docket)
         return tuple(sorted(found, key=lambda view: (not view.is_open, -view.seq)))
 
-    async def standing(self) -> Standing:
+    async def standing(self) -> StandingView:
         docket = self.docket()
         context = docket.context
         book = context.fold_named("book")
         reads_desk = self._reads("#b-desk")
-        return Standing(
+        return StandingView(
             seq=docket.seq,
             is_halted=bool(book.halted),
             halt_id=book.halt_id or "",

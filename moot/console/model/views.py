@@ -358,7 +358,7 @@ class EscalationView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class StandingView:
     """How the society stands.
 
     Attributes:

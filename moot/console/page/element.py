@@ -14,7 +14,7 @@ from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
 from moot.console.errors import ConsoleError
-from moot.console.page.session import Session
+from moot.console.page.session import Visit
 
 WEB: Final = Path(__file__).with_name("web")
 """What runs in the browser."""
@@ -34,7 +34,7 @@ importlib.import_module("nicegui.elements.echart")
 class Page(Element, component="web/moot_page.js"):
     """The whole page; a thin end of its session."""
 
-    def __init__(self, boot: dict[str, Any], session: Session) -> None:
+    def __init__(self, boot: dict[str, Any], session: Visit) -> None:
         """Show what the first paint needs, and take the page's questions."""
         super().__init__()
         self._props["boot"] = boot

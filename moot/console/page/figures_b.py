@@ -9,7 +9,7 @@ from typing import Final
 
 from moot.channels.showing.wording import clean, number, words
 from moot.console.errors import NotReady
-from moot.console.model.interface import ReadModel, Standing
+from moot.console.model.interface import ReadModel, StandingView
 from moot.console.page.figures_parts import (
     MOST_ROWS,
     Page,
@@ -33,7 +33,7 @@ async def system_b(model: ReadModel) -> Page:
     alerts = await last_of(model, "RISK_ALERT")
     notices = await last_of(model, "DEPLOY_NOTICE")
     try:
-        standing: Standing | None = await model.standing()
+        standing: StandingView | None = await model.standing()
     except NotReady:
         standing = None
     points = [(str(body_of(env).get("date")), float(body_of(env).get("equity") or 0.0)) for env in closes]
@@ -135,7 +135,7 @@ async def market_of(model: ReadModel) -> Market:
     return market(body if isinstance(body, TradingDay) else None, model.now().at)
 
 
-def trading_tile(standing: Standing | None, hours: Market, now: datetime | None) -> list[str]:
+def trading_tile(standing: StandingView | None, hours: Market, now: datetime | None) -> list[str]:
     """Say whether the exchange is open and until when, or that the desk is halted whatever it is."""
     until = ""
     if hours.until is not None and now is not None:

@@ -51,7 +51,7 @@ def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]
 
     from moot.console.page.element import Page, dress
     from moot.console.page.pictures import add_pictures
-    from moot.console.page.session import Session
+    from moot.console.page.session import Visit
     from moot.console.page.sockets import belongs, bind
 
     add_pictures(app)
@@ -60,7 +60,7 @@ def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]
         client = ui.context.client
         person = person_of(request)
         belongs(client, person)
-        session = Session(model.seen_by(person), person, page=client.id)
+        session = Visit(model.seen_by(person), person, page=client.id)
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         boot = await session.boot(path)
         if boot["view"]["kind"] == "nothing":

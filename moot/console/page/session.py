@@ -34,7 +34,7 @@ AGAIN_S: Final = 1.0
 """Wall time after which what could not be told is tried again."""
 
 
-class Session(Questions):
+class Visit(Questions):
     """A page from its first byte to its end. `run` follows the society; `close` lets go of everything."""
 
     def __init__(self, model: ReadModel, person: Person, *, page: str) -> None:

@@ -17,7 +17,7 @@ from moot.bots.notebook.errors import (
 )
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.hooks import LONGEST_TOLD
-from moot.bots.seats.sessions import KEPT, LostSessions, Session, SessionMissing, SessionStore
+from moot.bots.seats.sessions import KEPT, LostSessions, ReviewerSession, SessionMissing, SessionStore
 from moot.bots.seats.toolset import toolbox_of
 from moot.bots.seats.weighing import MOST_CLAIMS, is_beyond
 from moot.protocols.arena import messages as m
@@ -61,7 +61,7 @@ def test_t09_a_resumed_session_holds_its_reviews_and_what_is_unresolved():
     )
     table = stage({REVIEWER: writer}).play()
     first, second = [work.session for work in writer.works]
-    assert first == Session("s1")
+    assert first == ReviewerSession("s1")
     assert second.session_id == "s1"
     assert second.reviews == ("- no goal\n- no owner\nVERDICT: REVISE",)
     assert second.unresolved == (("r1-1", "no goal"), ("r1-2", "no owner"))
@@ -128,7 +128,7 @@ def test_sessions_of_two_runs_with_one_session_id_are_two():
 def test_a_store_forgets_the_oldest_and_says_what_it_lacks():
     store = SessionStore()
     for n in range(KEPT + 1):
-        store.open(f"ref{n}", Session(str(n)))
+        store.open(f"ref{n}", ReviewerSession(str(n)))
     assert store.resume(f"ref{KEPT}").session_id == str(KEPT)
     with pytest.raises(SessionMissing, match="nothing is kept under ref0"):
         store.resume("ref0")

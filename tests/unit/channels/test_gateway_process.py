@@ -8,7 +8,7 @@ import pytest
 import structlog
 
 from moot.channels.gateway.client import Requests
-from moot.channels.gateway.guest import Host
+from moot.channels.gateway.guest import GuestHost
 from moot.channels.gateway.process import MOST_TOLD, Mirroring, run_gateway
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.outbox.store import OutboxStore
@@ -226,7 +226,7 @@ def test_a_refused_post_is_told_also_when_the_society_was_away_at_that_moment(tm
                 raise PostRefused("too large for ever")
 
         def hosted():
-            host = Host(log_id="log", source=log, publish=log.publish, report=report)
+            host = GuestHost(log_id="log", source=log, publish=log.publish, report=report)
             return asyncio.create_task(GatewayServer(host, data_dir=tmp_path).serve())
 
         server, stop = hosted(), asyncio.Event()

@@ -16,7 +16,7 @@ from moot.arena.matrix.runner import SCENARIOS, judge, run_matrix, run_scenario
 from moot.bots.minds.mind import View
 from moot.bots.notebook.access import READ_WRITE
 from moot.bots.seats import arena, hooks, toolset
-from moot.bots.seats.sessions import Session
+from moot.bots.seats.sessions import ReviewerSession
 from moot.protocols.arena import cleaning, course, opening, reasons, trail
 from moot.protocols.arena import verdict as verdict_module
 from moot.protocols.arena.contracts import NotebookContext, TaskContext, Verdict
@@ -197,8 +197,8 @@ def any_failed_notebook_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def a_stateless_review_instead(monkeypatch: pytest.MonkeyPatch) -> None:
-    def resume(_self: object, view: View) -> Session:
-        return Session(
+    def resume(_self: object, view: View) -> ReviewerSession:
+        return ReviewerSession(
             view.brief["session_id"], (), tuple((one.id, one.text) for one in view.brief["unresolved"])
         )
 

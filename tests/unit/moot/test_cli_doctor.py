@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from moot.cli.setup import ailments, doctor
-from moot.cli.setup.doctor import Finding
+from moot.cli.setup.doctor import Diagnosis
 from tests.doubles.command_line import data, done, moot, write
 from tests.doubles.data_dir import a_debate, write_log
 
@@ -37,7 +37,7 @@ def test_a_whole_set_up_is_well(tmp_path: Path) -> None:
 
 def test_a_failure_gives_exit_code_one_and_advice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
-        ailments, "python", lambda: Finding("python", "failure", "3.9.1", "3.11 or newer is needed")
+        ailments, "python", lambda: Diagnosis("python", "failure", "3.9.1", "3.11 or newer is needed")
     )
 
     result = moot("doctor", tmp_path / "d")
@@ -48,7 +48,7 @@ def test_a_failure_gives_exit_code_one_and_advice(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_check_that_breaks_is_a_finding(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def fail() -> Finding:
+    def fail() -> Diagnosis:
         raise OSError("no sockets here")
 
     monkeypatch.setattr(ailments, "sockets", fail)
@@ -160,7 +160,7 @@ def test_every_configured_surface_is_asked_what_is_missing_there(
 
     found = {f.check: f for f in doctor.examine(tmp_path / "d")}
 
-    assert found["calm token"] == Finding("calm token", "ok", "in a file beside the configuration")
+    assert found["calm token"] == Diagnosis("calm token", "ok", "in a file beside the configuration")
     assert found["calm intents"].state == "failure"
     assert found["calm intents"].advice == "switch it on under Bot, Message Content Intent"
     assert (found["down"].state, found["down"].said) == ("warning", "nobody answers")

@@ -14,7 +14,7 @@ import structlog
 from moot.console.model.interface import Batch, Person
 from moot.console.page import session as sessions
 from moot.console.page import views
-from moot.console.page.session import Session
+from moot.console.page.session import Visit
 from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from tests.doubles.console import watched, written
 from tests.doubles.waiting import until
@@ -58,7 +58,7 @@ async def test_a_page_goes_on_after_a_fault_and_the_log_has_one_line_of_it(
     monkeypatch.setattr(sessions, "BOARD_S", 0.01)
     with structlog.testing.capture_logs() as lines:
         async with watched(tmp_path) as model:
-            session = Session(model.seen_by(ADMIN), ADMIN, page="p")
+            session = Visit(model.seen_by(ADMIN), ADMIN, page="p")
             await session.boot("/c/a-arena")
             session._told_board = {}
 

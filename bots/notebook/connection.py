@@ -41,7 +41,7 @@ ENDINGS: Final = frozenset({"Connection closed", "SSE stream ended without a res
 OURS: Final = Implementation(name="moot", version="1")
 
 
-class Session:
+class Connection:
     """A connection; usable between `open` and the first failure. Every method runs on the I/O thread."""
 
     def __init__(self, reach: Reach, *, is_legacy: bool) -> None:
