@@ -14,7 +14,7 @@ How they think:
     ``weighing``    scores against strictness: burden, rating, confidence, argument scores
     ``search``      which strategies to look at and which looks best
     ``repair``      changes to a strategy that answer an objection
-    ``catalogue``   ideas for the system itself, as data; ``needs``: what a week's records ask of it
+    ``catalogue``   ideas for the system itself, from a file; ``needs``: what a week's records ask of it
 
 What they say:
     ``explorer``, ``rebuttal``, ``critic``, ``evolver``, ``aftermath``: a micro-cycle
