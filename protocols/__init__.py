@@ -4,6 +4,7 @@ Everything here is sans-IO: pure functions and data. No module imports asyncio, 
 files, sockets or logging; time enters only as the `sent_at` of messages.
 
 `kernel` knows envelopes, seats, channels, obligations and cases, and no protocol. Each specification has
-a folder of its own, its messages beside its rules. `rulebook` puts them together: one union of all
-messages, one permission matrix, one table of openers.
+a folder of its own, its messages beside its rules, and exports one object, `protocol.PROTOCOL`. `rulebook` is a list
+of them and what follows: one union of all messages, one permission matrix, one table of openers. Protocols of others
+are added to that list (`docs/how-to/write-a-protocol.md`).
 """

@@ -34,7 +34,7 @@ GROUPS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("Arena and panels", frozenset({"arena", "panel", "lab"})),
     ("People", frozenset({"both"})),
 )
-"""The groups of channels on the left, by the system they belong to."""
+"""The groups of channels on the left, by the system they belong to; one of another protocol has its own."""
 
 PAGES: Final = (
     ("/inbox", "Inbox"),
@@ -56,8 +56,10 @@ HELD: Final = "The society waits for a person: its time runs at 1×."
 def groups_of(channels: Iterable[ChannelView]) -> list[dict[str, Any]]:
     """Return the channels in their groups; an empty group is left out."""
     known = list(channels)
+    listed = frozenset().union(*(systems for _, systems in GROUPS))
+    others = dict.fromkeys(one.system for one in known if one.system not in listed)
     found = []
-    for name, systems in GROUPS:
+    for name, systems in (*GROUPS, *((other.capitalize(), frozenset({other})) for other in others)):
         mine = [
             {"name": one.name, "purpose": one.purpose, "last": one.last_seq}
             for one in known

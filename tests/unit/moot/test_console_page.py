@@ -321,3 +321,8 @@ def test_r_d1_the_targets_of_a_micro_cycle_are_shown_beside_what_came() -> None:
     assert over is not None
     assert [row[3] for row in over["rows"]].count("did not come") == 4
     assert target_table(said[1:], is_over=True) is None
+
+
+def test_channels_of_another_protocol_have_a_group_of_their_own() -> None:
+    views = [ChannelView(f"#{name}", name, "", 0, 0) for name in ("A", "weather")]
+    assert [group["name"] for group in groups_of(views)] == ["System A", "Weather"]
