@@ -31,7 +31,7 @@ from moot.protocols.research.architecture import (
     REPORTING,
     REVIEWING,
 )
-from moot.protocols.research.debate import budget_spent
+from moot.protocols.research.debate_duties import budget_spent
 from moot.protocols.research.debate_table import CYCLE_BUDGET
 from moot.protocols.research.messages import (
     ArchitectureCritique,

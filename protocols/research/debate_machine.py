@@ -16,7 +16,7 @@ from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import REFEREE, Seat
 from moot.protocols.kernel.steps import ENDED, STOP, Figures, Missed, Move, Step, ends, passes
 from moot.protocols.kernel.times import minutes
-from moot.protocols.research import debate
+from moot.protocols.research import debate, debate_duties
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import AFTER_REVISE, BUDGETED, REVISED, REVISION_WITHIN, Phase
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
@@ -57,7 +57,7 @@ STEPS: Final[Mapping[str, Step]] = {
         20,
         {m.RiskAssessment: Move((Phase.REBUTTING_2, Phase.JUDGING), debate.first_assessed)},
         _TO_THE_JUDGE,
-        figures=debate.round_is(1),
+        figures=debate_duties.round_is(1),
     ),
     "budget": Step(
         Phase.ASSESSING_1,
@@ -66,10 +66,10 @@ STEPS: Final[Mapping[str, Step]] = {
         {Ruling: _REJECTED},
         None,
         "R-D1",
-        debate.budget_left,
+        debate_duties.budget_left,
         NO_GRACE,
         lasts=tuple(phase for phase in Phase if phase in BUDGETED and phase is not Phase.ASSESSING_1),
-        discharge=debate.budget_spent,
+        discharge=debate_duties.budget_spent,
     ),
     "rebuttal-2": _step(
         Phase.REBUTTING_2,
@@ -81,7 +81,7 @@ STEPS: Final[Mapping[str, Step]] = {
             m.Concede: Move((Phase.JUDGING,), debate.conceded),
         },
         _EXCHANGE_OVER,
-        figures=debate.round_is(2),
+        figures=debate_duties.round_is(2),
     ),
     "assessment-2": _step(
         Phase.ASSESSING_2,
@@ -90,7 +90,7 @@ STEPS: Final[Mapping[str, Step]] = {
         20,
         {m.RiskAssessment: Move((Phase.JUDGING,), debate.round_ended)},
         _TO_THE_JUDGE,
-        figures=debate.round_is(2),
+        figures=debate_duties.round_is(2),
     ),
     "verdict": _step(
         Phase.JUDGING,
@@ -102,8 +102,8 @@ STEPS: Final[Mapping[str, Step]] = {
             m.ExtendDebate: Move((Phase.REBUTTING_3,), debate.extended),
         },
         _REJECT,
-        asks=debate.asked_of_the_judge,
-        name=debate.verdict_name,
+        asks=debate_duties.asked_of_the_judge,
+        name=debate_duties.verdict_name,
     ),
     "rebuttal-3": _step(
         Phase.REBUTTING_3,
@@ -115,7 +115,7 @@ STEPS: Final[Mapping[str, Step]] = {
             m.Concede: Move((Phase.JUDGING,), debate.conceded),
         },
         _EXCHANGE_OVER,
-        figures=debate.round_is(3),
+        figures=debate_duties.round_is(3),
     ),
     "assessment-3": _step(
         Phase.ASSESSING_3,
@@ -124,7 +124,7 @@ STEPS: Final[Mapping[str, Step]] = {
         10,
         {m.RiskAssessment: Move((Phase.JUDGING,), debate.round_ended)},
         _TO_THE_JUDGE,
-        figures=debate.round_is(3),
+        figures=debate_duties.round_is(3),
     ),
     "revise-request": _step(
         Phase.REQUESTING,
@@ -134,7 +134,7 @@ STEPS: Final[Mapping[str, Step]] = {
         {m.ReviseRequest: Move((Phase.REVISING,), debate.requested)},
         _REJECT,
         rule="R-F8",
-        figures=debate.revision_deadline,
+        figures=debate_duties.revision_deadline,
     ),
     "revision": _step(
         Phase.REVISING,
@@ -151,7 +151,7 @@ STEPS: Final[Mapping[str, Step]] = {
         10,
         {m.RiskAssessment: Move((Phase.FINAL_JUDGING,), debate.assessed)},
         Missed("R-D10", "void", Move((Phase.FINAL_JUDGING,), passes)),
-        figures=debate.round_is("revision"),
+        figures=debate_duties.round_is("revision"),
     ),
     "final-verdict": _step(
         Phase.FINAL_JUDGING,
@@ -168,7 +168,7 @@ STEPS: Final[Mapping[str, Step]] = {
         20,
         {m.BacktestResult: Move((Phase.MOVING, Phase.RECORDING), debate.backtested)},
         _REJECT,
-        name=debate.again("backtest"),
+        name=debate_duties.again("backtest"),
     ),
     "move": _step(
         Phase.MOVING,
@@ -178,7 +178,7 @@ STEPS: Final[Mapping[str, Step]] = {
         {m.StrategyMoved: Move((Phase.RECORDING,), debate.moved)},
         Missed("R-D10", "void", Move((Phase.RECORDING,), passes)),
         rule="R-B11",
-        figures=debate.candidates_only,
+        figures=debate_duties.candidates_only,
     ),
     "record": _step(
         Phase.RECORDING,
@@ -195,7 +195,7 @@ STEPS: Final[Mapping[str, Step]] = {
         20,
         {m.Reflection: Move((ENDED,), debate.reflected)},
         Missed("R-D10", "void", Move((ENDED,), ends("rejected"))),
-        name=debate.again("reflection"),
+        name=debate_duties.again("reflection"),
     ),
 }
 

@@ -15,6 +15,7 @@ from moot.protocols.kernel.steps import Move
 from moot.protocols.research import debate as debate_rules
 from moot.protocols.research import judging
 from moot.protocols.research import messages as m
+from moot.protocols.research.debate_duties import round_is
 from moot.protocols.research.debate_machine import STEPS
 from moot.protocols.research.debate_table import CYCLE_BUDGET, Phase
 from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
@@ -199,7 +200,7 @@ def test_an_extension_of_two_rounds_is_found(monkeypatch: Patch) -> None:
 
 
 def test_a_round_out_of_turn_is_found(monkeypatch: Patch) -> None:
-    step = replace(STEPS["assessment-1"], figures=debate_rules.round_is(2))
+    step = replace(STEPS["assessment-1"], figures=round_is(2))
     monkeypatch.setitem(STEPS, "assessment-1", step)  # type: ignore[arg-type]
     table = argued(rounds=0)
     seq = table.say(CRITIC, bodies.assessment(2)).seq
