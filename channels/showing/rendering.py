@@ -1,7 +1,7 @@
 """Messages as people read them: a sentence for every envelope, a card for platforms that show fields.
 
 Both are pure and never raise, whatever the body: an unknown type, an opaque body or a future field reads as
-its name and its fields (K4). The wording is data, in `moot.channels.showing.templates`.
+its name and its fields (K4). The wording is data of its protocol.
 """
 
 from __future__ import annotations

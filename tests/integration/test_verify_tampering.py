@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from moot.protocols.rulebook import rulebook
 from tests.doubles import tampering
 from tests.doubles.full_life import full_life
 from tests.doubles.tampering import Lines, alterations, judged, rehashed, renumbered, stripped
@@ -16,13 +17,15 @@ LINES: Final[Lines] = [json.loads(env.line) for env in full_life()]
 FIRST: Final = {line["body"]["type"]: n for n, line in reversed(list(enumerate(LINES)))}
 
 DESK: Final = {
-    name for name, kind in tampering.MESSAGES.items() if kind.__module__.startswith("moot.protocols.trading.")
+    name
+    for name, kind in rulebook().messages.items()
+    if kind.__module__.startswith("moot.protocols.trading.")
 } - {"HEALTH_CHECK"}
 """Types of a desk's log, see `test_verify_desk_tampering`."""
 
 APART: Final = {
     name
-    for name, kind in tampering.MESSAGES.items()
+    for name, kind in rulebook().messages.items()
     if kind.__module__.startswith(("moot.protocols.arena.", "moot.protocols.panel."))
 }
 """Types of runs of the Arena and of panels, see `test_verify_arena` and `test_verify_panel`."""
@@ -220,7 +223,7 @@ INVISIBLE: Final[dict[str, dict[str, str]]] = {
 
 
 def test_the_log_holds_every_type_and_verifies() -> None:
-    assert sorted(FIRST) == sorted(set(tampering.MESSAGES) - DESK - APART)
+    assert sorted(FIRST) == sorted(set(rulebook().messages) - DESK - APART)
     assert judged(LINES).ok
     assert judged(stripped(LINES)).ok
 
