@@ -104,7 +104,7 @@ class Effect(NamedTuple):
 Rule = Callable[[Any, RuleInput], Effect | None]
 """A guard and what follows: (state, input) -> effect; raises Violation and changes nothing.
 
-None where a ruling, or the end of a case within this one, comes too late to change anything.
+None where a message leaves the case as it is, or a ruling or the end of a case within it comes too late.
 """
 
 

@@ -260,15 +260,7 @@ FOLLOWS: Final = {
     ),
     HALT: _follow(HALT, OPERATOR, (m.Halt, rules.goes_on), RISK, 5, 5, "R-B13", figures.always),
     REDUCE: _follow(
-        REDUCE,
-        TRADER,
-        (m.Signal, rules.goes_on),
-        DESK,
-        15,
-        15,
-        "R-B8",
-        figures.never,
-        fixed=figures.changes,
+        REDUCE, TRADER, (m.Signal, rules.goes_on), DESK, 15, 15, "R-B8", figures.never, fixed=figures.changes
     ),
     FLATTEN: _follow(
         FLATTEN, TRADER, (m.Signal, rules.goes_on), DESK, 5, 5, "K11", figures.never, fixed=figures.changes

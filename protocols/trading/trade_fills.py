@@ -8,6 +8,7 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.steps import ENDED, Effect, Figures, Owe, RuleInput
+from moot.protocols.trading.bridge import book_of
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.messages import Execution
 from moot.protocols.trading.messages.desk import Side
@@ -17,7 +18,6 @@ from moot.protocols.trading.trade_state import (
     NOT_FLATTENED,
     UNANSWERED,
     TradeState,
-    book_of,
     check_price,
     here,
     placed,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.steps import Effect, Figures, RuleInput
+from moot.protocols.trading.bridge import book_of
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.limits import check_order, may_grow, surely_held
 from moot.protocols.trading.messages import Order, Signal
@@ -19,7 +20,6 @@ from moot.protocols.trading.trade_state import (
     NOT_ORDERED,
     ORDERING,
     TradeState,
-    book_of,
     check_price,
     here,
     signed,

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from moot.protocols.kernel.case import CaseState
-from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.steps import Exactly, Figures
 from moot.protocols.trading.messages import Order
 from moot.protocols.trading.messages.deployments import OrderType
 from moot.protocols.trading.messages.desk import Side
-
-if TYPE_CHECKING:
-    from moot.protocols.trading.book import Book
 
 KIND: Final = "trade"
 
@@ -75,12 +71,6 @@ class TradeState(CaseState):
 def signed(side: Side, quantity: int) -> int:
     """Return a change of a position in signed shares."""
     return quantity if side == "BUY" else -quantity
-
-
-def book_of(context: RuleContext) -> Book:
-    """Return the desk's money and positions."""
-    book: Book = context.fold_named("book")
-    return book
 
 
 def check_price(price: float | None, field: str) -> None:
