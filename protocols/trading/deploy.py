@@ -79,11 +79,7 @@ OUTCOME: Final[Mapping[str, str]] = {DEPLOY: DEPLOYED, DEPLOY_MODIFIED: DEPLOYED
 MISSING: Final = "missing"
 ACCEPTABLE, ELEVATED, EXCESSIVE = "acceptable", "elevated", "excessive"
 READY, ILLIQUID, ADJUST = "ready", "liquidity_concern", "needs_adjustment"
-
-GUARDIAN_SAYS: Final = (ACCEPTABLE, ELEVATED, EXCESSIVE, MISSING)
-"""What the Guardian's review may come to."""
-TRADER_SAYS: Final = (READY, ILLIQUID, ADJUST, MISSING)
-"""What the Trader's may: `liquidity_concern` means ready, but with that concern."""
+"""What the Trader's review may come to besides missing; `liquidity_concern` means ready, but with that concern."""
 
 ANY: Final = ""
 """Matches whatever is said."""

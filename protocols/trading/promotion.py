@@ -87,8 +87,7 @@ TO: Final[Mapping[str, tuple[str, str]]] = {
 # ---------------------------------------------------------------- the decision table
 
 MISSING: Final = "missing"
-SAYS: Final = ("approve", "extend_validation", "reject", MISSING)
-"""What a review may come to; one that was missed counts as objecting (R-B2)."""
+"""What a review that was missed comes to; it counts as objecting (R-B2)."""
 
 ANY: Final = ""
 """Matches whatever is recommended."""

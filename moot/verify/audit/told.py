@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeVar
@@ -83,9 +83,6 @@ class Standings:
             return MOST
         symbols = len(known.strategy.symbols) if known.strategy is not None else 1
         return exact(known.position_limit) * max(symbols, 1)
-
-
-Doubts = Iterable[Doubt]
 
 
 def exact(number: float) -> Decimal:
