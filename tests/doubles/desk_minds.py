@@ -70,10 +70,11 @@ class MindedDesk(DeskTable):
             "refused": "",
             "transcript": transcript,
             "notes": (),
-            "brief": self.brief(owed),
             "memory": InMemoryStore().read(),
             "config": self.docket.context.config,
         }
+        if "brief" not in over:
+            fields["brief"] = self.brief(owed)
         return View(**{**fields, **over})
 
     def think(self, owed: Obligation, **over: Any) -> Reply | None:
