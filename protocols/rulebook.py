@@ -30,8 +30,12 @@ from moot.protocols.panel.protocol import PROTOCOL as PANEL
 from moot.protocols.research.protocol import PROTOCOL as RESEARCH
 from moot.protocols.trading.protocol import PROTOCOL as TRADING
 
-VERSION: Final = "1"
-"""Version of the rules; cases are pinned to the one at their opening (K4)."""
+VERSION: Final = "2"
+"""Version of the rules; cases are pinned to the one at their opening (K4).
+
+1: kinds of case written by hand. 2: machines; an answer that names another obligation than it settles breaks K1 before
+its content is judged, and free-form objects are kept in the order of their keys.
+"""
 
 BUILT_IN: Final = (RESEARCH, PEOPLE_PROTOCOL, TRADING, ESCALATION, ARENA, PANEL, OFFICERS_PROTOCOL)
 """Moot's own protocols; the order is that in which their folds take in a message."""

@@ -11,8 +11,11 @@ from moot.protocols.kernel.message import Message, body_json
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.kernel.times import rfc3339
 
-SCHEMA_VERSION: Final = 1
-"""`v` of the envelopes that this code writes; older ones pass upcasters (K4)."""
+SCHEMA_VERSION: Final = 2
+"""`v` of the envelopes that this code writes; older ones pass upcasters (K4).
+
+1: bodies in canonical JSON, keys sorted. 2: bodies as pydantic writes them, fields in their order, `hash` last (K15).
+"""
 
 DIGEST_VERSION: Final = 1
 """Digests of drafts say by which code they were made: those of another version cannot be compared (K1)."""

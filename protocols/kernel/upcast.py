@@ -17,7 +17,7 @@ Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 """Turns a body of one version into one of the next."""
 
 UPCASTERS: Final[dict[tuple[str, int], Upcaster]] = {}
-"""By (type, version it reads). Version 1 is the first, so there are none yet."""
+"""By (type, version it reads). Between 1 and 2 only the order of the fields changed, so there are none yet."""
 
 
 class Opaque(Message):

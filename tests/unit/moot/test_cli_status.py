@@ -105,7 +105,7 @@ def test_status_says_how_the_society_stands(place: Path) -> None:
     assert [o["id"] for o in found["obligations"]] == [f"{HYP}/reflection/evolver"]
     text = done("status", place)
     assert "ended without saying so" in text
-    assert "society time  2026-02-23 11:04 UTC, seed 1, rules 1\n" in text
+    assert "society time  2026-02-23 11:04 UTC, seed 1, rules 2\n" in text
     assert "open          1 debate, 1 cycle\n" in text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -121,8 +122,15 @@ def test_the_stop_names_the_message_before_it(last_seq: int) -> None:
 def test_rules_of_another_version_are_not_judged_by_these() -> None:
     story = Story()
     lines = story.lines()
-    lines[0]["body"]["rules_version"] = "2"
+    lines[0]["body"]["rules_version"] = "1"
     assert "K4" in [f.rule for f in judged(rehashed(lines)).findings]
+
+
+def test_a_log_of_schema_version_1_verifies_by_the_bytes_that_it_has() -> None:
+    lines = [json.loads(json.dumps(line, sort_keys=True)) for line in Story().lines()]
+    for line in lines:
+        line["v"] = 1
+    assert not judged(rehashed(lines)).findings
 
 
 # ---------------------------------------------------------------- clocks

@@ -156,8 +156,8 @@ def test_k4_a_body_of_an_unknown_type_is_kept_as_it_is():
 )
 def test_k4_a_future_version_is_one_clear_line(body):
     with pytest.raises(Malformed) as caught:
-        decode_envelope(with_body(LINE, body, v=2))
-    assert str(caught.value) == "v: schema version 2 is newer than 1: update moot to read it [K4]"
+        decode_envelope(with_body(LINE, body, v=3))
+    assert str(caught.value) == "v: schema version 3 is newer than 2: update moot to read it [K4]"
 
 
 @pytest.mark.parametrize("version", [0, -1, True, 1.0, "1", None, 10**30])
@@ -175,11 +175,11 @@ def test_k4_an_older_body_is_brought_up_to_date(monkeypatch):
     def rename(given):
         return {**{k: v for k, v in given.items() if k != "why"}, "reason": given["why"]}
 
-    monkeypatch.setattr(codec, "SCHEMA_VERSION", 2)
-    monkeypatch.setattr(upcasting, "SCHEMA_VERSION", 2)
-    monkeypatch.setitem(upcasting.UPCASTERS, ("SOCIETY_STOPPED", 1), rename)
+    monkeypatch.setattr(codec, "SCHEMA_VERSION", 3)
+    monkeypatch.setattr(upcasting, "SCHEMA_VERSION", 3)
+    monkeypatch.setitem(upcasting.UPCASTERS, ("SOCIETY_STOPPED", 2), rename)
     env = decode_envelope(with_body(BY_TYPE["SOCIETY_STOPPED"].line, old))
-    assert (env.v, env.body.reason) == (1, body["reason"])
+    assert (env.v, env.body.reason) == (2, body["reason"])
     assert json.loads(env.json)["body"] == old, "the hash is of the line as it was written"
     # A type that did not change needs no upcaster, and what fits the new model by chance is upcast too.
     assert decode_envelope(LINE).body == decode_envelope(LINE).body

@@ -24,7 +24,7 @@ from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.research.seats import EXPLORER as EXPLORER_SEAT
-from moot.protocols.rulebook import rulebook, rules
+from moot.protocols.rulebook import VERSION, rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace
@@ -155,7 +155,7 @@ def test_k4_the_start_explains_the_society():
     table = Table()
     context = table.docket.context
     assert thaw(context.config) == {"schedules": table.schedules, "admins": {"test": ["ann"]}}
-    assert (context.rules_version, context.seed, context.is_up) == ("1", 1, True)
+    assert (context.rules_version, context.seed, context.is_up) == (VERSION, 1, True)
     table.stop()
     assert not context.is_up
 
