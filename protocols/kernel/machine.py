@@ -18,8 +18,18 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
-from moot.protocols.kernel.steps import ENDED, STOP, ByField, Effect, Move, Owe, RuleInput, Step, check
-from moot.protocols.kernel.table import illegal
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    ByField,
+    Effect,
+    Move,
+    Owe,
+    RuleInput,
+    Step,
+    check,
+    illegal,
+)
 from moot.protocols.kernel.times import rfc3339
 
 

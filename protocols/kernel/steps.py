@@ -18,7 +18,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message, Part
 from moot.protocols.kernel.obligation import EVERYTHING, NO_GRACE, Obligation, Visibility
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import REFEREE, Seat
 
 ENDED: Final = "ended"
 """The phase of every case that has ended."""
@@ -211,6 +211,16 @@ Figures = Mapping[str, Exactly | OneOf | Fields]
 """What the rules hold an answer to, by field."""
 
 
+def exactly(values: Any, rule: str = "") -> Figures:
+    """Return the figures of fields that have one value each.
+
+    Args:
+        values: They, by field: a mapping, or an object's fields.
+        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
+    """
+    return {name: Exactly(value, rule=rule) for name, value in dict(values).items()}
+
+
 _PASSES: Final = Effect()
 
 
@@ -380,6 +390,14 @@ class Step:
 def _tail(name: str, seat: Seat) -> str:
     """Return the end of an obligation's id."""
     return f"/{name.partition('/')[0]}/{seat}"
+
+
+def illegal(state: CaseState, env: Envelope, rule: str) -> Violation:
+    """Make the violation of a message that is no move in this phase."""
+    owed = " or ".join(" / ".join(o.expects) for o in state.owed if o.seat != REFEREE) or "nothing"
+    return Violation(
+        rule, f"{env.body.type} from {env.author} is not a move in phase {state.phase}; owed is {owed}"
+    )
 
 
 def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.steps import Effect, Exactly, Figures, RuleInput
+from moot.protocols.kernel.steps import Effect, Exactly, Figures, RuleInput, exactly
 from moot.protocols.kernel.times import iso_week
 from moot.protocols.opinion import OFF, say_in
 from moot.protocols.research.architecture_panels import Panels, convened
@@ -227,7 +227,7 @@ def verdict_figures(state: ArchitectureState, given: RuleInput) -> Figures:
 def review_figures(state: ArchitectureState, given: RuleInput) -> Figures:
     """Return what the log fixes of THRESHOLD_REVIEW (R-D14)."""
     review = given.context.fold_named("research").threshold_review(state.since, state.until)
-    return {**_exactly(review), **week(state, given)}
+    return {**exactly(review), **week(state, given)}
 
 
 def adjusting_figures(state: ArchitectureState, given: RuleInput) -> Figures:
@@ -241,7 +241,7 @@ def adjusting_figures(state: ArchitectureState, given: RuleInput) -> Figures:
 def reflection_figures(state: ArchitectureState, given: RuleInput) -> Figures:
     """Return what the log fixes of META_REFLECTION (2.2)."""
     meta = given.context.fold_named("research").meta(state.since, state.until)
-    return {**_exactly(meta), **week(state, given)}
+    return {**exactly(meta), **week(state, given)}
 
 
 def report_figures(state: ArchitectureState, given: RuleInput) -> Figures:
@@ -255,10 +255,6 @@ def report_figures(state: ArchitectureState, given: RuleInput) -> Figures:
         "best_strategy_sharpe": Exactly(ledger.best_sharpe(state.since, state.until)),
         "architecture_improvements": Exactly(state.improvements),
     }
-
-
-def _exactly(values: Any) -> Figures:
-    return {name: Exactly(value) for name, value in dict(values).items()}
 
 
 def at_hand(state: ArchitectureState, _given: RuleInput) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from typing import Final
 
 from moot.protocols.kernel.case import CaseState, evolve
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.steps import Effect, Owe, RuleInput
-from moot.protocols.kernel.table import illegal
+from moot.protocols.kernel.steps import Effect, Owe, RuleInput, illegal
 from moot.protocols.kernel.times import UTC
 from moot.protocols.research.debate_table import (
     CLEAR_SIGNAL,

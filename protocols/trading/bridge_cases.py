@@ -19,11 +19,12 @@ from moot.protocols.kernel.steps import (
     Owe,
     RuleInput,
     Step,
+    check,
     ends,
+    exactly,
     nothing,
     passes,
 )
-from moot.protocols.kernel.table import check_figures
 from moot.protocols.kernel.times import hours, minutes
 from moot.protocols.research.messages import CausalRecord, Reflection, StrategyMoved
 from moot.protocols.research.seats import EVOLVER
@@ -111,7 +112,7 @@ def open_recall(given: RuleInput) -> BridgeState:
     if known.is_flagged:
         raise Violation("R-B10", f"{body.strategy_id} is flagged already", field="strategy_id")
     check_alone(context, bridge.RECALL_KIND, body.strategy_id)
-    check_figures(body, bridge.recall_figures(context, body.strategy_id), "R-B10")
+    check(body, exactly(bridge.recall_figures(context, body.strategy_id)), "R-B10")
     if not bridge.is_losing(context, body.strategy_id):
         raise Violation("R-B10", f"{body.strategy_id} does not lose, or it is too early to tell")
     return _opened(given, bridge.RECALL_KIND, body.recall_id, {"sharpe": body.sharpe, "n": body.n})

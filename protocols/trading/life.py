@@ -14,7 +14,7 @@ from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
-from moot.protocols.kernel.steps import Exactly, Figures
+from moot.protocols.kernel.steps import Exactly, Figures, OneOf
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
 from moot.protocols.research.seats import SYSTEM_A
@@ -380,14 +380,25 @@ def standing_of(context: RuleContext, strategy_id: str, stage: str, rule: str) -
     return known
 
 
-def move_figures(context: RuleContext, strategy_id: str, from_: str, to: str) -> Figures:
-    """Return the fields of a STRATEGY_MOVED that a case fixes which moves one strategy (R-D20)."""
+def move_figures(context: RuleContext, strategy_id: str, from_: str | None, *to: str) -> Figures:
+    """Return the fields of a STRATEGY_MOVED that a case fixes which moves one strategy (R-D20).
+
+    Args:
+        context: The society's folds.
+        strategy_id: It.
+        from_: Where it is taken from.
+        to: Where it goes, or the stores among which its author chooses.
+    """
     life: Life = context.fold_named("life")
     stands = life.stage_of(strategy_id) or "no store"
     return {
-        "strategy_id": Exactly(strategy_id, f"{strategy_id} is to be moved"),
-        "from_": Exactly(from_, f"{strategy_id} stands in {stands}"),
-        "to": Exactly(to, f"it is to go to {to}"),
+        "strategy_id": Exactly(strategy_id, f"{strategy_id} is to be moved", "R-D20"),
+        "from_": Exactly(from_, f"{strategy_id} stands in {stands}", "R-D20"),
+        "to": (
+            Exactly(to[0], f"it is to go to {to[0]}", "R-D20")
+            if len(to) == 1
+            else OneOf(to, f"the decision on {strategy_id}", "R-D20")
+        ),
     }
 
 
@@ -395,30 +406,24 @@ def check_move(
     env: Envelope,
     context: RuleContext,
     *,
-    strategy_id: str | None = None,
-    to: str | tuple[str, ...] | None = None,
     feedback: str = "",
 ) -> StrategyMoved:
-    """Check a STRATEGY_MOVED against where the strategy stands; `step` of every case that owes one calls it.
+    """Check a STRATEGY_MOVED against where the strategy stands; what a case fixes of it `move_figures` says.
 
     Args:
         env: The message.
         context: The society's folds.
-        strategy_id: The strategy that is to be moved, None for any.
-        to: Where it must go, or the stores among which its author chooses; None for anywhere.
         feedback: The rule by which its `reason` tells System A why the strategy comes back, "" where none does.
 
     Returns:
         Its body.
 
     Raises:
-        Violation: Another strategy or store is due, its `from` is not where the strategy stands (R-D20), its
-            author may not write there (R-B11), it names another strategy than was approved (R-D20), or it
-            returns a rejected one without a word (R-B1, R-B3).
+        Violation: Its `from` is not where the strategy stands, or its `to` is (R-D20), its author may not write there
+            (R-B11), it names another strategy than was approved (R-D20), or it returns a rejected one without a word
+            (R-B1, R-B3).
     """
     body = cast("StrategyMoved", env.body)
-    if strategy_id is not None and body.strategy_id != strategy_id:
-        raise Violation("R-D20", f"{strategy_id} is to be moved", field="strategy_id")
     life: Life = context.fold_named("life")
     known = life.strategies.get(body.strategy_id)
     stands = known.stage if known is not None else body.from_
@@ -429,9 +434,6 @@ def check_move(
     if not may_move(env.author, stands, body.to):
         why = f"{env.author} may not move a strategy from {stands or 'no store'} to {body.to}"
         raise Violation("R-B11", why, field="to")
-    allowed = (to,) if isinstance(to, str) else to
-    if allowed is not None and body.to not in allowed:
-        raise Violation("R-D20", f"it is to go to {' or '.join(allowed)}", field="to")
     if known is not None and body.strategy is not None and known.strategy not in (None, body.strategy):
         raise Violation("R-D20", "it is not the strategy that was approved", field="strategy")
     if feedback and not body.reason.strip():

@@ -23,9 +23,10 @@ from moot.protocols.kernel.steps import (
     Missed,
     Move,
     RuleInput,
+    check,
     ends,
+    exactly,
 )
-from moot.protocols.kernel.table import check_figures
 from moot.protocols.opinion import (
     BINDING,
     OFF,
@@ -177,7 +178,7 @@ def open_promotion(given: RuleInput) -> PromotionState:
         why = f"{body.strategy_id} was traded on paper for {known.days} sessions of {known.days_needed}"
         raise Violation("R-B3", why, field="days")
     check_alone(context, KIND, body.strategy_id)
-    check_figures(body, proposal_figures(known, context), "R-B3")
+    check(body, exactly(proposal_figures(known, context)), "R-B3")
     return PromotionState(
         case_id=body.promotion_id,
         kind=KIND,

@@ -10,7 +10,18 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.steps import ENDED, STOP, Missed, Move, Rule, RuleInput, Step, ends, nothing
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    Figures,
+    Missed,
+    Move,
+    Rule,
+    RuleInput,
+    Step,
+    ends,
+    nothing,
+)
 from moot.protocols.kernel.times import hours, minutes
 from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.research.seats import EVOLVER
@@ -88,6 +99,7 @@ def _follow(
     is_about: Callable[[Subject, Any], bool],
     *,
     fixed: figures.Fixed = nothing,
+    held_to: Callable[[SessionState, RuleInput], Figures] | None = None,
     shown: figures.Shown = nothing,
     outcome: str = "void",
     missed: Rule = rules.goes_on,
@@ -106,7 +118,7 @@ def _follow(
         subjects=lambda _state: (),
         is_about=is_about,
         name=lambda _state, subject: f"{name}-{subject.number}",
-        figures=figures.held(rule, fixed),
+        figures=held_to or figures.held(rule, fixed),
         brief=figures.of_subject(shown),
         applies=_until(name),
     )
@@ -219,7 +231,7 @@ FOLLOWS: Final = {
         10,
         "4.1",
         figures.same_strategy,
-        shown=figures.of_move,
+        held_to=figures.staged,
     ),
     REVOKE: _follow(
         REVOKE,
@@ -230,7 +242,7 @@ FOLLOWS: Final = {
         10,
         "R-D20",
         figures.same_strategy,
-        shown=figures.of_revoke,
+        held_to=figures.returned,
     ),
     DEPLOY: _follow(
         DEPLOY,

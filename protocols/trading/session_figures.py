@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.steps import Exactly, Figures, RuleInput
+from moot.protocols.kernel.steps import Figures, RuleInput, exactly
 from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.trading import bridge, promotion
 from moot.protocols.trading.bridge import book_of, life_of
 from moot.protocols.trading.briefing import desk_brief
-from moot.protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN
+from moot.protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN, move_figures
 from moot.protocols.trading.session_follow import change
 from moot.protocols.trading.session_state import SessionState, Subject
 
@@ -27,9 +27,7 @@ Shown = Callable[[SessionState, RuleInput], dict[str, Any]]
 
 def held(rule: str, fixed: Fixed) -> Callable[[SessionState, RuleInput], Figures]:
     """Return figures whose fields have one value each; who says another breaks a rule."""
-    return lambda state, given: {
-        name: Exactly(value, rule=rule) for name, value in fixed(state, given).items()
-    }
+    return lambda state, given: exactly(fixed(state, given), rule)
 
 
 def of_track(state: SessionState, given: RuleInput) -> dict[str, Any]:
@@ -184,15 +182,19 @@ def metrics(state: SessionState, given: RuleInput) -> dict[str, Any]:
     return {"date": state.date, "strategy_id": name, "realised": book_of(given.context).realised(name)}
 
 
-def of_move(_state: SessionState, given: RuleInput) -> dict[str, Any]:
-    """Say where a candidate may go (spec 4.1)."""
-    return {"strategy_id": given.subject.name, "from_": CANDIDATES, "to": (STAGING, WITHDRAWN)}
+def staged(_state: SessionState, given: RuleInput) -> Figures:
+    """A candidate is staged or withdrawn (spec 4.1)."""
+    return _moved(given, STAGING, WITHDRAWN)
 
 
-def of_revoke(_state: SessionState, given: RuleInput) -> dict[str, Any]:
-    """Say where a faulty strategy goes (facts 10)."""
+def returned(_state: SessionState, given: RuleInput) -> Figures:
+    """A faulty strategy goes back to the candidates (facts 10)."""
+    return _moved(given, CANDIDATES)
+
+
+def _moved(given: RuleInput, *to: str) -> Figures:
     name = given.subject.name
-    return {"strategy_id": name, "from_": life_of(given.context).stage_of(name), "to": CANDIDATES}
+    return move_figures(given.context, name, life_of(given.context).stage_of(name), *to)
 
 
 def of_deploy(_state: SessionState, given: RuleInput) -> dict[str, Any]:

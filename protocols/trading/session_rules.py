@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.steps import Effect, RuleInput
-from moot.protocols.kernel.table import illegal
+from moot.protocols.kernel.steps import Effect, RuleInput, illegal
 from moot.protocols.trading import limits
 from moot.protocols.trading.alert import INFEASIBLE
 from moot.protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
 from moot.protocols.trading.halt import SILENT_TICKS
-from moot.protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN, check_move
+from moot.protocols.trading.life import STAGING, check_move
 from moot.protocols.trading.session_follow import (
     Following,
     check_levels,
@@ -123,7 +122,7 @@ def reported(state: SessionState, given: RuleInput) -> Effect:
 
 def moved(state: SessionState, given: RuleInput) -> Effect:
     """A candidate is staged, and then proposed, or withdrawn (spec 4.1)."""
-    check_move(given.message, given.context, strategy_id=given.subject.name, to=(STAGING, WITHDRAWN))
+    check_move(given.message, given.context)
     more = Following(state, given)
     if given.body.to == STAGING:
         propose(more, given.body.strategy_id)
@@ -132,7 +131,7 @@ def moved(state: SessionState, given: RuleInput) -> Effect:
 
 def revoked(state: SessionState, given: RuleInput) -> Effect:
     """A strategy at fault goes back to the candidates (facts 10)."""
-    check_move(given.message, given.context, strategy_id=given.subject.name, to=CANDIDATES)
+    check_move(given.message, given.context)
     return goes_on(state, given)
 
 

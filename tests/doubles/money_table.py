@@ -15,7 +15,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
-from moot.protocols.kernel.table import check_figures
+from moot.protocols.kernel.steps import check, exactly
 from moot.protocols.rulebook import rules
 from moot.protocols.trading import life
 from moot.protocols.trading import messages as t
@@ -64,9 +64,9 @@ def _owe_halt(state: Hall, env: Envelope) -> Hall:
 def _step(state: Hall, env: Envelope, context: Any) -> Hall:
     body, book = env.body, context.fold_named("book")
     if isinstance(body, t.RiskCheck):
-        check_figures(body, book.measures(body.marks), "R-B7")
+        check(body, exactly(book.measures(body.marks)), "R-B7")
     elif isinstance(body, t.MarketClose):
-        check_figures(body, book.close_figures(body.closes), "R-B7")
+        check(body, exactly(book.close_figures(body.closes)), "R-B7")
     elif isinstance(body, t.PreMarketCheck):
         return _owe_halt(state, env)
     elif isinstance(body, t.Halt):

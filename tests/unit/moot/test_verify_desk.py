@@ -100,7 +100,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Lines:
 @pytest.fixture
 def blind(monkeypatch: Patch) -> None:
     """Let the docket believe every figure."""
-    monkeypatch.setattr(promotion, "check_figures", nothing)
+    monkeypatch.setattr(promotion, "check", nothing)
     monkeypatch.setattr(machine, "check", nothing)
 
 

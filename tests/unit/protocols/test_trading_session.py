@@ -294,7 +294,8 @@ def test_spec_4_1_a_new_candidate_is_moved_and_then_proposed():
     move = table.owed(OPERATOR, "STRATEGY_MOVED")
     assert (move.step, move.within) == ("move-1", timedelta(minutes=10))
     assert table.brief(move)["to"] == ("staging", "withdrawn")
-    assert table.broke(table.answer(move, to="production"))
+    assert table.broke(table.answer(move, to="production")) == "R-D20"
+    assert table.broke(table.answer(move, from_="staging", to="withdrawn")) == "R-D20"
     table.answer(move)
     deploy = table.owed(OPERATOR, "DEPLOY_PROPOSAL")
     assert table.brief(deploy)["strategy_id"] == "strat_7"
@@ -342,7 +343,8 @@ def test_facts_10_the_third_fault_in_a_row_makes_the_operator_revoke_the_strateg
         table.until(owed.opened_at)
         table.answer(owed, faults=(fault,), strategies=n)
     owed = table.owed(OPERATOR, "STRATEGY_MOVED")
-    assert table.brief(owed)["to"] == "candidates"
+    assert (table.brief(owed)["from_"], table.brief(owed)["to"]) == ("production", "candidates")
+    assert table.broke(table.answer(owed, to="withdrawn")) == "R-D20"
     assert not table.broke(table.answer(owed))
     assert table.life.stage_of("strat_1") == "candidates"
 
