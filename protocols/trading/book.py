@@ -79,6 +79,8 @@ class Book(Entries):
 
     def ratio(self, strategy_id: str, since: Since = "deployment") -> Ratio:
         """Return the Sharpe ratio of a strategy's last 30 sessions, with their number (R-B9, R-B10, R-F6)."""
+        if since == "deployment":
+            return self._account(strategy_id).ratio
         return ratio([s.pnl for s in self.sessions(strategy_id, since)])
 
     def _max_drawdown(self, strategy_id: str, since: Since = "deployment") -> float:
@@ -141,7 +143,7 @@ class Book(Entries):
             "trades": self.trades_today,
             "wins": self.wins_today,
             "losses": self.losses_today,
-            "active_strategies": tuple(name for name in self._strategies() if self._is_traded(name)),
+            "active_strategies": tuple(sorted(self._life().traded())) if self._context is not None else (),
             "risk_status": self.risk_status(),
         }
 
@@ -154,9 +156,10 @@ class Book(Entries):
         results = [day.pnl for day in window]
         found = ratio(results)
         decided = self.wins_today + self.losses_today
+        held = {standing.strategy_id: standing for standing in self._life().at_desk()}
         staged = [
             (name, standing)
-            for name, standing in sorted(self._life().strategies.items())
+            for name, standing in sorted(held.items())
             if standing.stage == "staging" and standing.is_deployed
         ]
         return {

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from moot.protocols.trading.book_figures import WINDOW, divide
+from moot.protocols.trading.book_figures import WINDOW, Ratio, divide, ratio
 
 KEPT: Final = 2 * WINDOW
 """So many sessions are kept of a strategy, and of the desk: 30 beyond need."""
+
+NO_RATIO: Final = ratio(())
+"""What no session comes to."""
 
 MICRO: Final = 1_000_000
 """Slippage is added up in millionths of a basis point, so that no order of adding matters."""
@@ -111,6 +114,7 @@ class Account:
         filled: Shares filled.
         slipped: Slippage of those, in millionths of a basis point × shares.
         sessions: The last sessions, oldest first.
+        ratio: Their Sharpe ratio, over 30 at most, with their number.
     """
 
     cash: int = 0
@@ -131,6 +135,13 @@ class Account:
     filled: int = 0
     slipped: int = 0
     sessions: deque[StrategySession] = field(default_factory=lambda: deque(maxlen=KEPT))
+    ratio: Ratio = NO_RATIO
+
+    def end_session(self, session: StrategySession) -> None:
+        """Take in a session."""
+        self.sessions.append(session)
+        self.live += 1
+        self.ratio = ratio([one.pnl for one in self.sessions])
 
     def begin(self, since: datetime | None, pnl: int) -> None:
         """Start to count anew at a deployment, from the P&L that stands then."""
@@ -138,6 +149,7 @@ class Account:
         self.paper, self.live = (0, 0), 0
         self.trades = self.wins = self.losses = self.ordered = self.filled = self.slipped = 0
         self.sessions.clear()
+        self.ratio = NO_RATIO
 
     def slip(self, shares: int, slippage_bps: float) -> None:
         """Take in the slippage of a fill."""

@@ -137,6 +137,7 @@ class Entries(Fold):
         self._context: RuleContext | None = None
         self.taken_in = 0
         self._accounts: dict[str, Account] = {}
+        self._stirred: set[str] = set()
         self._signals: dict[str, str] = {}
         self._orders: dict[str, Placed] = {}
         self._booked: dict[str, int] = {}
@@ -220,22 +221,26 @@ class Entries(Fold):
         self.trades_today = self.wins_today = self.losses_today = 0
         self.in_flight.clear()
         self.level = limits.NORMAL
-        for strategy_id, account in self._accounts.items():
-            account.opened = self._pnl(strategy_id) if before is None else account.closed
+        still = set()
+        for strategy_id in self._moving():
+            account, pnl = self._accounts[strategy_id], self._pnl(strategy_id)
+            account.opened = pnl if before is None else account.closed
             account.trades_today = 0
+            if pnl != account.closed or self._held(strategy_id):
+                still.add(strategy_id)
+        self._stirred = still
 
     def _close(self, body: MarketClose, at: datetime) -> None:
         """Mark at the closing prices, and end the session of every strategy that is traded or was."""
         self._mark(body.closes)
         self._raise_peaks()
-        for strategy_id, account in self._accounts.items():
-            pnl = self._pnl(strategy_id)
+        for strategy_id in self._moving():
+            account, pnl = self._accounts[strategy_id], self._pnl(strategy_id)
             if self._is_traded(strategy_id) or pnl != account.closed or account.trades_today:
                 made = pnl - account.closed
-                account.sessions.append(
+                account.end_session(
                     StrategySession(body.date, at, made, account.trades_today, *account.paper)
                 )
-                account.live += 1
             account.closed, account.paper = pnl, (0, 0)
         self._closing = self._day()
         self._closes.append((at, self._closing))
@@ -247,7 +252,8 @@ class Entries(Fold):
 
     def _raise_peaks(self) -> None:
         """Take in new marks: strategies that were deployed meanwhile start, curves may reach a new peak."""
-        for strategy_id in self._strategies():
+        traded = self._life().traded() if self._context is not None else ()
+        for strategy_id in sorted(self._moving().union(traded)):
             account = self._synced(strategy_id)
             account.peak = max(account.peak, self._pnl(strategy_id) - account.base)
 
@@ -342,18 +348,21 @@ class Entries(Fold):
     def _is_traded(self, strategy_id: str) -> bool:
         return self._context is not None and bool(self._life().is_traded(strategy_id))
 
-    def _strategies(self) -> list[str]:
-        """Return every strategy that has an account or is traded, by name."""
-        known = set(self._accounts)
-        if self._context is not None:
-            known.update(self._life().traded())
-        return sorted(known)
+    def _moving(self) -> set[str]:
+        """Return the strategies whose account may have changed since the last close, or will at the next.
+
+        All others stand as that close left them: nothing of theirs was booked since, they hold nothing, and no
+        session of theirs is counted.
+        """
+        traded = self._life().traded() if self._context is not None else ()
+        return self._stirred.union(name for name in traded if name in self._accounts)
 
     def _synced(self, strategy_id: str) -> Account:
         """Return the account of a strategy, begun anew when it was deployed since; only folding may ask so."""
         account = self._accounts.get(strategy_id)
         if account is None:
             account = self._accounts[strategy_id] = Account()
+        self._stirred.add(strategy_id)
         deployed_at = self._deployed_at(strategy_id)
         if deployed_at not in (None, account.since):
             account.begin(deployed_at, self._pnl(strategy_id))
@@ -396,7 +405,8 @@ class Entries(Fold):
         """Return the day as it stands, from its opening equity on."""
         shares = tuple(
             Share(strategy_id, pnl, account.trades_today)
-            for strategy_id, account in sorted(self._accounts.items())
+            for strategy_id in sorted(self._moving())
+            for account in (self._accounts[strategy_id],)
             if (pnl := self._pnl(strategy_id) - account.opened) or account.trades_today
         )
         return Day(self.date, self.opening, self.equity() - self.opening, self.trades_today, shares)

@@ -27,8 +27,12 @@ def latest_session(context: RuleContext) -> str | None:
     return max(sessions, key=lambda state: state.opened_seq).case_id if sessions else None
 
 
-def desk_brief(context: RuleContext) -> dict[str, Any]:
+def desk_brief(context: RuleContext, subject: str = "") -> dict[str, Any]:
     """Return the desk as plain data: money in dollars with all decimals, shares as fractions.
+
+    Args:
+        context: The society's folds.
+        subject: What the question is about; a strategy is shown wherever it stands.
 
     Returns:
         `cash`, `equity`, `opening`, `capital`; `positions` {strategy: {symbol: signed shares}} and `reductions`
@@ -37,22 +41,33 @@ def desk_brief(context: RuleContext) -> dict[str, Any]:
         (R-F1); `trades_today`; `orders_under_way`, those of the day that no final EXECUTION has answered; `reach`
         {strategy: {symbol: (least, most)}}, what these may make of a position, others left out; `exposure`; `limits`
         {`position`, `exposure`, `trades`}; `curves` {strategy: {`allocation`, `cash`, `peak`}}, what drawdowns are
-        computed from; `strategies` {id: …}, all but those that were withdrawn and hold nothing.
+        computed from; `strategies` {id: …}, those that System B holds or that hold something, and the subject.
     """
     book: Book = context.fold_named("book")
     life: Life = context.fold_named("life")
     shown = _SHOWN.get(book)
     if shown is None or shown[:2] != (book.taken_in, life.taken_in):
         shown = _SHOWN[book] = (book.taken_in, life.taken_in, _desk(book, life))
-    return dict(shown[2])
+    return {**shown[2], "strategies": _with(shown[2]["strategies"], subject, book, life)}
 
 
 _SHOWN: Final[WeakKeyDictionary[Book, tuple[int, int, dict[str, Any]]]] = WeakKeyDictionary()
 """By book, what was shown last, and how many messages book and life had taken in then: many ask, little changes."""
 
 
+def _with(
+    strategies: Mapping[str, Mapping[str, Any]], subject: str, book: Book, life: Life
+) -> Mapping[str, Mapping[str, Any]]:
+    """Return the strategies that everybody is shown, and the one in question besides."""
+    known = life.strategies.get(subject)
+    if subject in strategies or known is None:
+        return strategies
+    return {**strategies, subject: _strategy(book, known, None)}
+
+
 def _desk(book: Book, life: Life) -> dict[str, Any]:
     positions, curves, reaches = book.holdings(), book.curves(), book.reaches()
+    owners = {known.strategy_id for known in life.at_desk()}.union(positions) & life.strategies.keys()
     figures = measure(book.cash, book.opening, positions, book.marks, curves)
     return {
         "cash": exact(book.cash),
@@ -78,9 +93,8 @@ def _desk(book: Book, life: Life) -> dict[str, Any]:
             for strategy_id, curve in curves.items()
         },
         "strategies": {
-            strategy_id: _strategy(book, known, figures["drawdowns"].get(strategy_id))
-            for strategy_id, known in sorted(life.strategies.items())
-            if known.stage != "withdrawn" or strategy_id in positions
+            strategy_id: _strategy(book, life.strategies[strategy_id], figures["drawdowns"].get(strategy_id))
+            for strategy_id in sorted(owners)
         },
     }
 

@@ -149,6 +149,8 @@ class Life(Fold):
         strategies: What is known of each, by its id, in the order in which the log named them.
         resting: Sessions since their deployment was rejected, of those that are not to be proposed yet (R-F7).
         taken_in: How many messages it took in; nothing else changes it.
+
+    What is asked of every day is answered by those that are asked about, however many there ever were.
     """
 
     name = "life"
@@ -173,6 +175,10 @@ class Life(Fold):
         self.resting: dict[str, int] = {}
         self._backtests: dict[str, BacktestMetrics] = {}
         self.taken_in = 0
+        self._places: dict[str, int] = {}
+        self._held: set[str] = set()
+        self._new: set[str] = set()
+        self._faulty: set[str] = set()
 
     # ------------------------------------------------------------ folding
 
@@ -214,7 +220,24 @@ class Life(Fold):
     def _change(self, strategy_id: str, **changes: object) -> None:
         known = self.strategies.get(strategy_id)
         if known is not None:
-            self.strategies[strategy_id] = replace(known, **changes)  # type: ignore[arg-type]
+            self._put(replace(known, **changes))  # type: ignore[arg-type]
+
+    def _put(self, known: Standing) -> None:
+        """Take in where a strategy stands, and among which it is looked for."""
+        strategy_id = known.strategy_id
+        self._places.setdefault(strategy_id, len(self._places))
+        self.strategies[strategy_id] = known
+        is_new = known.stage == CANDIDATES and not known.is_considered
+        for found, belongs in (
+            (self._held, known.stage in HELD_BY_B),
+            (self._new, is_new),
+            (self._faulty, known.faults > 0),
+        ):
+            (found.add if belongs else found.discard)(strategy_id)
+
+    def _of(self, names: Iterable[str]) -> list[Standing]:
+        """Return strategies in the order in which the log named them first."""
+        return [self.strategies[name] for name in sorted(names, key=self._places.__getitem__)]
 
     def _moved(self, body: StrategyMoved, env: Envelope, docket: Docket) -> None:
         """Put a strategy where a move in effect says; a debate of System A cannot take from B what it holds."""
@@ -240,25 +263,25 @@ class Life(Fold):
         )
         if metrics is not None:
             self.resting.pop(body.strategy_id, None)
-        self.strategies[body.strategy_id] = _entered(known, body.to, env)
+        self._put(_entered(known, body.to, env))
 
     def _closed(self) -> None:
         self.resting = {name: n + 1 for name, n in self.resting.items() if n + 1 < RESTS}
-        for strategy_id, known in self.strategies.items():
+        for known in self.at_desk():
             if known.is_traded:
-                self.strategies[strategy_id] = replace(
-                    known,
+                self._change(
+                    known.strategy_id,
                     days=known.days + 1,
                     sessions_in_production=known.sessions_in_production + (known.stage == PRODUCTION),
                 )
 
     def _checked(self, body: DeskCheck) -> None:
         """Count faults in a row; a round that does not name a strategy ends its row."""
-        faulty = {fault.strategy_id for fault in body.faults}
-        for strategy_id, known in self.strategies.items():
-            faults = known.faults + 1 if strategy_id in faulty else 0
-            if faults != known.faults:
-                self.strategies[strategy_id] = replace(known, faults=faults)
+        faulty = {fault.strategy_id for fault in body.faults} & self.strategies.keys()
+        for strategy_id in self._faulty - faulty:
+            self._change(strategy_id, faults=0)
+        for strategy_id in faulty:
+            self._change(strategy_id, faults=self.strategies[strategy_id].faults + 1)
 
     def _halve(self, strategy_id: str) -> None:
         known = self.strategies.get(strategy_id)
@@ -302,21 +325,23 @@ class Life(Fold):
         known = self.strategies.get(strategy_id)
         return known is not None and known.is_traded
 
+    def at_desk(self) -> list[Standing]:
+        """Return the strategies that System B holds, staged or in production."""
+        return self._of(self._held)
+
     def traded(self) -> list[str]:
         """Return the strategies whose signals are traded (R-B12)."""
-        return [strategy_id for strategy_id, known in self.strategies.items() if known.is_traded]
+        return [known.strategy_id for known in self.at_desk() if known.is_traded]
 
     def to_consider(self) -> tuple[str, ...]:
         """Return the candidates that System A put there and no CHECK_NEW_STRATEGIES named since."""
-        return tuple(
-            s.strategy_id for s in self.strategies.values() if s.stage == CANDIDATES and not s.is_considered
-        )
+        return tuple(known.strategy_id for known in self._of(self._new))
 
     def to_promote(self) -> tuple[str, ...]:
         """Return the strategies that were traded on paper for as many sessions as they need (R-B3)."""
         return tuple(
             s.strategy_id
-            for s in self.strategies.values()
+            for s in self.at_desk()
             if s.stage == STAGING and s.is_deployed and s.days >= s.days_needed
         )
 

@@ -120,7 +120,7 @@ def check_known(given: Mapping[str, float], known: Mapping[str, float], field: s
 
 def shown(strategy_id: str, context: RuleContext) -> dict[str, Any]:
     """Return what every brief of System B shows: what it is about, and the desk."""
-    return {"subject": strategy_id, "desk": desk_brief(context)}
+    return {"subject": strategy_id, "desk": desk_brief(context, strategy_id)}
 
 
 def plain(review: Message | None) -> dict[str, Any] | None:

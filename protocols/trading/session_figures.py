@@ -53,7 +53,7 @@ def _said(state: SessionState, given: RuleInput, subject: str) -> dict[str, Any]
             "is_early_close": state.is_early_close,
         },
     }
-    return said if given.due.seat in SYSTEM_A else said | {"desk": desk_brief(given.context)}
+    return said if given.due.seat in SYSTEM_A else said | {"desk": desk_brief(given.context, subject)}
 
 
 # ---------------------------------------------------------------- tracks

@@ -14,7 +14,7 @@ from moot.protocols.trading.alert import AlertState
 from moot.protocols.trading.bridge import book_of, life_of
 from moot.protocols.trading.deploy import KIND as DEPLOYMENT
 from moot.protocols.trading.hours import trading_at
-from moot.protocols.trading.life import CANDIDATES, FAULTS, HELD_BY_B, STAGING
+from moot.protocols.trading.life import CANDIDATES, FAULTS, STAGING
 from moot.protocols.trading.limits import LEVELS, Breach, halving
 from moot.protocols.trading.session_state import (
     ALERT,
@@ -214,12 +214,12 @@ def to_deploy(context: RuleContext) -> tuple[str, ...]:
     """Return what is staged, not traded, in no deployment under way and not rejected lately (spec 4.1, R-F7)."""
     life = life_of(context)
     return tuple(
-        name
-        for name, known in life.strategies.items()
+        known.strategy_id
+        for known in life.at_desk()
         if known.stage == STAGING
         and not known.is_deployed
-        and name not in life.resting
-        and not _is_open(context, DEPLOYMENT, name)
+        and known.strategy_id not in life.resting
+        and not _is_open(context, DEPLOYMENT, known.strategy_id)
     )
 
 
@@ -249,11 +249,8 @@ def measure(more: Following) -> None:
     """Make the Guardian owe the metrics of every strategy in its stores that has a position or a trade (R-D20)."""
     book, life = book_of(more.context), life_of(more.context)
     holders = {owner for owner, _ in book.positions}
-    subjects = [
-        Subject(name)
-        for name, known in sorted(life.strategies.items())
-        if known.stage in HELD_BY_B and (name in holders or book.paper_metrics(name)["trades"])
-    ]
+    held = sorted(known.strategy_id for known in life.at_desk())
+    subjects = [Subject(name) for name in held if name in holders or book.paper_metrics(name)["trades"]]
     more.owe(METRICS, *subjects, at=max(more.context.now, more.state.closes_at + METRICS_AFTER))
 
 

@@ -191,7 +191,7 @@ def execution_brief(state: TradeState, given: RuleInput) -> dict[str, Any]:
     return {
         "subject": state.strategy_id,
         "phase": state.phase,
-        "desk": desk_brief(given.context),
+        "desk": desk_brief(given.context, state.strategy_id),
         "quantity": order.quantity,
         "order_type": order.order_type,
         "limit_price": order.limit_price,

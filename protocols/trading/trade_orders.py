@@ -173,7 +173,7 @@ def order_brief(state: TradeState, given: RuleInput) -> dict[str, Any]:
     return {
         "subject": state.strategy_id,
         "phase": state.phase,
-        "desk": desk_brief(given.context),
+        "desk": desk_brief(given.context, state.strategy_id),
         "quantity": _to_flatten(state, book_of(given.context)) if state.is_flattening else state.quantity,
         "order_type": state.order_type,
         "limit_price": state.limit_price,

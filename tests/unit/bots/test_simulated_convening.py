@@ -59,7 +59,7 @@ def promotion_brief(table: LifeTable, **over: Any) -> dict[str, Any]:
         "guardian": {"risk_trend": "stable", "correlation_with_existing": 0.31},
         "trader": {"execution_issues": ["fills came late on one day."]},
         "panel": {"say": "binding"},
-        "desk": desk_brief(table.docket.context),
+        "desk": desk_brief(table.docket.context, "strat_1"),
         **over,
     }
 

@@ -81,7 +81,7 @@ def owes(table: Table, kind: str, brief: dict[str, Any], seat: Seat = OPERATOR, 
         f"session_1/x/{seat}", "session_1", seat, (kind,), "#b-ops", table.now, table.now + timedelta(minutes=10),
         timedelta(minutes=5),
     )  # fmt: skip
-    given = {"desk": desk_brief(table.docket.context), **brief}
+    given = {"desk": desk_brief(table.docket.context, brief.get("subject", "")), **brief}
     reply = run(mind_of(seed).answer(view_of(table, obligation, given)))
     assert reply is not None
     return reply.body

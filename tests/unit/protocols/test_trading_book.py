@@ -653,10 +653,20 @@ def test_the_desk_is_told_anew_only_when_it_took_something_in():
 def test_strategies_that_were_never_traded_cost_a_brief_no_arithmetic(monkeypatch):
     table = MoneyTable()
     for n in range(2, 40):
-        table.put(f"strat_{n}", to="candidates")
+        table.put(f"strat_{n}", to="staging")
     table.trade("BUY", 333, 101.1234)
     asked = []
     ratio = Book.ratio
     monkeypatch.setattr(Book, "ratio", lambda book, name: asked.append(name) or ratio(book, name))
     assert len(desk_brief(table.docket.context)["strategies"]) == 39
     assert asked == ["strat_1"]
+
+
+def test_a_brief_shows_what_the_desk_holds_and_what_it_is_about_and_no_strategy_of_the_past():
+    table = MoneyTable()
+    for n in range(2, 40):
+        table.put(f"strat_{n}", to="candidates")
+    assert [*desk_brief(table.docket.context)["strategies"]] == ["strat_1"]
+    asked = desk_brief(table.docket.context, "strat_7")["strategies"]
+    assert [*asked] == ["strat_1", "strat_7"]
+    assert (asked["strat_7"]["stage"], asked["strat_7"]["n"]) == ("candidates", 0)
