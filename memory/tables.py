@@ -5,16 +5,20 @@ Read from any thread while the society's loop writes: readers work on copies tha
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
+from datetime import datetime
 from operator import attrgetter
-from typing import Any, Final, Generic
+from typing import Any, Final, Generic, cast
 
 from moot.memory.records import Record
 from moot.memory.shelves import SHELVES, WORKING, WORKING_KEPT, Put, R, Shelf
 
 _seq: Final = attrgetter("seq")
+_at_time: Final = attrgetter("at")
+_DIGITS: Final = re.compile(r"(\d+)")
 
 
 class Table(ABC, Generic[R]):
@@ -34,7 +38,7 @@ class Table(ABC, Generic[R]):
 
     @abstractmethod
     def all(self, as_of: int) -> list[R]:
-        """Return every record as it was at some seq, in order of first writing or of seq."""
+        """Return every record as it was at some seq: in the natural order of their keys, or of seq."""
 
     @abstractmethod
     def versions(self) -> Iterator[R]:
@@ -72,6 +76,21 @@ class Journal(Table[R]):
     def all(self, as_of: int) -> list[R]:
         return self._in_order[: bisect_right(self._in_order, as_of, key=_seq)]
 
+    def window(self, since: datetime | None, until: datetime | None, as_of: int) -> list[R]:
+        """Return the records written in (since, until]; the log's time never runs backwards, so they are a stretch.
+
+        Args:
+            since: None leaves this side open (K16).
+            until: Likewise.
+            as_of: The seq at which they are read.
+        """
+        records = self._in_order
+        first = bisect_right(records, since, key=_at_time) if since is not None else 0
+        end = bisect_right(records, as_of, key=_seq)
+        if until is not None:
+            end = min(end, bisect_right(records, until, key=_at_time))
+        return records[first:end]
+
     def versions(self) -> Iterator[R]:
         yield from self._in_order
 
@@ -82,12 +101,14 @@ class Versions(Table[R]):
     def __init__(self) -> None:
         """Start empty."""
         self._by_key: dict[str, tuple[R, ...]] = {}
+        self._keys: list[str] = []
 
     def put(self, record: R) -> None:
-        known = self._by_key.get(record.key, ())
-        if known and known[-1].seq == record.seq:
-            known = known[:-1]
+        before = self._by_key.get(record.key, ())
+        known = before[:-1] if before and before[-1].seq == record.seq else before
         self._by_key[record.key] = (*known, record)
+        if not before:
+            insort(self._keys, record.key, key=natural)
 
     def latest(self, key: str) -> R | None:
         known = self._by_key.get(key)
@@ -97,7 +118,14 @@ class Versions(Table[R]):
         return _at(self._by_key.get(key, ()), as_of)
 
     def all(self, as_of: int) -> list[R]:
-        found = (_at(known, as_of) for known in list(self._by_key.values()))
+        return self._shown(self._keys[:], as_of)
+
+    def since(self, key: str, as_of: int) -> list[R]:
+        """Return the records from a key on in natural order, as they were at some seq."""
+        return self._shown(self._keys[bisect_left(self._keys, natural(key), key=natural) :], as_of)
+
+    def _shown(self, keys: list[str], as_of: int) -> list[R]:
+        found = (_at(self._by_key[key], as_of) for key in keys)
         return [record for record in found if record is not None]
 
     def versions(self) -> Iterator[R]:
@@ -169,6 +197,14 @@ class Tables:
     def __getitem__(self, shelf: Shelf[R]) -> Table[R]:
         return self._tables[shelf]
 
+    def journal(self, shelf: Shelf[R]) -> Journal[R]:
+        """Return the table of a shelf whose records are written once."""
+        return cast("Journal[R]", self._tables[shelf])
+
+    def versions(self, shelf: Shelf[R]) -> Versions[R]:
+        """Return the table of a shelf whose records have versions."""
+        return cast("Versions[R]", self._tables[shelf])
+
     def latest(self, shelf: Shelf[R], key: str) -> R | None:
         """Return the newest version of a record: the fold's context."""
         return self[shelf].latest(key)
@@ -183,6 +219,12 @@ class Tables:
             return 0
         self.low_water = below
         return sum(table.prune(below) for table in self._tables.values())
+
+
+def natural(key: str) -> tuple[tuple[str, int], ...]:
+    """Sort `prin_2` before `prin_10`."""
+    parts = [*_DIGITS.split(key), ""]
+    return tuple((parts[n], int(parts[n + 1] or 0)) for n in range(0, len(parts) - 1, 2))
 
 
 def _at(known: tuple[R, ...], as_of: int) -> R | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Final
 
 from moot.memory.errors import StorePruned
 from moot.memory.records import (
@@ -32,11 +30,8 @@ from moot.memory.shelves import (
 from moot.memory.tables import Tables
 from moot.protocols.kernel.frozen import FrozenDict
 from moot.protocols.kernel.times import iso_week
-from moot.protocols.research.learning import within
 from moot.protocols.research.messages.strategies import Stage
 from moot.protocols.research.strictness import START_THRESHOLDS
-
-_DIGITS: Final = re.compile(r"(\d+)")
 
 
 class MemoryView:
@@ -74,7 +69,7 @@ class MemoryView:
         lineage_id: str | None = None,
     ) -> tuple[Experience, ...]:
         """Return causal records in the order in which they were logged."""
-        found = within(self._all(CAUSAL), since, until)
+        found = self._window(CAUSAL, since, until)
         return _matching(
             found,
             kind=kind,
@@ -98,7 +93,7 @@ class MemoryView:
         lineage_id: str | None = None,
     ) -> tuple[Experience, ...]:
         """Return reflections in the order in which they were logged."""
-        found = within(self._all(REFLECTIONS), since, until)
+        found = self._window(REFLECTIONS, since, until)
         return _matching(
             found,
             kind=kind,
@@ -113,17 +108,14 @@ class MemoryView:
         self, *, since: datetime | None = None, until: datetime | None = None
     ) -> tuple[Experience, ...]:
         """Return causal records and reflections together, as they were logged; what synthesis reads."""
-        found = (*within(self._all(CAUSAL), since, until), *within(self._all(REFLECTIONS), since, until))
+        found = (*self._window(CAUSAL, since, until), *self._window(REFLECTIONS, since, until))
         return tuple(sorted(found, key=lambda record: record.seq))
 
     def principles(
         self, *, archetype: str | None = None, failure_code: str | None = None, regime: str | None = None
     ) -> tuple[PrincipleRecord, ...]:
         """Return the principles by id."""
-        found = _matching(
-            self._all(PRINCIPLES), archetype=archetype, failure_code=failure_code, regime=regime
-        )
-        return _by_key(found)
+        return _matching(self._all(PRINCIPLES), archetype=archetype, failure_code=failure_code, regime=regime)
 
     def principle(self, principle_id: str) -> PrincipleRecord | None:
         """Return one principle, None when there is none."""
@@ -133,13 +125,13 @@ class MemoryView:
         self, *, status: ChangeStatus | None = None, period: str | None = None
     ) -> tuple[ChangeRecord, ...]:
         """Return the changes that were decided, by id."""
-        return _by_key(_matching(self._all(ARCHITECTURE), status=status, period=period))
+        return _matching(self._all(ARCHITECTURE), status=status, period=period)
 
     def strategies(
         self, *, stage: Stage | None = None, lineage_id: str | None = None
     ) -> tuple[StrategyRecord, ...]:
         """Return the strategies by id."""
-        return _by_key(_matching(self._all(STRATEGIES), stage=stage, lineage_id=lineage_id))
+        return _matching(self._all(STRATEGIES), stage=stage, lineage_id=lineage_id)
 
     def strategy(self, strategy_id: str) -> StrategyRecord | None:
         """Return one strategy, None when there is none."""
@@ -149,10 +141,11 @@ class MemoryView:
         self, *, strategy_id: str | None = None, since: str | None = None, until: str | None = None
     ) -> tuple[MetricsRecord, ...]:
         """Return realised figures by day and strategy; here the window is of days, both included."""
-        found = _matching(self._all(METRICS), strategy_id=strategy_id)
-        return _by_key(
+        self._check()
+        found = self._tables.versions(METRICS).since(since or "", self.as_of)
+        return tuple(
             record
-            for record in found
+            for record in _matching(found, strategy_id=strategy_id)
             if (since is None or record.date >= since) and (until is None or record.date <= until)
         )
 
@@ -190,21 +183,15 @@ class MemoryView:
         self._check()
         return self._tables[shelf].all(self.as_of)
 
+    def _window(self, shelf: Shelf[R], since: datetime | None, until: datetime | None) -> list[R]:
+        self._check()
+        return self._tables.journal(shelf).window(since, until, self.as_of)
+
     def _check(self) -> None:
         if self.as_of < self._tables.low_water:
             raise StorePruned(
                 f"memory as of seq {self.as_of} was let go, it starts at {self._tables.low_water}"
             )
-
-
-def natural(key: str) -> tuple[tuple[str, int], ...]:
-    """Sort `prin_2` before `prin_10`."""
-    parts = [*_DIGITS.split(key), ""]
-    return tuple((parts[n], int(parts[n + 1] or 0)) for n in range(0, len(parts) - 1, 2))
-
-
-def _by_key(records: Iterable[R]) -> tuple[R, ...]:
-    return tuple(sorted(records, key=lambda record: natural(record.key)))
 
 
 def _matching(records: Iterable[R], **wanted: str | None) -> tuple[R, ...]:

@@ -109,9 +109,11 @@ class Log:
         pnl: float = 1.0,
         sharpe: float | None = None,
         author: Seat = GUARDIAN,
+        sent_at: datetime | None = None,
     ) -> Envelope:
         realised = Realised(pnl=pnl, sharpe_30d=sharpe, n=20, max_drawdown=-0.01, trades=2)
-        return self.post(author, MetricsRecorded(date=date, strategy_id=strategy_id, realised=realised))
+        body = MetricsRecorded(date=date, strategy_id=strategy_id, realised=realised)
+        return self.post(author, body, at=sent_at)
 
     def principles(self, *principles: Principle) -> Envelope:
         window = Window(from_=self.at - timedelta(days=1), to=self.at)

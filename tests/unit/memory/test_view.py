@@ -6,7 +6,8 @@ import pytest
 
 from moot.memory.errors import StoreGap, StorePruned
 from moot.memory.inmemory import InMemoryStore
-from moot.memory.view import natural
+from moot.memory.tables import natural
+from tests.doubles.calls import calls
 from tests.doubles.memory_log import START, Log, a_week, principle
 
 
@@ -157,3 +158,25 @@ def test_natural_order_counts() -> None:
         "arch_9",
         "arch_10",
     ]
+
+
+def test_what_is_asked_of_the_last_days_costs_the_same_however_much_came_before() -> None:
+    def aged(days: int) -> InMemoryStore:
+        log = Log()
+        for n in range(days):
+            day = START + timedelta(days=n - days)
+            log.record(f"ref_{n}", sent_at=day)
+            log.record(f"cau_{n}", causal=True, sent_at=day)
+            log.metrics(f"{day:%Y-%m-%d}", "s", sent_at=day)
+        return folded(log)
+
+    def recent(store: InMemoryStore) -> int:
+        view, since = store.read(), START - timedelta(days=9, hours=1)
+        asked = []
+        cost = calls(lambda: asked.extend(view.experiences(since=since)))
+        cost += calls(lambda: asked.extend(view.metrics(since=f"{since:%Y-%m-%d}")))
+        assert len(asked) == 3 * 9
+        return cost
+
+    # What is left is looking up where the days begin.
+    assert recent(aged(640)) < recent(aged(20)) + 80

@@ -1,31 +1,12 @@
 """A desk's day costs what the desk does, whatever its past: calls are counted, for time depends on the machine."""
 
-import sys
-from collections.abc import Callable
-from types import FrameType
-
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
+from tests.doubles.calls import calls
 from tests.doubles.money_table import MoneyTable
 
 DAYS = 40
-
-
-def calls(what: Callable[[], object]) -> int:
-    """Count the calls within the society's own code while something is done."""
-    count = 0
-
-    def called(frame: FrameType, event: str, _arg: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call") and "/tests/" not in frame.f_code.co_filename
-
-    sys.setprofile(called)
-    try:
-        what()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def with_past(strategies: int) -> MoneyTable:
