@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from asyncio import Event
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NewType, Protocol
+from typing import Final, NewType, Protocol
 
 from moot.channels.errors import ChannelError
 from moot.channels.outbox.pacing import UNPACED, Pace
@@ -30,11 +30,6 @@ from moot.protocols.kernel.envelope import Envelope
 
 PlatformMessageId = NewType("PlatformMessageId", str)
 """What a platform calls one of its messages."""
-
-ActKind = Literal[
-    "note", "ack", "answer", "override", "halt", "resume", "take", "release", "stop", "arena", "command"
-]
-"""What a person did; `command` is a line of text that is still to be read (`moot.channels.chat.commands`)."""
 
 
 class SurfaceError(ChannelError):
@@ -131,8 +126,9 @@ class InboundAct:
         user_name: What the person is called there, for display only.
         platform_message_id: The platform's id of this act; the same at every redelivery, and nobody else's.
         channel: The log's channel it happened in, `#admin` where there is none.
-        kind: What it is.
-        fields: Its content by name, as `moot.channels.chat.commands` and `moot.channels.inbound` list it.
+        kind: Name of the act, or `command` for a line of text that is still to be read
+            (`moot.channels.chat.commands`).
+        fields: Its content by name, as the act asks for it (`moot.protocols.kernel.acts`).
         reply_to: Platform id of the message or thread it was said under; resolved to the case it is about.
     """
 
@@ -141,7 +137,7 @@ class InboundAct:
     user_name: str
     platform_message_id: str
     channel: str
-    kind: ActKind
+    kind: str
     fields: Mapping[str, object] = field(default_factory=dict)
     reply_to: PlatformMessageId | None = None
 

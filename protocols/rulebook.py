@@ -15,6 +15,7 @@ from pydantic import Field, TypeAdapter
 from moot.protocols.arena.protocol import PROTOCOL as ARENA
 from moot.protocols.escalation.protocol import PROTOCOL as ESCALATION
 from moot.protocols.escalation.watch import Watch
+from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import ANY, Channel, Matrix, Right, Viewers
 from moot.protocols.kernel.context import Fold, RuleContext
@@ -55,6 +56,7 @@ class Rulebook:
         channel_of: The channel of every type that has one of its own.
         types: Kinds of case by name.
         minted: Ids that the sequencer counts (R-D12, K20).
+        acts: What people may do, by name, in the order of the protocols.
         wording: How each type reads.
         unshown: Fields that no card shows, by type.
     """
@@ -82,6 +84,7 @@ class Rulebook:
         }
         self.types: Mapping[str, CaseType] = {case.kind: case for one in protocols for case in one.case_types}
         self.minted: Mapping[str, Minted] = _merged(one.minted for one in protocols)
+        self.acts: Mapping[str, Act] = {act.name: act for one in protocols for act in one.acts}
         self.wording: Mapping[str, str] = _merged(one.wording for one in protocols)
         self.unshown: Mapping[str, frozenset[str]] = _merged(one.unshown for one in protocols)
 

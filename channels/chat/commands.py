@@ -1,24 +1,25 @@
 """Chat commands: one line of text to a typed act, or one line that says how to write it.
 
-The grammar is data (`COMMANDS`). Words are separated by blanks; the last parameter takes the rest of the
-line. Ids are taken as written; whether they exist, and whether the person may, is the log's business.
+The grammar is data: the acts that protocols declare (`moot.protocols.kernel.acts`), and the questions. Words are
+separated by blanks; the last one takes the rest of the line. Ids are taken as written; whether they exist, and whether
+the person may, is the log's business.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, Literal, get_args
+from typing import Annotated, Any, Final
+
+from pydantic import TypeAdapter, ValidationError
 
 from moot.channels.errors import ChannelError
 from moot.channels.showing.wording import clean
-from moot.channels.surface import ActKind
+from moot.protocols.escalation.acts import is_option
+from moot.protocols.kernel.acts import QUESTIONS, Act, Blank
+from moot.protocols.kernel.message import Message
 from moot.protocols.rulebook import rulebook
-
-Question = Literal["status", "escalations", "positions", "strategies", "help"]
-"""What can be asked; the society answers, nothing is logged."""
 
 ESCALATION: Final = "esc_"
 """How the id of an escalation begins (R-D12)."""
@@ -32,7 +33,7 @@ class CommandError(ChannelError):
 class Said:
     """A command that is an act."""
 
-    kind: ActKind
+    kind: str
     fields: Mapping[str, object]
 
 
@@ -40,7 +41,7 @@ class Said:
 class Asked:
     """A command that is a question."""
 
-    question: Question
+    question: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,103 +51,30 @@ class Command:
     Attributes:
         name: Its word, without the slash.
         does: What it does, in words.
-        kind: The act it is, or None for a question.
-        params: Names of its fields in order; the last one takes the rest of the line.
-        read: Turns the words into the act's fields; raises ValueError with the reason.
+        act: The act it is, or None for a question.
     """
 
     name: str
     does: str
-    kind: ActKind | None
-    params: tuple[str, ...] = ()
-    read: Callable[[Mapping[str, str]], Mapping[str, object]] = dict
+    act: Act | None
+
+    @property
+    def blanks(self) -> tuple[Blank, ...]:
+        """Return what a person fills in, in order; the last one takes the rest of the line."""
+        return self.act.asks if self.act is not None else ()
 
     @property
     def usage(self) -> str:
         """Return how it is written."""
-        return " ".join((f"/{self.name}", *(name.upper() for name in self.params)))
+        return " ".join((f"/{self.name}", *(blank.name.upper() for blank in self.blanks)))
 
 
-def _answer(words: Mapping[str, str]) -> Mapping[str, object]:
-    said = words["option_or_text"]
-    is_option = _is_option(said)
-    return {
-        "escalation_id": words["id"],
-        "option": int(said) if is_option else None,
-        "text": None if is_option else said,
-    }
-
-
-def _override(words: Mapping[str, str]) -> Mapping[str, object]:
-    verdict = words["verdict"].upper()
-    if verdict not in ("APPROVE", "REJECT"):
-        raise ValueError(f"a verdict is APPROVE or REJECT, not {clean(words['verdict'], 40)!r}")
-    return {"case_id": words["case"], "verdict": verdict, "why": words["why"]}
-
-
-def _seat(words: Mapping[str, str]) -> Mapping[str, object]:
-    seat, _, reason = words["seat"].partition(" ")
-    if seat.lower() not in rulebook().bots:
-        near = get_close_matches(seat.lower(), [*rulebook().bots], 1)
-        hint = f", did you mean {near[0]}?" if near else ""
-        raise ValueError(f"no seat {clean(seat, 40)!r} that a person can take{hint}")
-    return {"seat": seat.lower(), "reason": reason.strip()}
-
-
-def _stop(words: Mapping[str, str]) -> Mapping[str, object]:
-    scope, why = words["scope"], words["why"]
-    if scope.lower() == "system":
-        scope, _, why = why.partition(" ")
-        if scope.upper() not in ("A", "B"):
-            raise ValueError(f"a system is A or B, not {clean(scope, 40)!r}")
-    if not why.strip():
-        raise ValueError("the reason is missing")
-    fixed = {"society": "society", "a": "A", "b": "B"}
-    return {"scope": fixed.get(scope.lower(), scope), "why": why.strip()}
-
-
-RUN_KEYS: Final = frozenset({"task", "config", "notebook"})
-"""What a whole run is given, as `moot arena run` takes it; anything else in JSON is the task itself."""
-
-
-def _arena(words: Mapping[str, str]) -> Mapping[str, object]:
-    said = words["prompt_or_task"]
-    if not said.startswith("{"):
-        return {"task": {"initial_prompt": said}}
-    try:
-        given = json.loads(said)
-    except (ValueError, RecursionError) as exc:
-        raise ValueError(f"the task is no JSON object: {clean(str(exc), 80)}") from exc
-    if not isinstance(given.get("task"), dict):
-        return {"task": given}
-    if unknown := sorted(set(given) - RUN_KEYS):
-        raise ValueError(f"beside a task stand config and notebook, not {clean(unknown[0], 40)!r}")
-    return dict(given)
-
-
-COMMANDS: Final[tuple[Command, ...]] = (
-    Command("note", "say something that every mind sees from now on", "note", ("text",)),
-    Command(
-        "ack", "say that you have seen an escalation", "ack", ("id",), lambda w: {"escalation_id": w["id"]}
-    ),
-    Command("reply", "answer an escalation", "answer", ("id", "option_or_text"), _answer),
-    Command("override", "decide a case", "override", ("case", "verdict", "why"), _override),
-    Command("take", "sit in a bot's seat", "take", ("seat",), _seat),
-    Command("release", "give a seat back", "release", ("seat",), _seat),
-    Command("stop", "stop the society, system A or B, or a case", "stop", ("scope", "why"), _stop),
-    Command("halt", "halt all trading", "halt", ("reason",)),
-    Command("resume", "let trading go on, or end the conservative mode", "resume", ("reason",)),
-    Command("arena", "have a task refined in #r-arena", "arena", ("prompt_or_task",), _arena),
-    Command("status", "how the society stands", None),
-    Command("escalations", "what waits for an admin", None),
-    Command("positions", "the desk's money and what it holds", None),
-    Command("strategies", "where every strategy stands", None),
-    Command("help", "this list", None),
-)
-"""Every command, in the order in which help lists them."""
-
-_BY_NAME: Final = {command.name: command for command in COMMANDS}
-_QUESTIONS: Final[Mapping[str, Question]] = {name: name for name in get_args(Question)}
+def commands() -> tuple[Command, ...]:
+    """Return every command, in the order in which help lists them."""
+    return (
+        *(Command(act.word, act.does, act) for act in rulebook().acts.values()),
+        *(Command(name, does, None) for name, does in QUESTIONS.items()),
+    )
 
 
 def parse(text: str, escalation_id: str | None = None) -> Said | Asked:
@@ -168,21 +96,22 @@ def parse(text: str, escalation_id: str | None = None) -> Said | Asked:
     if not line.startswith("/"):
         return Said("note", {"text": line})
     name, _, rest = line[1:].partition(" ") if "\n" not in line.split(" ", 1)[0] else line[1:].partition("\n")
-    command = _BY_NAME.get(name.lower())
+    known = {command.name: command for command in commands()}
+    command = known.get(name.lower())
     if command is None:
-        near = get_close_matches(name.lower()[:40], _BY_NAME, 1)
+        near = get_close_matches(name.lower()[:40], known, 1)
         raise CommandError(
             f"no command /{clean(name, 40)}; "
-            + (f"did you mean {_BY_NAME[near[0]].usage} ?" if near else "/help lists them")
+            + (f"did you mean {known[near[0]].usage} ?" if near else "/help lists them")
         )
-    if command.kind is None:
-        return Asked(_QUESTIONS[command.name])
-    return Said(command.kind, _fields(command, rest.strip()))
+    if command.act is None:
+        return Asked(command.name)
+    return Said(command.act.name, _fields(command, command.act, rest.strip()))
 
 
 def _with_id(line: str, escalation_id: str) -> str:
     """Write out what is short for something under an escalation."""
-    if _is_option(line):
+    if is_option(line):
         return f"/reply {escalation_id} {line}"
     name, *rest = line.split(None, 1)
     if line.lower() == "ack" or (name.lower() == "/ack" and not rest):
@@ -192,22 +121,51 @@ def _with_id(line: str, escalation_id: str) -> str:
     return line
 
 
-def _is_option(said: str) -> bool:
-    return said.isascii() and said.isdigit() and len(said) <= 4
-
-
 def usage() -> str:
     """Return the list of commands, one a line."""
-    width = max(len(command.usage) for command in COMMANDS)
-    return "\n".join(f"{command.usage:<{width}}  {command.does}" for command in COMMANDS)
+    known = commands()
+    width = max(len(command.usage) for command in known)
+    return "\n".join(f"{command.usage:<{width}}  {command.does}" for command in known)
 
 
-def _fields(command: Command, rest: str) -> Mapping[str, object]:
-    found = rest.split(None, len(command.params) - 1)
-    if len(found) < len(command.params):
-        missing = command.params[len(found)].replace("_", " ")
+def _fields(command: Command, act: Act, rest: str) -> Mapping[str, object]:
+    found = rest.split(None, len(act.asks) - 1) if act.asks else []
+    if len(found) < len(act.asks):
+        missing = act.asks[len(found)].name.replace("_", " ")
         raise CommandError(f"/{command.name}: the {missing} is missing; write {command.usage}")
     try:
-        return command.read(dict(zip(command.params, found, strict=True)))
+        words = {blank.name: _checked(blank, word) for blank, word in zip(act.asks, found, strict=True)}
+        return _typed(act, words) if act.read is None else act.read(words)
     except ValueError as exc:
         raise CommandError(f"/{command.name}: {exc}; write {command.usage}") from exc
+
+
+def _checked(blank: Blank, word: str) -> str:
+    """Return a word as it is meant; raise ValueError for one that is none of those it can be."""
+    if blank.is_seat:
+        seat = word.partition(" ")[0]
+        if seat.lower() not in rulebook().bots:
+            near = get_close_matches(seat.lower(), [*rulebook().bots], 1)
+            hint = f", did you mean {near[0]}?" if near else ""
+            raise ValueError(f"no seat {clean(seat, 40)!r} that a person can take{hint}")
+    if not blank.choices:
+        return word
+    meant = {choice.lower(): choice for choice in blank.choices}.get(word.lower())
+    if meant is None:
+        raise ValueError(f"a {blank.name} is {' or '.join(blank.choices)}, not {clean(word, 40)!r}")
+    return meant
+
+
+def _typed(act: Act, words: Mapping[str, str]) -> Mapping[str, object]:
+    """Return words as the fields of the message: a number where it wants one."""
+    return {blank.becomes: _value(act.message, blank.becomes, words[blank.name]) for blank in act.asks}
+
+
+def _value(message: type[Message], field: str, word: str) -> object:
+    info = message.model_fields[field]
+    wanted: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+    try:
+        return TypeAdapter(wanted).validate_strings(word)
+    except ValidationError:
+        # The message itself says what is wrong with it.
+        return word

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from moot.channels.chat.commands import COMMANDS, Command
+from moot.channels.chat.commands import commands
+from moot.protocols.kernel.acts import Blank
 from moot.protocols.rulebook import rulebook
 
 STRING: Final = 3
@@ -14,28 +15,6 @@ STRING: Final = 3
 MOST_CHOICES: Final = 25
 MOST_WORD: Final = 200
 MOST_TEXT: Final = 6_000
-
-DESCRIPTIONS: Final[Mapping[str, str]] = {
-    "text": "what you want to say",
-    "id": "id of the escalation, as the message shows it",
-    "option_or_text": "number of an option, or your answer in words",
-    "case": "id of the case",
-    "verdict": "what you decide",
-    "why": "why; it stands in the log",
-    "seat": "the bot's seat",
-    "scope": "society, system A, system B, or a case's id",
-    "reason": "why; it stands in the log",
-    "prompt_or_task": "what is to be worked out, in words or as a task in JSON",
-}
-"""What a person reads beside an option."""
-
-CHOICES: Final[Mapping[str, Sequence[str]]] = {
-    "verdict": ("APPROVE", "REJECT"),
-}
-"""What an option can be, where that is a list; a seat is one of those that there are."""
-
-LOOSE: Final = frozenset({"scope"})
-"""Options before the last that may be two words: `system A`."""
 
 
 class NotOneWord(ValueError):
@@ -49,9 +28,9 @@ def listed() -> list[dict[str, Any]]:
             "type": 1,
             "name": command.name,
             "description": command.does[:100],
-            "options": [_option(command, name) for name in command.params],
+            "options": [_option(blank, is_last=blank is command.blanks[-1]) for blank in command.blanks],
         }
-        for command in COMMANDS
+        for command in commands()
     ]
 
 
@@ -66,29 +45,27 @@ def line_of(name: str, options: Mapping[str, object]) -> str:
     Raises:
         NotOneWord: An option that must be one word is not; the text is for the person.
     """
-    command = next((one for one in COMMANDS if one.name == name), None)
-    params = command.params if command is not None else tuple(options)
+    command = next((one for one in commands() if one.name == name), None)
+    blanks = command.blanks if command is not None else tuple(Blank(name, "") for name in options)
     words = [f"/{name}"]
-    for n, param in enumerate(params):
-        value = str(options.get(param, "")).strip()
-        is_last = n == len(params) - 1
-        if not is_last and param not in LOOSE and len(value.split()) > 1:
-            raise NotOneWord(f"/{name}: the {param.replace('_', ' ')} is one word, without blanks")
+    for blank in blanks:
+        value = str(options.get(blank.name, "")).strip()
+        if blank is not blanks[-1] and not blank.is_loose and len(value.split()) > 1:
+            raise NotOneWord(f"/{name}: the {blank.name.replace('_', ' ')} is one word, without blanks")
         words.append(value)
     return " ".join(word for word in words if word)
 
 
-def _option(command: Command, name: str) -> dict[str, Any]:
-    choices = sorted(rulebook().bots) if name == "seat" else CHOICES.get(name, ())
+def _option(blank: Blank, *, is_last: bool) -> dict[str, Any]:
+    choices = sorted(rulebook().bots) if blank.is_seat else blank.choices
     option: dict[str, Any] = {
         "type": STRING,
-        "name": name,
-        "description": DESCRIPTIONS.get(name, name.replace("_", " ")),
+        "name": blank.name,
+        "description": blank.help[:100],
         "required": True,
     }
     if choices and len(choices) <= MOST_CHOICES:
         return option | {"choices": [{"name": choice, "value": choice} for choice in choices]}
-    is_last = name == command.params[-1]
     return option | {"min_length": 1, "max_length": MOST_TEXT if is_last else MOST_WORD}
 
 

@@ -18,13 +18,15 @@ from moot.channels.gateway.client import Requests
 from moot.channels.gateway.handing import Handing
 from moot.channels.gateway.link import SocietyAway
 from moot.channels.guests.drafts import draft_to_json
-from moot.channels.inbound import BODIES, Authority, Bodies, draft_of, key_of
+from moot.channels.inbound import Authority, draft_of, key_of
 from moot.channels.outbox.store import OutboxStore
 from moot.channels.showing.wording import clean
 from moot.channels.surface import ActReply, InboundAct
+from moot.protocols.kernel.acts import LINE
 from moot.protocols.kernel.envelope import Draft
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.seats import VIEWER
+from moot.protocols.rulebook import rulebook
 
 REPLY_S: Final = 2.5
 """A person hears within this time, also that the society is away; platforms give three seconds."""
@@ -57,7 +59,6 @@ class Intake:
         requests: Requests,
         *,
         authority: Authority,
-        bodies: Bodies = BODIES,
         backoff: Backoff = PATIENT,
         reply_s: float = REPLY_S,
     ) -> None:
@@ -67,14 +68,12 @@ class Intake:
             store: Keeps acts; open.
             requests: The way to the society.
             authority: What a person on a platform is.
-            bodies: What people can do here.
             backoff: The pauses while the society cannot take what was kept.
             reply_s: Wall time after which a person hears that it was kept.
         """
         self._store = store
         self._requests = requests
         self._authority = authority
-        self._bodies = bodies
         self._reply_s = reply_s
         self._handing = Handing(store, requests, backoff=backoff)
         self._told: dict[tuple[str, str], asyncio.Future[ActReply]] = {}
@@ -100,7 +99,7 @@ class Intake:
         about = None if act.reply_to is None else await self._store.case_of(act.reply_to)
         escalation = about if await self._is_escalation(about) else None
         is_aside = False
-        if act.kind == "command":
+        if act.kind == LINE:
             text = str(act.fields.get("text", ""))
             said = parse(text, escalation)
             if isinstance(said, Asked):
@@ -165,10 +164,16 @@ class Intake:
 
     async def _draft(self, act: InboundAct, about: str | None) -> Draft:
         key_of(act)
-        case_id = act.fields.get("case_id") if act.kind == "override" else None
+        case_id = _case_of(act)
         channel = await self._store.channel_of(case_id) if isinstance(case_id, str) else None
         seat = self._authority(act.platform, act.user_id)
-        return draft_of(act, seat, about_case_id=about, case_channel=channel, bodies=self._bodies)
+        return draft_of(act, seat, about_case_id=about, case_channel=channel)
+
+
+def _case_of(act: InboundAct) -> object:
+    """Return the case in whose channel an act is said, None for one that is said elsewhere."""
+    declared = rulebook().acts.get(act.kind)
+    return act.fields.get(declared.about) if declared is not None and declared.in_case else None
 
 
 def _reply_to(receipt: Mapping[str, Any]) -> ActReply:

@@ -25,7 +25,7 @@ from moot.channels.gateway.intake import Intake
 from moot.channels.gateway.link import FindAddress, knock
 from moot.channels.gateway.parent import ending_with_parent
 from moot.channels.gateway.protocol import GatewayError
-from moot.channels.inbound import BODIES, Authority, Bodies
+from moot.channels.inbound import Authority
 from moot.channels.log.lines import open_line
 from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, all_but_own_notes
 from moot.channels.outbox.outbox import Outbox
@@ -61,13 +61,11 @@ class Mirroring:
         build: Makes the surface; called again after a crash.
         mirrors: What of the log it shows; None: all but notes that people wrote there themselves.
         pace: How fast it posts, and what goes first when much waits; None: as the surface says.
-        bodies: What people can do there.
     """
 
     build: Callable[[], Surface]
     mirrors: Mirrors | None = None
     pace: Pace | None = None
-    bodies: Bodies = field(default_factory=lambda: BODIES)
 
 
 async def run_gateway(
@@ -194,7 +192,6 @@ class _Keeper:
             store,
             self.requests,
             authority=self.authority,
-            bodies=self.how.bodies,
             backoff=self.backoff,
         )
         outbox = Outbox(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from moot.channels.chat.commands import COMMANDS
+from moot.channels.chat.commands import commands
 from moot.channels.chat.words import ONLY_EMOJI, is_only_emoji
 from moot.channels.inbound import ADMIN_CHANNEL
 from moot.channels.slack.identity import Me
@@ -29,7 +29,6 @@ NO_WORDS: Final = "Files are not taken in; say it in words."
 
 _TS: Final = re.compile(r"[0-9]{1,12}\.[0-9]{1,8}")
 _MENTION: Final = re.compile(r"\s*<@([A-Z0-9]{1,30})(?:\|[^>]*)?>[\s:,]*(.*)", re.DOTALL)
-_WORDS: Final = frozenset(command.name for command in COMMANDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class Heard:
             user_name=user_name,
             platform_message_id=self.key,
             channel=self.channel,
-            kind=self.kind,  # type: ignore[arg-type]
+            kind=self.kind,
             fields=fields,
             reply_to=None if self.reply_to is None else PlatformMessageId(self.reply_to),
         )
@@ -191,7 +190,8 @@ def _addressed(said: str, me: Me, *, is_mirrored: bool) -> str:
         return "/help"
     if rest.startswith("/"):
         return rest
-    return f"/{rest}" if first in _WORDS or not is_mirrored else rest
+    is_command = any(command.name == first for command in commands())
+    return f"/{rest}" if is_command or not is_mirrored else rest
 
 
 def _edit(event: Mapping[str, Any], room: str, me: Me, channel: str | None) -> Heard | None:

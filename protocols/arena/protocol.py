@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.arena import messages, rights, seats, wording
+from moot.protocols.arena import acts, messages, rights, seats, wording
 from moot.protocols.arena.run import RUN
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
@@ -19,5 +19,6 @@ PROTOCOL: Final = Protocol(
     channels=rights.CHANNELS,
     rights=rights.RIGHTS,
     cases=(RUN,),
+    acts=acts.ACTS,
     minted={"ARENA_TASK": Minted(("run_id",), "arena", True)},
 )

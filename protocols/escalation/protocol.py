@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.escalation import messages, rights, wording
+from moot.protocols.escalation import acts, messages, rights, wording
 from moot.protocols.escalation.case import ESCALATION
 from moot.protocols.escalation.mode import Modes
 from moot.protocols.kernel.protocol import Protocol, declared
@@ -20,5 +20,6 @@ PROTOCOL: Final = Protocol(
     rights=rights.RIGHTS,
     cases=(ESCALATION,),
     folds=(Modes,),
+    acts=acts.ACTS,
     minted={"ESCALATION": Minted(("escalation_id",), "esc", True)},
 )

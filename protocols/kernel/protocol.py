@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from moot.protocols.kernel import acts as kernel_acts
+from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import Channel, Right
 from moot.protocols.kernel.context import Fold, RuleContext
@@ -20,7 +22,7 @@ from moot.protocols.kernel.errors import LocalProtocolError
 from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.rules import Check, Minted
-from moot.protocols.kernel.seats import COLOURS, SEAT_NAME, Seat, SeatInfo
+from moot.protocols.kernel.seats import COLOURS, PEOPLE, SEAT_NAME, Seat, SeatInfo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,7 @@ class Protocol:
         channels: The channels that it brings.
         rights: Rows of the permission matrix.
         cases: Its kinds of case.
+        acts: What people may do there.
         folds: Make what it folds from the log for its rules.
         cycles: Make the folds that come after all others: what officers open by the clock.
         sources: Makes the conditions that the watch escalates.
@@ -61,6 +64,7 @@ class Protocol:
     channels: Sequence[Channel] = ()
     rights: Sequence[Right] = ()
     cases: Sequence[Machine | CaseType] = ()
+    acts: Sequence[Act] = ()
     folds: Sequence[Callable[[], Fold]] = ()
     cycles: Sequence[Callable[[], Fold]] = ()
     sources: Callable[[], Sequence[Any]] = tuple
@@ -129,6 +133,10 @@ def _faults(protocol: Protocol) -> Iterator[str]:
         yield f"the channel {name} is declared twice"
     for name in repeated(case.kind for case in protocol.cases):
         yield f"the kind of case {name} is declared twice"
+    for act in protocol.acts:
+        yield from kernel_acts.faults(act)
+    for name in repeated(word for act in protocol.acts for word in {act.name, act.word}):
+        yield f"the act {name} is declared twice"
 
 
 def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
@@ -140,6 +148,7 @@ def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
     seats: dict[str, str] = {}
     places: dict[str, str] = {}
     kinds: dict[str, str] = {}
+    acts: dict[str, str] = {}
     for name in repeated(protocol.name for protocol in protocols):
         yield f"there are two protocols {name}"
     for one in protocols:
@@ -147,6 +156,7 @@ def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
         yield from _taken(one, "seat", (info.seat for info in one.seats), seats, "; say uses instead")
         yield from _taken(one, "channel", (channel.name for channel in one.channels), places)
         yield from _taken(one, "kind of case", (case.kind for case in one.cases), kinds)
+        yield from _taken(one, "act", (word for act in one.acts for word in (act.name, act.word)), acts)
     for one in protocols:
         own = {info.seat for info in one.seats}
         for seat in one.uses:
@@ -165,6 +175,11 @@ def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
         for name in sorted({*one.wording, *one.unshown} - set(types)):
             yield f"the protocol {one.name} words the message type {name}, which nobody declares"
         yield from _misplaced(one, places, seats, protocols)
+    open_to_people = {row.type for one in protocols for row in one.rights if row.seats & PEOPLE}
+    for one in protocols:
+        for act in one.acts:
+            if act.type not in open_to_people:
+                yield f"the protocol {one.name}: the act {act.name}: no right lets people post {act.type}"
 
 
 def _taken(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.kernel import anchors, officers, people, stop, tenure
+from moot.protocols.kernel import anchors, officers, people, people_acts, stop, tenure
 from moot.protocols.kernel import rights as kernel_rights
 from moot.protocols.kernel import seats as kernel_seats
 from moot.protocols.kernel import wording as kernel_wording
@@ -18,6 +18,7 @@ PEOPLE: Final = Protocol(
     seats=kernel_seats.PEOPLE_SEATS,
     uses=(kernel_seats.REFEREE,),
     rights=kernel_rights.PEOPLES_RIGHTS,
+    acts=people_acts.ACTS,
     folds=(tenure.Tenures, stop.Stops),
     caseless={
         "NOTE": None,

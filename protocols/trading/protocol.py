@@ -8,7 +8,7 @@ from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER
 from moot.protocols.research.seats import EVOLVER
-from moot.protocols.trading import life, messages, rights, seats, trade_fills, triggers, wording
+from moot.protocols.trading import acts, life, messages, rights, seats, trade_fills, triggers, wording
 from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.bridge_cases import FEEDBACK, RECALL
@@ -39,6 +39,7 @@ PROTOCOL: Final = Protocol(
         "EXECUTION": trade_fills.check_execution,
         "RESUME": check_resume,
     },
+    acts=acts.ACTS,
     minted={
         "DEPLOY_PROPOSAL": Minted(("deployment_id",), "dep", True),
         "PROMOTION_PROPOSAL": Minted(("promotion_id",), "prom", True),

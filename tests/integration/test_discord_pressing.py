@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from moot.channels.chat.commands import COMMANDS
+from moot.channels.chat.commands import commands
 from moot.channels.discord.pressing import NOT_TAKEN, STRANGE
 from moot.channels.discord.setup import steps
 from moot.channels.discord.slash import listed
@@ -275,7 +275,7 @@ def test_commands_come_in_as_the_lines_that_people_would_type(server):
 
 def test_every_command_of_the_society_is_one_of_discords(server):
     registered(server)
-    assert [one["name"] for one in listed()] == [command.name for command in COMMANDS]
+    assert [one["name"] for one in listed()] == [command.name for command in commands()]
     inbox = Inbox()
 
     async def use(_surface):
@@ -288,7 +288,7 @@ def test_every_command_of_the_society_is_one_of_discords(server):
         await until(lambda: all(server.replies(id) for id in ids))
 
     on(server, use, inbox)
-    assert len(inbox.acts) == len(COMMANDS)
+    assert len(inbox.acts) == len(commands())
 
 
 def test_an_option_of_two_words_where_one_is_meant_gets_a_line_and_is_no_act(server):

@@ -18,7 +18,7 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from moot.channels.showing.rendering import NAMELESS, Names
-from moot.channels.surface import ActKind, ActReply
+from moot.channels.surface import ActReply
 from moot.console.errors import NotReady
 from moot.console.model.views import (
     MOST_WINDOW,
@@ -259,14 +259,14 @@ class ReadModel(ABC):
     # ------------------------------------------------------------ acting
 
     @abstractmethod
-    def why_not(self, person: Person, kind: ActKind, channel: str = "#admin") -> str:
+    def why_not(self, person: Person, kind: str, channel: str = "#admin") -> str:
         """Say why this person may not do this there, in one line; "" when they may."""
 
     @abstractmethod
     async def act(
         self,
         person: Person,
-        kind: ActKind,
+        kind: str,
         fields: Mapping[str, object],
         *,
         key: str,

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from moot.channels.chat.commands import Asked, CommandError, parse
 from moot.channels.errors import ChannelError
-from moot.channels.inbound import BODIES, CHANNELS
+from moot.channels.inbound import place_of
 from moot.channels.log.file import LOG_NAME
-from moot.channels.surface import ActKind, ActReply, InboundAct, PlatformMessageId
+from moot.channels.surface import ActReply, InboundAct, PlatformMessageId
 from moot.console.acts import answer_draft, check_key, owed_to
 from moot.console.errors import NotReady, NotThere
 from moot.console.model.interface import PLATFORM, Batch, Op, Person, Progress, ReadModel, SocietyTime
@@ -18,6 +18,7 @@ from moot.console.model.looking import Looking
 from moot.console.model.past import Past
 from moot.console.watching import Watching
 from moot.control import Receipt, ask
+from moot.protocols.kernel.acts import LINE
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.message import Message
@@ -88,23 +89,22 @@ class Live(Looking):
 
     # ------------------------------------------------------------ acting
 
-    def why_not(self, person: Person, kind: ActKind, channel: str = "#admin") -> str:
+    def why_not(self, person: Person, kind: str, channel: str = "#admin") -> str:
         if why := self._nobody_can():
             return why
-        if kind == "command":
+        if kind == LINE:
             return ""
-        model = BODIES.get(kind)
-        if model is None:
+        act = rulebook().acts.get(kind)
+        if act is None:
             return f"nobody can {kind} here"
-        where = CHANNELS.get(kind, channel)
+        where, name = place_of(kind, channel), act.type
         matrix = self.watching.rules.matrix
-        name = model.model_fields["type"].default
-        if kind == "override":
+        if act.in_case:
             # It is said in the channel of its case, whichever that is.
             is_allowed = any(
                 matrix.may_write(person.seat, place, name) for place in matrix.readable(person.seat)
             )
-            return "" if is_allowed else "only an admin may override"
+            return "" if is_allowed else f"only an admin may {act.word}"
         if matrix.may_write(person.seat, where, name):
             return ""
         return f"{person.seat} may not post {name} in {where}"
@@ -124,7 +124,7 @@ class Live(Looking):
     async def act(
         self,
         person: Person,
-        kind: ActKind,
+        kind: str,
         fields: Mapping[str, object],
         *,
         key: str,
@@ -137,7 +137,7 @@ class Live(Looking):
         assert acts is not None
         try:
             check_key(key)
-            if kind == "command":
+            if kind == LINE:
                 said = parse(str(fields.get("text", "")))
                 if not isinstance(said, Asked):
                     kind, fields = said.kind, said.fields

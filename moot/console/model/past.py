@@ -10,7 +10,7 @@ from typing import Any, Final
 import structlog
 
 from moot.channels.log.reader import LogRows
-from moot.channels.surface import ActKind, ActReply
+from moot.channels.surface import ActReply
 from moot.console.errors import NotReady, NotThere
 from moot.console.model.interface import Batch, Op, Person, Progress, ReadModel, SocietyTime
 from moot.console.model.looking import Looking
@@ -146,13 +146,13 @@ class Past(Looking):
     async def at(self, seq: int) -> ReadModel:
         raise NotThere("go on from the present, or step_to another moment")
 
-    def why_not(self, person: Person, kind: ActKind, channel: str = "#admin") -> str:
+    def why_not(self, person: Person, kind: str, channel: str = "#admin") -> str:
         return NOT_HERE
 
     async def act(
         self,
         person: Person,
-        kind: ActKind,
+        kind: str,
         fields: Mapping[str, object],
         *,
         key: str,

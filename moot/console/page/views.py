@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from moot.channels.chat.commands import COMMANDS
+from moot.channels.chat.commands import commands
 from moot.channels.showing.looks import looks
 from moot.channels.showing.rendering import NAMELESS, Names
 from moot.channels.showing.wording import clean, seat_name, words
-from moot.channels.surface import ActKind
 from moot.console.errors import NotThere
 from moot.console.model.interface import (
     ChannelView,
@@ -217,12 +216,15 @@ def commands_for(model: ReadModel, person: Person) -> list[dict[str, Any]]:
             "name": one.name,
             "usage": one.usage,
             "does": one.does,
-            "asks": one.kind is None,
+            "asks": one.act is None,
+            "seat": bool(one.blanks) and one.blanks[0].is_seat,
             "may": ""
-            if one.kind is None or one.kind == "note"
-            else _why_not(model, person, one.kind, f"Only an admin may write /{one.name}; you are a viewer."),
+            if one.act is None or one.act.name == "note"
+            else _why_not(
+                model, person, one.act.name, f"Only an admin may write /{one.name}; you are a viewer."
+            ),
         }
-        for one in COMMANDS
+        for one in commands()
     ]
 
 
@@ -240,7 +242,7 @@ def rights_of(model: ReadModel, person: Person, channels: Sequence[ChannelView])
     }
 
 
-def _why_not(model: ReadModel, person: Person, kind: ActKind, viewers: str, channel: str = "#admin") -> str:
+def _why_not(model: ReadModel, person: Person, kind: str, viewers: str, channel: str = "#admin") -> str:
     """Say why this person may not do something: that no society runs, or what holds for viewers."""
     why = model.why_not(person, kind, channel)
     return viewers if why.startswith(f"{person.seat} may not post") and not person.is_admin else why

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from moot.channels.surface import ActKind, ActReply
+from moot.channels.surface import ActReply
 from moot.console.errors import ConsoleError, NotReady, NotThere
 from moot.console.hub import Hub
 from moot.console.model.interface import MOST_WINDOW, Person, ReadModel, SocietyTime, Window
@@ -32,12 +32,12 @@ Word = Annotated[str | None, Query(max_length=200)]
 class Act(BaseModel):
     """Something a person does.
 
-    `kind` is one of the surfaces' acts, or `command` with a line such as `/note mind the drawdown` in `fields.text`.
+    `kind` is the name of an act, or `command` with a line such as `/note mind the drawdown` in `fields.text`.
     """
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: ActKind
+    kind: Annotated[str, Field(max_length=60)]
     key: Annotated[str, Field(min_length=1, max_length=150)]
     channel: Annotated[str, Field(max_length=60)] = "#admin"
     fields: dict[str, Any] = {}

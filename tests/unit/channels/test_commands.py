@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.channels.chat.commands import COMMANDS, Asked, CommandError, Said, parse, usage
+from moot.channels.chat.commands import Asked, CommandError, Said, commands, parse, usage
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,14 @@ def test_questions_are_no_acts():
 
 def test_help_lists_every_command_with_its_usage():
     lines = usage().splitlines()
-    assert len(lines) == len(COMMANDS)
-    assert all(line.startswith(command.usage) for line, command in zip(lines, COMMANDS, strict=True))
+    assert len(lines) == len(commands())
+    assert all(line.startswith(command.usage) for line, command in zip(lines, commands(), strict=True))
 
 
 @settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_line_is_an_act_a_question_or_one_line_of_advice(line):
-    for text in (line, f"/{line}", *(f"/{command.name} {line}" for command in COMMANDS)):
+    for text in (line, f"/{line}", *(f"/{command.name} {line}" for command in commands())):
         try:
             assert isinstance(parse(text), Said | Asked)
         except CommandError as exc:

@@ -17,7 +17,7 @@ export const Compose = {
     hints() {
       if (!this.text.startsWith("/") || this.isShut || this.text.includes("\n")) return [];
       const [word, ...rest] = this.text.slice(1).split(" ");
-      if (rest.length === 1 && ["take", "release"].includes(word)) return this.seats.filter((s) => s.startsWith(rest[0]) && s !== rest[0]).map((s) => ({ put: `/${word} ${s}`, usage: `/${word} ${s}`, does: "" }));
+      if (rest.length === 1 && this.commands.some((c) => c.seat && c.name === word)) return this.seats.filter((s) => s.startsWith(rest[0]) && s !== rest[0]).map((s) => ({ put: `/${word} ${s}`, usage: `/${word} ${s}`, does: "" }));
       if (rest.length) return [];
       return this.commands.filter((c) => c.name.startsWith(word.toLowerCase())).map((c) => ({ put: `/${c.name}${c.asks ? "" : " "}`, usage: c.usage, does: c.may ? c.may : c.does, may: c.may }));
     },

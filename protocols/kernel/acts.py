@@ -1,0 +1,122 @@
+"""Acts: what people may do, as data that chat commands, the console and Discord's list are made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from moot.protocols.kernel.message import Message
+
+Words = Mapping[str, str]
+"""What a person wrote, by what was asked."""
+
+QUESTIONS: Final[Mapping[str, str]] = {
+    "status": "how the society stands",
+    "escalations": "what waits for an admin",
+    "positions": "the desk's money and what it holds",
+    "strategies": "where every strategy stands",
+    "help": "this list",
+}
+"""What can be asked with what it shows, in the order in which help lists it; the society answers, nothing is logged."""
+
+LINE: Final = "command"
+"""The kind of an act that is a line of text still to be read; no act is called so."""
+
+
+class Doer(NamedTuple):
+    """What a surface knows of who does something.
+
+    Attributes:
+        user_id: The platform's stable id of the person.
+        platform: The name of the surface.
+        key: The id of what they did, nobody else's.
+        about: The case of the thread that it was said in.
+    """
+
+    user_id: str
+    platform: str
+    key: str
+    about: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Blank:
+    """Something that a person fills in for an act.
+
+    Attributes:
+        name: What it is called; a word of letters and underscores.
+        help: What a person reads beside it.
+        field: The field of the message that it becomes, where that has another name.
+        choices: What it can be, where that is a list; written in any case.
+        is_seat: Its first word names a seat that a person can take.
+        is_loose: It may be two words though it is not the last.
+    """
+
+    name: str
+    help: str
+    field: str = ""
+    choices: tuple[str, ...] = ()
+    is_seat: bool = False
+    is_loose: bool = False
+
+    @property
+    def becomes(self) -> str:
+        """Return the field of the message."""
+        return self.field or self.name
+
+
+def _as_given(fields: Mapping[str, Any], _doer: Doer) -> Mapping[str, Any]:
+    return fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """Something that people may do; whether a person may is said by the rights, and judged at the door (R-E5).
+
+    It is said in the channel that its message has by the rights; where that is none, where the person is.
+
+    Attributes:
+        name: What programs call it.
+        does: What it does, in words.
+        message: The message that it posts.
+        asks: What a person fills in; the last takes the rest of a line.
+        command: Its word in chat, where that is not its name.
+        about: The field that names the case that it is about.
+        in_case: It is said in the channel of that case.
+        read: Turns a person's words into fields; raises ValueError with the reason. None: each becomes its field.
+        complete: Fills in what the surface knows; raises Malformed.
+    """
+
+    name: str
+    does: str
+    message: type[Message]
+    asks: tuple[Blank, ...] = ()
+    command: str = ""
+    about: str = ""
+    in_case: bool = False
+    read: Callable[[Words], Mapping[str, Any]] | None = None
+    complete: Callable[[Mapping[str, Any], Doer], Mapping[str, Any]] = _as_given
+
+    @property
+    def word(self) -> str:
+        """Return its word in chat."""
+        return self.command or self.name
+
+    @property
+    def type(self) -> str:
+        """Return the type of its message."""
+        return str(self.message.model_fields["type"].default)
+
+
+def faults(act: Act) -> Iterator[str]:
+    """Say how an act contradicts itself."""
+    for name in {act.name, act.word, *(asked.name for asked in act.asks)}:
+        if not re.fullmatch(r"[a-z][a-z_]{0,31}", name):
+            yield f"the act {act.name}: {name!r} is no word of a command"
+    if act.name == LINE or act.word in QUESTIONS:
+        yield f"the act {act.name}: /{act.word} is taken by Moot itself"
+    for asked in act.asks if act.read is None else ():
+        if asked.becomes not in act.message.model_fields:
+            yield f"the act {act.name}: {asked.becomes} is no field of {act.type}"
