@@ -87,6 +87,56 @@ asyncio.run(main())
     ], done.stderr
 
 
+def test_its_act_is_a_command_on_every_surface_and_at_the_console(place):
+    install(place)
+    look = """
+import asyncio, json
+from moot.channels.chat.commands import parse, usage
+from moot.channels.discord.slash import listed
+from moot.channels.inbound import draft_of
+from moot.channels.surface import InboundAct
+from moot.cli.speaking import speak_installed
+from moot.console.page.views import commands_for
+from moot.protocols.kernel.seats import ADMIN, VIEWER
+from moot.protocols.rulebook import rules
+from types import SimpleNamespace
+
+speak_installed()
+matrix = rules().matrix
+
+def why_not(person, kind, channel):
+    return "" if matrix.may_write(person.seat, "#weather", "QUESTION") else f"{person.seat} may not post QUESTION"
+
+def may(seat):
+    person = SimpleNamespace(seat=seat, is_admin=seat == ADMIN)
+    (one,) = (c for c in commands_for(SimpleNamespace(why_not=why_not), person) if c["name"] == "ask")
+    return one
+
+said = parse("/ask Will it rain tomorrow?")
+act = InboundAct(platform="slack", user_id="U1", user_name="Ana", platform_message_id="m", channel="#admin",
+                 kind=said.kind, fields=said.fields)
+draft = draft_of(act, ADMIN)
+(option,) = next(c for c in listed() if c["name"] == "ask")["options"]
+print(json.dumps([draft.channel, draft.body.type, draft.body.text, option["description"], may(ADMIN), may(VIEWER),
+                  [line for line in usage().splitlines() if "/ask" in line]]))
+"""
+    done = run(place, "-c", look)
+    assert done.returncode == 0, done.stderr
+    channel, kind, text, help_, admins, viewers, lines = json.loads(done.stdout)
+    assert (channel, kind, text) == ("#weather", "QUESTION", "Will it rain tomorrow?")
+    assert help_ == "the question"
+    assert admins == {
+        "name": "ask",
+        "usage": "/ask TEXT",
+        "does": "ask for a forecast",
+        "asks": False,
+        "seat": False,
+        "may": "",
+    }
+    assert viewers["may"] == "Only an admin may write /ask; you are a viewer."
+    assert [line.split() for line in lines] == [["/ask", "TEXT", "ask", "for", "a", "forecast"]]
+
+
 def test_a_log_of_a_protocol_that_is_not_installed_is_passed_over_and_said_once(place):
     (place / "rain.yaml").write_text(
         SCENE.replace("inject:", "minds: {sceptic: {script: [], then: silent}}\ninject:")
@@ -167,6 +217,14 @@ WRONG = {
         "ModuleNotFoundError: No module named 'nowhere'",
     ),
     "no protocol": ("PROTOCOL = Protocol(", "OTHER = Protocol(", "holds no PROTOCOL"),
+    "an act that no right allows": (
+        'Right("QUESTION", frozenset({ADMIN})',
+        'Right("QUESTION", frozenset({FORECASTER})',
+        "no right lets people post QUESTION",
+    ),
+    "an act that Moot has": ('name="ask"', 'name="halt"', "the act halt, which trading brings already"),
+    "a question that Moot has": ('name="ask"', 'name="help"', "the act help: /help is taken by Moot itself"),
+    "a blank that is no field": ('Blank("text"', 'Blank("mood"', "the act ask: mood is no field of QUESTION"),
     "a seat without uses": ("uses=(ADMIN,)", "uses=()", "names the seat admin, which it neither brings nor uses"),
 }  # fmt: skip
 

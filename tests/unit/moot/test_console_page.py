@@ -20,7 +20,7 @@ from moot.console.model.interface import (
     OptionView,
     PhaseStep,
     Progress,
-    Standing,
+    StandingView,
 )
 from moot.console.page.cards import MOST_BARS, bars, card_of, whole
 from moot.console.page.case_runs import changes
@@ -168,7 +168,7 @@ def test_every_kind_of_case_has_its_states_listed_and_no_others_are_entered() ->
 def test_the_trading_tile_says_what_the_exchange_does_and_a_halt_before_it() -> None:
     now = datetime(2026, 2, 23, 10, tzinfo=UTC)
     hours = Market(False, now.replace(hour=14, minute=30))
-    standing = Standing(
+    standing = StandingView(
         seq=1, is_halted=False, halt_id="", is_conservative=False, stopped=(), holders={}, cases={}, ended=0,
         seed=1, rules_version="1",
     )  # fmt: skip
