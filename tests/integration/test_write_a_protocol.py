@@ -124,7 +124,7 @@ print(json.dumps([draft.channel, draft.body.type, draft.body.text, option["descr
     assert done.returncode == 0, done.stderr
     channel, kind, text, help_, admins, viewers, lines = json.loads(done.stdout)
     assert (channel, kind, text) == ("#weather", "QUESTION", "Will it rain tomorrow?")
-    assert help_ == "the question"
+    assert help_ == "what"
     assert admins == {
         "name": "ask",
         "usage": "/ask TEXT",
