@@ -47,7 +47,9 @@ def setup(
     """
     from moot.channels.surface import SurfaceConfigError, SurfaceError
     from moot.gateway import folder_of
+    from moot.log_setup import set_up_logging
 
+    set_up_logging(None)
     found = settings(config)
     try:
         surface = _surface(found, folder_of(config_file(config)))
