@@ -102,6 +102,7 @@ class Versions(Table[R]):
         """Start empty."""
         self._by_key: dict[str, tuple[R, ...]] = {}
         self._keys: list[str] = []
+        self._written: list[R] = []
 
     def put(self, record: R) -> None:
         before = self._by_key.get(record.key, ())
@@ -109,6 +110,7 @@ class Versions(Table[R]):
         self._by_key[record.key] = (*known, record)
         if not before:
             insort(self._keys, record.key, key=natural)
+        self._written.append(record)
 
     def latest(self, key: str) -> R | None:
         known = self._by_key.get(key)
@@ -123,6 +125,16 @@ class Versions(Table[R]):
     def since(self, key: str, as_of: int) -> list[R]:
         """Return the records from a key on in natural order, as they were at some seq."""
         return self._shown(self._keys[bisect_left(self._keys, natural(key), key=natural) :], as_of)
+
+    def newest(self, as_of: int) -> Iterator[R]:
+        """Yield the records as they were at some seq, the one written last first."""
+        seen: set[str] = set()
+        written = self._written
+        for n in reversed(range(bisect_right(written, as_of, key=_seq))):
+            record = written[n]
+            if record.key not in seen:
+                seen.add(record.key)
+                yield record
 
     def _shown(self, keys: list[str], as_of: int) -> list[R]:
         found = (_at(self._by_key[key], as_of) for key in keys)
@@ -139,6 +151,8 @@ class Versions(Table[R]):
             if shown > 0:
                 self._by_key[key] = known[shown:]
                 gone += shown
+        if gone:
+            self._written = sorted(self.versions(), key=_seq)
         return gone
 
 

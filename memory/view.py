@@ -133,6 +133,11 @@ class MemoryView:
         """Return the strategies by id."""
         return _matching(self._all(STRATEGIES), stage=stage, lineage_id=lineage_id)
 
+    def newest_strategies(self) -> Iterator[StrategyRecord]:
+        """Yield the strategies, those of which something was written last first; who stops early pays for no more."""
+        self._check()
+        return self._tables.versions(STRATEGIES).newest(self.as_of)
+
     def strategy(self, strategy_id: str) -> StrategyRecord | None:
         """Return one strategy, None when there is none."""
         return self._get(STRATEGIES, strategy_id)

@@ -1,11 +1,13 @@
 """The view: typed queries, as of a seq (K13), in windows (K16)."""
 
 from datetime import timedelta
+from itertools import islice
 
 import pytest
 
 from moot.memory.errors import StoreGap, StorePruned
 from moot.memory.inmemory import InMemoryStore
+from moot.memory.records import StrategyRecord
 from moot.memory.tables import natural
 from tests.doubles.calls import calls
 from tests.doubles.memory_log import START, Log, a_week, principle
@@ -180,3 +182,34 @@ def test_what_is_asked_of_the_last_days_costs_the_same_however_much_came_before(
 
     # What is left is looking up where the days begin.
     assert recent(aged(640)) < recent(aged(20)) + 80
+
+
+def test_the_strategy_written_last_comes_first_in_every_view() -> None:
+    log = Log()
+    for name in ("a", "b", "c"):
+        log.moved(name, "candidates")
+    log.moved("a", "withdrawn", from_="candidates")
+    store = folded(log)
+
+    def newest(seq: int) -> list[tuple[str, str]]:
+        return [(record.strategy_id, record.stage) for record in store.read(seq).newest_strategies()]
+
+    b, c = ("b", "candidates"), ("c", "candidates")
+    assert newest(3) == [c, b, ("a", "candidates")]
+    assert newest(4) == [("a", "withdrawn"), c, b]
+    store.prune(4)
+    assert newest(4) == [("a", "withdrawn"), c, b]
+
+
+def test_whoever_asks_for_the_newest_strategies_pays_for_those_alone() -> None:
+    def cost(strategies: int) -> int:
+        log = Log()
+        for n in range(strategies):
+            log.moved(f"strat_{n}", "candidates")
+        view = folded(log).read()
+        found: list[StrategyRecord] = []
+        spent = calls(lambda: found.extend(islice(view.newest_strategies(), 24)))
+        assert len(found) == 24
+        return spent
+
+    assert cost(400) < cost(30) + 10

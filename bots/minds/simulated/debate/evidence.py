@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 from typing import Final
 
 from moot.bots.minds.simulated.temper import Temper
 from moot.memory.records import StrategyRecord
+from moot.memory.tables import natural
 from moot.memory.view import MemoryView
 from moot.protocols.trading.life import HELD_BY_B
 
@@ -29,14 +31,12 @@ class Live:
         setbacks: Traded strategies that the desk withdrew or sent back lately, by id, with their archetypes.
         sinking: Strategies at the desk whose realised Sharpe ratio is negative, likewise.
         thriving: Strategies in production that keep what they promised, by id, likewise.
-        gone: Ids of all that were withdrawn or sent back ever; nobody breeds from them.
         unlucky: Symbols of several setbacks that no thriving strategy trades.
     """
 
     setbacks: Mapping[str, str] = field(default_factory=dict)
     sinking: Mapping[str, str] = field(default_factory=dict)
     thriving: Mapping[str, str] = field(default_factory=dict)
-    gone: frozenset[str] = frozenset()
     unlucky: frozenset[str] = frozenset()
 
     def factor(self, archetype: str, temper: Temper) -> float:
@@ -71,13 +71,12 @@ def live(memory: MemoryView, now: datetime, temper: Temper) -> Live:
     setbacks: dict[str, str] = {}
     sinking: dict[str, str] = {}
     thriving: dict[str, str] = {}
-    gone: set[str] = set()
     kept: set[str] = set()
     lost: Counter[str] = Counter()
-    for record in memory.strategies():
-        if _is_gone(record):
-            gone.add(record.strategy_id)
-        if record.strategy is None:
+    moved = takewhile(lambda record: record.at > since, memory.newest_strategies())
+    concerned = {*latest, *(record.strategy_id for record in moved)}
+    for record in map(memory.strategy, sorted(concerned, key=natural)):
+        if record is None or record.strategy is None:
             continue
         archetype, symbols = record.strategy.archetype, record.strategy.symbols
         if _was_taken_back(record, since, is_traded=record.strategy_id in latest):
@@ -94,11 +93,17 @@ def live(memory: MemoryView, now: datetime, temper: Temper) -> Live:
                 thriving[record.strategy_id] = archetype
                 kept.update(symbols)
     unlucky = frozenset(symbol for symbol, count in lost.items() if count >= TWICE and symbol not in kept)
-    return Live(setbacks, sinking, thriving, frozenset(gone), unlucky)
+    return Live(setbacks, sinking, thriving, unlucky)
 
 
-def _is_gone(record: StrategyRecord) -> bool:
-    """Say whether the desk withdrew a strategy or sent it back, and System A did not approve it anew."""
+def is_gone(memory: MemoryView, strategy_id: str) -> bool:
+    """Say whether the desk withdrew a strategy or sent it back, and System A did not approve it anew.
+
+    Nobody breeds from such a one.
+    """
+    record = memory.strategy(strategy_id)
+    if record is None:
+        return False
     return record.stage == "withdrawn" or (
         record.stage == "candidates" and bool(record.history) and record.history[-1].from_ in HELD_BY_B
     )

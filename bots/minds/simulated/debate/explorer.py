@@ -7,7 +7,7 @@ from typing import Final
 
 from moot.bots.minds.mind import Aside, Reply
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, archetypes_in, listed, speaks_against, spoken
-from moot.bots.minds.simulated.debate.evidence import named
+from moot.bots.minds.simulated.debate.evidence import is_gone, named
 from moot.bots.minds.simulated.debate.lessons import Trial, failing, is_legal, near_miss
 from moot.bots.minds.simulated.debate.repair import changes
 from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
@@ -107,7 +107,7 @@ def _parents(turn: Turn) -> dict[str, StrategySpec]:
     offered = trigger.context.available_parents if trigger is not None else ()
     found = {}
     for parent in dict.fromkeys(
-        (*(one for one in offered if one not in turn.live.gone), *recalled, *turn.live.thriving)
+        (*(one for one in offered if not is_gone(turn.view.memory, one)), *recalled, *turn.live.thriving)
     ):
         record = turn.view.memory.strategy(parent)
         if record is not None and record.strategy is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.tools.errors import StrategyError
@@ -95,10 +96,9 @@ def pool(memory: MemoryView, universe: Universe, most: int, but: str = "") -> di
         most: How many at most.
         but: The hypothesis whose own strategy is left out.
     """
-    held = [r for r in memory.strategies() if r.stage in HELD and r.hypothesis_id != but]
-    held.sort(key=lambda record: record.seq)
+    held = (r for r in memory.newest_strategies() if r.stage in HELD and r.hypothesis_id != but)
     found = {}
-    for record in held[-most:]:
+    for record in reversed(list(islice(held, most))):
         if record.strategy is not None:
             strategy = record.strategy
             spec = StrategySpec(strategy.archetype, dict(strategy.params), strategy.symbols)
