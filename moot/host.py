@@ -83,10 +83,8 @@ class Host:
         self._refusals: dict[str, str] = {}
         self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
         self._audit = RefusalAudit()
-        self._under_way: dict[int, Draft] = {}
-        self._left: dict[str, Draft] = {}
+        self._under_way: dict[str, Draft] = {}
         self.contents: Contents = _nothing
-        self._is_closing = False
 
     # ------------------------------------------------------------ folding
 
@@ -145,8 +143,8 @@ class Host:
             raise
         self.store.apply(env, _in_effect(fx))
         self._keep(env, fx)
-        if self._left:
-            self._left.pop(env.id, None)
+        if self._under_way:
+            self._under_way.pop(env.id, None)
         body = env.body
         if type(body) is ClockSet and body.held_s:
             self.clock.catch_up(body.held)
@@ -245,7 +243,6 @@ class Host:
 
     async def close_bots(self) -> None:
         """End all tasks of all bots; what they were publishing is left for `settle`."""
-        self._is_closing = True
         for bot in self._bots.values():
             await bot.close()
 
@@ -343,22 +340,26 @@ class Host:
             raise
 
     async def _to_bus(self, draft: Draft) -> Receipt:
-        """Publish, and remember what is on its way; its publisher may be cancelled, and `settle` sees it through."""
-        under_way = self._under_way
-        under_way[id(draft)] = draft
+        """Publish, and remember what is on its way until the log has it.
+
+        What a cancelled publisher leaves may be on its way to the disk all the same: nothing else may claim to be
+        the last message before it, so `settle` sees it through.
+        """
         try:
-            receipt = await self._until_stored(draft)
+            key = draft.identity()
+        except ValueError:
+            return await self._until_stored(draft)  # which refuses it
+        under_way = self._under_way
+        under_way[key] = draft
+        is_over = True
+        try:
+            return await self._until_stored(draft)
         except asyncio.CancelledError:
-            if not self._is_closing:
-                # It may be on its way to the disk all the same: nothing else may claim to be the last message.
-                under_way.pop(id(draft), None)
-                self._left[draft.identity()] = draft
+            is_over = False
             raise
-        except BaseException:
-            under_way.pop(id(draft), None)
-            raise
-        under_way.pop(id(draft), None)
-        return receipt
+        finally:
+            if is_over and under_way.get(key) is draft:
+                del under_way[key]
 
     async def _until_stored(self, draft: Draft) -> Receipt:
         """Publish; while the disk takes nothing, wait and try again, with the same id (K17)."""
@@ -376,7 +377,6 @@ class Host:
 
     async def settle(self) -> None:
         """Wait until every draft that is on its way, its publisher cancelled or not, stands in the log (K17)."""
-        self._under_way.update({id(draft): draft for draft in self._left.values()})
         while self._under_way:
             for key, draft in list(self._under_way.items()):
                 # The same draft again is a duplicate, whose receipt comes when the first is durable (K1).

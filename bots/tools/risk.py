@@ -22,8 +22,10 @@ from moot.bots.tools.statistics import published, sharpe, tail_loss
 from moot.bots.tools.strategies import StrategySpec, validate
 from moot.bots.tools.universe import Universe
 
-CACHED_ASSESSMENTS: Final = 2048
-CACHED_SERIES: Final = 1024
+CACHED_ASSESSMENTS: Final = 512
+"""Of about 2 KB each; a day of the society asks for some forty."""
+CACHED_SERIES: Final = 256
+"""Of up to 20 KB each; a day asks for one of each strategy that is traded or considered."""
 
 COMMON_MOMENTUM: Final = MappingProxyType({"fast": 20, "slow": 120, "allow_short": 1, "target_vol": 0.24})
 """What everybody does, against which crowding is measured."""

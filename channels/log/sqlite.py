@@ -27,10 +27,10 @@ from moot.channels.log.writer import Writer
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.times import parse_instant
 
-WINDOW: Final = 4096
-"""Envelopes that are kept in memory at least, for subscribers that are not far behind."""
-IDS: Final = 65_536
-"""Ids that the sequencer remembers at least; older ones are found by the constraint of the table."""
+WINDOW: Final = 2048
+"""Envelopes that are kept in memory at least, for subscribers that are not far behind; twice as many at most."""
+IDS: Final = 8192
+"""Ids that the sequencer remembers at least, twice as many at most; older ones are found by the constraint of the table."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
-from collections import deque
+from datetime import datetime, timedelta
 from typing import Final
 
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 
-KEPT: Final = 10_000
-"""So many closed obligations, and so many voided ones, are remembered."""
+KEPT: Final = 1_000
+"""So many closed obligations are remembered at least."""
+
+LATELY: Final = timedelta(hours=1)
+"""So long each of them is remembered at least, unless so many others are closed meanwhile."""
+
+MOST: Final = 10_000
+"""So many closed obligations are remembered whatever their age, and so many voided ones; twice as many at most."""
 
 
 class ClosedObligations:
-    """The last obligations that were closed, and the last ones that a RULING voided.
+    """The obligations that were closed lately, and the last ones that a RULING voided.
 
     An officer may post what was due a moment ago, before it reads the message that overtook it: such a
     message is superseded, not faulty. A seat may answer after the ruling on it: such an answer is late.
-
-    Attributes:
-        lately: The obligations that were closed lately; the docket appends each.
     """
 
     def __init__(self) -> None:
         """Start with nothing closed."""
-        self.lately: deque[Obligation] = deque(maxlen=KEPT)
+        self._young: dict[str, Obligation] = {}
+        self._old: dict[str, Obligation] = {}
+        self._young_since: datetime | None = None
         self._voided: dict[tuple[str, Seat], tuple[Obligation, ...]] = {}
+
+    def __len__(self) -> int:
+        """Count the closed obligations that are remembered."""
+        return len(self._young) + len(self._old)
+
+    def close(self, obligation: Obligation, at: datetime) -> None:
+        """Remember that an obligation was closed at an instant, and forget those of long ago."""
+        count = len(self._young)
+        if count >= KEPT and (count >= MOST or self._young_since is None or at - self._young_since >= LATELY):
+            self._old, self._young = self._young, {}
+            self._young_since = at
+        self._young[obligation.id] = obligation
 
     def void(self, obligation: Obligation) -> None:
         """Remember that an obligation was ruled void."""
         key = (obligation.case_id, obligation.seat)
         self._voided[key] = (*self._voided.pop(key, ()), obligation)
-        if len(self._voided) > KEPT:
+        if len(self._voided) > MOST:
             del self._voided[next(iter(self._voided))]
 
     def find(self, obligation_id: str) -> Obligation | None:
         """Return an obligation that was closed, None when there was none, or long ago."""
-        return next((o for o in reversed(self.lately) if o.id == obligation_id), None)
+        return self._young.get(obligation_id) or self._old.get(obligation_id)
 
     def is_late(self, case_id: str | None, seat: Seat, kind: str, obligation_id: str | None) -> bool:
         """Say whether a message answers what was ruled void.

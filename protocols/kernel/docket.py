@@ -306,7 +306,7 @@ class Docket:
         if self.open.pop(obligation_id, None) is None:
             return
         fx.closed = (*fx.closed, obligation)
-        self.closed.lately.append(obligation)
+        self.closed.close(obligation, env.sent_at)
         if self.attempts:
             self.attempts.pop(obligation_id, None)
         pinged = self.deadlines.pinged

@@ -20,7 +20,7 @@ from moot.bots.tools.strategies import StrategySpec, mutate
 from moot.bots.tools.universe import Universe
 from moot.protocols.research.debate_table import PASS_TRADES
 
-CACHED_FILES: Final = 256
+CACHED_FILES: Final = 32
 NEIGHBOURS: Final = 5
 
 EVIDENCE_TO_TEST: Final = 4
