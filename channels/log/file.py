@@ -107,7 +107,7 @@ def pragmas(durability: str) -> tuple[str, ...]:
         "PRAGMA journal_mode=WAL",
         f"PRAGMA synchronous={'FULL' if durability == 'power' else 'NORMAL'}",
         "PRAGMA wal_autocheckpoint=4000",
-        "PRAGMA cache_size=-32768",
+        "PRAGMA cache_size=-8192",
     )
 
 

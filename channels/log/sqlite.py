@@ -30,7 +30,7 @@ from moot.protocols.kernel.times import parse_instant
 WINDOW: Final = 2048
 """Envelopes that are kept in memory at least, for subscribers that are not far behind; twice as many at most."""
 IDS: Final = 8192
-"""Ids that the sequencer remembers at least, twice as many at most; older ones are found by the constraint of the table."""
+"""Ids that the sequencer remembers at least, twice as many at most; the constraint of the table finds older ones."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

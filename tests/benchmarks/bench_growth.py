@@ -1,4 +1,4 @@
-"""Growth: many open debates, and a log of a million messages restarted and verified."""
+"""Growth: many open debates, a society that lives long, and a log of a million messages restarted and verified."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from datetime import timedelta
-from functools import cache
+from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
 from moot.heap import settle_heap
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
 from moot.society import Plan, Society
 from moot.stored import last_sent_at
 
 MILLION = 1_000_000
+
+YOUNG = 5_000
+"""Messages after which a society's windows and caches are full: three weeks of it."""
+OLD = 100_000
 
 
 def _peak_mib() -> float:
@@ -125,6 +131,51 @@ def restart_1000000_s() -> float:
     return _child("restart", directory)["seconds"]
 
 
+def _present_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def live(messages: int) -> dict[str, float]:
+    """Let the shipped society live on the disk, in virtual time, for so many messages.
+
+    Nothing about it is made up: simulated minds, backtests, desk, memory and log are those of `moot up`, without
+    gateway and console, which are processes of their own. A tenth of a society's life takes a tenth of the time.
+
+    Returns:
+        Its memory when it was young, after `YOUNG` messages, and at the end, in MiB.
+    """
+    start = datetime(2026, 2, 23, tzinfo=UTC)
+    found: dict[str, float] = {}
+
+    async def main(clock: VirtualClock, directory: Path) -> None:
+        grown = asyncio.Event()
+
+        def listen(env: Envelope, _fx: Effects) -> None:
+            if env.seq == YOUNG:
+                found["young"] = _present_mib()
+            if env.seq == messages:
+                found["grown"] = _present_mib()
+                grown.set()
+
+        settings = load_settings(log={"durability": "process"})
+        plan = Plan(
+            settings=settings, seed=1, start=start, directory=directory, bus="sqlite", is_admin_simulated=True
+        )
+        async with await Society.open(plan, clock, listener=listen) as society:
+            await society.run_until(start + timedelta(days=messages), grown)
+
+    with tempfile.TemporaryDirectory(prefix="moot-bench-") as directory:
+        VirtualClock(start).run(partial(main, directory=Path(directory)))
+    return found
+
+
+def society_100000_growth_mib() -> float:
+    """What a society of 100,000 messages needs more than it did at 5,000, in MiB."""
+    found = _child("live", str(OLD))
+    return found["grown"] - found["young"]
+
+
 def judge(directory: Path) -> dict[str, float]:
     """Verify a directory."""
     from moot.logs import open_log
@@ -157,6 +208,7 @@ if __name__ == "__main__":
     part, word = sys.argv[1], sys.argv[2]
     run = {
         "open": lambda: open_debates(int(word)),
+        "live": lambda: live(int(word)),
         "restart": lambda: restart(Path(word)),
         "judge": lambda: judge(Path(word)),
     }

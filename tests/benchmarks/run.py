@@ -53,6 +53,7 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
     ("simulate", "simulate_84_days_s", "bench_simulate", "simulate_84_days_s", 180),
     ("growth", "open_debates_10000_mib", "bench_growth", "open_debates_10000_mib", 1024),
     ("growth", "open_debates_10000_vs_1000_ratio", "bench_growth", "open_debates_10000_vs_1000_ratio", None),
+    ("growth", "society_100000_growth_mib", "bench_growth", "society_100000_growth_mib", 50),
     ("growth", "restart_1000000_s", "bench_growth", "restart_1000000_s", 5),
     ("growth", "verify_1000000_s", "bench_growth", "verify_1000000_s", 60),
     ("growth", "verify_1000000_mib", "bench_growth", "verify_1000000_mib", 1024),
