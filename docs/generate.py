@@ -114,9 +114,9 @@ def states() -> Iterator[str]:
     yield "# States and obligations\n"
     yield "What a phase makes owed, and until when. After `within` the referee pings; after the grace it may rule, and"
     yield "the ruling says what silence leads to. What a table lacks is illegal.\n"
-    for kind, case_type in rulebook().types.items():
+    for kind, machine in rulebook().types.items():
         yield f"## {TITLES.get(kind, kind.capitalize())}\n"
-        yield from _machine(case_type.machine)
+        yield from _machine(machine)
 
 
 def _machine(machine: Machine) -> Iterator[str]:

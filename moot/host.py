@@ -271,7 +271,6 @@ class Host:
         if sight is not EVERYTHING:
             said = [e for e in said if may_see(sight, e)]
             notes = [e for e in notes if may_see(sight, e)]
-        case_type = self.rules.types[state.kind]
         now = self.clock.now()
         elapsed = now - state.anchor_at
         return View(
@@ -282,7 +281,7 @@ class Host:
             self._refusals.get(current.id, ""),
             tuple([e for e in said if e.channel in readable]),
             tuple([e for e in notes if e.channel in readable]) if notes else (),
-            case_type.brief(state, current, context) if case_type.brief is not None else {},
+            self.rules.types[state.kind].brief(state, current, context),
             self.store.read() if sight.has_memory else NOTHING_REMEMBERED,
             context.conservative_a,
             elapsed if elapsed > NO_TIME else NO_TIME,

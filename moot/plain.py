@@ -21,15 +21,15 @@ from typing import Any, Final, Literal, Union
 
 from pydantic import BaseModel
 
-from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import Matrix
 from moot.protocols.kernel.frozen import FrozenDict
+from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.rules import Rules
 
 PACKAGE: Final = "moot.protocols."
 """Modules whose classes plain data may name: those of the folds hold, and those modules are there already."""
 
-BARRED: Final = (Rules, CaseType, Matrix, BaseException, type)
+BARRED: Final = (Rules, Machine, Matrix, BaseException, type)
 """Rules are not state: plain data refers to the ones that are in force."""
 
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})

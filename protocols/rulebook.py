@@ -16,10 +16,10 @@ from moot.protocols.arena.protocol import PROTOCOL as ARENA
 from moot.protocols.escalation.protocol import PROTOCOL as ESCALATION
 from moot.protocols.escalation.watch import Watch
 from moot.protocols.kernel.acts import Act
-from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import ANY, Channel, Matrix, Right, Viewers
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.errors import LocalProtocolError
+from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.naming import People
 from moot.protocols.kernel.protocol import Protocol, clashes, type_of
@@ -82,7 +82,7 @@ class Rulebook:
             for row in self.rights
             if len(row.channels) == 1 and row.channels != ANY
         }
-        self.types: Mapping[str, CaseType] = {case.kind: case for one in protocols for case in one.case_types}
+        self.types: Mapping[str, Machine] = {case.kind: case for one in protocols for case in one.cases}
         self.minted: Mapping[str, Minted] = _merged(one.minted for one in protocols)
         self.acts: Mapping[str, Act] = {act.name: act for one in protocols for act in one.acts}
         self.wording: Mapping[str, str] = _merged(one.wording for one in protocols)

@@ -32,7 +32,7 @@ class View(NamedTuple):
         refused: Why the last of them was refused; "" when none was.
         transcript: The case's messages so far, oldest first, with those of the case it is part of.
         notes: What people said lately, oldest first.
-        brief: Figures that the rules hold the answer to, by field name; see `CaseType.brief`.
+        brief: Figures that the rules hold the answer to, by field name; see `Machine.brief`.
         memory: Memory as of the seq that woke the bot (K13).
         is_conservative: Whether System A rejects uncertain hypotheses (R-B8).
         elapsed: Time since the case's budget began to run, outages aside.

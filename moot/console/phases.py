@@ -8,5 +8,5 @@ from moot.protocols.rulebook import rulebook
 
 def phases_of(kind: str) -> tuple[str, ...]:
     """Return all phases of a kind of case, nothing when the rules do not know it."""
-    case_type = rulebook().types.get(kind)
-    return () if case_type is None else (*case_type.machine.phases, ENDED)
+    machine = rulebook().types.get(kind)
+    return () if machine is None else (*machine.phases, ENDED)

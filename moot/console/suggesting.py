@@ -138,7 +138,6 @@ async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvide
     docket = model.docket()
     owed = _owed(docket, obligation_id)
     state, context = docket.cases[owed.case_id], docket.context
-    case_type = docket.rules.types[state.kind]
     readable = docket.rules.matrix.readable(seat)
     now = model.now().at or context.at or owed.opened_at
     return View(
@@ -149,7 +148,7 @@ async def view_of(model: ReadModel, obligation_id: str, evidence: DirectoryEvide
         refused=why,
         transcript=tuple(e for e in said if e.channel in readable and may_see(sight, e)),
         notes=tuple(e for e in notes if e.channel in readable and may_see(sight, e)),
-        brief=case_type.brief(state, owed, context) if case_type.brief is not None else {},
+        brief=docket.rules.types[state.kind].brief(state, owed, context),
         memory=EMPTY,
         is_conservative=context.conservative_a,
         elapsed=max(now - state.anchor_at, NO_TIME),

@@ -13,9 +13,9 @@ from moot.bots.port import Clock
 from moot.channels.errors import Refused
 from moot.host import Host
 from moot.protocols.codec import decode_body
-from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.envelope import BOT, Actor, Draft
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import PEOPLE, Seat
 from moot.protocols.rulebook import Rulebook, rulebook
@@ -26,9 +26,9 @@ from moot.protocols.trading.session_state import KIND as SESSION
 def kinds_named(book: Rulebook) -> Mapping[str, str]:
     """Say which kind of case a body's field names: the one that its opener opens."""
     return {
-        field: case_type.kind
-        for case_type in book.types.values()
-        for opener in case_type.openers
+        field: machine.kind
+        for machine in book.types.values()
+        for opener in machine.openers
         if (field := book.messages[opener].case_field)
     }
 
@@ -54,8 +54,8 @@ def parent_fields(book: Rulebook) -> frozenset[str]:
     return frozenset(parent_field(book, opener) for opener in _opened_by(book)) - {""}
 
 
-def _opened_by(book: Rulebook) -> Mapping[str, CaseType]:
-    return {opener: case_type for case_type in book.types.values() for opener in case_type.openers}
+def _opened_by(book: Rulebook) -> Mapping[str, Machine]:
+    return {opener: machine for machine in book.types.values() for opener in machine.openers}
 
 
 class Injection(NamedTuple):

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from moot.protocols.arena.contracts import RoundRecord
 from moot.protocols.arena.messages import ArenaTask
-from moot.protocols.arena.run import MACHINE, RUN
-from moot.protocols.arena.state import RunState
+from moot.protocols.arena.run import RUN
 from moot.protocols.arena.states import TERMINAL, State
 from moot.protocols.arena.trail import (
     Artifact,
@@ -23,14 +22,15 @@ from moot.protocols.arena.trail import (
     ReviewRead,
     event,
 )
-from moot.protocols.kernel.case import CaseType, Decision
+from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Part
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.officers import Violation as ViolationMessage
-from moot.protocols.kernel.steps import STOP
+from moot.protocols.kernel.steps import STOP, RuleInput
 from moot.protocols.kernel.times import rfc3339
 
 AuditRecord = dict[str, Any]
@@ -160,29 +160,28 @@ def audit_record(messages: Iterable[Envelope]) -> AuditRecord:
     recorder = Recorder()
     recorder.at = rfc3339(said[0].sent_at)
     context = RuleContext(())
-    case_type = replace(MACHINE, note=recorder.take).case_type()
-    state = case_type.open(said[0], context, None)
+    machine = replace(RUN, note=recorder.take)
+    state = machine.open(RuleInput(context, said[0]))
     for env in said[1:]:
         if env.seq in broken or state.outcome is not None:
             continue
         recorder.at = rfc3339(env.sent_at)
         if isinstance(env.body, Ruling):
-            state = _ruled(case_type, state, env, env.body, context)
+            state = _ruled(machine, state, env, env.body, context)
         elif env.body.type in MOVES:
             with suppress(Violation):  # of a run under way the VIOLATION may not stand in the log yet
-                state = case_type.step(state, env, context)
+                state = machine.step(state, env, context)
     return recorder.record
 
 
 def _ruled(
-    case_type: CaseType, state: RunState, env: Envelope, body: Ruling, context: RuleContext
-) -> RunState:
+    machine: Machine, state: CaseState, env: Envelope, body: Ruling, context: RuleContext
+) -> CaseState:
     owed = next((one for one in state.owed if one.id == body.obligation_id), None)
     if owed is None and body.outcome != STOP:
         return state
     decision = Decision(body.outcome, body.reason, body.rule)
-    ruled: RunState = case_type.rule(state, decision, env, context, owed)
-    return ruled
+    return machine.ruled(state, decision, env, context, owed)
 
 
 def _plain(value: Any) -> Any:

@@ -148,7 +148,7 @@ def _terminal(phase: State) -> Step:
     )
 
 
-MACHINE: Final = Machine(
+RUN: Final = Machine(
     kind=KIND,
     system="",
     phases=tuple(State),
@@ -206,5 +206,3 @@ MACHINE: Final = Machine(
     parent_of=lambda body: body.parent_id or None,  # type: ignore[attr-defined]
 )
 """The nine states of 5.1; REVISING leads back to DRAFTING as long as rounds are left."""
-
-RUN: Final = MACHINE.case_type()

@@ -161,7 +161,7 @@ def _owed(phase: str, seat: Seat, moves: Mapping[type[Message], Move], within: W
 ANSWER: Final = Move((ANSWERED,), _answered)
 RESOLVE: Final[Mapping[type[Message], Move]] = {EscalationResolved: Move((ENDED,), _resolved)}
 
-MACHINE: Final = Machine(
+ESCALATION: Final = Machine(
     kind=KIND,
     system="",
     phases=(OPEN, ACKNOWLEDGED, ANSWERED),
@@ -192,5 +192,3 @@ MACHINE: Final = Machine(
     after_end=after_end,
 )
 """An escalation: the admin has four hours; then, or at the answer, the referee ends it (R-E2)."""
-
-ESCALATION: Final = MACHINE.case_type()

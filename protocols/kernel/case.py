@@ -1,15 +1,11 @@
-"""Cases: what every run of a protocol has in common, and the contract of a case type."""
+"""Cases: what every run of a protocol has in common, and what remains of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
-from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 
 
@@ -27,8 +23,8 @@ class CaseState:
 
     Attributes:
         case_id: The opener's case id (K9).
-        kind: Which case type it is.
-        phase: A phase of that type's table.
+        kind: Which kind of case it is.
+        phase: A phase of that kind's table.
         parent: The case it was opened in, if any.
         opened_seq: Seq of its opener.
         anchor_at: The instant its budgets count from; outages shift it (K6).
@@ -91,47 +87,6 @@ class Ended(NamedTuple):
     outcome: str
     opened_seq: int
     seq: int
-
-
-RuleContext = Any
-"""The society's folds that rules may read, see `context.RuleContext`; typed loosely so the kernel knows no protocol."""
-
-Step = Callable[[Any, Envelope, RuleContext], Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseType:
-    """The rules of one kind of case; pure functions and data.
-
-    Attributes:
-        kind: Its name.
-        openers: Message types that open it.
-        parent_of: Returns the parent case id that an opener names, or None.
-        open: (opener, context, parent state) -> first state; raises Violation.
-        step: (state, envelope, context) -> next state; raises Violation and changes nothing.
-        otherwise: (state, obligation, context) -> what the referee rules when it is missed (K5).
-        rule: (state, decision, ruling envelope, context, obligation or None) -> state after a RULING.
-        discharge: (state, obligation, context) -> body that an officer owes for its obligation.
-        brief: (state, obligation, context) -> figures the rules hold the answer to, shown to the mind.
-        child_ended: (state, child state, envelope, context) -> parent's next state.
-        after_end: (ended, envelope) -> the violation of a message that comes after the end.
-        system: "A", "B" or "".
-        machine: The `machine.Machine` that all of this follows from, None while it is written by hand.
-    """
-
-    kind: str
-    openers: tuple[str, ...]
-    open: Callable[[Envelope, RuleContext, Any], Any]
-    step: Step
-    otherwise: Callable[[Any, Obligation, RuleContext], Decision]
-    rule: Callable[[Any, Decision, Envelope, RuleContext, Obligation | None], Any]
-    discharge: Callable[[Any, Obligation, RuleContext], Message] | None = None
-    child_ended: Callable[[Any, Any, Envelope, RuleContext], Any] | None = None
-    parent_of: Callable[[Message], str | None] | None = None
-    brief: Callable[[Any, Obligation, RuleContext], dict[str, Any]] | None = None
-    after_end: Callable[[Ended, Envelope], Violation] | None = None
-    system: str = ""
-    machine: Any = None
 
 
 def shifted(state: CaseState, gap: timedelta) -> CaseState:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from moot.protocols.kernel import duties
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, shifted
+from moot.protocols.kernel.case import CaseState, Decision, Ended, shifted
 from moot.protocols.kernel.closed import ClosedObligations
 from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.deadlines import Deadlines
@@ -21,10 +21,12 @@ from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Consequential, Late, LocalProtocolError, OfficerFault, Violation
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
+from moot.protocols.kernel.steps import RuleInput
 from moot.protocols.kernel.supervision import fold_officer
 from moot.protocols.kernel.upcast import Opaque
 
 if TYPE_CHECKING:
+    from moot.protocols.kernel.machine import Machine
     from moot.protocols.kernel.rules import Rules
 
 __all__ = ["MAX_CASE_ID", "MAX_HOPS", "Docket", "Effects"]
@@ -64,7 +66,7 @@ class Docket:
         """Start before the first envelope.
 
         Args:
-            rules: Case types, message table and folds, assembled by `moot.protocols.rulebook`.
+            rules: Kinds of case, message table and folds, assembled by `moot.protocols.rulebook`.
         """
         self.rules = rules
         self.seq = 0
@@ -225,12 +227,12 @@ class Docket:
     # ---------------------------------------------------------------- cases
 
     def open_case(
-        self, opener: CaseType, env: Envelope, fx: Effects, answers: Obligation | None = None
+        self, opener: Machine, env: Envelope, fx: Effects, answers: Obligation | None = None
     ) -> None:
         """Open a case, in its parent when it names one.
 
         Args:
-            opener: Its type.
+            opener: The machine of its kind.
             env: The opener.
             fx: What the message changes.
             answers: The open obligation that the opener says it answers.
@@ -247,7 +249,7 @@ class Docket:
                 raise Violation("K9", f"there is no open case {parent_id} for it to belong to")
             if parent_id in self.waiting:
                 raise Violation("K10", f"{parent_id} waits for the referee's ruling")
-        state = opener.open(env, self.context, parent)
+        state = opener.open(RuleInput(self.context, env, parent=parent))
         case_id = state.case_id
         if case_id in self.cases or case_id in self.ended:
             raise Violation("K9", f"case {case_id} exists already")
@@ -327,9 +329,8 @@ class Docket:
         fx.ended = (*fx.ended, state)
         parent = self.cases.get(state.parent) if state.parent is not None else None
         if parent is not None:
-            child_ended = self.rules.types[parent.kind].child_ended
-            if child_ended is not None:
-                self.install(parent, child_ended(parent, state, env, self.context), env, fx)
+            after = self.rules.types[parent.kind].child_ended(parent, state, env, self.context)
+            self.install(parent, after, env, fx)
 
     def shift(self, gap: timedelta) -> None:
         """Move all open due times by an outage (K6)."""

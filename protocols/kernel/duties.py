@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
-from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling, TimeoutPing
@@ -66,16 +66,13 @@ def discharge_of(docket: Docket, obligation: Obligation) -> Draft:
     """Derive what an officer owes in a case.
 
     Raises:
-        LocalProtocolError: Its case type does not say.
+        LocalProtocolError: Its kind of case does not say.
     """
     state = docket.cases[obligation.case_id]
-    discharge = docket.rules.types[state.kind].discharge
-    if discharge is None:
-        raise LocalProtocolError(f"{state.kind} has no way to discharge {obligation.id}")
     return Draft(
         channel=obligation.channel,
         author=obligation.seat,
-        body=discharge(state, obligation, docket.context),
+        body=docket.rules.types[state.kind].discharge(state, obligation, docket.context),
         actor=OFFICER,
         case_id=obligation.case_id,
         obligation_id=obligation.id,
@@ -98,7 +95,7 @@ def ping_of(obligation: Obligation) -> Draft:
 def void_of(docket: Docket, obligation: Obligation) -> Draft:
     """Derive the RULING on an obligation that nobody met."""
     state = docket.cases[obligation.case_id]
-    outcome, reason, rule = docket.rules.types[state.kind].otherwise(state, obligation, docket.context)
+    outcome, reason, rule = docket.rules.types[state.kind].silence(state, obligation)
     return Draft(
         channel=obligation.channel,
         author=REFEREE,

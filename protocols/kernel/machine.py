@@ -1,4 +1,4 @@
-"""Machines: the rules of one kind of case as a table of steps, and the `CaseType` that follows from it.
+"""Machines: the rules of one kind of case as a table of steps, and how the docket runs it.
 
 What a phase makes owed, what a message may move, what a missed duty is ruled and leads to, what a mind is briefed on
 and what its answer is held to are all read from the table here, once for all machines.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, Ended, changed, evolve, owing
+from moot.protocols.kernel.case import CaseState, Decision, Ended, changed, evolve, owing
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
@@ -74,6 +74,7 @@ class Machine:
         parent_of: Returns the case in which an opener says that it opens, None for none.
         after_end: (ended, envelope) -> the violation of a message that comes after the end.
         note: Takes the notes of each move that is made; None: nobody keeps a record.
+        openers: The types that open it.
 
     Raises:
         LocalProtocolError: The table contradicts itself: see `faults`.
@@ -94,6 +95,7 @@ class Machine:
     after_end: Callable[[Ended, Envelope], Violation] | None = None
     note: Callable[[Any], None] | None = None
 
+    openers: tuple[str, ...] = field(init=False)
     _opens: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
     _withdraws: bool = field(init=False, repr=False)
 
@@ -104,30 +106,12 @@ class Machine:
         opens: dict[str, tuple[str, ...]] = {}
         for name, step in self.steps.items():
             opens[step.phase] = (*opens.get(step.phase, ()), name)
+        openers = (
+            str(kind.model_fields["type"].default) for kind, start in self.start.items() if not start.through
+        )
+        object.__setattr__(self, "openers", tuple(openers))
         object.__setattr__(self, "_opens", opens)
         object.__setattr__(self, "_withdraws", any(step.applies for step in self.steps.values()))
-
-    def case_type(self) -> CaseType:
-        """Return what the docket runs it by."""
-        return CaseType(
-            kind=self.kind,
-            openers=tuple(
-                str(kind.model_fields["type"].default)
-                for kind, start in self.start.items()
-                if not start.through
-            ),
-            open=lambda env, context, parent: self.open(RuleInput(context, env, parent=parent)),
-            step=self._step,
-            otherwise=self._otherwise,
-            rule=self._rule,
-            discharge=self._discharge if any(step.discharge for step in self.steps.values()) else None,
-            child_ended=self._child_ended if self.children else None,
-            parent_of=self.parent_of,
-            brief=self._brief,
-            after_end=self.after_end,
-            system=self.system,
-            machine=self,
-        )
 
     def open(self, given: RuleInput) -> CaseState:
         """Open a case: return its first state with what its phase makes owed.
@@ -182,7 +166,12 @@ class Machine:
                 return due
         return None
 
-    def _step(self, state: CaseState, env: Envelope, context: RuleContext) -> CaseState:
+    def step(self, state: CaseState, env: Envelope, context: RuleContext) -> CaseState:
+        """Return the state after a message.
+
+        Raises:
+            Violation: It is no move, or the rule of its move refuses it; nothing changes.
+        """
         kind = type(env.body)
         due = self._due(state, env)
         given = RuleInput(context, env, due)
@@ -260,13 +249,18 @@ class Machine:
         applies = self.steps[due.rule].applies
         return applies is None or applies(state, given._replace(due=due))
 
-    def _otherwise(self, state: CaseState, due: Obligation, _context: RuleContext) -> Decision:
+    def silence(self, state: CaseState, due: Obligation) -> Decision:
+        """Return what the referee rules when an obligation is missed (K5).
+
+        Raises:
+            LocalProtocolError: It cannot be missed.
+        """
         missed = self.steps[due.rule].missed
         if missed is None:
             raise LocalProtocolError(f"{due.id} is not ruled on")
         return missed.decision(state)
 
-    def _rule(
+    def ruled(
         self,
         state: CaseState,
         decision: Decision,
@@ -274,6 +268,18 @@ class Machine:
         context: RuleContext,
         due: Obligation | None,
     ) -> CaseState:
+        """Return the state after a RULING.
+
+        Args:
+            state: The case.
+            decision: What it says.
+            env: It.
+            context: What holds for the whole society.
+            due: The obligation that it settles or voids, None where it is on the case itself.
+
+        Raises:
+            LocalProtocolError: No row says what it does.
+        """
         given = RuleInput(context, env, due)
         reason = STOP if decision.outcome == STOP else decision.reason
         move = self.rulings.get(reason)
@@ -284,19 +290,26 @@ class Machine:
             raise LocalProtocolError(f"the machine {self.kind} has no row for a ruling of reason {reason}")
         return self.moved(state, move, given)
 
-    def _child_ended(
+    def child_ended(
         self, state: CaseState, child: CaseState, env: Envelope, context: RuleContext
     ) -> CaseState:
+        """Return the state after the end of a case in this one, by its last state and the message that ended it."""
         move = self.children.get((state.phase, child.kind))
         return state if move is None else self.moved(state, move, RuleInput(context, env, child=child))
 
-    def _discharge(self, state: CaseState, due: Obligation, context: RuleContext) -> Message:
+    def discharge(self, state: CaseState, due: Obligation, context: RuleContext) -> Message:
+        """Return the message that an officer owes for its obligation.
+
+        Raises:
+            LocalProtocolError: It is no officer's.
+        """
         discharge = self.steps[due.rule].discharge
         if discharge is None:
             raise LocalProtocolError(f"nobody discharges {due.id}")
         return discharge(state, RuleInput(context, due=due))
 
-    def _brief(self, state: CaseState, due: Obligation, context: RuleContext) -> dict[str, Any]:
+    def brief(self, state: CaseState, due: Obligation, context: RuleContext) -> dict[str, Any]:
+        """Return what a mind is shown for an obligation: its step's brief, and the figures that hold its answer."""
         step, given = self.steps[due.rule], RuleInput(context, due=due)
         shown = step.brief(state, given)
         for name, figure in step.figures(state, given).items():

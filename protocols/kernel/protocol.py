@@ -15,7 +15,6 @@ from typing import Any
 
 from moot.protocols.kernel import acts as kernel_acts
 from moot.protocols.kernel.acts import Act
-from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import Channel, Right
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.errors import LocalProtocolError
@@ -63,7 +62,7 @@ class Protocol:
     uses: Sequence[Seat] = ()
     channels: Sequence[Channel] = ()
     rights: Sequence[Right] = ()
-    cases: Sequence[Machine | CaseType] = ()
+    cases: Sequence[Machine] = ()
     acts: Sequence[Act] = ()
     folds: Sequence[Callable[[], Fold]] = ()
     cycles: Sequence[Callable[[], Fold]] = ()
@@ -80,11 +79,6 @@ class Protocol:
         """Refuse a protocol that contradicts itself."""
         if found := "; ".join(_faults(self)):
             raise LocalProtocolError(f"the protocol {self.name}: {found}")
-
-    @property
-    def case_types(self) -> tuple[CaseType, ...]:
-        """Return what the docket runs its cases by."""
-        return tuple(case.case_type() if isinstance(case, Machine) else case for case in self.cases)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -202,10 +196,9 @@ def _misplaced(
         for seat in row.seats
         for place in (places if row.channels == {"*"} else row.channels)
     }
-    for case_type in one.case_types:
-        machine = case_type.machine
-        for name, step in machine.steps.items() if machine is not None else ():
-            where = f"the protocol {one.name}: the step {name} of the machine {case_type.kind}"
+    for machine in one.cases:
+        for name, step in machine.steps.items():
+            where = f"the protocol {one.name}: the step {name} of the machine {machine.kind}"
             if step.channel not in places:
                 yield f"{where} is owed in the channel {step.channel}, which nobody brings"
             elif callable(step.seat):

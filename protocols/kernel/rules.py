@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from moot.protocols.kernel.case import CaseType
 from moot.protocols.kernel.catalogue import Matrix
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.discretion import without_secrets
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.guests import misplaced
+from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import OFFICERS, Seat
@@ -70,7 +70,7 @@ class Rules:
         version: Rules version that cases are pinned to (K4).
     """
 
-    types: Mapping[str, CaseType]
+    types: Mapping[str, Machine]
     matrix: Matrix
     caseless: Mapping[str, Check | None]
     lifecycle: frozenset[str]
@@ -82,11 +82,11 @@ class Rules:
     resembles: Callable[[Message, Message, RuleContext], bool]
     asides: frozenset[str] = frozenset()
     added: frozenset[str] = frozenset()
-    openers: Mapping[str, CaseType] = field(init=False)
+    openers: Mapping[str, Machine] = field(init=False)
 
     def __post_init__(self) -> None:
         """Index the openers."""
-        table = {kind: case_type for case_type in self.types.values() for kind in case_type.openers}
+        table = {kind: machine for machine in self.types.values() for kind in machine.openers}
         object.__setattr__(self, "openers", table)
 
     def same(self, expected: Message, given: Message, context: RuleContext) -> bool:

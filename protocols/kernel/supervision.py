@@ -97,8 +97,8 @@ def _rule(docket: Docket, env: Envelope, body: Ruling, fx: Effects) -> None:
         return
     docket.waiting.pop(state.case_id, None)
     fx.decision = Decision(body.outcome, body.reason, body.rule)
-    rule = docket.rules.types[state.kind].rule
-    docket.install(state, rule(state, fx.decision, env, docket.context, obligation), env, fx)
+    machine = docket.rules.types[state.kind]
+    docket.install(state, machine.ruled(state, fx.decision, env, docket.context, obligation), env, fx)
 
 
 def _expected(docket: Docket, env: Envelope) -> Draft | None:

@@ -224,7 +224,7 @@ def _reviewer(kind: type[Message], taken: Rule, within: timedelta, **more: Any) 
 
 END: Final = Move((ENDED,), steps.told_end)
 
-MACHINE: Final = Machine(
+PANEL: Final = Machine(
     kind=KIND,
     system="",
     phases=(OPEN, SYNTHESIZING, DECIDED, ABORTED),
@@ -273,5 +273,3 @@ MACHINE: Final = Machine(
     parent_of=lambda body: body.parent_id or None,  # type: ignore[attr-defined]
 )
 """A panel: its reviewers are the subjects of `phase1`, `phase2` and `lint`, and walk side by side."""
-
-PANEL: Final = MACHINE.case_type()

@@ -190,7 +190,7 @@ DUTIES: Final[dict[str, Step]] = {
 }
 """What is owed every week, whatever the debate brought (spec 2.2, 2.3, R-D17)."""
 
-MACHINE: Final = Machine(
+ARCHITECTURE: Final = Machine(
     kind=KIND,
     system="A",
     phases=(
@@ -210,5 +210,3 @@ MACHINE: Final = Machine(
     dry={PANELLING: Move((REFINING,), panels.all_judged), REFINING: Move((REVIEWING,), passes)},
 )
 """A weekly cycle: a debate over the system itself, then runs of what it approved, then the week's duties."""
-
-ARCHITECTURE: Final = MACHINE.case_type()

@@ -57,7 +57,7 @@ FIRST: Final = CycleState(case_id="", kind=KIND, phase=HYPOTHESISING, anchor_at=
 """What every micro-cycle starts from."""
 
 
-OTHERS: Final = {machine.kind: machine for machine in (daily.MACHINE, architecture_table.MACHINE)}
+OTHERS: Final = {machine.kind: machine for machine in (daily.DAILY, architecture_table.ARCHITECTURE)}
 """Kinds of case that a CYCLE_TRIGGER opens too, by its mode."""
 
 
@@ -124,7 +124,7 @@ def _reevaluated(_state: CycleState, given: RuleInput) -> dict[str, Any]:
     return {"reevaluate": list(given.context.fold_named("research").reevaluate)}
 
 
-MACHINE: Final = Machine(
+CYCLE: Final = Machine(
     kind=KIND,
     system="A",
     phases=(HYPOTHESISING, DEBATING, REPORTING),
@@ -160,5 +160,3 @@ MACHINE: Final = Machine(
     idle={DEBATING: "its debate ends"},
 )
 """A micro-cycle: a hypothesis, its debate, a report (R-D1)."""
-
-CYCLE: Final = MACHINE.case_type()

@@ -104,7 +104,7 @@ def _duty(phase: str, answer: type[Message], move: Move, missed: Move, **more: A
     )
 
 
-MACHINE: Final = Machine(
+DAILY: Final = Machine(
     kind=KIND,
     system="A",
     phases=(SYNTHESISING, REPORTING),
@@ -130,5 +130,3 @@ MACHINE: Final = Machine(
     rulings={STOP: Move((ENDED,), ends("stopped"))},
 )
 """A daily cycle: what the Evolver owes of a day, in this order (R-D17)."""
-
-DAILY: Final = MACHINE.case_type()

@@ -219,7 +219,7 @@ def _cycle_of(body: Message) -> str | None:
     return body.cycle_id if type(body) is m.Hypothesis else None
 
 
-MACHINE: Final = Machine(
+DEBATE: Final = Machine(
     kind=debate.KIND,
     system="A",
     phases=OPEN,
@@ -250,5 +250,3 @@ MACHINE: Final = Machine(
     rulings={STOP: Move((ENDED,), debate.stopped), **dict.fromkeys(REASONS, _REJECTED)},
     parent_of=_cycle_of,
 )
-
-DEBATE: Final = MACHINE.case_type()

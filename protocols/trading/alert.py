@@ -104,7 +104,7 @@ def open_alert(given: RuleInput) -> CaseState:
     if (body.level == "HALT") != (body.action_required == "halt_trading"):
         raise Violation("R-B5", "level HALT, and no other, requires halt_trading", field="action_required")
     if body.level == "HALT":
-        return halt.MACHINE.open(given)
+        return halt.HALT.open(given)
     phase = FIRST[body.level]
     return AlertState(
         case_id=body.alert_id,
@@ -244,7 +244,7 @@ def _step(
     )
 
 
-MACHINE: Final = Machine(
+ALERT: Final = Machine(
     kind=KIND,
     system="B",
     phases=(DISCUSSING, PROJECTING, ASSESSING, DECIDING),
@@ -277,5 +277,3 @@ MACHINE: Final = Machine(
     parent_of=session_of,
 )
 """The deliberation after a WARNING; a CRITICAL starts at its end (R-B4), what waits begins anew (R-F16)."""
-
-ALERT: Final = MACHINE.case_type()

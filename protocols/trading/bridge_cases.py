@@ -361,7 +361,7 @@ FEEDBACK: Final = _machine(
         "response": _word(FeedbackResponse, _responded, "R-B9", "6.1", _response_brief),
         "record": _lesson(CausalRecord, "R-B9", "6.1"),
     },
-).case_type()
+)
 
 RECALL: Final = _machine(
     bridge.RECALL_KIND,
@@ -372,4 +372,4 @@ RECALL: Final = _machine(
         "request": _word(RecallRequest, _requested, "R-B10", "6.2", figures=request_figures),
         "reflection": _lesson(Reflection, "R-B10", "6.2"),
     },
-).case_type()
+)

@@ -319,7 +319,7 @@ def _return_brief(state: DeploymentState, given: RuleInput) -> dict[str, Any]:
     return {**_brief(state, given), "feedback": state.feedback}
 
 
-MACHINE: Final = Machine(
+DEPLOYMENT: Final = Machine(
     kind=KIND,
     system="B",
     phases=(REVIEWING, DECIDING, ESCALATED, NOTIFYING, RETURNING),
@@ -363,5 +363,3 @@ MACHINE: Final = Machine(
     parent_of=session_of,
 )
 """A missed review is a disagreement, a missed decision the admin's; a notice only tells (R-B1, R-B2, R-B12)."""
-
-DEPLOYMENT: Final = MACHINE.case_type()

@@ -149,7 +149,7 @@ def _brief(state: HaltState, given: RuleInput) -> dict[str, Any]:
     }
 
 
-MACHINE: Final = Machine(
+HALT: Final = Machine(
     kind=KIND,
     system="B",
     phases=(HALTED, RESUMING),
@@ -195,5 +195,3 @@ MACHINE: Final = Machine(
     parent_of=session_of,
 )
 """A halt stands until a RESUME is confirmed (R-B5); who confirms, and what silence does (R-B13)."""
-
-HALT: Final = MACHINE.case_type()

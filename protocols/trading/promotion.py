@@ -329,7 +329,7 @@ def _brief(state: PromotionState, given: RuleInput) -> dict[str, Any]:
     return {**found, **shown(state.strategy_id, given.context)}
 
 
-MACHINE: Final = Machine(
+PROMOTION: Final = Machine(
     kind=KIND,
     system="B",
     phases=(REVIEWING, CONVENING, AWAITING, DECIDING, MOVING, NOTIFYING),
@@ -376,5 +376,3 @@ MACHINE: Final = Machine(
     parent_of=session_of,
 )
 """Reviews, perhaps a panel, a decision, then the move and its notice; silence never promotes (R-B2, R-B3)."""
-
-PROMOTION: Final = MACHINE.case_type()

@@ -330,7 +330,7 @@ FOLLOWS: Final = {
 
 _STAYS: Final = (OPEN,)
 
-MACHINE: Final = Machine(
+SESSION: Final = Machine(
     kind=KIND,
     system="B",
     phases=(OPEN,),
@@ -358,11 +358,9 @@ MACHINE: Final = Machine(
 )
 """A session: nine tracks at once, and what follows from their messages (R-D18)."""
 
-SESSION: Final = MACHINE.case_type()
-
 
 def pruned(state: SessionState, env: Envelope, context: RuleContext) -> SessionState:
     """Close what became moot by a message of another case: it was done otherwise, or can no longer be done."""
-    after = MACHINE.moved(state, Move(_STAYS, rules.goes_on), RuleInput(context, env))
+    after = SESSION.moved(state, Move(_STAYS, rules.goes_on), RuleInput(context, env))
     assert isinstance(after, SessionState)
     return after

@@ -101,7 +101,7 @@ def _execution_step(phase: str, rule: str, within: int) -> Step:
     )
 
 
-MACHINE: Final = Machine(
+TRADE: Final = Machine(
     kind=KIND,
     system="B",
     phases=(ORDERING, EXECUTING, CANCELLING, FLATTENING),
@@ -120,5 +120,3 @@ MACHINE: Final = Machine(
     parent_of=session_of,
 )
 """A trade: only silence is silence, an order that is not given is said not to be (R-F4)."""
-
-TRADE: Final = MACHINE.case_type()

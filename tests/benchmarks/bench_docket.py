@@ -77,7 +77,6 @@ def _assessment(owed: Obligation, docket: Docket) -> Message:
 def _report(owed: Obligation, docket: Docket) -> Message:
     state = docket.cases[owed.case_id]
     brief = docket.rules.types["cycle"].brief
-    assert brief is not None
     return bodies.report(brief(state, owed, docket.context), owed.case_id)
 
 

@@ -32,8 +32,7 @@ class Answers:
     def to(self, obligation: Obligation, docket: Docket) -> Message:
         """Return a body for an obligation."""
         state: Any = docket.cases[obligation.case_id]
-        case_type = docket.rules.types[state.kind]
-        brief = case_type.brief(state, obligation, docket.context) if case_type.brief is not None else {}
+        brief = docket.rules.types[state.kind].brief(state, obligation, docket.context)
         kind = self._kind(obligation, docket)
         body: Message = getattr(self, f"_{kind.lower()}")(obligation, state, brief)
         return body

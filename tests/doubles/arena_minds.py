@@ -90,7 +90,7 @@ class Stage(ArenaTable):
             refused="",
             transcript=tuple(env for env in self.log if env.case_id == self.run_id),
             notes=(),
-            brief=self.rules.types["run"].brief(self.state, owed, self.docket.context),  # type: ignore[misc]
+            brief=self.rules.types["run"].brief(self.state, owed, self.docket.context),
             memory=self.store.read(),
         )
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Finding, HookResult, Review, RunFault
 from moot.protocols.arena.record import audit_record
-from moot.protocols.arena.run import MACHINE
+from moot.protocols.arena.run import RUN
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
@@ -21,7 +21,7 @@ NOTEBOOK: Final = {"notebook_id": "nb", "profile": "auto", "tools": ["notebook_d
 
 TRANSITIONS: Final = {
     (State(row.phase), State(to))
-    for row in rows(MACHINE)
+    for row in rows(RUN)
     if row.phase
     for to in row.move.to
     if to not in (ENDED, row.phase)

@@ -10,7 +10,7 @@ from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.kernel.seats import REFEREE as REFEREE_SEAT
 from moot.protocols.research import messages as m
 from moot.protocols.research.debate import DebateState
-from moot.protocols.research.debate_machine import MACHINE
+from moot.protocols.research.debate_machine import DEBATE
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
 from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
@@ -20,7 +20,7 @@ from tests.doubles.table import Table
 
 EXPLORER, CRITIC, EVOLVER, ADMIN, REFEREE = EXPLORER_SEAT, CRITIC_SEAT, EVOLVER_SEAT, ADMIN_SEAT, REFEREE_SEAT
 
-STEP_OF = {step.phase: step for step in MACHINE.steps.values() if step.seat != REFEREE}
+STEP_OF = {step.phase: step for step in DEBATE.steps.values() if step.seat != REFEREE}
 """What a seat owes in each phase of a debate."""
 
 
@@ -100,9 +100,9 @@ def reflect(table: Table, **over: Any) -> Envelope:
 def report(table: Table) -> Envelope:
     """Post the report of the cycle as the log counts it."""
     owed = table.owed(EVOLVER, "MICRO_CYCLE_REPORT")
-    brief = table.docket.rules.types["cycle"].brief
-    assert brief is not None
-    figures = brief(table.docket.cases[owed.case_id], owed, table.docket.context)
+    figures = table.docket.rules.types["cycle"].brief(
+        table.docket.cases[owed.case_id], owed, table.docket.context
+    )
     return table.say(EVOLVER, bodies.report(figures, owed.case_id))
 
 

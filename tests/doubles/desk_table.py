@@ -111,9 +111,9 @@ class DeskTable(Table):
 
     def brief(self, owed: Obligation) -> dict[str, Any]:
         """Return what the mind is shown for an obligation."""
-        case_type = self.rules.types[self.docket.cases[owed.case_id].kind]
-        assert case_type.brief is not None
-        return case_type.brief(self.docket.cases[owed.case_id], owed, self.docket.context)
+        state = self.docket.cases[owed.case_id]
+        found: dict[str, Any] = self.rules.types[state.kind].brief(state, owed, self.docket.context)
+        return found
 
     def broke(self, env: Envelope) -> str:
         """Return the rule that a message broke, "" for none."""

@@ -6,17 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, RuleInput, ends
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.rulebook import rules
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.life import Life, Standing
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
+from moot.protocols.trading.session import SESSION as REAL_SESSION
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
@@ -29,34 +32,42 @@ class Told(CaseState):
     rulings: tuple[Decision, ...] = ()
 
 
-def _open(env: Envelope, context: Any, parent: CaseState | None) -> Told:
+def _open(given: RuleInput) -> Told:
     return Told(
-        case_id=env.body.session_id,  # type: ignore[attr-defined]
+        case_id=given.body.session_id,
         kind="session",
         phase="open",
-        opened_seq=env.seq,
-        anchor_at=env.sent_at,
+        opened_seq=given.message.seq,
+        anchor_at=given.at,
     )
 
 
-def _step(state: Told, env: Envelope, context: Any) -> Told:
-    """Take every message; WEEKLY_TRADING_REPORT ends it."""
-    return evolve(state, outcome="closed") if env.body.type == "WEEKLY_TRADING_REPORT" else state
+def _taken(_state: Told, _given: RuleInput) -> None:
+    """Every message is taken, and changes nothing."""
 
 
-def _rule(state: Told, decision: Decision, env: Envelope, context: Any, obligation: Any) -> Told:
-    outcome = "stopped" if decision.outcome == "stop" else None
-    return evolve(state, rulings=(*state.rulings, decision), outcome=outcome)
+def _ruled(state: Told, given: RuleInput) -> Effect:
+    """A ruling is kept."""
+    body = given.body
+    return Effect({"rulings": (*state.rulings, Decision(body.outcome, body.reason, body.rule))})
 
 
-SESSION = CaseType(
+SESSION = Machine(
     kind="session",
-    openers=("TRADING_DAY",),
-    open=_open,
-    step=_step,
-    otherwise=lambda state, obligation, context: Decision("skip", "timeout", "4"),
-    rule=_rule,
     system="B",
+    phases=("open",),
+    rule="4",
+    start={t.TradingDay: Start(_open, ("open",))},
+    steps={},
+    facts={
+        ("open", Message): Move(("open",), _taken),
+        ("open", t.WeeklyTradingReport): Move((ENDED,), ends("closed")),
+    },
+    rulings={
+        **{reason: Move(("open",), _ruled) for reason in REAL_SESSION.rulings},
+        STOP: Move((ENDED,), ends("stopped")),
+    },
+    idle={"open": "its WEEKLY_TRADING_REPORT"},
 )
 
 HOURS = frozenset({"desk_calendar", "health"})

@@ -7,15 +7,29 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from moot.protocols.kernel.case import CaseState, CaseType, Decision, evolve
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
-from moot.protocols.kernel.steps import check, exactly
+from moot.protocols.kernel.steps import (
+    ENDED,
+    STOP,
+    Effect,
+    Missed,
+    Move,
+    Owe,
+    RuleInput,
+    Step,
+    check,
+    ends,
+    exactly,
+    passes,
+)
+from moot.protocols.kernel.times import minutes
 from moot.protocols.rulebook import rules
 from moot.protocols.trading import life
 from moot.protocols.trading import messages as t
@@ -28,6 +42,7 @@ from moot.protocols.trading.policies import DeskPolicies
 from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
 from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
 from moot.protocols.trading.seats import TRADER as TRADER_SEAT
+from moot.protocols.trading.session import SESSION as REAL_SESSION
 from moot.protocols.trading.trade import TRADE
 from moot.protocols.trading.trade_fills import check_execution
 from moot.protocols.trading.trade_state import TradeState
@@ -45,52 +60,80 @@ class Hall(CaseState):
     children: tuple[CaseState, ...] = ()
 
 
-def _owe_halt(state: Hall, env: Envelope) -> Hall:
-    """Let a PRE_MARKET_CHECK make the Operator owe a HALT, as the Guardian's silence does in a real session."""
-    due_at = env.sent_at + timedelta(minutes=5)
-    owed = Obligation(
-        f"{state.case_id}/halt/operator",
-        state.case_id,
-        OPERATOR,
-        ("HALT",),
-        "#b-risk",
-        env.sent_at,
-        due_at,
-        timedelta(minutes=5),
-    )
-    return evolve(state, owed=(owed,))
-
-
-def _step(state: Hall, env: Envelope, context: Any) -> Hall:
-    body, book = env.body, context.fold_named("book")
-    if isinstance(body, t.RiskCheck):
-        check(body, exactly(book.measures(body.marks)), "R-B7")
-    elif isinstance(body, t.MarketClose):
-        check(body, exactly(book.close_figures(body.closes)), "R-B7")
-    elif isinstance(body, t.PreMarketCheck):
-        return _owe_halt(state, env)
-    elif isinstance(body, t.Halt):
-        return evolve(state, owed=())
-    return state
-
-
-SESSION = CaseType(
-    kind="session",
-    openers=("TRADING_DAY",),
-    open=lambda env, context, parent: Hall(
-        case_id=env.body.session_id,  # type: ignore[attr-defined]
+def _open(given: RuleInput) -> Hall:
+    return Hall(
+        case_id=given.body.session_id,
         kind="session",
         phase="open",
-        opened_seq=env.seq,
-        anchor_at=env.sent_at,
-    ),
-    step=_step,
-    otherwise=lambda state, obligation, context: Decision("void", "timeout", "R-B5"),
-    rule=lambda state, decision, env, context, obligation: evolve(
-        state, owed=(), outcome="stopped" if decision.outcome == "stop" else None
-    ),
-    child_ended=lambda state, child, env, context: evolve(state, children=(*state.children, child)),
+        opened_seq=given.message.seq,
+        anchor_at=given.at,
+    )
+
+
+def _taken(_state: Hall, _given: RuleInput) -> None:
+    """What is said changes nothing."""
+
+
+def _measured(_state: Hall, given: RuleInput) -> None:
+    """A RISK_CHECK says what the book measures."""
+    measures = given.context.fold_named("book").measures(given.body.marks)
+    check(given.body, exactly(measures), "R-B7")
+
+
+def _closed(_state: Hall, given: RuleInput) -> None:
+    """A MARKET_CLOSE says what the book closes with."""
+    figures = given.context.fold_named("book").close_figures(given.body.closes)
+    check(given.body, exactly(figures), "R-B7")
+
+
+def _owe_halt(_state: Hall, _given: RuleInput) -> Effect:
+    """A PRE_MARKET_CHECK makes the Operator owe a HALT, as the Guardian's silence does in a real session."""
+    return Effect(owe=(Owe("halt"),))
+
+
+def _halted(_state: Hall, _given: RuleInput) -> Effect:
+    """After anybody's HALT none is owed."""
+    return Effect(drop=lambda _due: True)
+
+
+def _child_ended(state: Hall, given: RuleInput) -> Effect:
+    """The last state of a child is kept."""
+    return Effect({"children": (*state.children, given.child)})
+
+
+STAYS = ("open",)
+
+SESSION = Machine(
+    kind="session",
     system="B",
+    phases=STAYS,
+    rule="R-B5",
+    start={t.TradingDay: Start(_open, STAYS)},
+    steps={
+        "halt": Step(
+            phase="open",
+            seat=OPERATOR,
+            channel="#b-risk",
+            moves={t.Halt: Move(STAYS, passes)},
+            missed=Missed("R-B5", "void", Move(STAYS, passes)),
+            rule="R-B5",
+            within=minutes(5),
+            grace=minutes(5),
+            subjects=lambda _state: (),
+        )
+    },
+    facts={
+        ("open", Message): Move(STAYS, _taken),
+        ("open", t.RiskCheck): Move(STAYS, _measured),
+        ("open", t.MarketClose): Move(STAYS, _closed),
+        ("open", t.PreMarketCheck): Move(STAYS, _owe_halt),
+        ("open", t.Halt): Move(STAYS, _halted),
+    },
+    rulings={
+        **{reason: Move(STAYS, _taken) for reason in REAL_SESSION.rulings},
+        STOP: Move((ENDED,), ends("stopped")),
+    },
+    children={("open", kind): Move(STAYS, _child_ended) for kind in (TRADE.kind, ALERT.kind)},
 )
 
 
@@ -118,7 +161,7 @@ class MoneyTable(Table):
             return [*(f for f in base.new_folds() if f.name not in names), *ours]
 
         self.capital = capital
-        self.types = {case_type.kind: case_type for case_type in (TRADE, HALT, ALERT, RECALL, SESSION)}
+        self.types = {machine.kind: machine for machine in (TRADE, HALT, ALERT, RECALL, SESSION)}
         self.folds = folds
         self.sessions = 0
         super().__init__(START, schedules={})

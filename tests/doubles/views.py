@@ -76,7 +76,7 @@ class Society(Table):
             "refused": refused[-1] if attempt and refused else "",
             "transcript": tuple(shown),
             "notes": tuple(self.notes),
-            "brief": brief(state, obligation, self.docket.context) if brief is not None else {},
+            "brief": brief(state, obligation, self.docket.context),
             "memory": self.store.read(),
             "is_conservative": self.docket.context.conservative_a,
             "elapsed": self.now - state.anchor_at,

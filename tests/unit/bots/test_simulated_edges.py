@@ -13,9 +13,9 @@ from moot.memory.errors import StoreUnavailable
 from moot.memory.evidence import InMemoryEvidence
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN
-from moot.protocols.research.architecture_table import MACHINE as WEEKLY
-from moot.protocols.research.cycle import MACHINE as CYCLE
-from moot.protocols.research.daily import MACHINE as DAILY
+from moot.protocols.research.architecture_table import ARCHITECTURE as WEEKLY
+from moot.protocols.research.cycle import CYCLE
+from moot.protocols.research.daily import DAILY
 from moot.protocols.research.debate_machine import STEPS as DEBATE
 from moot.protocols.research.debate_table import EXTENSION_BAND
 from moot.protocols.research.seats import CRITIC, EXPLORER, SYSTEM_A

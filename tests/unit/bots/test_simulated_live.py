@@ -79,7 +79,6 @@ def answer(table: Table, kind: str, seat: Seat) -> Any:
     obligation = table.owed(seat, kind)
     state = table.docket.cases[obligation.case_id]
     brief = table.rules.types[state.kind].brief
-    assert brief is not None
     reply = run(MIND.answer(asked(table, obligation, brief(state, obligation, table.docket.context)).view))
     assert reply is not None
     env = table.say(seat, reply.body, owed=obligation)

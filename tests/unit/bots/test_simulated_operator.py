@@ -65,7 +65,6 @@ def answer(table: Table, kind: str, seat: Seat = OPERATOR, seed: int = 1) -> Any
     obligation = table.owed(seat, kind)
     state = table.docket.cases[obligation.case_id]
     brief = table.rules.types[state.kind].brief
-    assert brief is not None
     reply = run(
         mind_of(seed).answer(view_of(table, obligation, brief(state, obligation, table.docket.context)))
     )
@@ -341,7 +340,6 @@ def act(table: LifeTable, obligation: Obligation) -> str:
     """Answer as the host would post it; no rule may be broken."""
     state = table.docket.cases[obligation.case_id]
     brief = table.rules.types[state.kind].brief
-    assert brief is not None
     view = view_of(table, obligation, brief(state, obligation, table.docket.context))
     reply = run(mind_of().answer(view))
     assert reply is not None

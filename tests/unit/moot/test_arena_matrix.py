@@ -24,7 +24,7 @@ from moot.protocols.arena.course import Changes, begun, revised
 from moot.protocols.arena.endings import failed
 from moot.protocols.arena.hooks import Hook
 from moot.protocols.arena.relevance import Cleansed
-from moot.protocols.arena.run import MACHINE
+from moot.protocols.arena.run import RUN
 from moot.protocols.arena.seats import REVIEWER
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
@@ -34,8 +34,8 @@ from moot.protocols.kernel.case import evolve
 from moot.protocols.kernel.steps import Effect, Move, RuleInput, Step
 from tests.doubles.command_line import data, done, moot
 
-STEPS = cast(dict[str, Step], MACHINE.steps)
-DRY = cast(dict[str, Move], MACHINE.dry)
+STEPS = cast(dict[str, Step], RUN.steps)
+DRY = cast(dict[str, Move], RUN.dry)
 
 
 def scenario(name: str) -> Scenario:
@@ -98,7 +98,7 @@ def skipping_the_before_hook(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def skipping_the_drift_check(monkeypatch: pytest.MonkeyPatch) -> None:
     for where in ("approved", "cap"):
-        after, final = (MACHINE.steps[f"{name}/{where}"] for name in ("after", "final"))
+        after, final = (RUN.steps[f"{name}/{where}"] for name in ("after", "final"))
         monkeypatch.setitem(STEPS, f"after/{where}", replace(after, subjects=final.subjects))
         monkeypatch.setitem(STEPS, f"final/{where}", replace(final, subjects=after.subjects))
 
@@ -111,7 +111,7 @@ def forgetting(name: str) -> Callable[[pytest.MonkeyPatch], None]:
             effect = revised(evolve(state, **{name: ()}), given)
             return effect._replace(changes={**effect.changes, name: ()})
 
-        monkeypatch.setitem(DRY, State.REVISING, MACHINE.dry[State.REVISING]._replace(effect=forgetful))
+        monkeypatch.setitem(DRY, State.REVISING, RUN.dry[State.REVISING]._replace(effect=forgetful))
 
     return forget
 

@@ -16,7 +16,7 @@ from moot.protocols.kernel.seats import ADMIN, REFEREE
 from moot.protocols.kernel.steps import ENDED
 from moot.protocols.research import architecture as arch
 from moot.protocols.research import messages as m
-from moot.protocols.research.architecture_table import ARCHITECTURE, MACHINE
+from moot.protocols.research.architecture_table import ARCHITECTURE
 from moot.protocols.rulebook import rulebook
 from tests.doubles.answers import Answers
 from tests.doubles.debating import CRITIC, EVOLVER, EXPLORER, beside, cycle_of, ruling
@@ -25,9 +25,9 @@ from tests.doubles.tampering import judged
 
 SATURDAY = datetime(2026, 2, 28, 15, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
-PHASES = [phase for phase in MACHINE.phases if phase != arch.PANELLING]
+PHASES = [phase for phase in ARCHITECTURE.phases if phase != arch.PANELLING]
 NEXT = dict(pairwise((*PHASES, ENDED)))
-STEPS = {step.phase: step for step in MACHINE.steps.values() if step.seat != REFEREE}
+STEPS = {step.phase: step for step in ARCHITECTURE.steps.values() if step.seat != REFEREE}
 SILENCE = {
     arch.PROPOSING: ("skip", "R-D16", arch.REVIEWING),
     arch.CRITIQUING_1: ("void", "R-D16", arch.JUDGING),

@@ -74,7 +74,6 @@ def owed_of(table: Table) -> list[str]:
 def shown(table: Table, change_id: str) -> dict[str, Any]:
     state = weekly(table)
     obligation = next(o for o in state.owed if change_id in o.id)
-    assert ARCHITECTURE.brief is not None
     found: dict[str, Any] = ARCHITECTURE.brief(state, obligation, table.docket.context)
     return found
 

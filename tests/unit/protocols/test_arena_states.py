@@ -1,6 +1,6 @@
 """The nine states and the transition table of section 5.1, row by row, against the machine of a run."""
 
-from moot.protocols.arena.run import MACHINE
+from moot.protocols.arena.run import RUN
 from moot.protocols.arena.states import TERMINAL, State
 from moot.protocols.kernel.machine import rows
 from moot.protocols.kernel.steps import ENDED
@@ -40,7 +40,7 @@ def test_the_machine_of_a_run_has_every_transition_of_the_spec_and_no_other():
 
 
 def test_r_a1_a_retry_is_no_transition():
-    (retry,) = [row for row in rows(MACHINE) if row.event == "REVIEW"]
+    (retry,) = [row for row in rows(RUN) if row.event == "REVIEW"]
     assert State.REVIEWING in retry.move.to
     assert (State.REVIEWING, State.REVIEWING) not in TRANSITIONS
 
@@ -53,7 +53,7 @@ def test_terminal_states_absorb_and_every_other_has_a_way_out():
 
 
 def test_5_2_a_terminal_state_leads_to_the_end_alone_and_only_by_the_orchestrators_word():
-    leaving = [(row.phase, row.event, row.move.to) for row in rows(MACHINE) if row.phase in TERMINAL]
+    leaving = [(row.phase, row.event, row.move.to) for row in rows(RUN) if row.phase in TERMINAL]
     assert sorted(leaving) == sorted(
         row
         for state in TERMINAL

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from moot.protocols.research import messages as m
-from moot.protocols.research.daily import MACHINE
+from moot.protocols.research.daily import DAILY
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.debating import (
@@ -62,7 +62,7 @@ def answer(table, **over):
 
 
 def test_the_evolver_owes_every_step_of_a_day():
-    for step in MACHINE.steps.values():
+    for step in DAILY.steps.values():
         assert (step.seat, step.channel) == (EVOLVER, "#a-report")
         assert (step.within, step.grace) == (timedelta(minutes=20), timedelta(minutes=10))
 

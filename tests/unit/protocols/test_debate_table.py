@@ -10,7 +10,7 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.people import Note, Override
 from moot.protocols.kernel.seats import ADMIN, REFEREE
 from moot.protocols.research import messages as m
-from moot.protocols.research.debate_machine import DEBATE, MACHINE, OPEN
+from moot.protocols.research.debate_machine import DEBATE, OPEN
 from moot.protocols.research.debate_table import AFTER_REVISE, BUDGETED, REVISED, Phase
 from moot.protocols.research.seats import CRITIC as CRITIC_SEAT
 from moot.protocols.research.seats import EVOLVER as EVOLVER_SEAT
@@ -148,7 +148,7 @@ def test_the_cycles_budget_runs_over_the_phases_without_a_verdict_in_effect(phas
 
 
 def test_every_open_phase_has_one_duty_of_a_seat_and_an_exit():
-    seats = [step for step in MACHINE.steps.values() if step.seat != REFEREE]
+    seats = [step for step in DEBATE.steps.values() if step.seat != REFEREE]
     assert [step.phase for step in seats] == list(OPEN)
     for (phase, _), move in MOVES.items():
         assert phase not in move.to

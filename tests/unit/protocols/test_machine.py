@@ -32,14 +32,14 @@ from moot.protocols.kernel.steps import (
     check,
 )
 from moot.protocols.kernel.times import minutes
-from moot.protocols.research.cycle import MACHINE as CYCLE
+from moot.protocols.research.cycle import CYCLE
 from moot.protocols.research.messages import CycleTrigger, Hypothesis
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.protocols.rulebook import rulebook
 from tests.doubles.copying import replace
 from tests.doubles.table import Table
 
-MACHINES = [case.machine for case in rulebook().types.values() if case.machine is not None]
+MACHINES = list(rulebook().types.values())
 
 
 def nothing(_state: Any, _given: Any) -> Effect:
@@ -106,7 +106,7 @@ def test_a_move_leads_where_its_row_says_and_nowhere_else() -> None:
         author=CYCLE.steps["hypothesis"].seat, body=Hypothesis.model_construct(type="HYPOTHESIS")
     )
     with pytest.raises(LocalProtocolError, match="a move leads to reporting, its row says"):
-        machine.case_type().step(state, hypothesis, table.docket.context)
+        machine.step(state, hypothesis, table.docket.context)
 
 
 def test_what_comes_too_late_changes_nothing() -> None:
@@ -117,8 +117,7 @@ def test_what_comes_too_late_changes_nothing() -> None:
     table = Table()
     (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
     late = Decision("void", "late", "R-X1")
-    case_type = machine.case_type()
-    assert case_type.rule(state, late, table.last("CYCLE_TRIGGER"), table.docket.context, None) is state
+    assert machine.ruled(state, late, table.last("CYCLE_TRIGGER"), table.docket.context, None) is state
 
 
 def test_what_the_table_lacks_is_illegal_and_changes_nothing() -> None:
@@ -127,7 +126,7 @@ def test_what_the_table_lacks_is_illegal_and_changes_nothing() -> None:
     trigger = table.last("CYCLE_TRIGGER")
     assert isinstance(trigger.body, CycleTrigger)
     with pytest.raises(Violation, match="is not a move in phase hypothesising; owed is HYPOTHESIS"):
-        CYCLE.case_type().step(state, trigger, table.docket.context)
+        CYCLE.step(state, trigger, table.docket.context)
     assert table.docket.cases[state.case_id] is state
 
 
@@ -166,7 +165,7 @@ def debating() -> tuple[Machine, Any, RuleInput]:
     hypothesis = trigger._replace(
         author=EXPLORER, body=Hypothesis.model_construct(type="HYPOTHESIS"), obligation_id=None
     )
-    return machine, machine.case_type().step(state, hypothesis, given.context), given
+    return machine, machine.step(state, hypothesis, given.context), given
 
 
 def test_a_step_lasts_through_the_phases_that_it_names_and_is_the_same_obligation() -> None:
@@ -175,23 +174,19 @@ def test_a_step_lasts_through_the_phases_that_it_names_and_is_the_same_obligatio
     assert [due.id.split("/")[1] for due in opened.owed] == ["hypothesis", "budget"]
     assert state.phase == "debating"
     assert state.owed == opened.owed[1:]
-    ended = machine.case_type().child_ended
-    assert ended is not None
-    after = ended(state, replace(state, kind="debate"), given.message, given.context)
+    after = machine.child_ended(state, replace(state, kind="debate"), given.message, given.context)
     assert [due.id.split("/")[1] for due in after.owed] == ["report"]
 
 
 def test_what_an_officer_rules_moves_as_its_step_says() -> None:
     machine, state, given = debating()
     (budget,) = state.owed
-    ruling = machine.case_type().discharge
-    assert ruling is not None
-    body = ruling(state, budget, given.context)
+    body = machine.discharge(state, budget, given.context)
     env = given.message._replace(author=REFEREE, body=body)
     decision = Decision("skip", "time", "R-X1")
-    after = machine.case_type().rule(state, decision, env, given.context, budget)
+    after = machine.ruled(state, decision, env, given.context, budget)
     assert (after.phase, after.result) == ("reporting", "timeout")
-    stopped = machine.case_type().rule(state, Decision(STOP, "stop", "K13"), env, given.context, budget)
+    stopped = machine.ruled(state, Decision(STOP, "stop", "K13"), env, given.context, budget)
     assert stopped.outcome == "stopped"
 
 
@@ -204,7 +199,7 @@ def test_an_answer_that_names_another_obligation_than_is_open_is_none() -> None:
         obligation_id="another/hypothesis/explorer",
     )
     with pytest.raises(Violation, match="another/hypothesis/explorer is not what this answers") as caught:
-        CYCLE.case_type().step(state, wrong, table.docket.context)
+        CYCLE.step(state, wrong, table.docket.context)
     assert (caught.value.rule, caught.value.field) == ("K1", "obligation_id")
 
 
@@ -251,8 +246,8 @@ def test_what_recurs_is_about_its_instant_and_is_owed_again_after_each_answer() 
         assert (tick.opened_at, tick.subject, tick.step) == (instant, instant, f"tick-{instant:%H%M}")
         assert tick.due_at == instant + minutes(5)
         with pytest.raises(Violation, match="it is owed from"):
-            machine.case_type().step(state, note._replace(sent_at=instant - minutes(1)), given.context)
-        state = machine.case_type().step(state, note._replace(sent_at=instant), given.context)
+            machine.step(state, note._replace(sent_at=instant - minutes(1)), given.context)
+        state = machine.step(state, note._replace(sent_at=instant), given.context)
     assert [due.rule for due in state.owed] == ["hypothesis"]
 
 
@@ -268,19 +263,18 @@ def test_what_no_longer_applies_is_withdrawn_but_what_a_move_opens_is_asked_afte
     machine = replace(
         machine, facts={**machine.facts, ("hypothesising", Note): Move(("hypothesising",), over)}
     )
-    case_type = machine.case_type()
     said = note._replace(author=EVOLVER)
-    state = case_type.step(state, said, given.context)
+    state = machine.step(state, said, given.context)
     assert [(due.rule, due.subject) for due in state.owed] == [("hypothesis", None), ("tick", "again")]
-    case = replace(machine, facts={("hypothesising", Note): Move(("hypothesising",), nothing)}).case_type()
+    case = replace(machine, facts={("hypothesising", Note): Move(("hypothesising",), nothing)})
     assert [due.rule for due in case.step(state, said, given.context).owed] == ["hypothesis"]
 
 
 def test_a_message_may_open_a_kind_through_the_opener_of_another() -> None:
     (kind,) = CYCLE.start
     machine = replace(CYCLE, kind="other", start={kind: replace(CYCLE.start[kind], through="cycle")})
-    assert machine.case_type().openers == ()
-    assert CYCLE.case_type().openers == ("CYCLE_TRIGGER",)
+    assert machine.openers == ()
+    assert CYCLE.openers == ("CYCLE_TRIGGER",)
 
 
 def test_a_row_for_any_message_refuses_what_has_no_row_of_its_own() -> None:
@@ -297,9 +291,9 @@ def test_a_row_for_any_message_refuses_what_has_no_row_of_its_own() -> None:
     (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
     trigger = table.last("CYCLE_TRIGGER")
     with pytest.raises(Violation, match="hypothesising is the end"):
-        machine.case_type().step(state, trigger, table.docket.context)
+        machine.step(state, trigger, table.docket.context)
     note = trigger._replace(body=Note.model_construct(type="NOTE", text="well"))
-    assert machine.case_type().step(state, note, table.docket.context).owed == state.owed
+    assert machine.step(state, note, table.docket.context).owed == state.owed
 
 
 def test_what_a_move_notes_goes_to_who_keeps_a_record_and_to_nobody_else() -> None:
@@ -317,7 +311,7 @@ def test_what_a_move_notes_goes_to_who_keeps_a_record_and_to_nobody_else() -> No
         note = table.last("CYCLE_TRIGGER")._replace(body=Note.model_construct(type="NOTE", text=text))
         for machine in (silent, recording):
             with suppress(Violation):
-                assert machine.case_type().step(state, note, table.docket.context).owed == state.owed
+                assert machine.step(state, note, table.docket.context).owed == state.owed
     assert kept == ["said", "well"]
 
 

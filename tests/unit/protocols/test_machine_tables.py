@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from moot.protocols.kernel.case import CaseState, CaseType
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
@@ -28,8 +28,7 @@ from moot.simulation.scene import load_scene, run_scene
 from tests.doubles.machine_reading import asked_of, functions_of
 from tests.unit.protocols.test_messages import BODIES
 
-CASES = [case_type for case_type in rulebook().types.values() if case_type.machine is not None]
-MACHINES: list[Machine] = [case_type.machine for case_type in CASES]
+MACHINES = list(rulebook().types.values())
 EACH = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.kind)
 
 # ---------------------------------------------------------------- what tables say
@@ -37,7 +36,7 @@ EACH = pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.
 
 def test_no_two_machines_share_a_kind_and_each_is_listed_under_its_own() -> None:
     assert len({machine.kind for machine in MACHINES}) == len(MACHINES)
-    assert all(rulebook().types[machine.kind].machine is machine for machine in MACHINES)
+    assert all(rulebook().types[machine.kind] is machine for machine in MACHINES)
 
 
 @EACH
@@ -198,8 +197,7 @@ def _keys(log: list[Envelope]) -> Iterator[tuple[int, Any]]:
     for n, env in enumerate(log, 1):
         docket.fold(env)
         for state in docket.cases.values():
-            if rulebook().types[state.kind].machine is not None:
-                yield n, _key(state)
+            yield n, _key(state)
 
 
 def _key(state: CaseState) -> Any:
@@ -313,7 +311,6 @@ def unharmed(machine: Machine, before: CaseState, after: CaseState) -> None:
 
 @EACH
 def test_each_message_moves_as_written_or_is_refused_and_changes_nothing(machine: Machine) -> None:
-    case_type: CaseType = rulebook().types[machine.kind]
     for docket, last, state in moments():
         if state.kind != machine.kind:
             continue
@@ -322,7 +319,7 @@ def test_each_message_moves_as_written_or_is_refused_and_changes_nothing(machine
             env = last._replace(author=seat, body=body, case_id=state.case_id, obligation_id=None)
             leads = expected(machine, state, seat, type(body))
             try:
-                after = case_type.step(state, env, docket.context)
+                after = machine.step(state, env, docket.context)
             except Violation:
                 assert repr(state) == before
             else:
@@ -333,20 +330,19 @@ def test_each_message_moves_as_written_or_is_refused_and_changes_nothing(machine
 
 @EACH
 def test_each_silence_is_ruled_once_and_leads_where_it_is_written(machine: Machine) -> None:
-    case_type: CaseType = rulebook().types[machine.kind]
     for docket, last, state in moments():
         for due in state.owed if state.kind == machine.kind else ():
             missed = machine.steps[due.rule].missed
             if missed is None:
                 continue
-            outcome, reason, rule = decision = case_type.otherwise(state, due, docket.context)
+            outcome, reason, rule = decision = machine.silence(state, due)
             body = Ruling.model_construct(
                 obligation_id=due.id, case_id=None, outcome=outcome, reason=reason, rule=rule, of_seq=None
             )
             env = last._replace(
                 author=REFEREE, body=body, case_id=state.case_id, obligation_id=None, sent_at=due.void_at
             )
-            after = case_type.rule(state, decision, env, docket.context, due)
+            after = machine.ruled(state, decision, env, docket.context, due)
             assert after.phase in leads_to(machine, missed.move), due.id
             assert due.id not in {one.id for one in after.owed}, due.id
             unharmed(machine, state, after)

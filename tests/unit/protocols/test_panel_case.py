@@ -71,7 +71,6 @@ def steps(table: PanelTable) -> list[str]:
 
 def brief(table: PanelTable, seat: Seat) -> dict[str, Any]:
     found = next(o for o in table.state.owed if o.seat == seat)
-    assert PANEL_CASE.brief is not None
     return PANEL_CASE.brief(table.state, found, table.docket.context)
 
 

@@ -18,10 +18,10 @@ UNNAMED = {"__init__", "messages", "rights", "findings"}
 
 def test_the_diagram_has_every_step_of_the_machine_and_no_other():
     drawn = re.findall(r"^    (\S+) --> (\S+?)(?::.*)?$", PAGE, re.MULTILINE)
-    starts = {("[*]", phase) for start in panel.MACHINE.start.values() for phase in start.phases}
+    starts = {("[*]", phase) for start in panel.PANEL.start.values() for phase in start.phases}
     steps = {
         (row.phase, "[*]" if to == ENDED else to)
-        for row in rows(panel.MACHINE)
+        for row in rows(panel.PANEL)
         if row.phase
         for to in row.move.to
     }

@@ -58,8 +58,8 @@ def test_the_rules_name_only_types_that_exist():
     assert book.asides <= set(book.caseless)
 
 
-def test_openers_lead_to_their_case_types():
-    openers = {kind: case_type.kind for kind, case_type in rules().openers.items()}
+def test_openers_lead_to_their_kinds_of_case():
+    openers = {kind: machine.kind for kind, machine in rules().openers.items()}
     assert openers == {
         "CYCLE_TRIGGER": "cycle",
         "HYPOTHESIS": "debate",

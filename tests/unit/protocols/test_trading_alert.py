@@ -7,7 +7,7 @@ import pytest
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.trading import messages as t
-from moot.protocols.trading.alert import ALLOWED, MACHINE
+from moot.protocols.trading.alert import ALERT, ALLOWED
 from moot.protocols.trading.hours import new_york
 from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.money_table import GUARDIAN, OPERATOR, TRADER, MoneyTable
@@ -140,7 +140,7 @@ def test_r_f16_what_grows_and_cannot_be_reduced_is_nobodys_to_decide(trend):
     assert table.last("ESCALATION_RESOLVED").body.how == "withdrawn"
 
 
-@pytest.mark.parametrize("phase", MACHINE.phases)
+@pytest.mark.parametrize("phase", ALERT.phases)
 def test_r_b4_a_missing_step_reduces_exposure(phase):
     table = MoneyTable()
     alert = table.alert()

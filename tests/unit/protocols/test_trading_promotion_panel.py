@@ -95,7 +95,6 @@ class PanelledTable(LifeTable):
     def shown(self) -> dict[str, Any]:
         obligation = next(o for o in self.docket.owed_by(OPERATOR) if o.case_id in self.promotions)
         brief = self.rules.types["promotion"].brief
-        assert brief is not None
         return brief(self.docket.cases[obligation.case_id], obligation, self.docket.context)
 
 
