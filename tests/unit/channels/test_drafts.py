@@ -64,7 +64,7 @@ def test_what_is_left_out_is_as_in_a_draft():
         ({"body": {"type": "SAID", "weight": 2}}, "body.weight"),
         ({"body": {"type": "SAID", "weight": float("nan")}}, "body.weight"),
         ({"body": {"type": "SAID", "other": 1}}, "body.other"),
-        ({"v": 2}, "v"),
+        ({"v": 3}, "v"),
     ],
 )
 def test_what_is_wrong_is_named(over, field):

@@ -96,7 +96,7 @@ def test_what_is_no_envelope_says_why(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        (("v",), 2, "K4 v: schema version 2 is newer than 1: update moot to read it"),
+        (("v",), 3, "K4 v: schema version 3 is newer than 2: update moot to read it"),
         (("v",), 0, "v: Input should be greater than or equal to 1"),
         (("seq",), 0, "seq: Input should be greater than or equal to 1"),
         (("author",), "no body", "author: "),
