@@ -273,8 +273,8 @@ def test_damaged_gzip_is_named(tmp_path: Path) -> None:
 
 def test_envelopes_of_a_log_that_is_none_name_the_line(tmp_path: Path) -> None:
     path = put(tmp_path / "x", LOG[0].line + "\n{}\n")
-    with pytest.raises(Damaged, match="line 2 is no envelope") as caught:
-        list(open_log(path).envelopes())
+    with open_log(path) as log, pytest.raises(Damaged, match="line 2 is no envelope") as caught:
+        list(log.envelopes())
     assert caught.value.line == 2
 
 
