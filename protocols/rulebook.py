@@ -116,6 +116,12 @@ class Rulebook:
             matrix=Matrix(self.rights, self.channels, self.seats.values(), viewers),
             caseless=caseless,
             added=frozenset(self.added),
+            brought={
+                name: one.name
+                for one in every
+                if one.name in self.added
+                for name in (*one.types, *(case.kind for case in one.cases))
+            },
             asides=frozenset().union(*(one.asides for one in every)),
             lifecycle=frozenset().union(*(one.lifecycle for one in every)),
             unowed=frozenset().union(*(one.unowed for one in every)),

@@ -107,7 +107,9 @@ class Deadlines:
         late = [
             key
             for key, at in docket.arose.items()
-            if key != identity and (at < before or docket.pending[key][0] <= until)
+            if key != identity
+            and not docket.is_unspoken(docket.pending[key][1])
+            and (at < before or docket.pending[key][0] <= until)
         ]
         for key in late:
             cause, draft = docket.pending[key]
@@ -129,7 +131,7 @@ class Deadlines:
     def _overdue(self, seq: int, docket: Docket, before: datetime) -> None:
         for draft in self._owed(docket, before):
             key = draft.identity()
-            if key not in self._said:
+            if key not in self._said and not docket.is_unspoken(draft):
                 self._said.add(key)
                 why = f"{draft.author} owed a {draft.body.type} ({key}) and did not post it before this"
                 self._findings.add(seq, "settled", "K5", why)

@@ -82,6 +82,7 @@ class RuleContext:
         speed: Society seconds a wall second, 0 before the start.
         paused: Whether the clock stands still.
         protocols: Names of the protocols besides Moot's own that the society ever spoke.
+        spoken: Those that it has spoken since its last start.
         config: The effective configuration as logged (K4).
         rules_version: The rules version that new cases are pinned to (K4).
         seed: The society's seed.
@@ -108,6 +109,7 @@ class RuleContext:
         self.paused = False
         self.config: dict[str, Any] = {}
         self.protocols: frozenset[str] = frozenset()
+        self.spoken: frozenset[str] = frozenset()
         self.rules_version = ""
         self.seed = 0
         self.is_up = False
@@ -160,7 +162,8 @@ class RuleContext:
             else:
                 gap = env.sent_at - (self.stopped_at or before or env.sent_at)
             self.config = dict(body.config)
-            self.protocols |= _named(self.config)
+            self.spoken = _named(self.config)
+            self.protocols |= self.spoken
             self.rules_version = body.rules_version
             self.seed = body.seed
             self.speed = body.speed

@@ -148,6 +148,18 @@ class Docket:
         """Return the protocols that the society spoke by its log, and these rules do not know."""
         return self.context.protocols - self.rules.added
 
+    def is_unspoken(self, duty: Draft) -> bool:
+        """Say whether a duty is of a protocol that the society does not speak since its last start.
+
+        Nobody posts it then; it is due again when the society speaks the protocol again.
+        """
+        brought = self.rules.brought
+        if not brought:
+            return False
+        state = self.cases.get(duty.case_id) if duty.case_id is not None else None
+        names = {brought.get(duty.body.type), brought.get(state.kind) if state is not None else None}
+        return not names <= {None, *self.context.spoken}
+
     def is_foreign(self, env: Envelope) -> bool:
         """Say whether a message is of a protocol that these rules do not know: it folds as nothing (K4).
 

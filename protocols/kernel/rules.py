@@ -61,6 +61,7 @@ class Rules:
         caseless: Types that need no open case, each with a check of its own or None.
         asides: Those among them that move no case even when they name an open one.
         added: Names of the protocols that are not Moot's own.
+        brought: Which of those brings a kind of case or a type of message.
         lifecycle: Types that move the context itself.
         unowed: Officers' types that no table asks for (AUDIT of a refusal).
         remarks: Officers' types that stand beside a case and do not move it.
@@ -82,6 +83,7 @@ class Rules:
     resembles: Callable[[Message, Message, RuleContext], bool]
     asides: frozenset[str] = frozenset()
     added: frozenset[str] = frozenset()
+    brought: Mapping[str, str] = field(default_factory=dict)
     openers: Mapping[str, Machine] = field(init=False)
 
     def __post_init__(self) -> None:

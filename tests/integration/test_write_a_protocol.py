@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 from types import SimpleNamespace
 
 import pytest
@@ -154,6 +156,61 @@ def test_a_log_of_a_protocol_that_is_not_installed_is_passed_over_and_said_once(
         assert done.returncode == 0, done.stderr
     named = moot(place, "verify", "rain", "--protocol", "weather")
     assert (named.returncode, named.stderr) == (0, "")
+
+
+def live(place, until):
+    """Let the society in rain live until it prints a line with some words; return all that it printed."""
+    env = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{place / 'site'}",
+        "COLUMNS": "200",
+        "PYTHONUNBUFFERED": "1",
+    }
+    command = [sys.executable, "-m", "moot", "up", "--speed", "600", "--data", "rain", "--no-console"]
+    printed = []
+    with subprocess.Popen(
+        command, cwd=place, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as society:
+        assert society.stdout is not None
+        patience = Timer(90, society.kill)
+        patience.start()
+        try:
+            for line in society.stdout:
+                printed.append(line)
+                if until in line:
+                    break
+            society.send_signal(signal.SIGINT)
+            printed += society.stdout
+        finally:
+            patience.cancel()
+            society.kill()
+    return "".join(printed)
+
+
+def test_nobody_owes_what_a_society_did_not_speak_until_it_speaks_it_again(place):
+    silent = "minds: {forecaster: {script: [], then: silent}}\ninject:"
+    (place / "rain.yaml").write_text(SCENE.replace("inject:", silent).replace("2h", "10m"))
+    install(place)
+    assert moot(place, "scene", "rain.yaml", "--out", "rain").returncode == 0
+    points = place / "site" / "moot_weather-1.0.dist-info" / "entry_points.txt"
+    named = points.read_text()
+    points.unlink()
+    told = live(place, "starts the micro cycle")
+    assert (
+        told.count(
+            "the log speaks weather, which is not installed here: what was said by it counts as nothing"
+        )
+        == 1
+    )
+    assert "starts the micro cycle" in told and "reminds the Forecaster" not in told
+    assert moot(place, "verify", "rain").returncode == 0
+    judged = moot(place, "verify", "rain", "--protocol", "weather")
+    assert judged.returncode == 0, judged.stdout
+    points.write_text(named)
+    back = live(place, "reminds the Forecaster of question_20260223_1005")
+    assert "the log speaks" not in back and "reminds the Forecaster of" in back
+    judged = moot(place, "verify", "rain")
+    assert judged.returncode == 0, judged.stdout
 
 
 def test_what_only_looks_foreign_is_found_where_no_protocol_is_lacking(place):
