@@ -27,7 +27,7 @@ from moot.stored import last_sent_at
 MILLION = 1_000_000
 
 YOUNG = 5_000
-"""Messages after which a society's windows and caches are full: three weeks of it."""
+"""Messages of a society's first two weeks; the windows and most caches are full by then."""
 OLD = 100_000
 
 
@@ -140,7 +140,7 @@ def live(messages: int) -> dict[str, float]:
     """Let the shipped society live on the disk, in virtual time, for so many messages.
 
     Nothing about it is made up: simulated minds, backtests, desk, memory and log are those of `moot up`, without
-    gateway and console, which are processes of their own. A tenth of a society's life takes a tenth of the time.
+    gateway and console, which are processes of their own.
 
     Returns:
         Its memory when it was young, after `YOUNG` messages, and at the end, in MiB.
