@@ -46,6 +46,7 @@ class Lifecycle:
         self.settled_at: datetime | None = None
         self.matrix = Matrix(rulebook().rights, rulebook().channels, rulebook().seats.values())
         self._kind = ""
+        self._version = 0
         self._speed = 1.0
         self._paused_at: datetime | None = None
 
@@ -53,6 +54,8 @@ class Lifecycle:
         """Check a message against the state before it."""
         body = env.body
         kind = type(body)
+        if env.v != self._version:
+            self._changes_version(env)
         if kind is SocietyStarted:
             self._starts(env, docket)
             return
@@ -102,6 +105,13 @@ class Lifecycle:
         if self.slack >= WORTH_TELLING:
             why = f"time runs at {speed:,.0f}x: what officers owe by the clock may be {self.slack} late"
             self._findings.warn("speed", seq, why)
+
+    def _changes_version(self, env: Envelope) -> None:
+        """Check that the schema version changes where another build starts the society, and never back (K4)."""
+        if env.v < self._version or (self._version and type(env.body) is not SocietyStarted):
+            self._bad(env, "K4", f"v: {env.v} among messages of {self._version}; a start may raise it")
+        else:
+            self._version = env.v
 
     def _bad(self, env: Envelope, rule: str, why: str) -> None:
         self._findings.add(env.seq, "lifecycle", rule, why)

@@ -133,6 +133,28 @@ def test_a_log_of_schema_version_1_verifies_by_the_bytes_that_it_has() -> None:
     assert not judged(rehashed(lines)).findings
 
 
+@pytest.mark.parametrize("n", [0, 1, -1])
+def test_a_message_of_another_schema_version_than_its_stretch_is_named(n: int) -> None:
+    story = Story()
+    story.note()
+    story.note()
+    lines = story.lines()
+    lines[n]["v"] = 1
+    found = [f.why for f in judged(rehashed(lines)).findings]
+    assert [why for why in found if why.startswith("v: ")], found
+
+
+def test_a_start_may_raise_the_schema_version() -> None:
+    story = Story()
+    story.life.stop()
+    story.life.start()
+    lines = story.lines()
+    for line in lines[:-1]:
+        line["v"] = 1
+    assert lines[-1]["body"]["type"] == "SOCIETY_STARTED"
+    assert not judged(rehashed(lines)).findings
+
+
 # ---------------------------------------------------------------- clocks
 
 
