@@ -67,8 +67,9 @@ class GatewayServer:
                 await asyncio.gather(*self._guests, return_exceptions=True)
                 await settle()
         finally:
-            # A host that took over listens at the same path. The socket is open yet, so its mark is nobody else's.
-            is_ours = address.mark(address.find(self._data_dir)) == ours
+            # A host that took over listens at the same path. The socket is open yet, so its mark is nobody else's; from
+            # Python 3.13 on the closed server has removed its file, so that there is none.
+            is_ours = address.mark(address.find(self._data_dir)) in {ours, None}
             bound.close()
             if is_ours:
                 address.forget(self._data_dir)
