@@ -16,7 +16,8 @@ from moot.protocols.arena.state import RunState
 from moot.protocols.arena.states import State
 from moot.protocols.arena.trail import Entered, Event, Notes, Output, ReviewRead, event, kept
 from moot.protocols.arena.verdict import MULTIPLE, Parsed, parse_verdict
-from moot.protocols.kernel.steps import Effect, Exactly, Figures, Owe, RuleInput
+from moot.protocols.kernel.figures import Exactly, Figures
+from moot.protocols.kernel.steps import Effect, Owe, RuleInput
 
 Changes = Mapping[str, Any]
 

@@ -14,7 +14,8 @@ from moot.protocols.arena.messages import HookResult
 from moot.protocols.arena.state import RunState
 from moot.protocols.arena.trail import HookRun, Notes, all_left_out
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.steps import Effect, Exactly, Figures, Owe, RuleInput
+from moot.protocols.kernel.figures import Exactly, Figures
+from moot.protocols.kernel.steps import Effect, Owe, RuleInput
 
 SKIPPED, DEGRADED, FAILED = "SKIPPED_DISABLED", "SKIPPED_DEGRADED", "FAILED"
 

@@ -14,22 +14,12 @@ from moot.protocols.kernel.case import CaseState, Decision, Ended, changed, evol
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.figures import ByField, check
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    ByField,
-    Effect,
-    Move,
-    Owe,
-    RuleInput,
-    Step,
-    check,
-    illegal,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, illegal
 from moot.protocols.kernel.times import rfc3339
 
 

@@ -16,7 +16,8 @@ from moot.protocols.kernel.case import CaseState, Decision
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.message import Message, Part
+from moot.protocols.kernel.figures import Figures
+from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import EVERYTHING, NO_GRACE, Obligation, Visibility
 from moot.protocols.kernel.seats import REFEREE, Seat
 
@@ -141,103 +142,7 @@ class Missed(NamedTuple):
         return Decision(outcome, self.reason, self.rule)
 
 
-class Exactly(NamedTuple):
-    """A field has this value and no other.
-
-    Attributes:
-        value: It.
-        because: Why, for people; "": because the log says so.
-        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
-    """
-
-    value: Any
-    because: str = ""
-    rule: str = ""
-
-    @property
-    def shown(self) -> Any:
-        """Return what a brief says."""
-        return self.value
-
-    def why_not(self, given: Any) -> str:
-        """Say what is wrong with a field's value, "" when nothing is."""
-        if given == self.value or (isinstance(given, Part) and given.model_dump() == self.value):
-            return ""
-        plain = given.model_dump() if isinstance(given, Part) else given
-        return self.because or f"the log says {self.value}, the message {plain}"
-
-
-class OneOf(NamedTuple):
-    """A field has one of these values; what they follow from is said for people.
-
-    Attributes:
-        values: They.
-        because: What leads to them.
-        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
-    """
-
-    values: tuple[Any, ...]
-    because: str
-    rule: str = ""
-
-    @property
-    def shown(self) -> Any:
-        """Return what a brief says."""
-        return self.values
-
-    def why_not(self, given: Any) -> str:
-        """Say what is wrong with a field's value, "" when nothing is."""
-        return "" if given in self.values else f"{self.because} leads to {' or '.join(map(str, self.values))}"
-
-
-class Fields(NamedTuple):
-    """Some fields of an object within the answer are held to figures; its others are free.
-
-    Attributes:
-        figures: They, by field.
-        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
-    """
-
-    figures: Mapping[str, Any]
-    rule: str = ""
-
-    @property
-    def shown(self) -> Any:
-        """Return what a brief says."""
-        return {name: figure.shown for name, figure in self.figures.items()}
-
-
-Figures = Mapping[str, Exactly | OneOf | Fields]
-"""What the rules hold an answer to, by field."""
-
-
-def exactly(values: Any, rule: str = "") -> Figures:
-    """Return the figures of fields that have one value each.
-
-    Args:
-        values: They, by field: a mapping, or an object's fields.
-        rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
-    """
-    return {name: Exactly(value, rule=rule) for name, value in dict(values).items()}
-
-
 _PASSES: Final = Effect()
-
-
-class ByField:
-    """Figures of which each field has a rule of its own, so that a machine can say beforehand which is no field.
-
-    Attributes:
-        rules: By field, (state, input) -> what it is held to.
-    """
-
-    def __init__(self, rules: Mapping[str, Callable[[Any, RuleInput], Exactly | OneOf | Fields]]) -> None:
-        """Take the rules."""
-        self.rules = rules
-
-    def __call__(self, state: Any, given: RuleInput) -> Figures:
-        """Return the figures, as `Step.figures` does."""
-        return {name: rule(state, given) for name, rule in self.rules.items()}
 
 
 def passes(_state: Any, _given: RuleInput) -> Effect:
@@ -398,26 +303,3 @@ def illegal(state: CaseState, env: Envelope, rule: str) -> Violation:
     return Violation(
         rule, f"{env.body.type} from {env.author} is not a move in phase {state.phase}; owed is {owed}"
     )
-
-
-def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
-    """Check that an answer says what the rules hold it to.
-
-    Args:
-        body: The answer, or an object within it.
-        figures: What its fields are held to.
-        rule: The spec section or ruling that is broken where a figure names none.
-        within: The path of the object, ending in a dot; "" for the answer itself.
-
-    Raises:
-        Violation: A field does not.
-    """
-    for name, figure in figures.items():
-        if name not in body.__dict__:
-            continue
-        given = getattr(body, name)
-        if isinstance(figure, Fields):
-            check(given, figure.figures, figure.rule or rule, f"{within}{name}.")
-        elif why := figure.why_not(given):
-            said = type(body).model_fields[name].serialization_alias or name
-            raise Violation(figure.rule or rule, why, field=within + said)

@@ -15,7 +15,8 @@ from typing import Any, Final
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.steps import Effect, Exactly, Figures, RuleInput, exactly
+from moot.protocols.kernel.figures import Exactly, Figures, exactly
+from moot.protocols.kernel.steps import Effect, RuleInput
 from moot.protocols.kernel.times import iso_week
 from moot.protocols.opinion import OFF, say_in
 from moot.protocols.research.architecture_panels import Panels, convened

@@ -9,20 +9,9 @@ from typing import Any, Final
 from moot.protocols.kernel.case import CaseState, evolve
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.machine import Machine, Start
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    Effect,
-    Exactly,
-    Figures,
-    Missed,
-    Move,
-    RuleInput,
-    Step,
-    ends,
-    passes,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, Step, ends, passes
 from moot.protocols.kernel.times import UTC, minutes
 from moot.protocols.research import architecture_table, daily
 from moot.protocols.research.debate import DebateState

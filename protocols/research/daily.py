@@ -7,22 +7,10 @@ from datetime import datetime
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.figures import Exactly, Fields, Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    Effect,
-    Exactly,
-    Fields,
-    Figures,
-    Missed,
-    Move,
-    RuleInput,
-    Step,
-    ends,
-    passes,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, Step, ends, passes
 from moot.protocols.kernel.times import minutes
 from moot.protocols.research.messages import CycleTrigger, DailyReport, PrincipleSynthesis
 from moot.protocols.research.seats import EVOLVER

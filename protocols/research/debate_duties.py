@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 from moot.protocols.kernel.case import CaseState
+from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.officers import Ruling
-from moot.protocols.kernel.steps import Exactly, Figures, RuleInput
+from moot.protocols.kernel.steps import RuleInput
 from moot.protocols.kernel.times import minutes
 from moot.protocols.research.debate import DebateState, elapsed
 from moot.protocols.research.debate_table import CYCLE_BUDGET, REVISION_WITHIN

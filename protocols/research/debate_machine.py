@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from moot.protocols.kernel.figures import Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import REFEREE, Seat
-from moot.protocols.kernel.steps import ENDED, STOP, Figures, Missed, Move, Step, ends, passes
+from moot.protocols.kernel.steps import ENDED, STOP, Missed, Move, Step, ends, passes
 from moot.protocols.kernel.times import minutes
 from moot.protocols.research import debate, debate_duties
 from moot.protocols.research import messages as m

@@ -9,21 +9,11 @@ from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Figures, OneOf
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    Effect,
-    Figures,
-    Missed,
-    Move,
-    OneOf,
-    Owe,
-    RuleInput,
-    Step,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step
 from moot.protocols.kernel.times import minutes, rfc3339
 from moot.protocols.trading import halt
 from moot.protocols.trading.briefing import desk_brief, latest_session, session_of

@@ -6,22 +6,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, Figures, check, exactly
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.steps import (
     ENDED,
     STOP,
     Effect,
-    Exactly,
-    Figures,
     Missed,
     Move,
     Owe,
     RuleInput,
     Step,
-    check,
     ends,
-    exactly,
     nothing,
     passes,
 )

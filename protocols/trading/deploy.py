@@ -9,19 +9,9 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.machine import Machine, Start
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    Effect,
-    Exactly,
-    Figures,
-    Missed,
-    Move,
-    RuleInput,
-    ends,
-    passes,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends, passes
 from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import (

@@ -12,9 +12,9 @@ from moot.protocols.kernel.context import Fold, RuleContext, Turn
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, Figures, OneOf
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
-from moot.protocols.kernel.steps import Exactly, Figures, OneOf
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import BacktestMetrics, BacktestResult, Strategy, StrategyMoved
 from moot.protocols.research.seats import SYSTEM_A

@@ -13,20 +13,9 @@ from typing import Any, Final, NamedTuple
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, Figures, check, exactly
 from moot.protocols.kernel.machine import Machine, Start
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    Effect,
-    Exactly,
-    Figures,
-    Missed,
-    Move,
-    RuleInput,
-    check,
-    ends,
-    exactly,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends
 from moot.protocols.opinion import (
     BINDING,
     OFF,

@@ -8,19 +8,10 @@ from typing import Any, Final
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.steps import (
-    Effect,
-    Exactly,
-    Figures,
-    Missed,
-    Move,
-    RuleInput,
-    Step,
-    nothing,
-    passes,
-)
+from moot.protocols.kernel.steps import Effect, Missed, Move, RuleInput, Step, nothing, passes
 from moot.protocols.kernel.times import minutes
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER

@@ -7,21 +7,11 @@ from typing import Any, Final
 
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.figures import Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    Figures,
-    Missed,
-    Move,
-    Rule,
-    RuleInput,
-    Step,
-    ends,
-    nothing,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Missed, Move, Rule, RuleInput, Step, ends, nothing
 from moot.protocols.kernel.times import hours, minutes
 from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.research.seats import EVOLVER

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from moot.protocols.kernel.context import RuleContext
+from moot.protocols.kernel.figures import Figures, exactly
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.steps import Figures, RuleInput, exactly
+from moot.protocols.kernel.steps import RuleInput
 from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.trading import bridge, promotion
 from moot.protocols.trading.bridge import book_of, life_of

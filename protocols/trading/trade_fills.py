@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.steps import ENDED, Effect, Figures, Owe, RuleInput
+from moot.protocols.kernel.figures import Figures
+from moot.protocols.kernel.steps import ENDED, Effect, Owe, RuleInput
 from moot.protocols.trading.bridge import book_of
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.messages import Execution

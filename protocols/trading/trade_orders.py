@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.errors import Violation
-from moot.protocols.kernel.steps import Effect, Figures, RuleInput
+from moot.protocols.kernel.figures import Figures
+from moot.protocols.kernel.steps import Effect, RuleInput
 from moot.protocols.trading.bridge import book_of
 from moot.protocols.trading.briefing import desk_brief
 from moot.protocols.trading.limits import check_order, may_grow, surely_held

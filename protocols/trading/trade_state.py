@@ -7,8 +7,8 @@ from typing import Final
 
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.steps import Exactly, Figures
 from moot.protocols.trading.messages import Order
 from moot.protocols.trading.messages.deployments import OrderType
 from moot.protocols.trading.messages.desk import Side

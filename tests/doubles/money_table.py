@@ -11,24 +11,12 @@ from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import GENESIS, OFFICER, Draft, Envelope
+from moot.protocols.kernel.figures import check, exactly
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    Effect,
-    Missed,
-    Move,
-    Owe,
-    RuleInput,
-    Step,
-    check,
-    ends,
-    exactly,
-    passes,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step, ends, passes
 from moot.protocols.kernel.times import minutes
 from moot.protocols.rulebook import rules
 from moot.protocols.trading import life

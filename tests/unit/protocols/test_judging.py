@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.protocols.kernel.errors import Consequential, Violation
-from moot.protocols.kernel.steps import check
+from moot.protocols.kernel.figures import check
 from moot.protocols.research.debate_machine import STEPS
 from moot.protocols.research.debate_table import Phase
 from moot.protocols.research.judging import (

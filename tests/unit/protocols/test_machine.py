@@ -10,27 +10,14 @@ import pytest
 
 from moot.protocols.kernel.case import Decision
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
+from moot.protocols.kernel.figures import ByField, Exactly, Fields, OneOf, check
 from moot.protocols.kernel.machine import Machine, rows
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import NO_GRACE
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import REFEREE
-from moot.protocols.kernel.steps import (
-    ENDED,
-    STOP,
-    ByField,
-    Effect,
-    Exactly,
-    Fields,
-    Missed,
-    Move,
-    OneOf,
-    Owe,
-    RuleInput,
-    Step,
-    check,
-)
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step
 from moot.protocols.kernel.times import minutes
 from moot.protocols.research.cycle import CYCLE
 from moot.protocols.research.messages import CycleTrigger, Hypothesis

@@ -14,13 +14,14 @@ from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.figures import Exactly, OneOf
 from moot.protocols.kernel.machine import Machine, faults, rows
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN, REFEREE, Seat
-from moot.protocols.kernel.steps import ENDED, Effect, Exactly, Move, OneOf, RuleInput
+from moot.protocols.kernel.steps import ENDED, Effect, Move, RuleInput
 from moot.protocols.research.messages import Hypothesis
 from moot.protocols.rulebook import rulebook, rules
 from moot.protocols.trading.messages import Halt, RiskAlert
