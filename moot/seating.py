@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from moot.arena.source import NotebookService, NotebookSource
 from moot.bots.minds.admin import SimulatedAdmin
 from moot.bots.minds.generic import GenericMind
 from moot.bots.minds.human import HumanMind
@@ -20,6 +19,7 @@ from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
+from moot.cases.arena.source import NotebookService, NotebookSource
 from moot.config.settings import Settings
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.codec import decode_body

@@ -15,7 +15,6 @@ from typing import Any, Final, Literal, Self
 
 import structlog
 
-from moot.arena.source import opened
 from moot.bots.bot import Bot
 from moot.bots.desk.intraday import read_intraday
 from moot.bots.desk.market import Market
@@ -27,6 +26,7 @@ from moot.bots.officers.referee import outage
 from moot.bots.tools.continuation import LABEL
 from moot.bots.tools.prices import load_universe
 from moot.bots.tools.universe import Universe
+from moot.cases.arena.source import opened
 from moot.channels.bus import Bus
 from moot.channels.errors import BusClosed, StorageError
 from moot.channels.log.inmemory import InMemoryBus

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Final, NoReturn
 
-from moot.arena.source import opened
 from moot.bots.minds.mind import Mind, View
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.minds.simulated.mind import SimulatedMind
@@ -17,6 +16,7 @@ from moot.bots.notebook.errors import StudioUnavailable
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
+from moot.cases.arena.source import opened
 from moot.clock import RealClock
 from moot.memory.evidence import DirectoryEvidence
 from moot.protocols.arena.seats import ARENA

@@ -9,8 +9,8 @@ from __future__ import annotations
 from statistics import median
 from time import perf_counter
 
-from moot.arena.offline import RunOptions, run_many
-from moot.arena.script import script_from
+from moot.cases.arena.offline import RunOptions, run_many
+from moot.cases.arena.script import script_from
 from moot.protocols.arena.verdict import parse_verdict
 from moot.protocols.kernel.redact import redact
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from moot.arena.source import NotebookSource, opened
 from moot.bots.minds.mind import View
 from moot.bots.notebook.errors import StudioUnavailable
+from moot.cases.arena.source import NotebookSource, opened
 from moot.channels.log.lease import Lease
 from moot.clock import RealClock, VirtualClock
 from moot.config.settings import Settings, load_settings

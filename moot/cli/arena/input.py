@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from moot.cli.errors import Unusable
 
 if TYPE_CHECKING:
-    from moot.arena.script import ArenaScript
-    from moot.arena.source import NotebookSource
+    from moot.cases.arena.script import ArenaScript
+    from moot.cases.arena.source import NotebookSource
 
 TOOLS: Final = ("notebook_describe", "notebook_query", "studio_create")
 """The tools of a notebook that the task file does not name (4.3); `studio_create` need not be there (8.3)."""
@@ -85,7 +85,7 @@ def source_of(
     Raises:
         Unusable: They name two, or one that cannot be.
     """
-    from moot.arena.source import NotebookSource
+    from moot.cases.arena.source import NotebookSource
 
     options = {"--notebook": folder, "--mcp": command, "--mcp-url": url, "--no-notebook": is_off or None}
     given = [name for name, value in options.items() if value is not None]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from moot.arena.matrix.result import MatrixResult, RunResult
+    from moot.cases.arena.matrix.result import MatrixResult, RunResult
 
 INDENT = 11
 

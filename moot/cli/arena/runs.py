@@ -80,8 +80,8 @@ def run(
     Exit code 0: approved, 3: the round cap was reached, 4: the run ended with an error. An invalid config or
     task is such an error, with its reason in the record. With --json the audit record itself is printed.
     """
-    from moot.arena.offline import RunOptions, run_offline
-    from moot.arena.script import ScriptError, read_script
+    from moot.cases.arena.offline import RunOptions, run_offline
+    from moot.cases.arena.script import ScriptError, read_script
     from moot.log_setup import set_up_logging
     from moot.protocols.kernel.errors import Malformed
 
@@ -169,7 +169,7 @@ def matrix(as_json: AsJson = False) -> int:
 
     Every run is scripted and offline. Exit code 1 when anything is missed.
     """
-    from moot.arena.matrix.runner import run_matrix
+    from moot.cases.arena.matrix.runner import run_matrix
     from moot.cli.arena.matrix import print_matrix
     from moot.log_setup import set_up_logging
 

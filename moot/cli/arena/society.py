@@ -21,7 +21,7 @@ from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log, key
 
 if TYPE_CHECKING:
-    from moot.arena.source import NotebookSource
+    from moot.cases.arena.source import NotebookSource
     from moot.protocols.kernel.envelope import Envelope
 
 PLACE: Final = "#r-arena"
@@ -56,7 +56,7 @@ def start(
 
 def notebook_of(log: Log) -> NotebookSource | None:
     """Return the notebook that a society's configuration names; None for none."""
-    from moot.arena.source import NotebookSource
+    from moot.cases.arena.source import NotebookSource
 
     arena = config_of(log).get("arena")
     named = arena if isinstance(arena, dict) else {}

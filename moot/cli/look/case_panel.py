@@ -15,7 +15,7 @@ UNSCORED: Final = "-"
 
 def panel_json(said: Sequence[Envelope]) -> dict[str, Any]:
     """Return a panel as plain data, but for its raw outputs: the transcript has those."""
-    from moot.panel.record import panel_record
+    from moot.cases.panel.record import panel_record
 
     record = panel_record(said)
     left_out = ("events", "outputs", "synthesis")
@@ -24,8 +24,8 @@ def panel_json(said: Sequence[Envelope]) -> dict[str, Any]:
 
 def panel_lines(said: Sequence[Envelope], width: int = 100) -> list[str]:
     """Show a panel from its messages, as far as it has come."""
-    from moot.panel.record import panel_record
-    from moot.panel.show import shown
+    from moot.cases.panel.record import panel_record
+    from moot.cases.panel.show import shown
     from moot.protocols.panel.contract import ContractError, contract_from
 
     record = panel_record(said)

@@ -18,7 +18,7 @@ from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
 
 if TYPE_CHECKING:
-    from moot.panel.offline import PanelRun
+    from moot.cases.panel.offline import PanelRun
     from moot.protocols.panel.contract import Contract
 
 MISMATCH, UNUSABLE, SHRUNK = 1, 2, 3
@@ -66,9 +66,9 @@ def run(
     Who has no script is simulated. Exit code 0: decided, 3: the panel has shrunk, 1: the synthesis does not
     follow from the scores, 2: the contract or a file cannot be used. --out holds what verify takes.
     """
+    from moot.cases.panel.offline import PanelOptions, run_panel
+    from moot.cases.panel.script import PanelScriptError, read_script
     from moot.log_setup import set_up_logging
-    from moot.panel.offline import PanelOptions, run_panel
-    from moot.panel.script import PanelScriptError, read_script
     from moot.protocols.kernel.errors import Malformed
     from moot.protocols.panel.verify import expression_tags
 
@@ -125,7 +125,7 @@ def _exit_code(done: PanelRun) -> int:
 
 
 def _told(done: PanelRun, contract: Contract) -> list[str]:
-    from moot.panel.show import shown
+    from moot.cases.panel.show import shown
 
     return shown(done.record, contract)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from moot.cases.panel.record import panel_record
 from moot.channels.showing.wording import clean, plain, seat_name, words
-from moot.panel.record import panel_record
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.panel.contract import ROLES, Contract, ContractError, contract_from
 from moot.protocols.panel.reports import ReportError, parse_report

@@ -9,11 +9,11 @@ from functools import cache
 
 import pytest
 
-from moot.arena.offline import RunOptions, run_offline
-from moot.arena.script import ArenaScript, NotebookScript
 from moot.bots.minds.simulated.arena.criteria import CRITERIA
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.seats.weighing import MOST_CLAIMS, claims_of
+from moot.cases.arena.offline import RunOptions, run_offline
+from moot.cases.arena.script import ArenaScript, NotebookScript
 from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from tests.doubles.arena_minds import SayingWriter, stage
@@ -24,8 +24,8 @@ SEEDS = range(200)
 
 IN_ANOTHER_PROCESS = """
 import json
-from moot.arena.offline import RunOptions, run_offline
-from moot.arena.script import ArenaScript
+from moot.cases.arena.offline import RunOptions, run_offline
+from moot.cases.arena.script import ArenaScript
 options = RunOptions(task={task!r}, notebook={notebook!r}, script=ArenaScript(), seed=7)
 print(json.dumps(run_offline(options)))
 """

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from moot.arena.matrix import runner as matrix_module
-from moot.arena.matrix.case import FIXTURES, Scenario, fixture
-from moot.arena.matrix.runner import SCENARIOS, judge, run_matrix, run_scenario
 from moot.bots.minds.mind import View
 from moot.bots.notebook.access import READ_WRITE
 from moot.bots.seats import arena, hooks, toolset
 from moot.bots.seats.sessions import ReviewerSession
+from moot.cases.arena.matrix import runner as matrix_module
+from moot.cases.arena.matrix.case import FIXTURES, Scenario, fixture
+from moot.cases.arena.matrix.runner import SCENARIOS, judge, run_matrix, run_scenario
 from moot.protocols.arena import cleaning, course, opening, reasons, trail
 from moot.protocols.arena import verdict as verdict_module
 from moot.protocols.arena.contracts import NotebookContext, TaskContext, Verdict

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from moot import workshop
-from moot.arena import offline
-from moot.arena.offline import RunOptions, run_many, run_offline
-from moot.arena.script import ArenaScript, NotebookScript
-from moot.arena.source import NotebookSource
+from moot.cases.arena import offline
+from moot.cases.arena.offline import RunOptions, run_many, run_offline
+from moot.cases.arena.script import ArenaScript, NotebookScript
+from moot.cases.arena.source import NotebookSource
 from moot.protocols.arena.conformance.checker import check
 from moot.protocols.kernel.errors import Malformed
 

@@ -5,8 +5,8 @@ import json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from moot.arena.offline import RunOptions, run_offline
-from moot.arena.script import ArenaScript, NotebookScript
+from moot.cases.arena.offline import RunOptions, run_offline
+from moot.cases.arena.script import ArenaScript, NotebookScript
 from moot.protocols.arena import messages as m
 from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.relevance import excess

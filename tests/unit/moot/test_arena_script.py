@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.arena.script import ArenaScript, NotebookScript, ScriptError, read_script, script_from
+from moot.cases.arena.script import ArenaScript, NotebookScript, ScriptError, read_script, script_from
 
 WHOLE = """\
 planner: [one, "two"]

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from moot import bounded_yaml
-from moot.arena.script import ScriptError, read_script
+from moot.cases.arena.script import ScriptError, read_script
 from tests.doubles.command_line import complaint, write
 
 LAUGHS = "a0: &a0 [x, x]\n" + "".join(

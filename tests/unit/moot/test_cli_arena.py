@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from moot.arena.script import script_from
+from moot.cases.arena.script import script_from
 from moot.cli.arena.out import json_text
 from moot.cli.arena.show import print_account
 from moot.cli.output import console

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from moot.arena.offline import RunOptions, run_many
-from moot.arena.source import MOST_OPEN, NotebookService, NotebookSource
 from moot.bots.minds.admin import SimulatedAdmin
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.scripted import ScriptedMind
@@ -17,6 +15,8 @@ from moot.bots.notebook.errors import NotebookUnavailable
 from moot.bots.notebook.reach import Command, Folder
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
+from moot.cases.arena.offline import RunOptions, run_many
+from moot.cases.arena.source import MOST_OPEN, NotebookService, NotebookSource
 from moot.config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
 from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
 from moot.protocols.kernel.seats import ADMIN

@@ -18,10 +18,10 @@ from moot.bots.minds.simulated.panel.addressed import addressed, speaks
 from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
 from moot.bots.seats.panel import PanelMind, PanelWriter
 from moot.bots.seats.panel_prompts import Prompt
+from moot.cases.panel.record import PanelRecord, panel_record
+from moot.cases.panel.script import Texts
 from moot.clock import VirtualClock
 from moot.memory.evidence import InMemoryEvidence, text_of
-from moot.panel.record import PanelRecord, panel_record
-from moot.panel.script import Texts
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.seats import ADMIN

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from moot.arena.matrix.case import APPROVED, ONCE, SEEDED, TWICE, Run, Scenario, fixture
-from moot.arena.matrix.criteria import Criterion, ends_in, reason_has, rounds_say, times
-from moot.arena.matrix.evidence import (
+from moot.cases.arena.matrix.case import APPROVED, ONCE, SEEDED, TWICE, Run, Scenario, fixture
+from moot.cases.arena.matrix.criteria import Criterion, ends_in, reason_has, rounds_say, times
+from moot.cases.arena.matrix.evidence import (
     contradiction_is_listed,
     evidence_is_named,
     hooks_are,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from moot.arena.matrix.criteria import Criterion, ends_in
+from moot.cases.arena.matrix.criteria import Criterion, ends_in
 
 FIXTURES: Final = Path(__file__).parent / "fixtures"
 

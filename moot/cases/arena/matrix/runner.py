@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from moot.arena.matrix.case import DRAFTS, Run, Scenario, fixture, review
-from moot.arena.matrix.criteria import Criterion, Record, path
-from moot.arena.matrix.guards import GUARDS
-from moot.arena.matrix.loop import LOOP
-from moot.arena.matrix.result import Held, MatrixResult, RunResult, ScenarioResult
-from moot.arena.offline import RunOptions, run_offline
-from moot.arena.script import script_from
+from moot.cases.arena.matrix.case import DRAFTS, Run, Scenario, fixture, review
+from moot.cases.arena.matrix.criteria import Criterion, Record, path
+from moot.cases.arena.matrix.guards import GUARDS
+from moot.cases.arena.matrix.loop import LOOP
+from moot.cases.arena.matrix.result import Held, MatrixResult, RunResult, ScenarioResult
+from moot.cases.arena.offline import RunOptions, run_offline
+from moot.cases.arena.script import script_from
 from moot.protocols.arena.conformance.checker import check
 
 SCENARIOS: Final = tuple(sorted((*LOOP, *GUARDS), key=lambda one: one.id))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from moot.arena.matrix.criteria import Record, Seen, events, unresolved
+from moot.cases.arena.matrix.criteria import Record, Seen, events, unresolved
 from moot.protocols.arena.reading import is_mentioned
 
 # ---------------------------------------------------------------- the notebook

@@ -16,7 +16,7 @@ def shown(record: Mapping[str, Any], contract: Contract, *, width: int = 100) ->
     """Show a panel's record.
 
     Args:
-        record: As `moot.panel.record` makes it.
+        record: As `moot.cases.panel.record` makes it.
         contract: What it judged by.
         width: Columns that prose is broken to.
     """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from moot.arena.script import Behaviour
 from moot.bots.notebook.answers import Described, Passage
 from moot.bots.notebook.errors import NotebookTimeout, NotebookUnavailable, StudioUnavailable
 from moot.bots.seats.weighing import sentences
+from moot.cases.arena.script import Behaviour
 
 LIMIT_S = 20
 """What a scripted timeout says that it waited, in seconds."""

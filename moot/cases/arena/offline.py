@@ -9,15 +9,15 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from moot.arena.script import ArenaScript, Behaviour, NotebookScript
-from moot.arena.scripted_notebook import ScriptedNotebook
-from moot.arena.source import NotebookService, NotebookSource, opened
 from moot.bots.minds.mind import View
 from moot.bots.minds.scripted_arena import ScriptedWriter
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind, NotebookOf
 from moot.bots.seats.sessions import LostSessions, SessionStore
+from moot.cases.arena.script import ArenaScript, Behaviour, NotebookScript
+from moot.cases.arena.scripted_notebook import ScriptedNotebook
+from moot.cases.arena.source import NotebookService, NotebookSource, opened
 from moot.clock import VirtualClock
 from moot.protocols.arena.contracts import complaint
 from moot.protocols.arena.messages import ArenaTask

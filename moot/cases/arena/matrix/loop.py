@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from moot.arena.matrix.case import AGAIN, APPROVED, ONCE, SEEDED, TWICE, Run, Scenario, fixture, review
-from moot.arena.matrix.criteria import (
+from moot.cases.arena.matrix.case import AGAIN, APPROVED, ONCE, SEEDED, TWICE, Run, Scenario, fixture, review
+from moot.cases.arena.matrix.criteria import (
     Criterion,
     codes_are,
     critique_is_applied,
@@ -21,7 +21,7 @@ from moot.arena.matrix.criteria import (
     takes,
     times,
 )
-from moot.arena.matrix.evidence import ALL_HOOKS, hooks_are
+from moot.cases.arena.matrix.evidence import ALL_HOOKS, hooks_are
 
 MISSING: Final = "PARSER_ERROR_MISSING_VERDICT"
 MULTIPLE: Final = "PARSER_WARNING_MULTIPLE_VERDICTS"
