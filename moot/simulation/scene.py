@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -272,22 +272,20 @@ def plan_of(scene: Scene, out: Path | None, settings: Settings | None = None) ->
     )
 
 
-def run_scene(
-    scene: Scene, out: Path | None = None, on_envelope: Callable[[Envelope], None] | None = None
-) -> SceneResult:
+def run_scene(scene: Scene, out: Path | None = None, settings: Settings | None = None) -> SceneResult:
     """Run a scene in virtual time.
 
     Args:
         scene: The scene.
         out: A data directory for its log; None: nothing is written.
-        on_envelope: Called for every message as it is logged.
+        settings: What the scene leaves open; None: the effective configuration.
 
     Raises:
         SceneError: An injection cannot be placed.
         PriceFileError: The prices cannot be used.
     """
     result = SceneResult()
-    plan = plan_of(scene, out)
+    plan = plan_of(scene, out, settings)
     if out is not None:
         check(plan)
     set_up_logging(out / "moot.log" if out is not None else None)
@@ -311,9 +309,6 @@ def run_scene(
         VirtualClock(scene.start).run(main)
     except AmbiguousCase as exc:
         raise SceneError(str(exc)) from None
-    if on_envelope is not None:
-        for envelope in result.envelopes:
-            on_envelope(envelope)
     return result
 
 

@@ -229,6 +229,13 @@ def test_the_configuration_names_a_module_as_well(place):
     assert "forecasts question_20260223_1005" in through_env.stdout, through_env.stderr
 
 
+def test_a_scene_scripts_a_seat_of_a_protocol_that_the_configuration_alone_names(place):
+    script = "minds: {sceptic: {script: [{type: DOUBT, agrees: false}]}}\ninject:"
+    (place / "rain.yaml").write_text(SCENE.replace("inject:", script))
+    done = moot(place, "scene", "rain.yaml", MOOT_PROTOCOLS__MODULES='["weather"]')
+    assert "doubts 39.26 % on question_20260223_1005" in done.stdout, done.stderr
+
+
 def test_a_seat_that_nobody_brings_is_refused_live(place):
     (place / "rain.yaml").write_text(SCENE.replace("type: QUESTION", "type: NOTE").replace("admin", "oracle"))
     install(place)

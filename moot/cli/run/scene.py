@@ -31,11 +31,13 @@ def scene(
     A scene scripts what seats say; whatever it leaves open is simulated with its seed. With --json each line
     is one message, as moot log gives it.
     """
+    from moot.config.settings import load_settings
     from moot.simulation.scene import load_scene, run_scene
 
     if out is not None and (out / LOG_NAME).exists():
         raise Unusable(f"{out} holds a log already: choose another --out")
-    result = run_scene(load_scene(file), out)
+    settings = load_settings()  # first: seats and types in the scene may be those of a protocol that it names
+    result = run_scene(load_scene(file), out, settings)
     if as_json:
         write_lines(envelope.line for envelope in result.envelopes)
     else:
