@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
+from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import ADMIN, VIEWER, Seat
 from moot.protocols.research.calendar import POLICIES, Schedule
 from moot.protocols.rulebook import rulebook
@@ -251,6 +252,15 @@ class Settings(_Spoken):
                 raise ValueError(f"there is no channel {name!r}")
         return value
 
+    @model_validator(mode="after")
+    def _known_switches(self) -> Settings:
+        for one in rulebook().protocols:
+            if one.switch and not hasattr(getattr(self, one.switch, None), "enabled"):
+                raise ValueError(
+                    f"{one.switch}.enabled, which switches the protocol {one.name}, is no setting"
+                )
+        return self
+
     def as_log(self) -> dict[str, Any]:
         """Return the effective values as SOCIETY_STARTED carries them; surfaces without their options."""
         plain = self.model_dump(mode="json", exclude={"surfaces", "schedules", "protocols"})
@@ -271,6 +281,10 @@ class Settings(_Spoken):
             if user_id and user_id not in admins.get(platform, ()):
                 admins[platform] = (user_id, *admins.get(platform, ()))
         return self.model_copy(update={"admins": admins})
+
+    def switches_on(self, protocol: Protocol) -> bool:
+        """Say whether bots fill the seats of a protocol."""
+        return not protocol.switch or bool(getattr(self, protocol.switch).enabled)
 
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is: admin or viewer (R-E5)."""

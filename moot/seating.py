@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from moot.bots.minds.admin import SimulatedAdmin
-from moot.bots.minds.generic import GenericMind
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Mind, View
 from moot.bots.minds.scripted import Entry, ScriptedMind
@@ -25,9 +24,7 @@ from moot.protocols.arena.seats import ARENA
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.seats import PANEL
-from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.rulebook import rulebook
-from moot.protocols.trading.seats import SYSTEM_B
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,23 +37,9 @@ class Script:
 
 def seats_of(settings: Settings) -> tuple[Seat, ...]:
     """Return the seats that bots fill, in the order in which they are seated."""
-    seats = SYSTEM_A
-    if settings.desk.enabled:
-        seats |= SYSTEM_B
-    if settings.arena.enabled:
-        seats |= ARENA
-    if settings.panel.enabled:
-        seats |= PANEL
-    return tuple(sorted(seats | added_seats()))
-
-
-def added_seats() -> frozenset[Seat]:
-    """Return the seats of the protocols that are not Moot's own."""
     book = rulebook()
-    return (
-        frozenset(info.seat for one in book.protocols if one.name in book.added for info in one.seats)
-        & book.bots
-    )
+    live = (one for one in book.protocols if settings.switches_on(one))
+    return tuple(sorted(book.bots.intersection(info.seat for one in live for info in one.seats)))
 
 
 def source_of(settings: Settings) -> NotebookSource | None:
@@ -114,8 +97,6 @@ class Seating:
             return SimulatedAdmin(self._seed)
         if self._settings.minds.get(seat, "simulated") == "silent":
             return HumanMind()
-        if seat in added_seats():
-            return GenericMind(self._seed, rulebook().messages, self._tools.temper)
         if seat in ARENA:
             writer = SimulatedWriter(self._seed, self._tools.temper)
             return ArenaMind(writer, self._notebook_of, self._sessions)

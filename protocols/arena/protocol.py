@@ -16,6 +16,7 @@ PROTOCOL: Final = Protocol(
     wording=wording.WORDING,
     seats=seats.SEATS,
     uses=(ADMIN, ORCHESTRATOR),
+    switch="arena",
     channels=rights.CHANNELS,
     rights=rights.RIGHTS,
     cases=(RUN,),

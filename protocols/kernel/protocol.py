@@ -35,6 +35,7 @@ class Protocol:
         unshown: By type, fields that no card shows: they say again what stands there, or nothing to people.
         seats: The seats that it brings.
         uses: Seats of other protocols that its rights and duties name.
+        switch: The section of the configuration whose `enabled` says whether bots fill its seats; "": they always do.
         channels: The channels that it brings.
         rights: Rows of the permission matrix.
         cases: Its kinds of case.
@@ -60,6 +61,7 @@ class Protocol:
     unshown: Mapping[str, frozenset[str]] = field(default_factory=dict)
     seats: Sequence[SeatInfo] = ()
     uses: Sequence[Seat] = ()
+    switch: str = ""
     channels: Sequence[Channel] = ()
     rights: Sequence[Right] = ()
     cases: Sequence[Machine] = ()

@@ -17,6 +17,7 @@ PROTOCOL: Final = Protocol(
     wording=wording.WORDING,
     seats=seats.SEATS,
     uses=(ADMIN, ORCHESTRATOR),
+    switch="panel",
     channels=rights.CHANNELS,
     rights=rights.RIGHTS,
     cases=(PANEL,),

@@ -28,6 +28,7 @@ PROTOCOL: Final = Protocol(
     wording=wording.WORDING,
     seats=seats.SEATS,
     uses=(EVOLVER, ADMIN, REFEREE, TIMEKEEPER),
+    switch="desk",
     channels=rights.CHANNELS,
     rights=(*rights.RIGHTS, *rights.ABROAD),
     cases=(SESSION, TRADE, DEPLOYMENT, PROMOTION, ALERT, HALT, FEEDBACK, RECALL),

@@ -30,7 +30,6 @@ from moot.bots.minds.simulated.desk import (
 from moot.bots.minds.simulated.panel import convening
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.minds.simulated.turn import Answer, Turn
-from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 
@@ -53,12 +52,10 @@ class SimulatedMind(Mind):
     and how long it takes.
     """
 
-    def __init__(
-        self, tools: SimulatedTools, classes: Mapping[str, type[Message]] = rulebook().messages
-    ) -> None:
-        """Take the tools that the seats of a society share, and the message classes that they know."""
+    def __init__(self, tools: SimulatedTools) -> None:
+        """Take the tools that the seats of a society share."""
         self.tools = tools
-        self._generic = GenericMind(tools.seed, classes, tools.temper)
+        self._generic = GenericMind(tools.seed, rulebook().messages, tools.temper)
 
     def consider(self, view: View) -> timedelta | None:
         own = self._generic.consider(view)

@@ -17,11 +17,20 @@ from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.cases.arena.offline import RunOptions, run_many
 from moot.cases.arena.source import MOST_OPEN, NotebookService, NotebookSource
-from moot.config.settings import ArenaSettings, DeskSettings, PanelSettings, Settings
+from moot.config.settings import (
+    ArenaSettings,
+    ConfigError,
+    DeskSettings,
+    PanelSettings,
+    Settings,
+    load_settings,
+)
 from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
-from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.kernel.protocol import Protocol
+from moot.protocols.kernel.seats import ADMIN, Seat, SeatInfo
 from moot.protocols.panel.seats import PANEL
 from moot.protocols.research.seats import CRITIC, SYSTEM_A
+from moot.protocols.rulebook import BUILT_IN, Rulebook
 from moot.protocols.trading.seats import SYSTEM_B
 from moot.seating import Script, Seating, seats_of, source_of
 
@@ -57,6 +66,32 @@ def test_the_seats_are_those_of_the_systems_that_are_on(how, seats):
     found = seats_of(settings(**how))
     assert set(found) == seats
     assert list(found) == sorted(found)
+
+
+FORECASTER = Seat("forecaster")
+LOOK = SeatInfo(FORECASTER, "guesses", "cyan", ":cloud:", "weather")
+
+
+def speaking(monkeypatch, **how):
+    weather = Protocol(name="weather", seats=(LOOK,), **how)
+    monkeypatch.setattr("moot.protocols.rulebook._spoken", Rulebook((*BUILT_IN, weather)))
+
+
+@pytest.mark.parametrize("switch", ["", "desk"])
+def test_the_setting_that_a_protocol_names_switches_its_seats_whoever_brings_it(monkeypatch, switch):
+    speaking(monkeypatch, switch=switch)
+    assert FORECASTER in seats_of(settings())
+    assert (FORECASTER in seats_of(settings(desk=False))) == (not switch)
+    assert type(seating().mind(FORECASTER)) is SimulatedMind
+
+
+def test_a_switch_that_is_no_setting_is_one_line(monkeypatch):
+    speaking(monkeypatch, switch="wether")
+    with pytest.raises(ConfigError) as refused:
+        load_settings()
+    assert str(refused.value) == (
+        "configuration: settings: wether.enabled, which switches the protocol weather, is no setting"
+    )
 
 
 @pytest.mark.parametrize(
