@@ -37,7 +37,7 @@ class _WireActor(BaseModel):
 
 
 class _Wire(BaseModel, Generic[Body]):
-    """An envelope on the wire: the keys of messages.md, `hash` last to be optional."""
+    """An envelope on the wire; `hash` stands last and is optional."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 

@@ -17,7 +17,7 @@ class Part(BaseModel):
 
 
 class Message(Part):
-    """The body of an envelope: one class per `type` (messages.md).
+    """The body of an envelope: one class per `type`.
 
     Subclasses declare `type: Literal["X"] = "X"`. Models admit what a rule must judge; the case judges.
 

@@ -1,4 +1,4 @@
-"""The tags of the audit log, each in one line: `[NAME: key=value, …]` (spec 11, facts-panel 6, R-P7).
+"""The tags of the audit log, each in one line: `[NAME: key=value, …]` (spec 11, R-P7).
 
 What others wrote is quoted without brackets and control characters, so that nobody writes a tag but we.
 """

@@ -1,4 +1,4 @@
-"""The contract that a panel judges by: its models, its hard invariants, its hash (spec 1 to 3, facts-panel 1).
+"""The contract that a panel judges by: its models, its hard invariants, its hash (spec 1 to 3).
 
 A contract is frozen all the way down. A whole number is written as one: `5.0` and `true` are none.
 """
@@ -249,7 +249,7 @@ def baseline_sha256(contract: Contract) -> str:
 
 
 def ineligibility(contract: Contract) -> str | None:
-    """Say why a contract cannot be run or verified; None when it can (facts-panel 6, R-P6)."""
+    """Say why a contract cannot be run or verified; None when it can (R-P6)."""
     roles = ROLES.get(contract.mode)
     if roles is None:
         return f"mode {contract.mode} has no template: the modes that have one are {' and '.join(ROLES)}"

@@ -1,4 +1,4 @@
-"""What is odd, but not wrong, in a contract: the warnings SC-1 to SC-11 (facts-panel 3).
+"""What is odd, but not wrong, in a contract: the warnings SC-1 to SC-11.
 
 SC-6 (an amendment that is named like a baseline field) cannot occur, for the models take no such key; SC-8 became a
 hard invariant. A warning never makes a contract invalid.

@@ -1,4 +1,4 @@
-"""The closed grammar of a condition's expression (spec 9, facts-panel 4): a text in, a typed predicate out.
+"""The closed grammar of a condition's expression (spec 9): a text in, a typed predicate out.
 
     expression = atom *(" AND " atom)
     atom       = "any " P " dimension scores 'S'" | "any dimension with priority=" P " scores 'S'"

@@ -1,4 +1,4 @@
-"""The lines that reviewers and synthesizer write: fenced code, headings and pinned lines (facts-panel 6).
+"""The lines that reviewers and synthesizer write: fenced code, headings and pinned lines.
 
 Lines end at a line feed and nowhere else; a carriage return and blanks at their end do not count. Fenced code is
 blanked first, so that quoted text neither fulfils nor doubles anything. All of it takes time linear in the text.

@@ -1,4 +1,4 @@
-"""A report held to itself: its flags to its scores, its decision to its flags (facts-panel 6, layer 1; R-P5)."""
+"""A report held to itself: its flags to its scores, its decision to its flags (R-P5)."""
 
 from __future__ import annotations
 

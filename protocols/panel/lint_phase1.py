@@ -1,4 +1,4 @@
-"""Whether a reviewer committed itself before it saw the work: the lint of Phase 1 (spec 4, facts-panel 7).
+"""Whether a reviewer committed itself before it saw the work: the lint of Phase 1 (spec 4).
 
 It looks at structure alone. Whether a trigger is any good is not judged, and a reviewer that writes of the paper it has
 not seen is stopped by what it is shown, not here.

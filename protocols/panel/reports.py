@@ -1,4 +1,4 @@
-"""What a reviewer wrote in Phase 2, read by the pinned grammar (facts-panel 6).
+"""What a reviewer wrote in Phase 2, read by the pinned grammar.
 
 Nothing is guessed: a line that begins with a pinned key is written as pinned or is a fault, and so is whatever stands
 twice, is missing or is not the contract's.

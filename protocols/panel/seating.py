@@ -1,4 +1,4 @@
-"""Whether the reports are those of the panel: so many, each once, one of each role (spec 6 and 7, facts-panel 6)."""
+"""Whether the reports are those of the panel: so many, each once, one of each role (spec 6 and 7)."""
 
 from __future__ import annotations
 

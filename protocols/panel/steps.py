@@ -93,7 +93,7 @@ def reviewed(state: PanelState, given: RuleInput) -> Effect:
 
 
 def _contradiction(text: str, contract: Contract) -> str:
-    """Say where a clean report contradicts itself, "" where it does not (facts-panel 6, layer 1)."""
+    """Say where a clean report contradicts itself, "" where it does not (layer 1)."""
     try:
         report = parse_report(text, contract)
         known = predicates(contract)

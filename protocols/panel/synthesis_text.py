@@ -1,4 +1,4 @@
-"""What the synthesizer wrote, read and written by the pinned grammar (facts-panel 6)."""
+"""What the synthesizer wrote, read and written by the pinned grammar."""
 
 from __future__ import annotations
 

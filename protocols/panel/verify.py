@@ -1,4 +1,4 @@
-"""Whether a panel that anybody produced is one: its reports, each held to itself, and its synthesis (facts-panel 6).
+"""Whether a panel that anybody produced is one: its reports, each held to itself, and its synthesis.
 
 Layer 1 holds each report to itself. Layer 2 computes fired conditions and decision from the scores alone and holds the
 synthesis to them. All that can be judged by itself is judged; what cannot is told as suppressed.

@@ -23,7 +23,7 @@ RESUMED: Final = "resumed"
 HALTED, RESUMING = "halted", "resuming"
 
 SILENT_TICKS: Final = 3
-"""So many risk checks missed in a row are the Guardian's silence (R-B13, facts 10)."""
+"""So many risk checks missed in a row are the Guardian's silence (R-B13)."""
 
 LIMIT: Final = minutes(10)
 """Time for a RESUME that is ordered, for its confirmation, and from a missed one until the admin is asked anew."""

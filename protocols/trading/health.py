@@ -1,4 +1,4 @@
-"""Health of both systems, derived from the log (facts 11)."""
+"""Health of both systems, derived from the log."""
 
 from __future__ import annotations
 

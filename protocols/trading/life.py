@@ -54,7 +54,7 @@ MOST_EXTENSIONS: Final = 2
 RESTS: Final = 5
 """Sessions for which a rejected strategy is not proposed again without a new backtest (R-F7)."""
 FAULTS: Final = 3
-"""Faults of a strategy in a row, after which the Operator revokes it (facts 10)."""
+"""Faults of a strategy in a row, after which the Operator revokes it."""
 DEFAULT_ORDER_TYPE: Final[OrderType] = "market"
 AS_USUAL: Final = DeployParameters()
 """What a deployment that agreed on nothing special is traded with."""

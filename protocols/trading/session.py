@@ -209,7 +209,7 @@ TRACKS: Final = {
         fixed=figures.weekly,
     ),
 }
-"""What a session owes at set times: each answer, or the ruling on its absence, opens the next (R-D18, facts 7)."""
+"""What a session owes at set times: each answer, or the ruling on its absence, opens the next (R-D18)."""
 
 FOLLOWS: Final = {
     MOVE: _follow(

@@ -189,7 +189,7 @@ def staged(_state: SessionState, given: RuleInput) -> Figures:
 
 
 def returned(_state: SessionState, given: RuleInput) -> Figures:
-    """A faulty strategy goes back to the candidates (facts 10)."""
+    """A faulty strategy goes back to the candidates."""
     return _moved(given, CANDIDATES)
 
 

@@ -237,7 +237,7 @@ def _is_open(context: RuleContext, kind: str, strategy_id: str) -> bool:
 
 
 def revoke(more: Following, faulty: Iterable[str]) -> None:
-    """Make the Operator owe the withdrawal of strategies whose third fault in a row this round shows (facts 10)."""
+    """Make the Operator owe the withdrawal of strategies whose third fault in a row this round shows."""
     standings = life_of(more.context).strategies
     for name in dict.fromkeys(faulty):
         known = standings.get(name)

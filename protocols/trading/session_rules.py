@@ -86,7 +86,7 @@ def unchecked(state: SessionState, given: RuleInput) -> Effect:
 
 
 def traded(state: SessionState, given: RuleInput) -> Effect:
-    """A round of the desk shows which strategies are at fault (facts 10)."""
+    """A round of the desk shows which strategies are at fault."""
     more = Following(state, given)
     revoke(more, [fault.strategy_id for fault in given.body.faults])
     return more.effect()
@@ -130,7 +130,7 @@ def moved(state: SessionState, given: RuleInput) -> Effect:
 
 
 def revoked(state: SessionState, given: RuleInput) -> Effect:
-    """A strategy at fault goes back to the candidates (facts 10)."""
+    """A strategy at fault goes back to the candidates."""
     check_move(given.message, given.context)
     return goes_on(state, given)
 

@@ -1,4 +1,4 @@
-"""Instants of a session: when its tracks are owed, and what their ticks are called (R-D18, facts 7)."""
+"""Instants of a session: when its tracks are owed, and what their ticks are called (R-D18)."""
 
 from __future__ import annotations
 

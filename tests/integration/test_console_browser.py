@@ -1,4 +1,4 @@
-"""The console's page in a real Chromium, as a person uses it: issue 7, K8, K14, R-E2, R-E5."""
+"""The console's page in a real Chromium, as a person uses it: K8, K14, R-E2, R-E5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The console for everybody: screen readers, keyboards, and messages of a newer version (issue 7, points 2 and 8)."""
+"""The console for everybody: screen readers, keyboards, and messages of a newer version."""
 
 from __future__ import annotations
 

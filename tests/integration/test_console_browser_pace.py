@@ -1,4 +1,4 @@
-"""The console on a phone and under too much text: pace of time, long notes (issue 7, point 6 and "Bad input")."""
+"""The console on a phone and under too much text: pace of time, long notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`moot panel`: review panels under a sprint contract, and their judges (sprint-contract spec, facts-panel 6)."""
+"""`moot panel`: review panels under a sprint contract, and their judges."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class StrategyFault(Part):
 
 
 class DeskCheck(Message):
-    """End a round of the desk, every 15 minutes in session. Trader, #b-desk (facts 7, 10)."""
+    """End a round of the desk, every 15 minutes in session. Trader, #b-desk."""
 
     case_field: ClassVar[str] = "session_id"
     type: Literal["DESK_CHECK"] = "DESK_CHECK"

@@ -1,4 +1,4 @@
-"""Health: how the seats of a system are, derived from the log (facts 11)."""
+"""Health: how the seats of a system are, derived from the log."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Staged(Part):
 
 
 class DailyTradingReport(Message):
-    """Report the day, 30 minutes after the close. Operator, #b-report (facts 3).
+    """Report the day, 30 minutes after the close. Operator, #b-report.
 
     Ratio and drawdown are those of the last `n` sessions under this society, 30 at most; below 20 there is no ratio
     (R-F6).

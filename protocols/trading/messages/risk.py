@@ -12,7 +12,7 @@ Action = Literal["reduce_exposure", "hold", "monitor"]
 
 
 class RiskCheck(Message):
-    """Measure the risk, every 5 minutes in session. Guardian, #b-risk (facts 7, R-B7).
+    """Measure the risk, every 5 minutes in session. Guardian, #b-risk (R-B7).
 
     Money in dollars; the rest as fractions of the equity, losses and drawdowns negative. All but `marks`,
     `var95` and `correlation` must equal what the book makes of the log and these marks.
@@ -126,7 +126,7 @@ class ResumeConfirmed(Message):
 
 
 class OvernightRiskCheck(Message):
-    """Measure the risk while the exchange is closed, every 12 hours. Guardian, #b-risk (facts 7)."""
+    """Measure the risk while the exchange is closed, every 12 hours. Guardian, #b-risk."""
 
     case_field: ClassVar[str] = "session_id"
     type: Literal["OVERNIGHT_RISK_CHECK"] = "OVERNIGHT_RISK_CHECK"

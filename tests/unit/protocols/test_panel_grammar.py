@@ -1,4 +1,4 @@
-"""Lines, fences and headings of what reviewers write (facts-panel 6)."""
+"""Lines, fences and headings of what reviewers write."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The lint of Phase 1 (spec 4, facts-panel 7)."""
+"""The lint of Phase 1 (spec 4)."""
 
 import itertools
 

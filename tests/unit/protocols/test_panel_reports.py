@@ -1,4 +1,4 @@
-"""Reports of reviewers and the synthesis, by the pinned grammar (facts-panel 6)."""
+"""Reports of reviewers and the synthesis, by the pinned grammar."""
 
 import pytest
 from hypothesis import given

@@ -10,7 +10,7 @@ from tests.doubles.panel_samples import FULL
 from tests.doubles.panel_table import PanelTable
 
 SPLIT = {"eic": {"D1": "warn"}}
-"""Under the full contract one warn breaks F0 and fires nothing else (facts-panel 5)."""
+"""Under the full contract one warn breaks F0 and fires nothing else."""
 
 
 def decide(table):

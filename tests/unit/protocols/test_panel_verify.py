@@ -1,4 +1,4 @@
-"""The judgement of a whole panel (facts-panel 6): layers, exit codes, tags."""
+"""The judgement of a whole panel: layers, exit codes, tags."""
 
 import itertools
 

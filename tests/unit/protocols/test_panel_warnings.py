@@ -1,4 +1,4 @@
-"""Warnings of contracts, by their ids (facts-panel 3): when each fires, when it keeps still, and that none refuses."""
+"""Warnings of contracts, by their ids: when each fires, when it keeps still, and that none refuses."""
 
 from __future__ import annotations
 

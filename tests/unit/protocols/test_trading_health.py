@@ -1,4 +1,4 @@
-"""HEALTH_CHECK: what the Referee says of both systems, from the log alone (facts 11)."""
+"""HEALTH_CHECK: what the Referee says of both systems, from the log alone."""
 
 from datetime import date, timedelta
 

@@ -1,4 +1,4 @@
-"""The Operator's day: checks, closes, reports, and what it says about alerts and halts (spec 4.2, facts 7)."""
+"""The Operator's day: checks, closes, reports, and what it says about alerts and halts (spec 4.2)."""
 
 from __future__ import annotations
 

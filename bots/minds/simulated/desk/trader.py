@@ -1,4 +1,4 @@
-"""The Trader's rounds: what strategies want, what the limits leave, what is signalled (facts 7, 8, 10, R-B7)."""
+"""The Trader's rounds: what strategies want, what the limits leave, what is signalled (R-B7)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BAND: Final = 0.2
 HEADROOM: Final = 0.98
 """Of every limit so much is used: marks move between a signal and its order."""
 LIMIT_DISTANCE: Final = 0.001
-"""A limit order's price lies so far beyond the last one (facts 8)."""
+"""A limit order's price lies so far beyond the last one."""
 
 ASSET: Final = 0.9 * LIMITS["largest_position"].warning
 """Most that all strategies together hold of one symbol, as a share of the equity: what warns is not bought."""
@@ -57,10 +57,10 @@ PARAMS: Final = RiskParams(
     trailing_stop_distance_pct=0.015,
     max_position_pct=0.05,
 )
-"""The desk's usual protection (facts 8)."""
+"""The desk's usual protection."""
 
 CAPS: Final = (0.6, 0.75, 0.9)
-"""Most confidence of one, two, three and more strategies that want the same (facts 8)."""
+"""Most confidence of one, two, three and more strategies that want the same."""
 CONFLICT: Final = 0.15
 """What each strategy that wants the opposite takes off it."""
 FLOOR: Final = 0.05
@@ -161,7 +161,7 @@ class Round:
 
 
 def check(turn: Turn) -> Reply:
-    """Ask every strategy what it wants, signal what differs enough from what is held, end the round (facts 7, 10)."""
+    """Ask every strategy what it wants, signal what differs enough from what is held, end the round."""
     shown = desk(turn)
     asked = ask(shown, turn.tools.market, turn.view.brief["nominal_at"])
     asides = tuple(Aside(DESK, signal) for signal in _signals(turn, shown, asked)) if _is_open(turn) else ()
@@ -360,7 +360,7 @@ def _signal(
 
 
 def _limit(market: Market, symbol: str, side: Side, now: datetime) -> float | None:
-    """Return a limit a little beyond the last price, so that it is likely to be filled (facts 8)."""
+    """Return a limit a little beyond the last price, so that it is likely to be filled."""
     price = market.price(symbol, now)
     if price is None:
         return None

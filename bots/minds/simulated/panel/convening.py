@@ -1,4 +1,4 @@
-"""Put something before a panel: the work is kept as evidence, the log says only where (issue 5, spec 2)."""
+"""Put something before a panel: the work is kept as evidence, the log says only where (spec 2)."""
 
 from __future__ import annotations
 
