@@ -105,17 +105,13 @@ BOUNDS: Final = {"minimum": "from", "maximum": "to"}
 """Words for bounds."""
 
 
-TITLES: Final = {"cycle": "Micro-cycle", "daily": "Daily cycle", "architecture": "Weekly cycle"}
-"""Titles of kinds of case, where the kind itself is none."""
-
-
 def states() -> Iterator[str]:
     """Write how every kind of case moves, as tables and diagrams, in the rulebook's order."""
     yield "# States and obligations\n"
     yield "What a phase makes owed, and until when. After `within` the referee pings; after the grace it may rule, and"
     yield "the ruling says what silence leads to. What a table lacks is illegal.\n"
-    for kind, machine in rulebook().types.items():
-        yield f"## {TITLES.get(kind, kind.capitalize())}\n"
+    for machine in rulebook().types.values():
+        yield f"## {machine.shown}\n"
         yield from _machine(machine)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
@@ -19,7 +19,6 @@ from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import PEOPLE, Seat
 from moot.protocols.rulebook import Rulebook, rulebook
-from moot.protocols.trading.session_state import KIND as SESSION
 
 
 @cache
@@ -46,6 +45,14 @@ def parent_field(book: Rulebook, opener: str) -> str:
     return next(
         (name for name in names if parent_of(cls.model_construct(None, **{**blank, name: name})) == name), ""
     )
+
+
+@cache
+def _decided_by(book: Rulebook, kind: str) -> tuple[str, tuple[str, ...]]:
+    """Return the field by which a type that people post names a case, and the kinds that it moves unowed."""
+    cls = book.messages[kind]
+    field = next((act.about for act in book.acts.values() if act.message is cls), "")
+    return field, tuple(one.kind for one in book.types.values() if any(row is cls for _, row in one.facts))
 
 
 @cache
@@ -82,12 +89,16 @@ class Injector:
         self._clock = clock
         self._start = start
         self._warnings = warnings
-        self._last: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
         host.listeners.append(self._note)
 
     def _note(self, env: Any, fx: Any) -> None:
         for state in fx.started:
-            self._last[state.kind] = state.case_id
+            self._kinds[state.case_id] = state.kind
+
+    def _last(self, kinds: Collection[str]) -> str | None:
+        """Return the case of some kinds that was opened last."""
+        return next((case for case, kind in reversed(self._kinds.items()) if kind in kinds), None)
 
     async def run_beside(self, injections: Sequence[Injection], society: Awaitable[None]) -> None:
         """Post everything at its time while the society lives.
@@ -130,7 +141,7 @@ class Injector:
         if item.reply is not None:
             case_id = item.reply["escalation"]
             if case_id == "last":
-                case_id = self._last.get("escalation")
+                case_id = self._last(("escalation",))
             if case_id is None:
                 self._warnings.append(f"inject[{item.n}]: there is no escalation to reply to")
                 return None
@@ -150,25 +161,24 @@ class Injector:
         cls = book.messages.get(kind)
         if cls is None:
             return raw
-        field = cls.case_field
-        if kind in self._host.rules.openers:
-            field = parent_field(book, kind)
-        if kind == "OVERRIDE":
-            field, case_kind = "case_id", "debate"
-        else:
-            case_kind = kinds_named(book).get(field, "")
-        if not case_kind or raw.get(field) or (field in parent_fields(book) and field in raw):
+        is_opener = kind in self._host.rules.openers
+        field = parent_field(book, kind) if is_opener else cls.case_field
+        kinds: tuple[str, ...] = (kinds_named(book)[field],) if field in kinds_named(book) else ()
+        if not field:
+            field, kinds = _decided_by(book, kind)
+        if not kinds or raw.get(field) or (field in parent_fields(book) and field in raw):
             return raw  # an opener that names no parent, with an empty id, stands alone
-        found = [s.case_id for s in self._host.docket.cases.values() if s.kind == case_kind]
+        named = " or ".join(kinds)
+        found = [s.case_id for s in self._host.docket.cases.values() if s.kind in kinds]
         if len(found) > 1:
             raise AmbiguousCase(
-                f"inject[{item.n}]: {len(found)} {case_kind}s are open, name one in {field}: {', '.join(found)}"
+                f"inject[{item.n}]: {len(found)} {named}s are open, name one in {field}: {', '.join(found)}"
             )
-        case_id = found[0] if found else self._last.get(case_kind)
-        if case_kind == SESSION and not found:
+        if not found and is_opener and field in parent_fields(book):
             return raw  # it may stand alone
+        case_id = found[0] if found else self._last(kinds)
         if case_id is None:
-            self._warnings.append(f"inject[{item.n}]: there is no {case_kind} for it yet")
+            self._warnings.append(f"inject[{item.n}]: there is no {named} for it yet")
             return raw
         return {**raw, field: case_id}
 

@@ -11,7 +11,7 @@ from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR
 PLACE: Final = "#r-arena"
 _HERE: Final = frozenset({PLACE})
 
-CHANNELS: Final = (Channel(PLACE, "arena", "plan, review, finalise: the artifact arena"),)
+CHANNELS: Final = (Channel(PLACE, "arena", "plan, review, finalise: the artifact arena", "Arena and panels"),)
 
 RIGHTS: Final = (
     Right("ARENA_TASK", frozenset({ADMIN}), _HERE),

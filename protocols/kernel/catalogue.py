@@ -16,11 +16,18 @@ class Channel(NamedTuple):
         name: With its `#`.
         system: The group that it belongs to: a system, `both` for what both see, or another protocol's seats.
         purpose: What is said there.
+        group: The heading that it is listed under; "": its system's name.
     """
 
     name: str
     system: str
     purpose: str
+    group: str = ""
+
+    @property
+    def heading(self) -> str:
+        """Return the heading that it is listed under."""
+        return self.group or (f"System {self.system}" if self.system in SYSTEMS else self.system.capitalize())
 
 
 ANY: Final = frozenset({"*"})

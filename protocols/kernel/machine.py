@@ -51,6 +51,7 @@ class Machine:
     Attributes:
         kind: Its name.
         system: "A", "B" or "".
+        title: How people write its kind; "": the kind with a capital.
         phases: Its phases in the order in which they come, `ended` left out.
         rule: The spec section or ruling that an illegal move breaks.
         start: What opens it.
@@ -72,6 +73,7 @@ class Machine:
 
     kind: str
     system: str
+    title: str = ""
     phases: tuple[str, ...]
     rule: str
     start: Mapping[type[Message], Start]
@@ -102,6 +104,11 @@ class Machine:
         object.__setattr__(self, "openers", tuple(openers))
         object.__setattr__(self, "_opens", opens)
         object.__setattr__(self, "_withdraws", any(step.applies for step in self.steps.values()))
+
+    @property
+    def shown(self) -> str:
+        """Return its kind as people write it."""
+        return self.title or self.kind.capitalize()
 
     def open(self, given: RuleInput) -> CaseState:
         """Open a case: return its first state with what its phase makes owed.

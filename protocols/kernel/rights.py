@@ -10,8 +10,8 @@ from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER, VIEWER
 ADMIN_CHANNEL: Final = frozenset({"#admin"})
 
 CHANNELS: Final = (
-    Channel("#admin", "both", "the society's life, escalations, audits"),
-    Channel("#lab", "lab", "experiments that sample distributions of answers"),
+    Channel("#admin", "both", "the society's life, escalations, audits", "People"),
+    Channel("#lab", "lab", "experiments that sample distributions of answers", "Arena and panels"),
 )
 
 OFFICERS_RIGHTS: Final = (

@@ -12,7 +12,7 @@ PLACE: Final = "#r-panel"
 _HERE: Final = frozenset({PLACE})
 _ORCHESTRATOR: Final = frozenset({ORCHESTRATOR})
 
-CHANNELS: Final = (Channel(PLACE, "panel", "review panels under a contract"),)
+CHANNELS: Final = (Channel(PLACE, "panel", "review panels under a contract", "Arena and panels"),)
 
 RIGHTS: Final = (
     Right("PANEL_OPENED", frozenset({ADMIN}), _HERE),

@@ -193,6 +193,7 @@ DUTIES: Final[dict[str, Step]] = {
 ARCHITECTURE: Final = Machine(
     kind=KIND,
     system="A",
+    title="Weekly cycle",
     phases=(
         *(PROPOSING, CRITIQUING_1, REBUTTING, CRITIQUING_2, JUDGING),
         *(PANELLING, REFINING),

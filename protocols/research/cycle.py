@@ -116,6 +116,7 @@ def _reevaluated(_state: CycleState, given: RuleInput) -> dict[str, Any]:
 CYCLE: Final = Machine(
     kind=KIND,
     system="A",
+    title="Micro-cycle",
     phases=(HYPOTHESISING, DEBATING, REPORTING),
     rule="1.1",
     start={CycleTrigger: Start(open_cycle, (HYPOTHESISING,))},

@@ -95,6 +95,7 @@ def _duty(phase: str, answer: type[Message], move: Move, missed: Move, **more: A
 DAILY: Final = Machine(
     kind=KIND,
     system="A",
+    title="Daily cycle",
     phases=(SYNTHESISING, REPORTING),
     rule="2.1",
     start={CycleTrigger: Start(open_daily, (SYNTHESISING,), through="cycle")},

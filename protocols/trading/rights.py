@@ -21,7 +21,7 @@ CHANNELS: Final = (
     Channel("#b-desk", "B", "signals, orders, executions"),
     Channel("#b-risk", "B", "the Guardian's alerts and halts"),
     Channel("#b-report", "B", "trading reports"),
-    Channel("#bridge", "both", "what passes between the two systems"),
+    Channel("#bridge", "both", "what passes between the two systems", "People"),
 )
 
 RIGHTS: Final = (

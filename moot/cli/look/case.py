@@ -185,13 +185,14 @@ def print_story(target: Console, story: CaseStory) -> None:
     from rich.text import Text
 
     from moot.channels.showing.wording import words
+    from moot.protocols.rulebook import rulebook
 
     state, said = story.state, story.transcript
     if state is None or not said:
         raise Unusable(f"{story.case_id} never opened")
     took = duration(said[-1].sent_at - said[0].sent_at)
     outcome = words(state.outcome) if state.outcome else f"open, {words(str(state.phase))}"
-    target.print(heading(f"{state.kind.capitalize()} {story.case_id}", outcome))
+    target.print(heading(f"{rulebook().types[state.kind].shown} {story.case_id}", outcome))
     opened = f"opened {clock_time(said[0].sent_at)} UTC with message {state.opened_seq}"
     parent = f" in {state.parent}" if state.parent else ""
     print_hanging(

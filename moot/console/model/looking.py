@@ -198,11 +198,13 @@ class Looking(ReadModel):
                 last, n = known.get(env.channel, (0, 0))
                 known[env.channel] = (max(last, env.seq), n + (env.seq > high))
         names = [channel for channel in rulebook().channels if self._reads(channel.name)]
-        views = [ChannelView(c.name, c.system, c.purpose, *known.get(c.name, (0, 0))) for c in names]
+        views = [
+            ChannelView(c.name, c.system, c.purpose, c.heading, *known.get(c.name, (0, 0))) for c in names
+        ]
         others = sorted(
             name for name in known if name not in rulebook().channel_names and name and self._reads(name)
         )
-        return (*views, *(ChannelView(name, "", "", *known[name]) for name in others))
+        return (*views, *(ChannelView(name, "", "", "Others", *known[name]) for name in others))
 
     def _reads(self, channel: str) -> bool:
         return self.channels_read is None or channel in self.channels_read

@@ -119,8 +119,9 @@ class ChannelView:
 
     Attributes:
         name: With its `#`.
-        system: A, B, both, arena, panel or lab.
+        system: The group of seats that it belongs to: A, B, both, or a protocol's own; "" where no protocol brings it.
         purpose: What is said there.
+        heading: What it is listed under.
         last_seq: Its last message, 0 for none; with a page's own mark it gives "unread".
         messages: How many it holds, as far as the index knows.
     """
@@ -128,6 +129,7 @@ class ChannelView:
     name: str
     system: str
     purpose: str
+    heading: str
     last_seq: int
     messages: int
 

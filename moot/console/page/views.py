@@ -27,14 +27,6 @@ from moot.protocols.trading.book import Book
 from moot.protocols.trading.halt import RESUMING
 from moot.protocols.trading.seats import GUARDIAN
 
-GROUPS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
-    ("System A", frozenset({"A"})),
-    ("System B", frozenset({"B"})),
-    ("Arena and panels", frozenset({"arena", "panel", "lab"})),
-    ("People", frozenset({"both"})),
-)
-"""The groups of channels on the left, by the system they belong to; one of another protocol has its own."""
-
 PAGES: Final = (
     ("/inbox", "Inbox"),
     ("/all", "Everything"),
@@ -53,20 +45,12 @@ HELD: Final = "The society waits for a person: its time runs at 1×."
 
 
 def groups_of(channels: Iterable[ChannelView]) -> list[dict[str, Any]]:
-    """Return the channels in their groups; an empty group is left out."""
-    known = list(channels)
-    listed = frozenset().union(*(systems for _, systems in GROUPS))
-    others = dict.fromkeys(one.system for one in known if one.system not in listed)
-    found = []
-    for name, systems in (*GROUPS, *((other.capitalize(), frozenset({other})) for other in others)):
-        mine = [
-            {"name": one.name, "purpose": one.purpose, "last": one.last_seq}
-            for one in known
-            if one.system in systems
-        ]
-        if mine:
-            found.append({"name": name, "channels": mine})
-    return found
+    """Return the channels below their headings, in the order in which protocols bring them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in channels:
+        known = {"name": one.name, "purpose": one.purpose, "last": one.last_seq}
+        found.setdefault(one.heading, []).append(known)
+    return [{"name": heading, "channels": below} for heading, below in found.items()]
 
 
 def clock_of(time: SocietyTime) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from moot.console.page.seats import faults_of
 from moot.console.page.views import groups_of, raised_of
 from moot.console.phases import phases_of
 from moot.desk import Market
+from moot.protocols.kernel.catalogue import Channel
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.research.messages import CycleContext, CycleTrigger
 from moot.protocols.rulebook import rulebook, rules
@@ -256,9 +257,18 @@ def test_a_seq_from_a_browser_is_a_number_or_nothing(given_: object, found: int 
 
 
 def test_every_channel_has_its_place_on_the_left() -> None:
-    views = [ChannelView(one.name, one.system, one.purpose, 0, 0) for one in rulebook().channels]
-    shown = [one["name"] for group in groups_of(views) for one in group["channels"]]
-    assert sorted(shown) == sorted(one.name for one in rulebook().channels)
+    views = [
+        ChannelView(one.name, one.system, one.purpose, one.heading, 0, 0)
+        for one in (*rulebook().channels, Channel("#weather", "weather", "forecasts"))
+    ]
+    shown = {group["name"]: [one["name"] for one in group["channels"]] for group in groups_of(views)}
+    assert shown == {
+        "System A": ["#a-arena", "#a-verdict", "#a-research", "#a-report"],
+        "System B": ["#b-ops", "#b-desk", "#b-risk", "#b-report"],
+        "People": ["#bridge", "#admin"],
+        "Arena and panels": ["#r-arena", "#r-panel", "#lab"],
+        "Weather": ["#weather"],
+    }
 
 
 def test_a_page_can_ask_only_what_is_listed() -> None:
@@ -321,8 +331,3 @@ def test_r_d1_the_targets_of_a_micro_cycle_are_shown_beside_what_came() -> None:
     assert over is not None
     assert [row[3] for row in over["rows"]].count("did not come") == 4
     assert target_table(said[1:], is_over=True) is None
-
-
-def test_channels_of_another_protocol_have_a_group_of_their_own() -> None:
-    views = [ChannelView(f"#{name}", name, "", 0, 0) for name in ("A", "weather")]
-    assert [group["name"] for group in groups_of(views)] == ["System A", "Weather"]

@@ -144,6 +144,17 @@ def test_an_injected_opener_belongs_to_the_open_session_unless_it_names_none() -
         assert [env.body.session_id for env in log if env.body.type == "HALT"] == [session]
 
 
+def test_an_injected_override_without_a_case_decides_the_debate_that_is_open_or_was_last() -> None:
+    override = {"type": "OVERRIDE", "verdict": "REJECT", "why": "a rumour"}
+    for after in ("30m", "3h30m"):
+        inject = [{"after": after, "seat": "admin", "channel": "#a-arena", "body": override}]
+        raw = {**GOOD, "cycle": "once", "systems": ["A"], "until": "4h", "inject": inject}
+        log = run_scene(parse_scene(raw)).envelopes
+        (debate,) = (env.body.hypothesis_id for env in log if env.body.type == "HYPOTHESIS")
+        said = [env.body for env in log if env.body.type in ("OVERRIDE", "AUDIT")]
+        assert [getattr(body, "case_id", body) for body in said] == [debate], after
+
+
 def test_an_injection_that_is_refused_stands_in_the_audit_and_is_said() -> None:
     inject = [
         {"after": "1m", "seat": "critic", "channel": "#b-ops", "body": {"type": "NOTE", "text": "x"}},
