@@ -39,8 +39,8 @@ def is_quiet(envelope: Envelope) -> bool:
     The desk measures its risk every five minutes and looks for signals every fifteen; what it finds is shown.
     """
     body = envelope.body
-    if isinstance(body, Audit) and body.event == "surface_trouble":
-        # Whoever started the society can put right what is wrong with a platform, and looks here.
+    if isinstance(body, Audit) and body.event in ("surface_trouble", "mind_failed"):
+        # Whoever started the society can put right what is wrong with a platform or a mind, and looks here.
         return False
     if isinstance(body, RiskCheck):
         return not breaches(body)

@@ -25,6 +25,7 @@ from moot.protocols.escalation.case import EscalationState
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
+from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
 from moot.protocols.kernel.officers import ClockSet
@@ -401,6 +402,19 @@ class Host:
                 await self._to_bus(draft)
             except (BusClosed, StorageError) as fault:
                 _log.error("audit not stored", error=str(fault))
+
+    async def audit_silence(self, view: View, why: str) -> None:
+        """Keep why the mind of a seat leaves an obligation unanswered, as an AUDIT line."""
+        obligation = view.obligation
+        _log.warning("mind is silent", seat=view.seat, obligation=obligation.id, why=why)
+        raw = obligation.id.encode()
+        await self.audit_refusal(
+            raw,
+            Refused(Violation("K13", why)),
+            seat=view.seat,
+            channel=obligation.channel,
+            event="mind_failed",
+        )
 
     def due(self, now: datetime) -> Sequence[Draft]:
         """Return what the officers owe at this instant."""

@@ -20,6 +20,8 @@ from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
 from moot.cases.arena.source import NotebookService, NotebookSource
 from moot.config.settings import Settings
+from moot.minds.seated import OwnMinds
+from moot.minds.writing import OwnPanelWriter, OwnWriter
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.seats import ADMIN, Seat
@@ -62,6 +64,7 @@ class Seating:
         scripts: Mapping[Seat, Script],
         tools: SimulatedTools,
         notebook: Notebook | None,
+        own: OwnMinds,
     ) -> None:
         """Take what minds are made of."""
         self._settings = settings
@@ -69,6 +72,7 @@ class Seating:
         self._scripts = scripts
         self._tools = tools
         self._notebook = notebook
+        self._own = own
         self._sessions = SessionStore()
 
     def minds(self, *, is_admin_simulated: bool) -> dict[Seat, Mind]:
@@ -95,11 +99,14 @@ class Seating:
     def _base(self, seat: Seat) -> Mind:
         if seat == ADMIN:
             return SimulatedAdmin(self._seed)
-        if self._settings.minds.get(seat, "simulated") == "silent":
+        if self._own.is_silent(seat):
             return HumanMind()
+        own = self._own.mind(seat)
         if seat in ARENA:
-            writer = SimulatedWriter(self._seed, self._tools.temper)
+            writer = OwnWriter(own) if own else SimulatedWriter(self._seed, self._tools.temper)
             return ArenaMind(writer, self._notebook_of, self._sessions)
         if seat in PANEL:
-            return PanelMind(SimulatedPanelWriter(self._seed, self._tools.temper))
-        return SimulatedMind(self._tools)
+            return PanelMind(
+                OwnPanelWriter(own) if own else SimulatedPanelWriter(self._seed, self._tools.temper)
+            )
+        return own or SimulatedMind(self._tools)

@@ -42,6 +42,8 @@ from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence, 
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
 from moot.memory.store import Store
+from moot.minds.choosing import Chosen, Minds, chosen, named
+from moot.minds.seated import OwnMinds
 from moot.outage import Outage
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Draft, Envelope
@@ -89,6 +91,10 @@ class Plan:
         is_admin_simulated: Whether a simulated admin answers escalations (R-D19).
         is_warm_up: Whether what follows is marked as a warm-up.
         past: What an earlier life left; only for a society in memory that goes on.
+        minds: What fills seats instead of what the configuration says.
+
+    Raises:
+        UnusableMind: A mind that the configuration or the caller names cannot be used; nothing has started yet.
     """
 
     settings: Settings
@@ -101,6 +107,12 @@ class Plan:
     is_admin_simulated: bool = False
     is_warm_up: bool = False
     past: Past | None = None
+    minds: Minds = field(default_factory=dict)
+    chosen: Mapping[Seat, Chosen] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the minds of one's own: what is wrong with them is said before anything starts."""
+        object.__setattr__(self, "chosen", chosen({**self.settings.minds, **self.minds}))
 
 
 class Society:
@@ -187,7 +199,10 @@ class Society:
         tools = SimulatedTools(universe=universe, evidence=evidence, seed=plan.seed, market=market)
         self.host.contents = partial(text_of, evidence)
         notebook = await self._exits.enter_async_context(opened(source_of(plan.settings), clock))
-        seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook)
+        own = OwnMinds(plan.chosen, clock, plan.seed)
+        own.tell = self.host.audit_silence
+        self._exits.callback(own.close)
+        seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook, own)
         self.minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))
@@ -197,7 +212,7 @@ class Society:
         plan, clock = self.plan, self.clock
         return timekeeper.started(
             society_id=self.society_id,
-            config=plan.settings.as_log(),
+            config={**plan.settings.as_log(), "minds": named(plan.chosen)},
             rules_version=VERSION,
             moot_version=MOOT_VERSION,
             seed=plan.seed,

@@ -37,7 +37,7 @@ class ScriptedWriter(Writer):
         """Take a minute."""
         return DELAY
 
-    async def write(self, work: Work) -> str:
+    async def write(self, work: Work) -> str | None:
         """Say the next text; which one follows from what stands in the transcript, so a restart changes nothing."""
         if self._tries_to_write:
             # Whoever wants to write does not mind being told that it may not.

@@ -26,7 +26,7 @@ class ScriptedPanelWriter(PanelWriter):
         """Take a minute."""
         return DELAY
 
-    async def write(self, view: View, prompt: Prompt) -> str:
+    async def write(self, view: View, prompt: Prompt) -> str | None:
         """Say the next text; which one follows from how many the seat has given."""
         kind = view.obligation.expects[0]
         texts = self._texts.get((view.seat, kind.lower()), ())

@@ -65,6 +65,8 @@ class ArenaMind(Mind):
             raise
         if (blocked := _violation(view.seat, toolbox)) is not None:
             return Reply(blocked)
+        if text is None:
+            return None
         body = _body(expected, view, text, session)
         if isinstance(body, Review) and session is not None:
             self._sessions.open(*_continued(body.resume_ref, session, body))

@@ -23,8 +23,8 @@ class PanelWriter(ABC):
         """Say how long after its opening an obligation is answered; None: not at all."""
 
     @abstractmethod
-    async def write(self, view: View, prompt: Prompt) -> str:
-        """Write the raw text of an output.
+    async def write(self, view: View, prompt: Prompt) -> str | None:
+        """Write the raw text of an output; None: it stays silent after all.
 
         Args:
             view: What the mind is shown; `content` is empty in Phase 1.
@@ -51,6 +51,8 @@ class PanelMind(Mind):
             _log.error("the work cannot be read", seat=view.seat, ref=view.obligation.may_see.content_ref)
             return None
         text = await self._writer.write(view, prompt_for(view))
+        if text is None:
+            return None
         body: Message
         if kind == "PHASE1":
             body = Phase1(text=text)

@@ -45,8 +45,8 @@ class Writer(ABC):
         """Say how long after its opening an obligation is answered; None: not at all."""
 
     @abstractmethod
-    async def write(self, work: Work) -> str:
-        """Write the raw text of an output."""
+    async def write(self, work: Work) -> str | None:
+        """Write the raw text of an output; None: it stays silent after all."""
 
     def question(self, work: Work) -> str:
         """Return what to ask the notebook in this phase."""

@@ -1,8 +1,9 @@
 """What every clock promises to society code."""
 
 from abc import ABC, abstractmethod
-from asyncio import Future
+from asyncio import Future, wrap_future
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future as ConcurrentFuture
 from datetime import UTC, datetime, timedelta
 from threading import get_ident
 from typing import Any, ClassVar, Final, Literal, Self, TypeVar
@@ -100,6 +101,23 @@ class Clock(ABC):
         reach it.
         """
         return self._hold
+
+    async def from_thread(self, work: ConcurrentFuture[T]) -> T:
+        """Await what a thread works on, while virtual and paced time stand still (K2).
+
+        Under a virtual clock it comes when nothing else is ready and nobody else holds the clock, in the order in
+        which it was awaited: how fast threads are does not change the order of events.
+
+        Cancelling ends the wait; work that has begun goes on, and what it gives is dropped.
+
+        Raises:
+            Exception: Whatever the work raises.
+        """
+        with self._held_for_thread():
+            return await wrap_future(work)
+
+    def _held_for_thread(self) -> Hold:
+        return self.hold()
 
     def still(self) -> Hold:
         """Keep society time still, under whatever clock, as in `with clock.still(): ...` (K6).

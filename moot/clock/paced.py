@@ -102,6 +102,9 @@ class PacedClock(Clock):
     def still(self) -> Hold:
         return self._still
 
+    def _held_for_thread(self) -> Hold:
+        return self._still
+
     def _held_or_freed(self) -> None:
         with self._lock:
             self._anchor()

@@ -1,13 +1,17 @@
 """Virtual time: jumps to the next timer when nobody is busy."""
 
 import math
+from asyncio import Future, get_running_loop
+from concurrent.futures import Future as ConcurrentFuture
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 from moot.clock.base import Clock, Kind
 from moot.clock.errors import Stalled
 from moot.clock.loop import Events, Port
 from moot.clock.wall import monotonic_ns
+
+T = TypeVar("T")
 
 STALL_S: Final = 10.0
 """Default patience, in wall seconds, with a society that nothing can wake."""
@@ -41,6 +45,7 @@ class VirtualClock(Clock):
         self._elapsed_us = 0
         self._stall_s = stall_s
         self._hold_s = hold_s
+        self._awaited: list[tuple[ConcurrentFuture[Any], Future[None]]] = []
 
     @property
     def speed(self) -> float:
@@ -49,9 +54,25 @@ class VirtualClock(Clock):
     def elapsed_us(self) -> int:
         return self._elapsed_us
 
+    async def from_thread(self, work: ConcurrentFuture[T]) -> T:
+        arrives: Future[None] = get_running_loop().create_future()
+        waits = (work, arrives)
+        self._awaited.append(waits)
+        work.add_done_callback(lambda _done: self._wake())
+        try:
+            with self._hold:
+                await arrives
+        finally:
+            self._awaited.remove(waits)
+            work.cancel()
+        return work.result()
+
     def idle(self, due_us: int | None, port: Port) -> Events:
         holds = self._hold.count
         if holds:
+            if holds == len(self._awaited) and self._awaited[0][0].done():
+                self._awaited[0][1].set_result(None)
+                return port.wait(0)
             return _wait(port, self._hold_s, holds)
         if due_us is None:
             return _wait(port, None if port.has_io() else self._stall_s, holds)

@@ -86,7 +86,7 @@ class _Listening(PanelWriter):
     def delay(self, view: View) -> timedelta | None:
         return self._writer.delay(view)
 
-    async def write(self, view: View, prompt: Prompt) -> str:
+    async def write(self, view: View, prompt: Prompt) -> str | None:
         role, phase = view.seat, view.obligation.expects[0].lower()
         attempt = 1 + sum(one[:2] == (role, phase) for one in self._asked)
         self._asked.append((role, phase, attempt, prompt))

@@ -40,7 +40,7 @@ def test_the_defaults_are_those_of_the_rulings() -> None:
         "daily": "0 22 * * *",
         "architecture": "0 15 * * sat",
     }
-    assert settings.minds == dict.fromkeys(rulebook().bots, "simulated")
+    assert settings.as_log()["minds"] == dict.fromkeys(rulebook().bots, "simulated")
     assert (settings.desk.enabled, settings.desk.capital) == (True, 1_000_000)
     assert settings.clock.human_wall_s == 600
     assert (settings.log.durability, settings.prices.source, settings.surfaces) == ("power", "sample", {})
@@ -52,7 +52,7 @@ def test_the_defaults_are_those_of_the_rulings() -> None:
 def test_a_section_of_a_file_replaces_that_of_the_defaults(tmp_path: Path) -> None:
     settings = load_settings(file(tmp_path, '[clock]\nhuman_wall_s = 5\n[minds]\ncritic = "silent"\n'))
     assert settings.clock.human_wall_s == 5
-    assert settings.minds == {"critic": "silent"}
+    assert settings.as_log()["minds"] == {"critic": "silent"}
     assert settings.log.durability == "power", "other sections stay"
 
 
@@ -62,7 +62,7 @@ def test_variables_override_the_file_field_by_field(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("MOOT_LOG__DURABILITY", "process")
     settings = load_settings(file(tmp_path, "[clock]\nhuman_wall_s = 5\n"))
     assert settings.clock.human_wall_s == 7
-    assert settings.minds == {**dict.fromkeys(load_settings().minds, "simulated"), "critic": "silent"}
+    assert settings.as_log()["minds"] == dict.fromkeys(rulebook().bots, "simulated") | {"critic": "silent"}
     assert settings.log.durability == "process"
 
 
@@ -82,8 +82,27 @@ def test_the_variable_that_names_the_file_is_no_setting(
         ("[clock]\nhuman_wal_s = 1", "clock.human_wal_s", "not permitted"),
         ("clock = 3", "clock", "ClockSettings"),
         ('[log]\ndurability = "forever"', "log.durability", "'power' or 'process'"),
-        ('[minds]\ncritic = "clever"', "minds.critic", "'simulated' or 'silent'"),
-        ('[minds]\nreferee = "silent"', "minds", "no seat 'referee'"),
+        (
+            '[minds]\ncritic = "clever"',
+            "minds.critic",
+            "choose simulated, silent, or a class as package.module",
+        ),
+        ("[minds]\ncritic = 3", "minds.critic", "valid dictionary"),
+        ("[minds]\ncritic = {}", "minds.critic.module", "required"),
+        (
+            '[minds]\ncritic = { module = "my mind:M" }',
+            "minds.critic",
+            "as package.module:Class, not 'my mind:M'",
+        ),
+        ('[minds]\ncritic = { module = "a:M", timeout_s = 0 }', "minds.critic.timeout_s", "greater than 0"),
+        ('[minds]\ncritic = { module = "silent", tone = 1 }', "minds.critic", "silent takes no options"),
+        ('[minds]\ncritc = "silent"', "minds", "no seat 'critc': did you mean critic?"),
+        ('[minds]\nadmin = "a:M"', "minds", "the seat 'admin' is for people: choose "),
+        (
+            '[minds]\nreferee = "silent"',
+            "minds",
+            "the seat 'referee' is an officer's, which is code: choose ",
+        ),
         ('[schedules]\nhourly = { cron = "0 * * * *" }', "schedules", "no schedule 'hourly': choose"),
         ('[schedules]\nmicro = { cron = "61 * * * *" }', "schedules", "micro: "),
         ("[schedules]\nmicro = {}", "schedules", "micro: "),

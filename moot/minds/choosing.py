@@ -1,0 +1,162 @@
+"""Who fills which seat: from what a configuration, a command line or a caller says to the mind itself."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from moot.config.settings import LONGEST_S, SILENT, SIMULATED, ConfigError, MindSettings, mind_seat
+from moot.minds.mind import Mind
+from moot.protocols.kernel.seats import Seat
+
+MindSource = Mind | type[Mind] | str | Mapping[str, Any] | MindSettings
+"""What fills a seat: an instance; a class; "package.module:Class"; {"module": that, ...its options}; "simulated";
+"silent"."""
+
+
+class UnusableMind(ConfigError):
+    """Say in one line which seat's mind cannot be used, why, and what to do."""
+
+
+class Chosen(NamedTuple):
+    """What fills a seat.
+
+    Attributes:
+        name: How the log calls it: "simulated", "silent", or "package.module:Class".
+        mind: The mind, None for those two.
+        timeout_s: Wall seconds that one answer may take.
+    """
+
+    name: str
+    mind: Mind | None = None
+    timeout_s: float = Mind.timeout_s
+
+
+Minds = Mapping[str, "MindSource | Chosen"]
+"""What fills the seats that are named; the others are simulated."""
+
+
+def chosen(given: Minds, seats: Collection[Seat] | None = None) -> dict[Seat, Chosen]:
+    """Find, check and make the minds that somebody names.
+
+    A module is looked for where Python looks, and then in the working directory.
+
+    Args:
+        given: What fills which seat; what was chosen before passes as it is.
+        seats: Those that may be filled here; None: every seat of a bot.
+
+    Raises:
+        UnusableMind: No such seat, module or class; a class that is no Mind; options that it does not take.
+    """
+    return {_seat(name, seats): _chosen(f"minds.{name}", source) for name, source in given.items()}
+
+
+def _seat(name: object, seats: Collection[Seat] | None) -> Seat:
+    try:
+        return mind_seat(name, seats)
+    except ValueError as exc:
+        raise UnusableMind(f"minds: {exc}") from None
+
+
+def _chosen(where: str, source: object) -> Chosen:
+    if isinstance(source, Chosen):
+        return source
+    if isinstance(source, Mind):
+        return _made(where, source, _name_of(type(source)), None)
+    if isinstance(source, type):
+        return _made(where, _instance(where, source, _name_of(source), {}), _name_of(source), None)
+    try:
+        plain = MindSettings.model_validate(source)
+    except ValidationError as exc:
+        first = exc.errors(include_url=False)[0]
+        name = "".join(f".{part}" for part in first["loc"])
+        raise UnusableMind(f"{where}{name}: {first['msg'].removeprefix('Value error, ')}") from None
+    if plain.module in (SIMULATED, SILENT):
+        return Chosen(plain.module)
+    made = _instance(where, _found(where, plain.module), plain.module, plain.options())
+    return _made(where, made, plain.module, plain.timeout_s)
+
+
+def _made(where: str, mind: Mind, name: str, timeout_s: float | None) -> Chosen:
+    limit = type(mind).timeout_s if timeout_s is None else timeout_s
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= LONGEST_S:
+        raise UnusableMind(
+            f"{where}: timeout_s is a number of seconds above 0, up to {LONGEST_S:g}, not {limit!r}"
+        )
+    return Chosen(name, mind, float(limit))
+
+
+def _name_of(kind: type) -> str:
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _found(where: str, dotted: str) -> object:
+    """Import what `package.module:Class` names."""
+    module_name, _, attribute = dotted.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        # A program's path begins with its own folder; whoever tries a mind has it where they stand.
+        sys.path.append(here)
+        importlib.invalidate_caches()
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as exc:
+        missing = exc.name if isinstance(exc, ModuleNotFoundError) else None
+        if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+            raise UnusableMind(
+                f"{where}: there is no module {missing!r}: install it, or start where it can be imported"
+            ) from None
+        raise UnusableMind(f"{where}: {module_name} cannot be imported: {told(exc)}") from None
+    if not hasattr(module, attribute):
+        own = [
+            name
+            for name, value in vars(module).items()
+            if isinstance(value, type) and issubclass(value, Mind) and not inspect.isabstract(value)
+        ]
+        hint = f"; it has {', '.join(sorted(own))}" if own else ""
+        raise UnusableMind(f"{where}: {module_name} has no {attribute}{hint}")
+    return getattr(module, attribute)
+
+
+def _instance(where: str, kind: object, name: str, options: Mapping[str, Any]) -> Mind:
+    """Make a mind of its class and options."""
+    if not (isinstance(kind, type) and issubclass(kind, Mind)):
+        raise UnusableMind(
+            f"{where}: {name} is no Mind: write class {name.rpartition(':')[2]}(moot.minds.Mind)"
+        )
+    if inspect.isabstract(kind):
+        raise UnusableMind(f"{where}: {name} has no method answer(self, view)")
+    try:
+        takes = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        takes = ()  # type: ignore[assignment]  # it cannot be told: the call will
+    names = [one.name for one in takes if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    takes_all = any(one.kind is one.VAR_KEYWORD for one in takes)
+    if not takes_all and (unknown := sorted(set(options) - set(names))):
+        raise UnusableMind(
+            f"{where}: {name} takes no option {unknown[0]!r}; it takes {', '.join(names) or 'none'}"
+        )
+    needed = [one.name for one in takes if one.name in names and one.default is one.empty]
+    if lacking := [one for one in needed if one not in options]:
+        raise UnusableMind(f"{where}: {name} needs the option {lacking[0]!r}")
+    try:
+        return kind(**options)
+    except Exception as exc:
+        raise UnusableMind(f"{where}: {name} cannot be made: {told(exc)}") from None
+
+
+def told(exc: BaseException) -> str:
+    """Say in one line what was raised."""
+    text = " ".join(str(exc).split())
+    return f"{type(exc).__name__}: {text}"[:500] if text else type(exc).__name__
+
+
+def named(minds: Mapping[Seat, Chosen]) -> dict[str, str]:
+    """Return how a log calls what fills each seat; options stay out of it, as those of surfaces."""
+    return {seat: one.name for seat, one in minds.items()}

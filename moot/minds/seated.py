@@ -1,0 +1,143 @@
+"""The shell around a mind of one's own: when it is asked, how long it may think, what becomes of a failure."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.minds.simulated.delays import delay
+from moot.clock import Clock, WallTimeout
+from moot.config.settings import SILENT
+from moot.minds.choosing import Chosen, told
+from moot.minds.thread import MindThread, StillHanging
+from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.seats import Seat
+from moot.workshop import RELIABLE
+
+Tell = Callable[[View, str], Awaitable[None]]
+"""Keeps in the log why a seat stays silent."""
+
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
+
+
+class SeatedMind(Mind):
+    """Fills a seat with a mind of one's own.
+
+    It is asked on its thread while virtual and accelerated time stand still, and answers after a delay that the seed
+    draws, never after what its thinking took; in real time it answers when it is done. A mind that says `pure` is
+    asked in the society's loop. Whatever goes wrong is one line in the log, and the seat stays silent.
+    """
+
+    def __init__(self, chosen: Chosen, clock: Clock, seed: int, thread: MindThread, tell: Tell) -> None:
+        """Take the mind, and what it is asked with."""
+        assert chosen.mind is not None
+        self.own = chosen.mind
+        self._name = chosen.name
+        self._timeout_s = chosen.timeout_s
+        self._clock = clock
+        self._seed = seed
+        self._thread = thread
+        self._tell = tell
+
+    def consider(self, view: View) -> timedelta | None:
+        if self._clock.kind == "real":
+            return timedelta(0)
+        return delay(self._seed, view.obligation, view.attempt, view.now, RELIABLE)
+
+    async def answer(self, view: View) -> Reply | None:
+        try:
+            return _reply(await self._asked(view), view)
+        except WallTimeout:
+            why = f"has no answer after {self._timeout_s:g} s"
+        except StillHanging as exc:
+            why = f"was not asked: {exc}"
+        except _Useless as exc:
+            why = str(exc)
+        except Exception as exc:
+            why = f"raised {told(exc)}"
+        await self._silent(view, why)
+        return None
+
+    async def text(self, view: View) -> str | None:
+        """Return the text of an answer, for a seat whose shell makes the message; None: it stays silent."""
+        reply = await self.answer(view)
+        if reply is None:
+            return None
+        text = getattr(reply.body, "text", None)
+        if reply.body.type in view.obligation.expects and isinstance(text, str):
+            return text
+        await self._silent(view, f"gave a {reply.body.type}, where {_expected(view)} was asked for")
+        return None
+
+    async def _asked(self, view: View) -> Any:
+        if type(self.own).pure:
+            given = self.own.answer(view)
+            return await given if inspect.isawaitable(given) else given
+        ask = partial(self.own.answer, view)
+        return await self._clock.from_thread(self._thread.submit(ask, self._name, self._timeout_s))
+
+    async def _silent(self, view: View, why: str) -> None:
+        # An address differs from one run to the next, and the log is to be the same.
+        await self._tell(view, f"{self._name} {_ADDRESS.sub('0x…', why)}; the {view.seat} stays silent")
+
+
+class _Useless(Exception):
+    """What a mind gave is no answer."""
+
+
+def _reply(given: Any, view: View) -> Reply:
+    if isinstance(given, Message):
+        return Reply(given)
+    if isinstance(given, Reply) and isinstance(given.body, Message):
+        return given
+    what = "nothing" if given is None else f"a {type(given).__name__}, which is no message"
+    raise _Useless(f"gave {what}, where {_expected(view)} was asked for")
+
+
+def _expected(view: View) -> str:
+    return " or ".join(view.obligation.expects)
+
+
+class OwnMinds:
+    """The minds of one's own in one society, each instance with one thread, whatever seats it fills.
+
+    Attributes:
+        tell: Keeps in the log why a seat stays silent; whoever has a log sets it.
+    """
+
+    def __init__(self, chosen: Mapping[Seat, Chosen], clock: Clock, seed: int) -> None:
+        """Take what fills the seats."""
+        self._chosen = chosen
+        self._clock = clock
+        self._seed = seed
+        self._threads: dict[int, MindThread] = {}
+        self.tell: Tell = _nobody
+
+    def is_silent(self, seat: Seat) -> bool:
+        """Say whether a seat is left to people."""
+        return seat in self._chosen and self._chosen[seat].name == SILENT
+
+    def mind(self, seat: Seat) -> SeatedMind | None:
+        """Return the mind of one's own that fills a seat, None where none does."""
+        chosen = self._chosen.get(seat)
+        if chosen is None or chosen.mind is None:
+            return None
+        thread = self._threads.setdefault(id(chosen.mind), MindThread(f"mind {seat}"))
+        return SeatedMind(chosen, self._clock, self._seed, thread, self._say)
+
+    async def _say(self, view: View, why: str) -> None:
+        await self.tell(view, why)
+
+    def close(self) -> None:
+        """Let all threads end."""
+        for thread in self._threads.values():
+            thread.close()
+
+
+async def _nobody(_view: View, _why: str) -> None:
+    """Nobody listens."""

@@ -1,0 +1,145 @@
+"""What fills a seat, from whatever somebody says: an instance, a class, its name, options."""
+
+import sys
+
+import pytest
+
+from moot.config.settings import ConfigError, load_settings
+from moot.minds.choosing import UnusableMind, chosen, named
+from moot.protocols.kernel.seats import Seat
+from moot.protocols.research.seats import CRITIC
+from moot.simulation.simulate import DEFAULT_START
+from moot.society import Plan
+from tests.doubles.own_minds import Lenient, Needs, NoMind, Speechless
+
+HERE = "tests.doubles.own_minds"
+
+
+@pytest.mark.parametrize(
+    ("source", "score"),
+    [
+        (Lenient(0.3), 0.3),
+        (Lenient, 0.1),
+        (f"{HERE}:Lenient", 0.1),
+        ({"module": f"{HERE}:Lenient", "score": 0.2}, 0.2),
+    ],
+)
+def test_a_mind_is_given_as_instance_class_name_or_table(source, score):
+    found = chosen({"critic": source})[CRITIC]
+    assert (found.name, found.mind.score, found.timeout_s) == (f"{HERE}:Lenient", score, 60.0)
+    assert chosen({"critic": found})[CRITIC] is found, "what was chosen before passes as it is"
+
+
+@pytest.mark.parametrize("name", ["simulated", "silent"])
+def test_the_minds_that_moot_brings_have_names(name):
+    assert chosen({"critic": name}) == {CRITIC: (name, None, 60.0)}
+
+
+def test_an_answer_s_limit_is_said_by_the_class_or_the_table():
+    assert chosen({"critic": f"{HERE}:Hangs"})[CRITIC].timeout_s == 0.2
+    assert chosen({"critic": {"module": f"{HERE}:Hangs", "timeout_s": 5}})[CRITIC].timeout_s == 5.0
+
+
+class Timeless(Lenient):
+    timeout_s = float("inf")
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("nowhere.minds:M", "minds.critic: there is no module 'nowhere': install it, or start where"),
+        (f"{HERE}.deep:M", "minds.critic: there is no module 'tests.doubles.own_minds.deep'"),
+        (f"{HERE}:Lenent", f"minds.critic: {HERE} has no Lenent; it has Async, Exits, Hangs, Lenient"),
+        (f"{HERE}:NoMind", f"minds.critic: {HERE}:NoMind is no Mind: write class NoMind(moot.minds.Mind)"),
+        (f"{HERE}:assessment", "assessment is no Mind"),
+        (NoMind, "NoMind is no Mind"),
+        (Speechless, f"{HERE}:Speechless has no method answer(self, view)"),
+        (Needs, f"minds.critic: {HERE}:Needs needs the option 'tone'"),
+        ({"module": f"{HERE}:Needs", "tune": 1}, "takes no option 'tune'; it takes tone"),
+        ({"module": f"{HERE}:Nothing", "tone": 1}, "takes no option 'tone'; it takes none"),
+        (f"{HERE}:Refuses", "Refuses cannot be made: ValueError: a tone is needed"),
+        ({"module": f"{HERE}:Lenient", "timeout_s": 0}, "minds.critic.timeout_s: "),
+        (Timeless(), "timeout_s is a number of seconds above 0, up to 1800, not inf"),
+        ({"tone": 1}, "minds.critic.module: "),
+        ({"module": "simulated", "seed": 1}, "minds.critic: simulated takes no options"),
+        (
+            "clever",
+            "minds.critic: choose simulated, silent, or a class as package.module:Class, not 'clever'",
+        ),
+        (NoMind(), "minds.critic: "),
+        (7, "minds.critic: "),
+    ],
+)
+def test_what_cannot_be_a_mind_is_one_line(source, why):
+    with pytest.raises(UnusableMind) as caught:
+        chosen({"critic": source})
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, ConfigError), "the command line knows it"
+
+
+@pytest.mark.parametrize(
+    ("seat", "why"),
+    [
+        ("critc", "there is no seat 'critc': did you mean critic?"),
+        ("admin", "the seat 'admin' is for people: choose critic"),
+        ("viewer", "the seat 'viewer' is for people"),
+        ("referee", "the seat 'referee' is an officer's, which is code"),
+        (7, "there is no seat '7'"),
+    ],
+)
+def test_a_seat_that_cannot_be_given_is_one_line(seat, why):
+    with pytest.raises(UnusableMind, match=r"^minds: ") as caught:
+        chosen({seat: "silent"})
+    assert why in str(caught.value)
+
+
+def test_where_few_seats_speak_the_others_cannot_be_given():
+    with pytest.raises(UnusableMind, match="the seat 'critic' has no say here: choose reviewer"):
+        chosen({"critic": "silent"}, {Seat("reviewer")})
+
+
+def test_a_module_in_the_working_directory_is_found(tmp_path, monkeypatch):
+    (tmp_path / "my_first_critic.py").write_text(
+        "from moot.minds import Mind\nclass Mine(Mind):\n    def answer(self, view): return None\n"
+    )
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    monkeypatch.chdir(tmp_path)
+    try:
+        assert named(chosen({"critic": "my_first_critic:Mine"})) == {"critic": "my_first_critic:Mine"}
+    finally:
+        sys.modules.pop("my_first_critic", None)
+
+
+def test_a_module_that_fails_is_told_by_its_own_error(tmp_path, monkeypatch):
+    (tmp_path / "my_broken_critic.py").write_text("import a_library_that_is_not_there\n")
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        UnusableMind, match="my_broken_critic cannot be imported: ModuleNotFoundError: No mod"
+    ):
+        chosen({"critic": "my_broken_critic:Mine"})
+
+
+def plan(configured, given):
+    return Plan(settings=load_settings(minds=configured), seed=1, start=DEFAULT_START, minds=given)
+
+
+def test_a_plan_takes_minds_over_those_of_the_configuration():
+    configured = {"critic": {"module": f"{HERE}:Lenient", "score": 0.5}, "evolver": "silent"}
+    assert plan(configured, {}).chosen[CRITIC].mind.score == 0.5
+    both = plan(configured, {"critic": Needs("kind")}).chosen
+    assert both[CRITIC].mind.tone == "kind"
+    assert both[Seat("evolver")].name == "silent"
+
+
+def test_no_plan_is_made_of_minds_that_cannot_be_used():
+    with pytest.raises(UnusableMind, match="no module 'nowhere'"):
+        plan({"critic": "nowhere:M"}, {})
+    with pytest.raises(UnusableMind, match="no module 'nowhere'"):
+        plan({}, {"critic": "nowhere:M"})
+
+
+def test_the_log_names_classes_and_keeps_their_options_out():
+    settings = load_settings(minds={"critic": {"module": f"{HERE}:Lenient", "score": 0.5}})
+    assert settings.as_log()["minds"] == {"critic": f"{HERE}:Lenient"}
