@@ -70,6 +70,17 @@ def _silence(outcome: str, to: str, rule: str = "R-D16") -> Missed:
     return Missed(rule, outcome, Move((to,), passes))
 
 
+def _critique(n: int, phase: str, to: str) -> Step:
+    taken = Move((to,), rules.critiqued)
+    return _step(
+        phase,
+        CRITIC,
+        {ArchitectureCritique: taken},
+        _silence("void", JUDGING),
+        figures=rules.critique_of(n),
+    )
+
+
 DEBATE: Final[dict[str, Step]] = {
     "proposal": _step(
         PROPOSING,
@@ -90,26 +101,14 @@ DEBATE: Final[dict[str, Step]] = {
         grace=NO_GRACE,
         discharge=budget_spent,
     ),
-    "critique-1": _step(
-        CRITIQUING_1,
-        CRITIC,
-        {ArchitectureCritique: Move((REBUTTING,), rules.critiqued)},
-        _silence("void", JUDGING),
-        figures=rules.critique_of(1),
-    ),
+    "critique-1": _critique(1, CRITIQUING_1, REBUTTING),
     "rebuttal": _step(
         REBUTTING,
         EXPLORER,
         {ArchitectureRebuttal: Move((CRITIQUING_2,), rules.rebutted)},
         _silence("void", JUDGING),
     ),
-    "critique-2": _step(
-        CRITIQUING_2,
-        CRITIC,
-        {ArchitectureCritique: Move((JUDGING,), rules.critiqued)},
-        _silence("void", JUDGING),
-        figures=rules.critique_of(2),
-    ),
+    "critique-2": _critique(2, CRITIQUING_2, JUDGING),
     "verdict": _step(
         JUDGING,
         EVOLVER,

@@ -50,6 +50,30 @@ def _step(
     return Step(phase, seat, channel, moves, missed, rule, minutes(within), minutes(10), **more)
 
 
+def _round(n: int, rebutting: Phase, assessing: Phase, within: int) -> dict[str, Step]:
+    """Return a later round of the exchange: the Explorer rebuts or concedes, then the Critic assesses."""
+    return {
+        f"rebuttal-{n}": _step(
+            rebutting,
+            EXPLORER,
+            ARENA,
+            within,
+            {m.Rebuttal: Move((assessing,), passes), m.Concede: Move((Phase.JUDGING,), debate.conceded)},
+            _EXCHANGE_OVER,
+            figures=debate_duties.round_is(n),
+        ),
+        f"assessment-{n}": _step(
+            assessing,
+            CRITIC,
+            ARENA,
+            within,
+            {m.RiskAssessment: Move((Phase.JUDGING,), debate.round_ended)},
+            _TO_THE_JUDGE,
+            figures=debate_duties.round_is(n),
+        ),
+    }
+
+
 STEPS: Final[Mapping[str, Step]] = {
     "assessment-1": _step(
         Phase.ASSESSING_1,
@@ -72,27 +96,7 @@ STEPS: Final[Mapping[str, Step]] = {
         lasts=tuple(phase for phase in Phase if phase in BUDGETED and phase is not Phase.ASSESSING_1),
         discharge=debate_duties.budget_spent,
     ),
-    "rebuttal-2": _step(
-        Phase.REBUTTING_2,
-        EXPLORER,
-        ARENA,
-        20,
-        {
-            m.Rebuttal: Move((Phase.ASSESSING_2,), passes),
-            m.Concede: Move((Phase.JUDGING,), debate.conceded),
-        },
-        _EXCHANGE_OVER,
-        figures=debate_duties.round_is(2),
-    ),
-    "assessment-2": _step(
-        Phase.ASSESSING_2,
-        CRITIC,
-        ARENA,
-        20,
-        {m.RiskAssessment: Move((Phase.JUDGING,), debate.round_ended)},
-        _TO_THE_JUDGE,
-        figures=debate_duties.round_is(2),
-    ),
+    **_round(2, Phase.REBUTTING_2, Phase.ASSESSING_2, 20),
     "verdict": _step(
         Phase.JUDGING,
         EVOLVER,
@@ -106,27 +110,7 @@ STEPS: Final[Mapping[str, Step]] = {
         asks=debate_duties.asked_of_the_judge,
         name=debate_duties.verdict_name,
     ),
-    "rebuttal-3": _step(
-        Phase.REBUTTING_3,
-        EXPLORER,
-        ARENA,
-        10,
-        {
-            m.Rebuttal: Move((Phase.ASSESSING_3,), passes),
-            m.Concede: Move((Phase.JUDGING,), debate.conceded),
-        },
-        _EXCHANGE_OVER,
-        figures=debate_duties.round_is(3),
-    ),
-    "assessment-3": _step(
-        Phase.ASSESSING_3,
-        CRITIC,
-        ARENA,
-        10,
-        {m.RiskAssessment: Move((Phase.JUDGING,), debate.round_ended)},
-        _TO_THE_JUDGE,
-        figures=debate_duties.round_is(3),
-    ),
+    **_round(3, Phase.REBUTTING_3, Phase.ASSESSING_3, 10),
     "revise-request": _step(
         Phase.REQUESTING,
         EVOLVER,

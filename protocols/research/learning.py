@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
+from moot.protocols.research.messages import Principle
 from moot.protocols.research.strictness import (
     DIGITS,
     START_THRESHOLDS,
@@ -38,6 +39,7 @@ __all__ = [
     "matching",
     "pattern_of",
     "principle_from",
+    "principles_from",
     "review",
     "threshold_review",
     "wilson_lower_bound",
@@ -277,6 +279,39 @@ def principle_from(pattern: Pattern, existing: KnownPrinciple | None = None) -> 
         pattern.sources,
         "created" if existing is None else "updated",
     )
+
+
+def principles_from(
+    records: Iterable[Lesson], known: Iterable[Principle], at: datetime
+) -> tuple[Principle, ...]:
+    """Return what a synthesis publishes of a window's records: each pattern as a principle (spec 2.1).
+
+    Args:
+        records: Causal records and reflections of the window, oldest first.
+        known: The principles so far.
+        at: When they are validated; a new one has no id yet.
+    """
+    known = tuple(known)
+    found = []
+    for pattern in find_patterns(records):
+        existing = matching(pattern, known)
+        change = principle_from(pattern, existing)
+        found.append(
+            Principle(
+                principle_id=existing.principle_id if existing is not None else "",
+                statement=change.statement,
+                evidence_count=change.evidence_count,
+                confidence=change.confidence,
+                source_reflections=change.sources,
+                created=existing.created if existing is not None else at,
+                last_validated=at,
+                change=change.change,
+                archetype=pattern.archetype,
+                failure_code=pattern.failure_code,
+                regime=pattern.regime,
+            )
+        )
+    return tuple(found)
 
 
 def _statement(pattern: Pattern) -> str:

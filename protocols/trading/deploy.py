@@ -12,7 +12,6 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends, passes
-from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import (
     AS_USUAL,
@@ -28,15 +27,23 @@ from moot.protocols.trading.life import (
 from moot.protocols.trading.limits import PORTFOLIO
 from moot.protocols.trading.messages import (
     DeployDecision,
-    DeployNotice,
     DeployParameters,
     DeployProposal,
     DeployReview,
 )
-from moot.protocols.trading.reviewing import check_alone, check_known, operators, plain, reviews, shown
+from moot.protocols.trading.reviewing import (
+    OPS,
+    check_alone,
+    check_known,
+    move,
+    notice,
+    operators,
+    plain,
+    reviews,
+    shown,
+)
 
 KIND: Final = "deployment"
-OPS, BRIDGE = "#b-ops", "#bridge"
 
 REVIEWING, DECIDING, ESCALATED, NOTIFYING = "reviewing", "deciding", "escalated", "notifying"
 RETURNING: Final = "returning"
@@ -325,21 +332,9 @@ DEPLOYMENT: Final = Machine(
             _brief,
             decision_figures,
         ),
-        "notice": operators(
-            NOTIFYING,
-            OPS,
-            {DeployNotice: Move((ENDED,), _closed)},
-            Missed("R-B12", "void", Move((ENDED,), _closed)),
-            _brief,
-            notice_figures,
-        ),
-        "return": operators(
-            RETURNING,
-            BRIDGE,
-            {StrategyMoved: Move((ENDED,), _returned)},
-            Missed("R-D20", "void", Move((ENDED,), _closed)),
-            _return_brief,
-            return_figures,
+        "notice": notice(NOTIFYING, _closed, _brief, notice_figures),
+        "return": move(
+            RETURNING, Move((ENDED,), _returned), Move((ENDED,), _closed), _return_brief, return_figures
         ),
     },
     rulings={

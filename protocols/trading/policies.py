@@ -18,7 +18,6 @@ from moot.protocols.research.policies import audit_of
 from moot.protocols.trading.deploy import (
     ADMIN,
     ADMIN_MODIFIED,
-    BRIDGE,
     DEPLOY,
     EXPIRED,
     REJECT,
@@ -36,7 +35,7 @@ REMEMBERED: Final = 256
 """So many halts about which silence halved positions are remembered, the latest."""
 
 SESSION, HALT, DEPLOYMENT = "session", "halt", "deployment"
-OPS, DESK, RISK = "#b-ops", "#b-desk", "#b-risk"
+OPS, DESK, RISK, BRIDGE = "#b-ops", "#b-desk", "#b-risk", "#bridge"
 
 STANDINGS: Final = frozenset({"STRATEGY_MOVED", "RECALL_FLAG"})
 """What changes, in a case of its own, what a session may still ask for about a strategy."""

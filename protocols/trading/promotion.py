@@ -28,7 +28,6 @@ from moot.protocols.opinion import (
 )
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.panel import KIND as PANEL
-from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import (
     CANDIDATES,
@@ -43,15 +42,22 @@ from moot.protocols.trading.life import (
     standing_of,
 )
 from moot.protocols.trading.messages import (
-    DeployNotice,
     PromotionDecision,
     PromotionProposal,
     PromotionReview,
 )
-from moot.protocols.trading.reviewing import check_alone, operators, plain, reviews, shown
+from moot.protocols.trading.reviewing import (
+    OPS,
+    check_alone,
+    move,
+    notice,
+    operators,
+    plain,
+    reviews,
+    shown,
+)
 
 KIND: Final = "promotion"
-OPS, BRIDGE = "#b-ops", "#bridge"
 
 REVIEWING, DECIDING, MOVING, NOTIFYING = "reviewing", "deciding", "moving", "notifying"
 CONVENING, AWAITING = "convening", "awaiting"
@@ -342,22 +348,8 @@ PROMOTION: Final = Machine(
             _brief,
             decision_figures,
         ),
-        "move": operators(
-            MOVING,
-            BRIDGE,
-            {StrategyMoved: Move((NOTIFYING,), _moved)},
-            Missed("R-D20", "void", Move((ENDED,), _unmoved)),
-            _brief,
-            moving_figures,
-        ),
-        "notice": operators(
-            NOTIFYING,
-            OPS,
-            {DeployNotice: Move((ENDED,), _closed)},
-            Missed("R-B12", "void", Move((ENDED,), _closed)),
-            _brief,
-            notice_figures,
-        ),
+        "move": move(MOVING, Move((NOTIFYING,), _moved), Move((ENDED,), _unmoved), _brief, moving_figures),
+        "notice": notice(NOTIFYING, _closed, _brief, notice_figures),
     },
     rulings={STOP: Move((ENDED,), ends("stopped"))},
     children={(AWAITING, PANEL): Move((DECIDING,), _judged)},

@@ -11,10 +11,19 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.steps import Effect, Missed, Move, RuleInput, Step, nothing, passes
+from moot.protocols.kernel.steps import ENDED, Missed, Move, Rule, RuleInput, Step, nothing, passes
 from moot.protocols.kernel.times import minutes
+from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading.briefing import desk_brief
+from moot.protocols.trading.messages import DeployNotice
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
+
+OPS, BRIDGE = "#b-ops", "#bridge"
+
+Brief = Callable[[Any, RuleInput], dict[str, Any]]
+"""(state, input) -> what a mind is shown."""
+Fixes = Callable[[Any, RuleInput], Figures]
+"""(state, input) -> what an answer is held to."""
 
 LIMIT: Final = minutes(10)
 """Time for every step of a deliberation, and grace after it (R-B2, R-B4)."""
@@ -27,8 +36,8 @@ def reviews(
     phase: str,
     kind: type[Message],
     rule: str,
-    brief: Callable[[Any, RuleInput], dict[str, Any]],
-    taken: Callable[[Any, RuleInput], Effect],
+    brief: Brief,
+    taken: Rule,
 ) -> Step:
     """Return the step in which both review, each in its own form; a review that is missed is void (R-B2).
 
@@ -42,7 +51,7 @@ def reviews(
     return Step(
         phase=phase,
         seat=_itself,
-        channel="#b-ops",
+        channel=OPS,
         moves={kind: Move((phase,), taken)},
         missed=Missed("R-B2", "void", Move((phase,), passes)),
         rule=rule,
@@ -59,8 +68,8 @@ def operators(
     channel: str,
     moves: Mapping[type[Message], Move],
     missed: Missed,
-    brief: Callable[[Any, RuleInput], dict[str, Any]],
-    figures: Callable[[Any, RuleInput], Figures] = nothing,
+    brief: Brief,
+    figures: Fixes = nothing,
 ) -> Step:
     """Return a step of a deliberation that the Operator owes; who misses it breaks the rule that its figures break."""
     return Step(
@@ -75,6 +84,17 @@ def operators(
         figures=figures,
         brief=brief,
     )
+
+
+def move(phase: str, taken: Move, missed: Move, brief: Brief, figures: Fixes) -> Step:
+    """Return the step in which the Operator moves the strategy (R-D20)."""
+    return operators(phase, BRIDGE, {StrategyMoved: taken}, Missed("R-D20", "void", missed), brief, figures)
+
+
+def notice(phase: str, closed: Rule, brief: Brief, figures: Fixes) -> Step:
+    """Return the step in which the Operator tells what was decided; told or not, the case ends as `closed` (R-B12)."""
+    end = Move((ENDED,), closed)
+    return operators(phase, OPS, {DeployNotice: end}, Missed("R-B12", "void", end), brief, figures)
 
 
 def _itself(reviewer: Seat) -> Seat:

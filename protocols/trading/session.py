@@ -46,65 +46,75 @@ from moot.protocols.trading.session_tracks import Span, at_instants, every, in_s
 
 OPS, DESK, RISK, REPORTS, BRIDGE = "#b-ops", "#b-desk", "#b-risk", "#b-report", "#bridge"
 
+_STAYS: Final = (OPEN,)
+
+
+def _duty(limits: tuple[int, int], message: type[Message], effect: Rule, missed: Missed, **more: Any) -> Step:
+    """Return a duty with its limits, minutes and minutes of grace; whatever comes of it, the session stays open."""
+    within, grace = limits
+    return Step(
+        phase=OPEN,
+        moves={message: Move(_STAYS, effect)},
+        missed=missed,
+        rule="R-D18",
+        within=minutes(within),
+        grace=minutes(grace),
+        **more,
+    )
+
 
 def _track(
     name: str,
     seat: Seat,
-    answer: tuple[type[Message], Rule],
     channel: str,
-    within: int,
-    grace: int,
-    *spans: Span,
+    message: type[Message],
+    limits: tuple[int, int],
+    *at: Span,
+    effect: Rule = rules.goes_on,
+    missed: Rule = rules.goes_on,
     rule: str = "R-D18",
     fixed: figures.Fixed = nothing,
     brief: figures.Shown = figures.of_track,
-    missed: Rule = rules.goes_on,
-) -> Step:
-    """Return what a seat owes at set times; a tick that is missed is skipped."""
-    message, effect = answer
-    return Step(
-        phase=OPEN,
+) -> tuple[str, Step]:
+    """Return what a seat owes at set times, by its name; a tick that is missed is skipped."""
+    return name, _duty(
+        limits,
+        message,
+        effect,
+        Missed(rule, "skip", Move(_STAYS, missed)),
         seat=seat,
         channel=channel,
-        moves={message: Move((OPEN,), effect)},
-        missed=Missed(rule, "skip", Move((OPEN,), missed)),
-        rule="R-D18",
-        within=minutes(within),
-        grace=minutes(grace),
         name=named(name),
         figures=figures.held(rule, fixed),
         brief=brief,
-        next_at=at_instants(*spans),
+        next_at=at_instants(*at),
     )
 
 
 def _follow(
     name: str,
     seat: Seat,
-    answer: tuple[type[Message], Rule],
     channel: str,
-    within: int,
-    grace: int,
+    message: type[Message],
     rule: str,
-    is_about: Callable[[Subject, Any], bool],
+    limits: tuple[int, int],
     *,
-    fixed: figures.Fixed = nothing,
+    effect: Rule = rules.goes_on,
+    missed: Rule = rules.goes_on,
+    outcome: str = "void",
+    is_about: Callable[[Subject, Any], bool] = figures.same_strategy,
+    fixed: figures.Fixed = figures.strategy,
     held_to: Callable[[SessionState, RuleInput], Figures] | None = None,
     shown: figures.Shown = nothing,
-    outcome: str = "void",
-    missed: Rule = rules.goes_on,
-) -> Step:
-    """Return what a seat owes when something else calls for it."""
-    message, effect = answer
-    return Step(
-        phase=OPEN,
+) -> tuple[str, Step]:
+    """Return what a seat owes when something else calls for it, by its name."""
+    return name, _duty(
+        limits,
+        message,
+        effect,
+        Missed(rule, outcome, Move(_STAYS, missed)),
         seat=seat,
         channel=channel,
-        moves={message: Move((OPEN,), effect)},
-        missed=Missed(rule, outcome, Move((OPEN,), missed)),
-        rule="R-D18",
-        within=minutes(within),
-        grace=minutes(grace),
         subjects=lambda _state: (),
         is_about=is_about,
         name=lambda _state, subject: f"{name}-{subject.number}",
@@ -122,203 +132,155 @@ def _until(name: str) -> Callable[[SessionState, RuleInput], bool] | None:
     return None if applies is None else lambda _state, given: applies(given.context, given.subject.name)
 
 
-TRACKS: Final = {
-    "pre_market": _track(
-        "pre_market", OPERATOR, (m.PreMarketCheck, rules.goes_on), OPS, 10, 5, Span("nominal_at")
-    ),
-    "risk": _track(
-        "risk",
-        GUARDIAN,
-        (m.RiskCheck, rules.checked),
-        RISK,
-        4,
-        1,
-        in_session(minutes(5)),
-        rule="R-B7",
-        fixed=figures.risk,
-        missed=rules.unchecked,
-    ),
-    "desk": _track(
-        "desk", TRADER, (m.DeskCheck, rules.traded), DESK, 10, 4, in_session(minutes(15)), fixed=figures.tick
-    ),
-    "poll": _track(
-        "poll",
-        OPERATOR,
-        (m.CheckNewStrategies, rules.polled),
-        OPS,
-        10,
-        4,
-        in_session(minutes(15)),
-        every(hours(4), "closes_at", "ends_at"),
-        rule="4.1",
-        fixed=figures.tick,
-        brief=figures.of_poll,
-    ),
-    "summary": _track(
-        "summary",
-        OPERATOR,
-        (m.TradingSummary, rules.goes_on),
-        REPORTS,
-        10,
-        10,
-        every(hours(2), "opens_at", "closes_at", delay=hours(2)),
-        fixed=figures.summary,
-        brief=figures.of_summary,
-    ),
-    "close": _track(
-        "close",
-        OPERATOR,
-        (m.MarketClose, rules.closed),
-        OPS,
-        10,
-        5,
-        Span("closes_at"),
-        fixed=figures.close,
-        missed=rules.closed,
-    ),
-    "report": _track(
-        "report",
-        OPERATOR,
-        (m.DailyTradingReport, rules.reported),
-        REPORTS,
-        20,
-        10,
-        Span("closes_at", minutes(30)),
-        fixed=figures.report,
-        missed=rules.reported,
-    ),
-    "overnight": _track(
-        "overnight",
-        GUARDIAN,
-        (m.OvernightRiskCheck, rules.goes_on),
-        RISK,
-        20,
-        10,
-        every(hours(12), "closes_at", "ends_at", delay=hours(12)),
-        rule="R-B7",
-        fixed=figures.overnight,
-    ),
-    "weekly": _track(
-        "weekly",
-        OPERATOR,
-        (m.WeeklyTradingReport, rules.goes_on),
-        REPORTS,
-        20,
-        10,
-        Span("weekly_at"),
-        fixed=figures.weekly,
-    ),
-}
+TRACKS: Final = dict(
+    (
+        _track("pre_market", OPERATOR, OPS, m.PreMarketCheck, (10, 5), Span("nominal_at")),
+        _track(
+            "risk",
+            GUARDIAN,
+            RISK,
+            m.RiskCheck,
+            (4, 1),
+            in_session(minutes(5)),
+            effect=rules.checked,
+            missed=rules.unchecked,
+            rule="R-B7",
+            fixed=figures.risk,
+        ),
+        _track(
+            "desk",
+            TRADER,
+            DESK,
+            m.DeskCheck,
+            (10, 4),
+            in_session(minutes(15)),
+            effect=rules.traded,
+            fixed=figures.tick,
+        ),
+        _track(
+            "poll",
+            OPERATOR,
+            OPS,
+            m.CheckNewStrategies,
+            (10, 4),
+            in_session(minutes(15)),
+            every(hours(4), "closes_at", "ends_at"),
+            effect=rules.polled,
+            rule="4.1",
+            fixed=figures.tick,
+            brief=figures.of_poll,
+        ),
+        _track(
+            "summary",
+            OPERATOR,
+            REPORTS,
+            m.TradingSummary,
+            (10, 10),
+            every(hours(2), "opens_at", "closes_at", delay=hours(2)),
+            fixed=figures.summary,
+            brief=figures.of_summary,
+        ),
+        _track(
+            "close",
+            OPERATOR,
+            OPS,
+            m.MarketClose,
+            (10, 5),
+            Span("closes_at"),
+            effect=rules.closed,
+            missed=rules.closed,
+            fixed=figures.close,
+        ),
+        _track(
+            "report",
+            OPERATOR,
+            REPORTS,
+            m.DailyTradingReport,
+            (20, 10),
+            Span("closes_at", minutes(30)),
+            effect=rules.reported,
+            missed=rules.reported,
+            fixed=figures.report,
+        ),
+        _track(
+            "overnight",
+            GUARDIAN,
+            RISK,
+            m.OvernightRiskCheck,
+            (20, 10),
+            every(hours(12), "closes_at", "ends_at", delay=hours(12)),
+            rule="R-B7",
+            fixed=figures.overnight,
+        ),
+        _track(
+            "weekly",
+            OPERATOR,
+            REPORTS,
+            m.WeeklyTradingReport,
+            (20, 10),
+            Span("weekly_at"),
+            fixed=figures.weekly,
+        ),
+    )
+)
 """What a session owes at set times: each answer, or the ruling on its absence, opens the next (R-D18)."""
 
-FOLLOWS: Final = {
-    MOVE: _follow(
-        MOVE,
-        OPERATOR,
-        (StrategyMoved, rules.moved),
-        BRIDGE,
-        10,
-        10,
-        "4.1",
-        figures.same_strategy,
-        held_to=figures.staged,
-    ),
-    REVOKE: _follow(
-        REVOKE,
-        OPERATOR,
-        (StrategyMoved, rules.revoked),
-        BRIDGE,
-        10,
-        10,
-        "R-D20",
-        figures.same_strategy,
-        held_to=figures.returned,
-    ),
-    DEPLOY: _follow(
-        DEPLOY,
-        OPERATOR,
-        (m.DeployProposal, rules.goes_on),
-        OPS,
-        10,
-        10,
-        "4.1",
-        figures.same_strategy,
-        fixed=figures.strategy,
-        shown=figures.of_deploy,
-    ),
-    ALERT: _follow(
-        ALERT,
-        GUARDIAN,
-        (m.RiskAlert, rules.raised),
-        RISK,
-        2,
-        3,
-        "R-B4",
-        figures.same_risk,
-        fixed=figures.alert,
-        shown=figures.of_alert,
-        outcome="reduce_exposure",
-        missed=rules.unraised,
-    ),
-    HALT: _follow(HALT, OPERATOR, (m.Halt, rules.goes_on), RISK, 5, 5, "R-B13", figures.always),
-    REDUCE: _follow(
-        REDUCE, TRADER, (m.Signal, rules.goes_on), DESK, 15, 15, "R-B8", figures.never, fixed=figures.changes
-    ),
-    FLATTEN: _follow(
-        FLATTEN, TRADER, (m.Signal, rules.goes_on), DESK, 5, 5, "K11", figures.never, fixed=figures.changes
-    ),
-    METRICS: _follow(
-        METRICS,
-        GUARDIAN,
-        (m.MetricsRecorded, rules.measured),
-        BRIDGE,
-        10,
-        5,
-        "R-D20",
-        figures.same_strategy,
-        fixed=figures.metrics,
-        outcome="skip",
-    ),
-    FEEDBACK: _follow(
-        FEEDBACK,
-        EVOLVER,
-        (m.PerformanceFeedback, rules.goes_on),
-        BRIDGE,
-        120,
-        60,
-        "R-B9",
-        figures.same_strategy,
-        fixed=figures.strategy,
-        shown=figures.of_feedback,
-    ),
-    RECALL: _follow(
-        RECALL,
-        GUARDIAN,
-        (m.RecallFlag, rules.goes_on),
-        RISK,
-        10,
-        10,
-        "R-B10",
-        figures.same_strategy,
-        fixed=figures.strategy,
-        shown=figures.of_recall,
-    ),
-    PROMOTE: _follow(
-        PROMOTE,
-        OPERATOR,
-        (m.PromotionProposal, rules.goes_on),
-        OPS,
-        20,
-        20,
-        "4.3",
-        figures.same_strategy,
-        fixed=figures.strategy,
-        shown=figures.of_promotion,
-    ),
-}
+FOLLOWS: Final = dict(
+    (
+        _follow(
+            MOVE, OPERATOR, BRIDGE, StrategyMoved, "4.1", (10, 10), effect=rules.moved, held_to=figures.staged
+        ),
+        _follow(
+            REVOKE,
+            OPERATOR,
+            BRIDGE,
+            StrategyMoved,
+            "R-D20",
+            (10, 10),
+            effect=rules.revoked,
+            held_to=figures.returned,
+        ),
+        _follow(DEPLOY, OPERATOR, OPS, m.DeployProposal, "4.1", (10, 10), shown=figures.of_deploy),
+        _follow(
+            ALERT,
+            GUARDIAN,
+            RISK,
+            m.RiskAlert,
+            "R-B4",
+            (2, 3),
+            effect=rules.raised,
+            missed=rules.unraised,
+            outcome="reduce_exposure",
+            is_about=figures.same_risk,
+            fixed=figures.alert,
+            shown=figures.of_alert,
+        ),
+        _follow(HALT, OPERATOR, RISK, m.Halt, "R-B13", (5, 5), is_about=figures.always, fixed=nothing),
+        _follow(
+            REDUCE, TRADER, DESK, m.Signal, "R-B8", (15, 15), is_about=figures.never, fixed=figures.changes
+        ),
+        _follow(
+            FLATTEN, TRADER, DESK, m.Signal, "K11", (5, 5), is_about=figures.never, fixed=figures.changes
+        ),
+        _follow(
+            METRICS,
+            GUARDIAN,
+            BRIDGE,
+            m.MetricsRecorded,
+            "R-D20",
+            (10, 5),
+            effect=rules.measured,
+            outcome="skip",
+            fixed=figures.metrics,
+        ),
+        _follow(
+            FEEDBACK, EVOLVER, BRIDGE, m.PerformanceFeedback, "R-B9", (120, 60), shown=figures.of_feedback
+        ),
+        _follow(RECALL, GUARDIAN, RISK, m.RecallFlag, "R-B10", (10, 10), shown=figures.of_recall),
+        _follow(PROMOTE, OPERATOR, OPS, m.PromotionProposal, "4.3", (20, 20), shown=figures.of_promotion),
+    )
+)
 """What a session owes when something calls for it, one duty a subject."""
-
-_STAYS: Final = (OPEN,)
 
 SESSION: Final = Machine(
     kind=KIND,

@@ -127,27 +127,8 @@ class Answers:
         return bodies.report(brief, owed.case_id)
 
     def _principle_synthesis(self, owed: Obligation, state: Any, brief: Any) -> Message:
-        known = brief["principles"]
-        principles = []
-        for pattern in learning.find_patterns(brief["records"]):
-            existing = learning.matching(pattern, known.values())
-            found = learning.principle_from(pattern, existing)
-            principles.append(
-                m.Principle(
-                    principle_id=existing.principle_id if existing is not None else "",
-                    statement=found.statement,
-                    evidence_count=found.evidence_count,
-                    confidence=found.confidence,
-                    source_reflections=found.sources,
-                    created=existing.created if existing is not None else state.until,
-                    last_validated=state.until,
-                    change=found.change,
-                    archetype=pattern.archetype,
-                    failure_code=pattern.failure_code,
-                    regime=pattern.regime,
-                )
-            )
-        return m.PrincipleSynthesis(window=m.Window(**brief["window"]), principles=tuple(principles))
+        made = learning.principles_from(brief["records"], brief["principles"].values(), state.until)
+        return m.PrincipleSynthesis(window=m.Window(**brief["window"]), principles=made)
 
     def _daily_report(self, owed: Obligation, state: Any, brief: Any) -> Message:
         if self._slips():

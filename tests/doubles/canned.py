@@ -9,7 +9,7 @@ from typing import Any
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.protocols.kernel.message import Message
 from moot.protocols.research import messages as m
-from moot.protocols.research.learning import find_patterns, matching, principle_from
+from moot.protocols.research.learning import principles_from
 from tests.doubles import bodies
 
 
@@ -34,26 +34,8 @@ def _round(view: View) -> Any:
 
 
 def _synthesis(_mind: CannedMind, view: View) -> Message:
-    principles = []
-    for pattern in find_patterns(view.brief["records"]):
-        existing = matching(pattern, view.brief["principles"].values())
-        found = principle_from(pattern, existing)
-        principles.append(
-            m.Principle(
-                principle_id=existing.principle_id if existing else "",
-                statement=found.statement,
-                evidence_count=found.evidence_count,
-                confidence=found.confidence,
-                source_reflections=found.sources,
-                created=existing.created if existing else view.now,
-                last_validated=view.now,
-                change=found.change,
-                archetype=pattern.archetype,
-                failure_code=pattern.failure_code,
-                regime=pattern.regime,
-            )
-        )
-    return m.PrincipleSynthesis(window=m.Window(**view.brief["window"]), principles=tuple(principles))
+    made = principles_from(view.brief["records"], view.brief["principles"].values(), view.now)
+    return m.PrincipleSynthesis(window=m.Window(**view.brief["window"]), principles=made)
 
 
 def _daily(_mind: CannedMind, view: View) -> Message:

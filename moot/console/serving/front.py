@@ -222,14 +222,23 @@ def ask_for_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-class _Http(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """Uvicorn's HTTP, with a line to the front."""
+class _Lined:
+    """What a protocol of Uvicorn's has besides: its line at the front, which is lost with its connection."""
 
     def __init__(self, front: Front, **how: Any) -> None:
         self._state = dict(how.pop("app_state"))
-        super().__init__(app_state=self._state, **how)
+        super().__init__(app_state=self._state, **how)  # type: ignore[call-arg]
         self._front = front
         self._line: Line | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._line is not None:
+            self._line.lost()
+        super().connection_lost(exc)  # type: ignore[misc]
+
+
+class _Http(_Lined, AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """Uvicorn's HTTP, with a line to the front."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         self._line = self._front.come(transport)
@@ -240,27 +249,11 @@ class _Http(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         if self._line is None or self._line.take(data):
             super().data_received(data)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._line is not None:
-            self._line.lost()
-        super().connection_lost(exc)
 
-
-class _Socket(AutoWebSocketsProtocol):  # type: ignore[misc, valid-type]
+class _Socket(_Lined, AutoWebSocketsProtocol):  # type: ignore[misc, valid-type]
     """Uvicorn's socket, which goes on with the line of the connection that it was."""
-
-    def __init__(self, front: Front, **how: Any) -> None:
-        self._state = dict(how.pop("app_state"))
-        super().__init__(app_state=self._state, **how)
-        self._front = front
-        self._line: Line | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         self._line = self._front.line_of(transport)
         self._state[STATE] = self._line
         super().connection_made(transport)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._line is not None:
-            self._line.lost()
-        super().connection_lost(exc)

@@ -15,12 +15,11 @@ from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import two
 from moot.bots.tools.strategies import ARCHETYPES
 from moot.protocols.research.calendar import schedule_of
-from moot.protocols.research.learning import find_patterns, matching, principle_from
+from moot.protocols.research.learning import principles_from
 from moot.protocols.research.messages import (
     DailyReport,
     DailySummary,
     MicroCycleReport,
-    Principle,
     PrincipleSynthesis,
     TopStrategy,
     TradingFeedback,
@@ -58,27 +57,8 @@ def next_slot(turn: Turn) -> datetime | None:
 def synthesise(turn: Turn) -> Reply:
     """Make principles of what failed alike at least three times, by the ledger's own arithmetic (R-D13)."""
     brief = turn.view.brief
-    known = tuple(brief["principles"].values())
-    made = []
-    for pattern in find_patterns(brief["records"]):
-        existing = matching(pattern, known)
-        finding = principle_from(pattern, existing)
-        made.append(
-            Principle(
-                principle_id=existing.principle_id if existing is not None else "",
-                statement=finding.statement,
-                evidence_count=finding.evidence_count,
-                confidence=finding.confidence,
-                source_reflections=finding.sources,
-                created=existing.created if existing is not None else turn.now,
-                last_validated=turn.now,
-                change=finding.change,
-                archetype=pattern.archetype,
-                failure_code=pattern.failure_code,
-                regime=pattern.regime,
-            )
-        )
-    return Reply(PrincipleSynthesis(window=Window(**brief["window"]), principles=tuple(made)))
+    made = principles_from(brief["records"], brief["principles"].values(), turn.now)
+    return Reply(PrincipleSynthesis(window=Window(**brief["window"]), principles=made))
 
 
 def daily(turn: Turn) -> Reply:
