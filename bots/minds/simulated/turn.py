@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +84,12 @@ class Turn:
     def voice(self) -> Voice:
         """Return the voice of this answer."""
         return Voice(self.rng("wording"))
+
+    def filled(self, kind: type[Message], **own: Any) -> Reply:
+        """Answer with what the log fixes, the fields that the brief names, and with what is the seat's own to say."""
+        brief = self.view.brief
+        fixed = {name: brief[name] for name in kind.model_fields if name in brief}
+        return Reply(kind(**{**fixed, **own}))
 
     # ------------------------------------------------------------ what is known
 

@@ -35,17 +35,8 @@ METRICS_READ: Final = timedelta(days=14)
 
 def micro(turn: Turn) -> Reply:
     """Report how a micro-cycle ended."""
-    brief = turn.view.brief
-    return Reply(
-        MicroCycleReport(
-            hypothesis_id=brief["hypothesis_id"],
-            verdict=brief["verdict"],
-            confidence=brief["confidence"],
-            backtest_sharpe=brief["backtest_sharpe"],
-            daily_summary=DailySummary(**brief["daily_summary"]),
-            next_cycle_trigger=next_slot(turn),
-        )
-    )
+    summary = DailySummary(**turn.view.brief["daily_summary"])
+    return turn.filled(MicroCycleReport, daily_summary=summary, next_cycle_trigger=next_slot(turn))
 
 
 def next_slot(turn: Turn) -> datetime | None:
@@ -63,19 +54,12 @@ def synthesise(turn: Turn) -> Reply:
 
 def daily(turn: Turn) -> Reply:
     """Sum up a day and point at tomorrow."""
-    brief = turn.view.brief
-    top = brief["top_strategy"]
-    return Reply(
-        DailyReport(
-            date=brief["date"],
-            cycles_completed=brief["cycles_completed"],
-            strategies_approved=brief["strategies_approved"],
-            strategies_rejected=brief["strategies_rejected"],
-            strategies_revised=brief["strategies_revised"],
-            top_strategy=TopStrategy(**top) if top is not None else None,
-            trading_feedback=feedback(turn),
-            tomorrow_priority=priority(turn),
-        )
+    top = turn.view.brief["top_strategy"]
+    return turn.filled(
+        DailyReport,
+        top_strategy=TopStrategy(**top) if top is not None else None,
+        trading_feedback=feedback(turn),
+        tomorrow_priority=priority(turn),
     )
 
 

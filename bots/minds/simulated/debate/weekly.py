@@ -35,34 +35,14 @@ THIN = 0.55
 
 def review(turn: Turn) -> Reply:
     """Publish how the Critic's week measures up; every figure is the ledger's (R-D14)."""
-    brief = turn.view.brief
-    names = (
-        "period",
-        "rejects",
-        "wrongly_rejected",
-        "approvals",
-        "failed_backtests",
-        "false_negative_rate",
-        "false_positive_rate",
-        "recommendation",
-        "factor",
-    )
-    return Reply(ThresholdReview(**{name: brief[name] for name in names}))
+    return turn.filled(ThresholdReview)
 
 
 def meta(turn: Turn) -> Reply:
     """Reflect on the week's debates."""
-    brief = turn.view.brief
-    return Reply(
-        MetaReflection(
-            period=brief["period"],
-            total_debates=brief["total_debates"],
-            verdict_distribution=VerdictDistribution(**brief["verdict_distribution"]),
-            avg_debate_quality=brief["avg_debate_quality"],
-            explorer_win_rate=brief["explorer_win_rate"],
-            critic_override_rate=brief["critic_override_rate"],
-            recommendations=recommendations(turn),
-        )
+    distribution = VerdictDistribution(**turn.view.brief["verdict_distribution"])
+    return turn.filled(
+        MetaReflection, verdict_distribution=distribution, recommendations=recommendations(turn)
     )
 
 
@@ -123,16 +103,10 @@ def _worst(week: tuple[Trial, ...]) -> tuple[str, dict[str, str]] | None:
 
 def weekly(turn: Turn) -> Reply:
     """Sum up a week and point at the next one."""
-    brief = turn.view.brief
-    return Reply(
-        WeeklyReport(
-            week=brief["week"],
-            total_cycles=brief["total_cycles"],
-            strategies_approved=brief["strategies_approved"],
-            best_strategy_sharpe=brief["best_strategy_sharpe"],
-            architecture_improvements=tuple(brief["improvements"]),
-            next_week_direction=direction(turn),
-        )
+    return turn.filled(
+        WeeklyReport,
+        architecture_improvements=tuple(turn.view.brief["improvements"]),
+        next_week_direction=direction(turn),
     )
 
 
