@@ -14,10 +14,10 @@ Tree::
 
 from __future__ import annotations
 
-from moot.protocols.kernel.errors import Violation
+from moot.protocols.kernel.errors import MootError, Violation
 
 
-class ChannelError(Exception):
+class ChannelError(MootError):
     """Base of all errors of `channels`."""
 
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Final
 
-from moot.protocols.kernel.errors import LocalProtocolError
+from moot.protocols.kernel.errors import LocalProtocolError, MootError
 from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.rulebook import rulebook, speak
 
@@ -19,7 +19,7 @@ GROUP: Final = "moot.protocols"
 """The group of entry points: each names a `Protocol`, or a module that holds one as PROTOCOL."""
 
 
-class UnusableProtocol(Exception):
+class UnusableProtocol(MootError):
     """Say in one line which protocol cannot be spoken, and why."""
 
 

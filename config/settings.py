@@ -23,6 +23,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
+from moot.protocols.kernel.errors import MootError
 from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, VIEWER, Seat
 from moot.protocols.research.calendar import POLICIES, Schedule
@@ -41,7 +42,7 @@ LONGEST_S: Final = 1_800.0
 """Wall seconds that an answer of a mind may be given at most."""
 
 
-class ConfigError(Exception):
+class ConfigError(MootError):
     """Say which setting is wrong, where, and what to do; one line."""
 
 
@@ -416,11 +417,23 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def text_of(path: Path) -> str:
+    """Read a configuration file.
+
+    Raises:
+        ConfigError: It cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeError:
+        raise ConfigError(f"{path}: is not text in UTF-8: save it as such") from None
+    except OSError as exc:
+        raise ConfigError(f"{path}: cannot be read: {(exc.strerror or str(exc)).lower()}") from None
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeError) as exc:
-        raise ConfigError(f"{path}: cannot be read: {exc}") from None
+        return tomllib.loads(text_of(path))
     except tomllib.TOMLDecodeError as exc:
         raise ConfigError(f"{path}: is not TOML: {exc}") from None
 

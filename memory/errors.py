@@ -14,8 +14,10 @@ Tree::
 
 from __future__ import annotations
 
+from moot.protocols.kernel.errors import MootError
 
-class MemoryStoreError(Exception):
+
+class MemoryStoreError(MootError):
     """Base of all errors of `memory`; its text is one line for a person."""
 
 

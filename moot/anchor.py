@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from moot.protocols.kernel.errors import MootError
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -26,7 +28,7 @@ DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 MOST_BYTES: Final = 16 * 2**20
 
 
-class AnchorError(Exception):
+class AnchorError(MootError):
     """Say in one line what is wrong with an anchor, a file of them, or a key."""
 
 

@@ -99,7 +99,7 @@ class Host:
             self.gate.apply(env)
             fx = self.docket.fold(env)
             if env.seq > self.store.applied_seq:
-                self.store.apply(env, _in_effect(fx))
+                self.store.apply(env, fx.is_in_effect)
             self._keep(env, fx)
 
     def snapshot(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Host:
             # Whatever it is, docket and log differ from here on: the bus ends of it, and tells `_fail`.
             _log.error("the host stops", seq=env.seq, case_id=env.case_id, error=str(fault))
             raise
-        self.store.apply(env, _in_effect(fx))
+        self.store.apply(env, fx.is_in_effect)
         self._keep(env, fx)
         if self._under_way:
             self._under_way.pop(env.id, None)
@@ -449,10 +449,6 @@ def may_see(sight: Visibility, env: Envelope) -> bool:
 
 def _nothing(_ref: str) -> str:
     return ""
-
-
-def _in_effect(fx: Effects) -> bool:
-    return fx.violation is None and not fx.superseded
 
 
 def _bytes_of(draft: Draft) -> bytes:

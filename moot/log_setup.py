@@ -44,6 +44,33 @@ def _clean(value: object, key: str = "") -> object:
     return redact_under(key, repr(value))
 
 
+def quiet_logging() -> None:
+    """Hand structlog's events to the standard library's logging, if nobody has set structlog up.
+
+    For who imports Moot: their handlers get what is logged under `moot.…`, and without any nothing is printed.
+    """
+    if structlog.is_configured():
+        return
+    logging.getLogger("moot").addHandler(logging.NullHandler())
+    structlog.configure(
+        processors=[*_shared(), structlog.stdlib.render_to_log_kwargs],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
+def _shared() -> list[Any]:
+    return [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+        _redacted,
+    ]
+
+
 def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "INFO") -> None:
     """Send structlog's events to a rotating file, and warnings to standard error when asked.
 
@@ -52,14 +79,7 @@ def set_up_logging(path: Path | None, *, terminal: bool = False, level: str = "I
         terminal: Whether warnings and errors also go to standard error, for people.
         level: The lowest level that is kept in the file.
     """
-    shared: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-        _redacted,
-    ]
+    shared = _shared()
     handlers: list[logging.Handler] = []
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)

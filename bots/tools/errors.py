@@ -9,8 +9,10 @@ ToolError
 
 from __future__ import annotations
 
+from moot.protocols.kernel.errors import MootError
 
-class ToolError(Exception):
+
+class ToolError(MootError):
     """Base of every error of a tool; its text is one line for a person."""
 
 

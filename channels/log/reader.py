@@ -120,6 +120,11 @@ class LogRows:
         ((seq,),) = self._db.execute(f"SELECT coalesce(max(seq), 0) FROM {self._schema}.log")
         return int(seq)
 
+    def count(self) -> int:
+        """Return how many rows there are."""
+        ((rows,),) = self._db.execute(f"SELECT count(*) FROM {self._schema}.log")
+        return int(rows)
+
     def between(
         self, first: int, last: int, where: Where = EVERY, *, is_down: bool = False, limit: int = -1
     ) -> list[Row]:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from moot.protocols.kernel.errors import MootError
 
-class CliError(Exception):
+
+class CliError(MootError):
     """Base of what commands raise; its text is printed as it stands."""
 
     exit_code: ClassVar[int] = 1

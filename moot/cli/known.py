@@ -23,6 +23,7 @@ KNOWN: Final[dict[str, type[CliError]]] = {
     "moot.logs.errors.LogError": Unusable,
     "moot.simulation.scene.SceneError": Unusable,
     "moot.config.settings.ConfigError": Unusable,
+    "moot.protocols.kernel.errors.BadInput": Unusable,
 }
 """By dotted name, the more special ones first; a class that was never imported cannot have been raised."""
 

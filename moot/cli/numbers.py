@@ -45,19 +45,3 @@ def some_days(value: float) -> float:
     if not 0 <= value <= MOST_WARM_UP:
         raise Unusable(f"--warm-up {value:g}: choose a number of days from 0 to {MOST_WARM_UP}")
     return value
-
-
-def some_prices(value: str | None) -> str | None:
-    """Return a source of prices, if it is one of the shipped ones or a file that is there.
-
-    Raises:
-        Unusable: It is neither.
-    """
-    from pathlib import Path
-
-    if value is None or value in ("sample", "synthetic"):
-        return value
-    if not Path(value).is_file():
-        why = "it is a directory" if Path(value).is_dir() else "there is no such file"
-        raise Unusable(f"--prices {value}: {why}: choose sample, synthetic, or a CSV or Parquet file")
-    return value

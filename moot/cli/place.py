@@ -1,4 +1,4 @@
-"""From what a user names to a log: a data directory, a run's directory, or an exported file (K24)."""
+"""How commands take what a user names as a log, and who is at the keyboard; `moot.place` says what it is."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import typer
 
 from moot.cli.errors import Unusable
 
-LOG_NAME: Final = "log.sqlite"
-LOCK_NAME: Final = "lock"
 DEFAULT: Final = Path("moot-data")
 
 
@@ -35,48 +33,6 @@ Source = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-
-
-def data_dir(named: Path) -> Path:
-    """Return the directory of a log.
-
-    Raises:
-        Unusable: There is none; the text says what to name instead.
-    """
-    if named.name == LOG_NAME and named.is_file():
-        return named.parent
-    if (named / LOG_NAME).is_file():
-        return named
-    if not named.exists():
-        raise Unusable(f"there is no {named}: moot up --data {named} starts a society there")
-    if not named.is_dir():
-        raise Unusable(f"{named} is no data directory: name the directory that holds {LOG_NAME}")
-    if not os.access(named, os.R_OK | os.X_OK):
-        raise Unusable(f"{named} cannot be read: its owner must let you")
-    if (named / LOCK_NAME).exists():
-        from moot.channels.log.lease import holder
-
-        if holder(named) is not None:
-            raise Unusable(f"the society on {named} keeps no log: it runs with --bus memory")
-    runs = sorted(entry.parent.name for entry in named.glob(f"*/{LOG_NAME}"))
-    if runs:
-        count = "a run: name it" if len(runs) == 1 else f"{len(runs)} runs: name one of them"
-        example = named / runs[-1]
-        raise Unusable(f"{named} holds {count}{',' if len(runs) == 1 else ', for example'} {example}")
-    raise Unusable(
-        f"{named} is no data directory, it holds no {LOG_NAME}: moot up --data {named} starts a society there"
-    )
-
-
-def log_path(named: Path) -> Path:
-    """Return the file that holds a log: `log.sqlite` of a directory, or a JSON Lines file.
-
-    Raises:
-        Unusable: There is none.
-    """
-    if named.is_file() and named.name != LOG_NAME:
-        return named
-    return data_dir(named) / LOG_NAME
 
 
 def owner_of(directory: Path) -> str:

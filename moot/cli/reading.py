@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from moot.channels.log.reader import LogRows, Row, holding
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import Counting
-from moot.cli.place import log_path
+from moot.place import log_path
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.docket import Docket, Effects

@@ -1,7 +1,7 @@
 """What every clock promises to society code."""
 
 from abc import ABC, abstractmethod
-from asyncio import Future, wrap_future
+from asyncio import CancelledError, Future, Task, current_task, wrap_future
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future as ConcurrentFuture
 from datetime import UTC, datetime, timedelta
@@ -52,6 +52,8 @@ class Clock(ABC):
         self._loop: SocietyLoop | None = None
         self._thread: int | None = None
         self._has_run = False
+        self._main: Task[Any] | None = None
+        self._is_cancelled = False
         self.on_behind: Callable[[], None] | None = None
 
     @property
@@ -141,7 +143,26 @@ class Clock(ABC):
         """Run `main(clock)` in this clock's time, clean up and return its result: see `moot.clock.run`."""
         return run(main, clock=self)
 
+    def cancel(self) -> None:
+        """End the run, from whatever thread this is: `main` is cancelled, and `run` raises CancelledError."""
+        self._is_cancelled = True
+        self._wake(self._cancel_main)
+
     # What follows is for the event loop and the runner only.
+
+    async def live(self, main: Callable[[Self], Coroutine[Any, Any, T]]) -> T:
+        """Be the task that `cancel` ends."""
+        self._main = current_task()
+        try:
+            if self._is_cancelled:
+                raise CancelledError
+            return await main(self)
+        finally:
+            self._main = None
+
+    def _cancel_main(self) -> None:
+        if self._main is not None:
+            self._main.cancel()
 
     @abstractmethod
     def elapsed_us(self) -> int:
@@ -168,13 +189,13 @@ class Clock(ABC):
         self._loop = None
         self._thread = None
 
-    def _wake(self) -> None:
+    def _wake(self, callback: Callable[[], None] | None = None) -> None:
         """Have the loop look at the clock again, from whatever thread this is."""
         loop = self._loop
         if loop is None:
             return
         try:
-            loop.call_soon_threadsafe(_nothing)
+            loop.call_soon_threadsafe(callback or _nothing)
         except RuntimeError:
             if not loop.is_closed():
                 raise

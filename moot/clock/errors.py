@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from moot.protocols.kernel.errors import MootError
 
-class ClockError(Exception):
+
+class ClockError(MootError):
     """Root of everything this package raises on its own account."""
 
 

@@ -35,7 +35,7 @@ def run(main: Callable[[AnyClock], Coroutine[Any, Any, T]], *, clock: AnyClock) 
     try:
         with asyncio.Runner(loop_factory=clock.open_loop) as runner:
             try:
-                return runner.run(main(clock))
+                return runner.run(clock.live(main))
             finally:
                 runner.run(_cancel_the_rest())
     finally:

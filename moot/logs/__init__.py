@@ -4,6 +4,8 @@
 * `source`: `LogSource`, lines in the order in which they stand, one at a time.
 * `database`: `log.sqlite`, read while a society writes it or when none does.
 * `jsonlines`: JSON Lines, plain or gzip, with a limit on the length of a line.
+* `inmemory`: what a society in memory logged.
+* `asking`: which channels and types there are to ask for.
 * `errors`: what goes wrong, in one line.
 
 Nothing here judges a log; `moot.verify` does.

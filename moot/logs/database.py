@@ -13,9 +13,9 @@ from moot.channels.bus import Head
 from moot.channels.errors import ChannelError, CorruptLog
 from moot.channels.log.file import LOG_NAME, disk_error, reading
 from moot.channels.log.head import read_head
-from moot.channels.log.reader import LEAST, LogRows, Row
+from moot.channels.log.reader import LEAST, LogRows, Row, having
 from moot.logs.errors import Damaged, LogError
-from moot.logs.source import Line, LogSource
+from moot.logs.source import EVERYTHING, Line, LogSource, Wanted
 
 
 class Database(LogSource):
@@ -49,15 +49,21 @@ class Database(LogSource):
         except ChannelError as exc:
             raise LogError(name, str(exc)) from exc
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self, wanted: Wanted = EVERYTHING) -> Iterator[Line]:
         number = 0
         try:
-            for row in self._rows.walk(LEAST):
+            for row in self._rows.walk(LEAST, where=having(wanted)):
                 number = row.seq
                 self._check(row)
                 yield Line(number, row.text, row.hash.hex())
         except sqlite3.Error as exc:
             raise Damaged(self.name, str(disk_error(self._path, exc)), line=number + 1) from exc
+
+    def count(self) -> int:
+        try:
+            return self._rows.count()
+        except sqlite3.Error as exc:
+            raise Damaged(self.name, str(disk_error(self._path, exc))) from exc
 
     def _check(self, row: Row) -> None:
         """Check what only the table shows: the types of its cells, and that `id` is the text's own."""

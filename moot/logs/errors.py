@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 
+from moot.protocols.kernel.errors import MootError
 
-class LogError(Exception):
+
+class LogError(MootError):
     """Say that what the user named cannot be read as a log."""
 
     def __init__(self, name: str, problem: str) -> None:

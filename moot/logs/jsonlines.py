@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import BinaryIO, Final
 
 from moot.logs.errors import Damaged
-from moot.logs.source import Kind, Line, LogSource
+from moot.logs.source import EVERYTHING, Kind, Line, LogSource, Wanted
 from moot.protocols.codec import LAID_OUT_ANEW
 
 MAX_LINE: Final = 16 * 2**20
@@ -39,7 +39,7 @@ class JsonLines(LogSource):
         self._stream = stream
         self._below = below
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self, wanted: Wanted = EVERYTHING) -> Iterator[Line]:
         number = 0
         try:
             while raw := self._stream.readline(MAX_LINE + 1):

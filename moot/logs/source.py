@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal, NamedTuple, Self
 
 from moot.channels.bus import Head
@@ -12,9 +12,14 @@ from moot.protocols.codec import decode_envelope, decode_stored
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Malformed
 
-Kind = Literal["directory", "file", "stdin"]
+Kind = Literal["directory", "file", "stdin", "memory"]
 
 STDIN: Final = "-"
+
+Wanted = Mapping[str, Collection[str]]
+"""What fields of an envelope must hold, one of some values each: channel, case_id, type, author."""
+
+EVERYTHING: Final[Wanted] = {}
 
 
 class Line(NamedTuple):
@@ -47,31 +52,47 @@ class LogSource(ABC):
         self.head = head
 
     @abstractmethod
-    def lines(self) -> Iterator[Line]:
+    def lines(self, wanted: Wanted = EVERYTHING) -> Iterator[Line]:
         """Yield the lines in the order in which they stand, in constant memory.
+
+        Args:
+            wanted: What their fields must hold; a source that cannot tell yields others, too.
 
         Raises:
             Damaged: It cannot be read on; the line is named.
         """
 
+    def count(self) -> int:
+        """Return how many lines there are; raises as `lines` does."""
+        return sum(1 for _ in self.lines())
+
     @abstractmethod
     def close(self) -> None:
         """Close it; safe to call twice. The standard input stays open."""
 
-    def envelopes(self) -> Iterator[Envelope]:
-        """Yield the lines as envelopes, for those who trust the log.
+    def envelopes(self, wanted: Wanted = EVERYTHING) -> Iterator[Envelope]:
+        """Yield the lines as envelopes, for those who trust the log; only those whose fields hold what is wanted.
 
         Raises:
             Damaged: A line is no envelope, or it cannot be read on.
         """
-        for number, text, beside in self.lines():
+        for number, text, beside in self.lines(wanted):
             try:
-                yield decode_stored(text, beside) if beside else decode_envelope(text)
+                env = decode_stored(text, beside) if beside else decode_envelope(text)
             except Malformed as exc:
                 raise Damaged(self.name, f"line {number} is no envelope: {exc}", line=number) from exc
+            if holds(env, wanted):
+                yield env
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def holds(env: Envelope, wanted: Wanted) -> bool:
+    """Say whether the fields of an envelope hold what is wanted."""
+    return all(
+        (env.body.type if name == "type" else getattr(env, name)) in values for name, values in wanted.items()
+    )

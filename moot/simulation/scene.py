@@ -18,6 +18,7 @@ from moot.clock import VirtualClock
 from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import MootError
 from moot.protocols.kernel.frozen import MAX_WHOLE
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.times import rfc3339
@@ -25,7 +26,7 @@ from moot.protocols.rulebook import rulebook
 from moot.seating import Script
 from moot.simulation.durations import FIRST, LAST, duration
 from moot.simulation.injection import AmbiguousCase, Injection, Injector
-from moot.simulation.simulate import check
+from moot.simulation.simulate import check_prices
 from moot.society import Plan, Society
 
 Duration = Annotated[timedelta, BeforeValidator(duration)]
@@ -41,7 +42,7 @@ KnownSeat = Annotated[Seat, AfterValidator(_known)]
 """A seat that the rulebook has."""
 
 
-class SceneError(Exception):
+class SceneError(MootError):
     """Say what is wrong with a scene, where, and what to do; one line."""
 
 
@@ -287,7 +288,7 @@ def run_scene(scene: Scene, out: Path | None = None, settings: Settings | None =
     result = SceneResult()
     plan = plan_of(scene, out, settings)
     if out is not None:
-        check(plan)
+        check_prices(plan)
     set_up_logging(out / "moot.log" if out is not None else None)
 
     async def main(clock: VirtualClock) -> None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 from moot.clock import VirtualClock
 from moot.clock.wall import monotonic_ns
 from moot.config.settings import Settings, load_settings
-from moot.log_setup import set_up_logging
+from moot.host import Listener
+from moot.place import free_for_a_log, price_source
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
+from moot.simulation.durations import DEFAULT_START, check_days
 from moot.simulation.summary import SimulationSummary
 from moot.society import Plan, Society, market_of, prices
-
-DEFAULT_START: Final = datetime(2026, 2, 23, tzinfo=UTC)
-"""A Monday; fixed, so that the same seed gives the same bytes on any day."""
 
 Progress = Callable[[float, str], None]
 
@@ -62,8 +60,23 @@ def plan_of(options: SimulateOptions) -> Plan:
     )
 
 
-def check(plan: Plan) -> None:
-    """Find out, before anything is written, whether a plan's prices can be used.
+def check(options: SimulateOptions) -> None:
+    """Find out, before anything is written, whether all of it can be used.
+
+    Raises:
+        BadInput: The days are none, the directory holds a log, or there is no such file of prices.
+        PriceFileError: The prices cannot be used.
+    """
+    check_days(options.days, options.start)
+    if options.out is not None:
+        free_for_a_log(options.out)
+    if options.prices is not None:
+        price_source(options.prices)
+    check_prices(plan_of(options))
+
+
+def check_prices(plan: Plan) -> None:
+    """Find out whether a plan's prices can be used.
 
     Raises:
         PriceFileError: They cannot.
@@ -72,35 +85,43 @@ def check(plan: Plan) -> None:
     market_of(plan, universe)
 
 
-def simulate(options: SimulateOptions, progress: Progress | None = None) -> SimulationSummary:
+def simulate(
+    options: SimulateOptions,
+    progress: Progress | None = None,
+    *,
+    listener: Listener | None = None,
+    clock: VirtualClock | None = None,
+) -> SimulationSummary:
     """Let a society live for some days of virtual time.
 
     The same options give the same log, byte for byte (K2, K4).
 
     Args:
-        options: What to simulate.
+        options: What to simulate; `check` tells whether it can be.
         progress: Called with the share done, in [0, 1], and the society's instant.
+        listener: Called with every message and what it changed.
+        clock: A new clock that begins at `options.start`, for who wants to end it early.
 
     Raises:
-        FileExistsError: `out` holds a log already.
+        BadInput: `out` holds a log already.
         PriceFileError: The prices cannot be used.
     """
     plan = plan_of(options)
-    settings = plan.settings
-    if options.out is not None and (options.out / "log.sqlite").exists():
-        raise FileExistsError(f"{options.out} holds a log already: choose another --out")
-    set_up_logging(options.out / "moot.log" if options.out is not None else None)
+    if options.out is not None:
+        free_for_a_log(options.out)
     summary = SimulationSummary(
         days=options.days,
         seed=options.seed,
         start=rfc3339(options.start),
-        prices=settings.prices.source,
+        prices=plan.settings.prices.source,
         out=str(options.out) if options.out is not None else None,
     )
     length = timedelta(days=options.days)
 
     def listen(env: Envelope, fx: Effects) -> None:
         summary.take(env, fx)
+        if listener is not None:
+            listener(env, fx)
         if progress is not None:
             progress(min((env.sent_at - options.start) / length, 1.0), f"{env.sent_at:%a %d %b %H:%M}")
 
@@ -111,7 +132,7 @@ def simulate(options: SimulateOptions, progress: Progress | None = None) -> Simu
             await society.close("the simulation is over")
 
     began = monotonic_ns()
-    VirtualClock(options.start).run(main)
+    (clock or VirtualClock(options.start)).run(main)
     summary.wall_s = round((monotonic_ns() - began) / 1e9, 3)
     summary.virtual_s = length.total_seconds()
     return summary

@@ -38,3 +38,8 @@ class Effects:
     ended: Sequence[CaseState] = ()
     superseded: bool = False
     turns: int = 0
+
+    @property
+    def is_in_effect(self) -> bool:
+        """Whether the message broke no rule and came in time."""
+        return self.violation is None and not self.superseded

@@ -1,6 +1,10 @@
-"""Errors of the protocol core.
+"""The base of all errors that are told to a user, and the errors of the protocol core.
 
 Tree::
+
+    MootError                   its text is one line: what is wrong, where, what to do
+    ├── BadInput                a value, a file or a directory that cannot be used
+    └── the bases of all packages: ConfigError, LogError, ChannelError, ToolError, ...
 
     ProtocolError
     ├── LocalProtocolError      ours: a bug in Moot
@@ -15,7 +19,15 @@ Tree::
 from __future__ import annotations
 
 
-class ProtocolError(Exception):
+class MootError(Exception):
+    """Base of what goes wrong for reasons that a user can understand; its text is one line for them."""
+
+
+class BadInput(MootError):
+    """Say that a value, a file or a directory cannot be used, and what can."""
+
+
+class ProtocolError(MootError):
     """Base of all errors of `protocols`."""
 
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from moot import bounded_yaml
 from moot.protocols.arena.contracts import complaint
 from moot.protocols.arena.messages import MAX_OUTPUT
+from moot.protocols.kernel.errors import MootError
 
 MAX_BYTES: Final = 100_000_000
 """A longer script is refused."""
@@ -19,7 +20,7 @@ Behaviour = Literal["ok", "timeout", "fail", "contradict"]
 Said = Annotated[tuple[Annotated[str, Field(max_length=MAX_OUTPUT)], ...], Field(max_length=1000)]
 
 
-class ScriptError(Exception):
+class ScriptError(MootError):
     """A script cannot be used; its text is one line that says where and why."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from moot.protocols.kernel.errors import MootError
 from moot.protocols.panel.contract import ROLES
 from moot.protocols.panel.messages import MAX_OUTPUT
 
@@ -18,7 +19,7 @@ Texts = Mapping[tuple[str, str], tuple[str, ...]]
 """Raw outputs by role and phase, first attempt first; the synthesizer's phase is `synthesis`."""
 
 
-class PanelScriptError(Exception):
+class PanelScriptError(MootError):
     """A folder cannot be used as a script; its text is one line that says which file and why."""
 
 

@@ -14,8 +14,9 @@ import typer
 from moot.cli.app import command
 from moot.cli.errors import CheckFailed, CliError, Unusable
 from moot.cli.output import plural, write_json, write_lines
-from moot.cli.place import LOG_NAME, AsJson, Dir, Source, data_dir
+from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log, folded
+from moot.place import LOG_NAME, data_dir
 
 if TYPE_CHECKING:
     from moot.channels.bus import Head

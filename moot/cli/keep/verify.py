@@ -11,8 +11,9 @@ import typer
 from moot.cli.app import command
 from moot.cli.errors import CheckFailed, Unusable
 from moot.cli.output import Counting, console, heading, plural, print_hanging, say, write_json
-from moot.cli.place import AsJson, data_dir
+from moot.cli.place import AsJson
 from moot.cli.speaking import speak
+from moot.place import data_dir
 
 if TYPE_CHECKING:
     from rich.console import Console

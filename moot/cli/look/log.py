@@ -107,7 +107,7 @@ class Reader:
 
         envelope = open_line(line)
         return (
-            (channel is None or envelope.channel == _channel(channel))
+            (channel is None or envelope.channel.removeprefix("#") == channel.removeprefix("#"))
             and (case is None or envelope.case_id == case)
             and (kind is None or envelope.body.type == kind.upper())
         )
@@ -145,19 +145,11 @@ class Reader:
         print_hanging(target, prefix, said, hang)
 
 
-def _channel(name: str) -> str:
-    return name if name.startswith("#") else f"#{name}"
-
-
 def _having(channel: str | None, case: str | None, kind: str | None) -> Iterator[str]:
-    from moot.protocols.rulebook import rulebook
+    from moot.logs import asking
 
     if channel is not None:
-        if _channel(channel) not in rulebook().channel_names:
-            raise Unusable(
-                f"there is no channel {_channel(channel)}: choose one of {' '.join(sorted(rulebook().channel_names))}"
-            )
-        yield key("channel", _channel(channel))
+        yield key("channel", asking.channel(channel))
     if case is not None:
         yield key("case_id", case)
     if kind is not None:
@@ -184,14 +176,13 @@ def _check_type(source: Log, kind: str) -> None:
     """Refuse a type that neither the rules nor the log know; a log may hold types of older rules.
 
     Raises:
-        Unusable: There is none.
+        BadInput: There is none.
     """
-    from difflib import get_close_matches
+    from moot.logs import asking
+    from moot.protocols.kernel.errors import BadInput
 
-    from moot.protocols.rulebook import rulebook
-
-    if kind in rulebook().messages or source.newest(key("type", kind)):
-        return
-    near = get_close_matches(kind, [*rulebook().messages], 1)
-    hint = f"did you mean {near[0]}?" if near else "docs/reference/messages.md lists them"
-    raise Unusable(f"there is no message type {kind}: {hint}")
+    try:
+        asking.message_type(kind)
+    except BadInput:
+        if not source.newest(key("type", kind)):
+            raise

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from moot.cli.app import command
-from moot.cli.errors import Unusable
 from moot.cli.look.log import Reader
 from moot.cli.output import say, write_lines
-from moot.cli.place import LOG_NAME, AsJson
+from moot.cli.place import AsJson
+from moot.place import free_for_a_log
 
 
 @command(
@@ -34,8 +34,8 @@ def scene(
     from moot.config.settings import load_settings
     from moot.simulation.scene import load_scene, run_scene
 
-    if out is not None and (out / LOG_NAME).exists():
-        raise Unusable(f"{out} holds a log already: choose another --out")
+    if out is not None:
+        free_for_a_log(out)
     settings = load_settings()  # first: seats and types in the scene may be those of a protocol that it names
     result = run_scene(load_scene(file), out, settings)
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -13,7 +13,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.errors import Unusable
-from moot.cli.numbers import seed_option, some_prices
+from moot.cli.numbers import seed_option
 from moot.cli.output import (
     console,
     duration,
@@ -28,10 +28,11 @@ from moot.cli.output import (
     table,
     write_json,
 )
-from moot.cli.place import LOG_NAME, AsJson
+from moot.cli.place import AsJson
 from moot.cli.run.up import Prices
 from moot.cli.setup.config import ConfigFile, settings
-from moot.simulation.durations import FIRST, LAST
+from moot.place import LOG_NAME
+from moot.simulation.durations import DEFAULT_START, check_days, first_instant
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 RUNS: Final = Path("runs")
 """Where runs are kept when no directory is named (K24)."""
-
-MOST_DAYS: Final = 36_525
 
 MOST_NAMED: Final = 5
 """Strategies that a line names; --json has them all."""
@@ -79,26 +78,22 @@ def simulate(
 
     The same options give the same log, byte for byte. Read it with moot log, check it with moot verify.
     """
-    if not 0 < days <= MOST_DAYS:
-        raise Unusable(f"--days {days:g}: choose a number above 0, up to {MOST_DAYS}")
-    first = None if start is None else first_instant(start)
+    first = DEFAULT_START if start is None else first_instant(start)
+    check_days(days, first)
 
     from moot.heap import settle_heap
-    from moot.simulation.simulate import DEFAULT_START, SimulateOptions, check, plan_of
+    from moot.log_setup import set_up_logging
+    from moot.simulation.simulate import SimulateOptions, check
     from moot.simulation.simulate import simulate as run
 
-    first = first or DEFAULT_START
-    if first + timedelta(days=days) > LAST:
-        raise Unusable(f"--days {days:g} from {first:%Y-%m-%d} on: a simulation ends before {LAST:%Y}")
     place = out if out is not None else free_directory(f"{first:%Y%m%d}-{seed}")
-    if (place / LOG_NAME).exists():
-        raise Unusable(f"{place} holds a log already: choose another --out")
     if plot is not None:
         _check_picture(plot)
     options = SimulateOptions(
-        days=days, start=first, seed=seed, prices=some_prices(prices), out=place, settings=settings(config)
+        days=days, start=first, seed=seed, prices=prices, out=place, settings=settings(config)
     )
-    check(plan_of(options))
+    check(options)
+    set_up_logging(place / "moot.log")
     with progress(_days(days)) as told:
         settle_heap()
         summary = run(options, told)
@@ -124,22 +119,6 @@ def _check_picture(file: Path) -> None:
         raise Unusable(
             f"--plot {file}: " + ("it is a directory" if file.is_dir() else f"there is no {file.parent}")
         )
-
-
-def first_instant(text: str) -> datetime:
-    """Read `--start`: a day, or an instant; without a zone it is UTC.
-
-    Raises:
-        Unusable: It is neither, or a time that no prices can be moved to.
-    """
-    try:
-        instant = datetime.fromisoformat(text)
-        found = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise Unusable(f"--start {text}: write a day such as 2026-02-23") from None
-    if not FIRST <= found < LAST:
-        raise Unusable(f"--start {text}: choose a day from {FIRST:%Y} to {LAST.year - 1}")
-    return found
 
 
 def free_directory(name: str) -> Path:

@@ -8,9 +8,10 @@ from typing import Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.numbers import seed_option, some_days, some_prices, some_speed
+from moot.cli.numbers import seed_option, some_days, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
 from moot.cli.setup.config import ConfigFile, readable
+from moot.place import price_source
 
 Prices = Annotated[
     str | None,
@@ -87,7 +88,7 @@ def up(
         seed=seed,
         warm_up_days=warm_up,
         is_new=is_new,
-        prices=some_prices(prices),
+        prices=None if prices is None else price_source(prices),
         config=readable(config),
         owner=owner,
         shows_all=shows_all,

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 
 from packaging.requirements import Requirement
 
-from moot.cli.place import LOG_NAME
 from moot.cli.setup.doctor import Diagnosis
+from moot.place import LOG_NAME
 
 if TYPE_CHECKING:
     from moot.config.settings import Settings
@@ -177,7 +177,7 @@ def time_zones() -> Diagnosis:
 def prices() -> Diagnosis:
     """Check that the sample prices can be read."""
     from moot.bots.tools.prices import load_universe
-    from moot.simulation.simulate import DEFAULT_START
+    from moot.simulation.durations import DEFAULT_START
 
     universe = load_universe("sample", start=DEFAULT_START, seed=1)
     return Diagnosis("prices", "ok", f"samples readable: {universe.description}")

@@ -45,16 +45,11 @@ def readable(given: Path | None) -> Path | None:
     Raises:
         ConfigError: It cannot.
     """
-    from moot.config.settings import ConfigError
+    from moot.config.settings import text_of
 
     path = config_file(given)
-    try:
-        if path is not None:
-            path.read_text(encoding="utf-8")
-    except UnicodeError:
-        raise ConfigError(f"{path}: is not text in UTF-8: save it as such") from None
-    except OSError as exc:
-        raise ConfigError(f"{path}: cannot be read: {(exc.strerror or str(exc)).lower()}") from None
+    if path is not None:
+        text_of(path)
     return path
 
 

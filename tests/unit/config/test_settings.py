@@ -125,7 +125,11 @@ def test_a_wrong_value_is_one_line_that_names_file_setting_and_reason(
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [(b"[clock", "is not TOML"), (b"\xff\xfe", "cannot be read"), (None, "cannot be read")],
+    [
+        (b"[clock", "is not TOML"),
+        (b"\xff\xfe", "is not text in UTF-8: save it as such"),
+        (None, "cannot be read"),
+    ],
 )
 def test_a_file_that_is_no_toml_is_one_line(tmp_path: Path, content: bytes | None, why: str) -> None:
     path = tmp_path / "society.toml"

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.errors import Unusable
-from moot.cli.run.simulate import first_instant, free_directory
+from moot.cli.run.simulate import free_directory
+from moot.protocols.kernel.errors import BadInput
 from moot.simulation.desk import Day, DeskSummary, Point
+from moot.simulation.durations import first_instant
 from moot.simulation.simulate import SimulateOptions
 from moot.simulation.summary import SimulationSummary
 from tests.doubles.command_line import complaint, data, done, moot, write
@@ -241,7 +242,7 @@ def test_the_start_is_a_day_or_an_instant_in_utc() -> None:
     assert first_instant("2026-02-23") == datetime(2026, 2, 23, tzinfo=UTC)
     assert first_instant("2026-02-23T10:00+02:00") == datetime(2026, 2, 23, 8, tzinfo=UTC)
     for text in ("monday", "2026-02-30", "", "0001-01-01T00:00+23:00"):
-        with pytest.raises(Unusable, match="write a day such as 2026-02-23"):
+        with pytest.raises(BadInput, match="write a day such as 2026-02-23"):
             first_instant(text)
 
 
@@ -252,7 +253,7 @@ def test_days_are_a_positive_number(asked: list[SimulateOptions], days: str) -> 
 
 @pytest.mark.parametrize("start", ["1800-01-01", "9999-12-31", "2300-01-01"])
 def test_a_start_where_no_prices_can_be_moved_is_usage(asked: list[SimulateOptions], start: str) -> None:
-    assert f"--start {start}: choose a day from 1900 to 2199" in complaint(2, "simulate", "--start", start)
+    assert f"start {start}: choose a day from 1900 to 2199" in complaint(2, "simulate", "--start", start)
     assert "a simulation ends before 2200" in complaint(2, "simulate", "--start", "2199-12-31")
     assert asked == []
 
@@ -288,7 +289,7 @@ def test_a_refused_simulation_leaves_nothing_behind(
 
 def test_prices_that_are_not_there_are_named_once(tmp_path: Path) -> None:
     assert complaint(2, "simulate", "--prices", "nope.csv", "--out", tmp_path / "x") == (
-        "moot simulate: --prices nope.csv: there is no such file: choose sample, synthetic, or a CSV or Parquet file"
+        "moot simulate: prices nope.csv: there is no such file: choose sample, synthetic, or a CSV or Parquet file"
     )
     assert "it is a directory" in complaint(2, "simulate", "--prices", tmp_path, "--out", tmp_path / "x")
 

@@ -79,7 +79,7 @@ def test_a_negative_warm_up_is_usage(asked: list[Any]) -> None:
         (["--warm-up=1e9"], "--warm-up 1e+09: choose a number of days from 0 to 3650"),
         (["--warm-up=nan"], "--warm-up nan: choose a number of days from 0 to 3650"),
         ([f"--seed={'9' * 20}"], "less than or equal to 9007199254740992"),
-        (["--prices=nope.csv"], "--prices nope.csv: there is no such file"),
+        (["--prices=nope.csv"], "prices nope.csv: there is no such file"),
     ],
 )
 def test_a_number_or_a_file_that_no_society_can_have_is_usage(

@@ -1,0 +1,221 @@
+"""A log as Python reads it: messages, cases, strategies and the verification, of a directory, a file or from memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from moot.api.case import Case, Strategy
+from moot.api.showing import html_table, said
+from moot.logs import LogSource, asking
+from moot.logs import open_log as open_source
+from moot.logs.inmemory import Kept
+from moot.place import data_dir
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import BadInput, MootError
+from moot.protocols.kernel.times import rfc3339
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from moot.api.case import Folded
+    from moot.verify import Report
+
+Several = str | Iterable[str] | None
+"""One word, several of which any will do, or None for all."""
+
+SHOWN = 20
+"""Messages of a log that a notebook shows."""
+
+
+class Log:
+    """A log, open for reading; whoever writes it is not disturbed, and nothing in it is changed.
+
+    Attributes:
+        name: Where it is, "memory" for one that nothing keeps.
+    """
+
+    def __init__(self, name: str, source: Callable[[], LogSource]) -> None:
+        """Take what opens it anew each time it is read."""
+        self.name = name
+        self._source = source
+
+    def messages(
+        self,
+        *,
+        type: Several = None,
+        channel: Several = None,
+        seat: Several = None,
+        case: Several = None,
+    ) -> Iterator[Envelope]:
+        """Yield messages in their order, one at a time; what is left out is not asked for.
+
+        Args:
+            type: `"VERDICT"`, or several types.
+            channel: `"#a-verdict"`; `#` may be left out.
+            seat: Who wrote: `"critic"`.
+            case: The id of a case.
+
+        Raises:
+            BadInput: There is no such channel, seat or type.
+            LogError: The log cannot be read.
+        """
+        wanted = {
+            name: found
+            for name, found in (
+                ("type", self._types(type)),
+                ("channel", _each(channel, asking.channel)),
+                ("author", _each(seat, asking.seat)),
+                ("case_id", _each(case, str)),
+            )
+            if found is not None
+        }
+        with self._source() as source:
+            yield from source.envelopes(wanted)
+
+    def __iter__(self) -> Iterator[Envelope]:
+        """Yield every message."""
+        return self.messages()
+
+    def __len__(self) -> int:
+        """Return how many messages there are."""
+        with self._source() as source:
+            return source.count()
+
+    @property
+    def cases(self) -> Mapping[str, Case]:
+        """The cases by id, as they were opened: debates, runs, panels, deployments and so on.
+
+        Raises:
+            LogError: The log cannot be read.
+            MootError: It breaks the rules, so that it cannot be folded; `verify` says more.
+        """
+        return self._folded.cases
+
+    @property
+    def strategies(self) -> Mapping[str, Strategy]:
+        """The strategies by id, as memory has them; raises as `cases` does."""
+        return self._folded.strategies
+
+    def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
+        """Judge the log as `moot verify` does, trusting nothing in it.
+
+        Args:
+            evidence: Whether to compute backtests, fills and prices again.
+            strict: Whether what is not borne out counts as a failure.
+
+        Returns:
+            The report: `ok`, `messages`, `findings`, `unproven`, `warnings`, `figures`.
+        """
+        from moot.verify import verify
+
+        with self._source() as source:
+            return verify(source, evidence=evidence, strict=strict)
+
+    def write(self, path: Path | str) -> Path:
+        """Write the log as JSON Lines, as `moot export` does; `moot verify` and `moot.open_log` read it.
+
+        Raises:
+            BadInput: The file cannot be written.
+        """
+        place = Path(path)
+        try:
+            with place.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(f"{env.line}\n" for env in self)
+        except OSError as error:
+            raise BadInput(f"{place}: {error.strerror or error}") from None
+        return place
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and every message, as JSON has them."""
+        return {"name": self.name, "messages": [json.loads(env.line) for env in self]}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a table, a message a row: seq, sent_at, channel, author, type, case_id, text, and the body as a dict.
+
+        Raises:
+            MootError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MootError(
+                "to_pandas needs pandas, which is not installed here: pip install pandas"
+            ) from None
+        rows = [
+            (
+                e.seq,
+                e.sent_at,
+                e.channel,
+                e.author,
+                e.body.type,
+                e.case_id,
+                said(e),
+                json.loads(e.json)["body"],
+            )
+            for e in self
+        ]
+        names = ["seq", "sent_at", "channel", "author", "type", "case_id", "text", "body"]
+        return pandas.DataFrame(rows, columns=names).set_index("seq")
+
+    def __repr__(self) -> str:
+        """Name it, with its length."""
+        return f"<moot.Log {self.name}: {len(self):,} messages>"
+
+    def _repr_html_(self) -> str:
+        """Show the first messages in a notebook."""
+        first = [*islice(self, SHOWN)]
+        rows = [(env.seq, rfc3339(env.sent_at), env.channel, said(env)) for env in first]
+        count = len(self)
+        title = f"Log {self.name}: {count:,} messages" + (f", the first {SHOWN}" if count > SHOWN else "")
+        return html_table(title, ("seq", "sent at", "channel", "message"), rows)
+
+    @cached_property
+    def _folded(self) -> Folded:
+        from moot.api.case import folded
+
+        with self._source() as source:
+            return folded(source.envelopes(), self)
+
+    def _types(self, given: Several) -> frozenset[str] | None:
+        try:
+            return _each(given, asking.message_type)
+        except BadInput:
+            # A log may hold types that these rules do not know.
+            held = _each(given, str.upper) or frozenset()
+            with self._source() as source:
+                if held <= {env.body.type for env in source.envelopes({"type": held})}:
+                    return held
+            raise
+
+
+def open_log(path: Path | str) -> Log:
+    """Open a log.
+
+    Args:
+        path: A data directory, the directory of a run, or a file of JSON Lines, plain or gzip.
+
+    Raises:
+        BadInput: The directory holds no log.
+        LogError: The file is no log.
+    """
+    place = Path(path)
+    if place.is_dir() or not place.exists():
+        place = data_dir(place)
+    open_source(place).close()
+    return Log(str(path), lambda: open_source(place))
+
+
+def log_of(messages: Sequence[Envelope]) -> Log:
+    """Return what a society in memory logged."""
+    return Log("memory", lambda: Kept("memory", messages))
+
+
+def _each(given: Several, read: Callable[[str], str]) -> frozenset[str] | None:
+    if given is None:
+        return None
+    return frozenset(map(read, [given] if isinstance(given, str) else given))

@@ -1,0 +1,47 @@
+"""What all results have in common: a log, its verification, and how they are shown."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from moot.api.log import Log
+from moot.api.showing import html_table
+
+if TYPE_CHECKING:
+    from moot.verify import Report
+
+
+@dataclass(frozen=True, repr=False)
+class Result(ABC):
+    """Base of all results: frozen, readable, with the whole log behind it.
+
+    Attributes:
+        log: Every message.
+    """
+
+    log: Log
+
+    def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
+        """Judge the log as `moot verify` does; see `Log.verify`."""
+        return self.log.verify(evidence=evidence, strict=strict)
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+
+    @abstractmethod
+    def rows(self) -> list[tuple[str, object]]:
+        """Return what is told of it: what, and how much or how."""
+
+    def __repr__(self) -> str:
+        """Tell of it, a line a figure."""
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows)
+        lines = (f"  {name:<{width}}  {value}" for name, value in rows)
+        return "\n".join([type(self).__name__, *lines])
+
+    def _repr_html_(self) -> str:
+        """Tell of it in a notebook."""
+        return html_table(type(self).__name__, ("", ""), self.rows())

@@ -1,0 +1,147 @@
+"""`moot.simulate`: days of a whole society, in virtual time."""
+
+from __future__ import annotations
+
+from asyncio import to_thread
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from moot.api.case import Case, Strategy
+from moot.api.log import Log, log_of, open_log
+from moot.api.options import a_number, a_seed, place_of, settings_of
+from moot.api.result import Result
+from moot.api.running import Work, arun, run
+from moot.clock import VirtualClock
+from moot.protocols.kernel.envelope import Envelope
+from moot.simulation.durations import DEFAULT_START, first_instant
+from moot.simulation.simulate import SimulateOptions, check
+from moot.simulation.simulate import simulate as simulate_offline
+
+Config = Path | str | Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, repr=False)
+class SimulationResult(Result):
+    """What some days of a society left.
+
+    Attributes:
+        log: Every message.
+        days: How many society days.
+        seed: What seeded minds and prices.
+        summary: The figures that `moot simulate --json` prints.
+    """
+
+    days: float
+    seed: int
+    summary: Mapping[str, Any]
+
+    @property
+    def cases(self) -> Mapping[str, Case]:
+        """The cases by id, in the order in which they were opened."""
+        return self.log.cases
+
+    @property
+    def strategies(self) -> Mapping[str, Strategy]:
+        """The strategies by id."""
+        return self.log.strategies
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary, cases and strategies as JSON has them; the messages are in `log.to_dict()`."""
+        return {
+            "summary": dict(self.summary),
+            "cases": {name: one.to_dict() for name, one in self.cases.items()},
+            "strategies": {name: one.to_dict() for name, one in self.strategies.items()},
+        }
+
+    def rows(self) -> list[tuple[str, object]]:
+        desk = self.summary["desk"]
+        verdicts = ", ".join(f"{n} {verdict}" for verdict, n in self.summary["verdicts"].items())
+        return [
+            ("days", f"{self.days:g} from {self.summary['start'][:10]}, seed {self.seed}"),
+            ("debates", f"{self.summary['debates']}: {verdicts or 'none ended'}"),
+            ("strategies", len(self.strategies)),
+            ("equity", f"{desk['equity']:,.2f} USD"),
+            ("messages", self.summary["messages"]),
+        ]
+
+
+def simulate(
+    days: float = 7,
+    *,
+    seed: int = 1,
+    start: str | date | None = None,
+    prices: Path | str | None = None,
+    config: Config = None,
+    out: Path | str | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> SimulationResult:
+    """Let a society live some days in virtual time; the same arguments give the same log, byte for byte.
+
+    Args:
+        days: Society days.
+        seed: Seeds minds and prices.
+        start: The first day or instant, UTC; by default 2026-02-23.
+        prices: `"sample"`, `"synthetic"`, or a CSV or Parquet file; by default as configured.
+        config: A TOML file, or its sections as a mapping; by default the shipped configuration.
+        out: A directory that keeps the log; by default it is kept in memory.
+        progress: Called with the share done, in [0, 1], and the society's instant.
+
+    Raises:
+        BadInput: An argument cannot be used; the line says which and why.
+        ConfigError: The configuration cannot be used.
+        MootError: Prices or the directory cannot be used.
+    """
+    return run(*_work(days, seed, start, prices, config, out, progress))
+
+
+async def asimulate(
+    days: float = 7,
+    *,
+    seed: int = 1,
+    start: str | date | None = None,
+    prices: Path | str | None = None,
+    config: Config = None,
+    out: Path | str | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> SimulationResult:
+    """Do as `simulate` does, on a thread of its own; `progress` is called on that thread."""
+    return await arun(*await to_thread(_work, days, seed, start, prices, config, out, progress))
+
+
+def _work(
+    days: float,
+    seed: int,
+    start: str | date | None,
+    prices: Path | str | None,
+    config: Config,
+    out: Path | str | None,
+    progress: Callable[[float, str], None] | None,
+) -> tuple[Work[SimulationResult], Any]:
+    options = SimulateOptions(
+        days=a_number("days", days),
+        start=DEFAULT_START if start is None else first_instant(start),
+        seed=a_seed(seed),
+        prices=None if prices is None else str(prices),
+        out=place_of(out),
+        settings=settings_of(config),
+    )
+    check(options)
+    return partial(_simulated, options, progress), options.start
+
+
+def _simulated(
+    options: SimulateOptions, progress: Callable[[float, str], None] | None, clock: VirtualClock
+) -> SimulationResult:
+    messages: list[Envelope] = []
+
+    def keep(env: Envelope, _fx: object) -> None:
+        messages.append(env)
+
+    listener = keep if options.out is None else None
+    summary = simulate_offline(options, progress, listener=listener, clock=clock)
+    log: Log = log_of(messages) if options.out is None else open_log(options.out)
+    return SimulationResult(log, options.days, options.seed, summary.as_json())
