@@ -196,6 +196,12 @@ class PanelSettings(_Section):
         return self
 
 
+class MotionSettings(_Section):
+    """Motions: whether their seats are filled."""
+
+    enabled: bool = True
+
+
 class ProtocolSettings(_Section):
     """Protocols besides Moot's own and the installed ones: modules that each hold one as PROTOCOL."""
 
@@ -280,6 +286,7 @@ class Settings(_Spoken):
     desk: DeskSettings = DeskSettings()
     arena: ArenaSettings = ArenaSettings()
     panel: PanelSettings = PanelSettings()
+    motion: MotionSettings = MotionSettings()
     console: ConsoleSettings = ConsoleSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 

@@ -27,6 +27,7 @@ from moot.protocols.kernel.rules import Check, Minted, Rules
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat, SeatInfo
 from moot.protocols.kernel.society import OFFICERS as OFFICERS_PROTOCOL
 from moot.protocols.kernel.society import PEOPLE as PEOPLE_PROTOCOL
+from moot.protocols.motion.protocol import PROTOCOL as MOTION
 from moot.protocols.panel.protocol import PROTOCOL as PANEL
 from moot.protocols.research.protocol import PROTOCOL as RESEARCH
 from moot.protocols.trading.protocol import PROTOCOL as TRADING
@@ -38,7 +39,7 @@ VERSION: Final = "2"
 its content is judged, and free-form objects are kept in the order of their keys.
 """
 
-BUILT_IN: Final = (RESEARCH, PEOPLE_PROTOCOL, TRADING, ESCALATION, ARENA, PANEL, OFFICERS_PROTOCOL)
+BUILT_IN: Final = (RESEARCH, PEOPLE_PROTOCOL, TRADING, ESCALATION, ARENA, PANEL, MOTION, OFFICERS_PROTOCOL)
 """Moot's own protocols; the order is that in which their folds take in a message."""
 
 
@@ -74,7 +75,9 @@ class Rulebook:
         self.messages: Mapping[str, type[Message]] = dict(sorted(messages.items()))
         self.seats: Mapping[Seat, SeatInfo] = {info.seat: info for one in protocols for info in one.seats}
         self.bots = frozenset(self.seats) - OFFICERS - PEOPLE
-        self.channels: tuple[Channel, ...] = tuple(channel for one in protocols for channel in one.channels)
+        self.channels: tuple[Channel, ...] = tuple(
+            channel._replace(guests=one.guests(channel)) for one in protocols for channel in one.channels
+        )
         self.channel_names = frozenset(channel.name for channel in self.channels)
         self.rights: tuple[Right, ...] = tuple(row for one in protocols for row in one.rights)
         self.channel_of: Mapping[str, str] = {

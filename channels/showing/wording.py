@@ -109,7 +109,18 @@ def _scores(value: object, _arg: str) -> str:
 def _each(value: object, arg: str) -> str:
     if not isinstance(value, Sequence) or isinstance(value, str):
         return plain(value)
-    return joined(plain(item.get(arg) if isinstance(item, Mapping) else item) for item in value)
+    return joined(
+        " ".join(filter(None, (_told(item, name) for name in arg.split())))
+        if isinstance(item, Mapping)
+        else plain(item)
+        for item in value
+    )
+
+
+def _told(item: Mapping[str, object], name: str) -> str:
+    """Word a field of an item; one that is true says its name, and one that is false nothing."""
+    value = item.get(name)
+    return (words(name) if value else "") if isinstance(value, bool) else plain(value)
 
 
 def _count(value: object, arg: str) -> str:
@@ -209,7 +220,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "judged": panels.judged,
     "notable": panels.notable,
 }
-"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item, the
+"""How a field is worded: a share as per cent, the highest scores of an object, one field of each item or several, the
 number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
 ratio (left out where it is not), one of two words, an instant to the minute, an
 identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open,

@@ -7,12 +7,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from moot.protocols.arena.cleaning import quoted
+from moot.protocols.kernel.fields import VISIBLE
 from moot.protocols.kernel.message import Instant, Part
 
 MAX_ROUNDS: Final = 5
-
-VISIBLE: Final = r"[^\s\x1c-\x1f]"
-"""A character that is not blank; the four separators are blank for Python, not for the validator's expressions."""
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=VISIBLE)]
 """An id with at least one character that is not blank."""

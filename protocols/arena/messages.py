@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from moot.protocols.arena.contracts import VISIBLE, HookStatus, Phase
-from moot.protocols.kernel.fields import FrozenJson, Minted, Several
+from moot.protocols.arena.contracts import HookStatus, Phase
+from moot.protocols.kernel.fields import VISIBLE, FrozenJson, Minted, Several
 from moot.protocols.kernel.frozen import MAX_ITEMS
 from moot.protocols.kernel.message import Count, Message, Part, Text
 

@@ -17,12 +17,14 @@ class Channel(NamedTuple):
         system: The group that it belongs to: a system, `both` for what both see, or another protocol's seats.
         purpose: What is said there.
         group: The heading that it is listed under; "": its system's name.
+        guests: Seats of other groups that read it.
     """
 
     name: str
     system: str
     purpose: str
     group: str = ""
+    guests: frozenset[Seat] = frozenset()
 
     @property
     def heading(self) -> str:
@@ -80,7 +82,9 @@ class Matrix:
         Raises:
             ValueError: A row or the viewers name a channel that does not exist.
         """
+        channels = tuple(channels)
         self._group = {channel.name: channel.system for channel in channels}
+        self._guests = {channel.name: channel.guests for channel in channels}
         self.seats = {info.seat: info for info in seats}
         self.channels = frozenset(self._group)
         self.rows = tuple(row._replace(channels=meant(row.channels, self.channels)) for row in rows)
@@ -101,13 +105,15 @@ class Matrix:
         self._reads = {seat: self._read_by(info) for seat, info in self.seats.items()}
 
     def _read_by(self, info: SeatInfo) -> frozenset[str]:
-        """Say what a seat reads: the channels of its group, and what both systems see if it is of one (R-B11)."""
+        """Say what a seat reads: its group's channels, where it is a guest, and what both systems see (R-B11)."""
         if info.seat == VIEWER:
             return self.viewers.reads
         if info.seat == ADMIN or info.seat in OFFICERS:
             return self.channels
         groups = {info.group, "both"} if info.group in SYSTEMS else {info.group}
-        return frozenset(name for name, group in self._group.items() if group in groups)
+        return frozenset(
+            name for name, group in self._group.items() if group in groups or info.seat in self._guests[name]
+        )
 
     @property
     def types(self) -> frozenset[str]:

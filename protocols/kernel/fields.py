@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,9 @@ from moot.protocols.kernel.message import Ident
 from moot.protocols.kernel.seats import SEAT_NAME
 
 T = TypeVar("T")
+
+VISIBLE: Final = r"[^\s\x1c-\x1f]"
+"""A character that is not blank; the four separators are blank for Python, not for the validator's expressions."""
 
 
 def _exact(value: object) -> object:

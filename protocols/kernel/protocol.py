@@ -34,7 +34,7 @@ class Protocol:
         wording: By type, how a message reads behind the name of who says it; see `moot.channels.showing.wording`.
         unshown: By type, fields that no card shows: they say again what stands there, or nothing to people.
         seats: The seats that it brings.
-        uses: Seats of other protocols that its rights and duties name.
+        uses: Seats of other protocols that its rights and duties name; they read its channels that they may write.
         switch: The section of the configuration whose `enabled` says whether bots fill its seats; "": they always do.
         channels: The channels that it brings.
         rights: Rows of the permission matrix.
@@ -86,6 +86,13 @@ class Protocol:
     def types(self) -> tuple[str, ...]:
         """Return the types of its messages."""
         return tuple(map(type_of, self.messages))
+
+    def guests(self, channel: Channel) -> frozenset[Seat]:
+        """Return the seats of other protocols that have a part in a channel, and so read it."""
+        used = frozenset(self.uses)
+        return frozenset(
+            seat for row in self.rights if channel.name in row.channels for seat in row.seats & used
+        )
 
 
 def type_of(kind: type[Message]) -> str:

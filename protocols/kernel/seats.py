@@ -40,7 +40,7 @@ class SeatInfo(NamedTuple):
         does: What it does, in one line.
         colour: The name of a terminal colour, of the sixteen that every terminal has.
         emoji: A standard emoji of Slack, with its colons.
-        group: The group of channels that it reads besides those it may write, "" for none.
+        group: The group of channels that it reads besides those of protocols that use it, "" for none.
         title: How people write its name; "": the name with a capital.
     """
 

@@ -32,6 +32,7 @@ from moot.protocols.kernel.envelope import BOT, Actor, Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR, REFEREE, TIMEKEEPER
 from moot.protocols.kernel.upcast import Opaque
+from moot.protocols.motion import messages as motion
 from moot.protocols.panel import messages as panel
 from moot.protocols.panel.contract import as_json
 from moot.protocols.panel.seats import DA, DOMAIN, EIC, SYNTHESIZER
@@ -54,7 +55,7 @@ def _type_of(model):
 
 MODELS = {
     model.model_fields["type"].default: model
-    for module in (research, trading, officers, people, escalation, arena, panel)
+    for module in (research, trading, officers, people, escalation, arena, panel, motion)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, Message) and isinstance(_type_of(model), str)
 }

@@ -267,6 +267,7 @@ def test_every_channel_has_its_place_on_the_left() -> None:
         "System B": ["#b-ops", "#b-desk", "#b-risk", "#b-report"],
         "People": ["#bridge", "#admin"],
         "Arena and panels": ["#r-arena", "#r-panel", "#lab"],
+        "Motions": ["#motions"],
         "Weather": ["#weather"],
     }
 

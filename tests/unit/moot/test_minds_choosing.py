@@ -82,7 +82,7 @@ def test_what_cannot_be_a_mind_is_one_line(source, why):
     ("seat", "why"),
     [
         ("critc", "there is no seat 'critc': did you mean critic?"),
-        ("admin", "the seat 'admin' is for people: choose critic"),
+        ("admin", "the seat 'admin' is for people: choose advocate"),
         ("viewer", "the seat 'viewer' is for people"),
         ("referee", "the seat 'referee' is an officer's, which is code"),
         (7, "there is no seat '7'"),

@@ -21,6 +21,7 @@ from moot.config.settings import (
     ArenaSettings,
     ConfigError,
     DeskSettings,
+    MotionSettings,
     PanelSettings,
     Settings,
     load_settings,
@@ -30,15 +31,19 @@ from moot.minds.seated import OwnMinds
 from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
 from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import ADMIN, Seat, SeatInfo
+from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.panel.seats import PANEL
 from moot.protocols.research.seats import CRITIC, SYSTEM_A
 from moot.protocols.rulebook import BUILT_IN, Rulebook
 from moot.protocols.trading.seats import SYSTEM_B
 from moot.seating import Script, Seating, seats_of, source_of
 
+MOTIONS = {ADVOCATE, JUDGE}
 
-def settings(*, minds=None, arena=None, panel=None, desk=True):
+
+def settings(*, minds=None, arena=None, panel=None, motion=True, desk=True):
     whole = Settings(
+        motion=MotionSettings(enabled=motion),
         arena=ArenaSettings(**(arena or {})),
         panel=PanelSettings(**(panel or {})),
         desk=DeskSettings(enabled=desk),
@@ -58,11 +63,15 @@ def seating(scripts=None, **how):
 @pytest.mark.parametrize(
     ("how", "seats"),
     [
-        ({}, SYSTEM_A | SYSTEM_B | ARENA | PANEL),
-        ({"desk": False}, SYSTEM_A | ARENA | PANEL),
-        ({"arena": {"enabled": False}}, SYSTEM_A | SYSTEM_B | PANEL),
-        ({"panel": {"enabled": False}}, SYSTEM_A | SYSTEM_B | ARENA),
-        ({"arena": {"enabled": False}, "panel": {"enabled": False}, "desk": False}, SYSTEM_A),
+        ({}, SYSTEM_A | SYSTEM_B | ARENA | PANEL | MOTIONS),
+        ({"desk": False}, SYSTEM_A | ARENA | PANEL | MOTIONS),
+        ({"arena": {"enabled": False}}, SYSTEM_A | SYSTEM_B | PANEL | MOTIONS),
+        ({"panel": {"enabled": False}}, SYSTEM_A | SYSTEM_B | ARENA | MOTIONS),
+        ({"motion": False}, SYSTEM_A | SYSTEM_B | ARENA | PANEL),
+        (
+            {"arena": {"enabled": False}, "panel": {"enabled": False}, "motion": False, "desk": False},
+            SYSTEM_A,
+        ),
     ],
 )
 def test_the_seats_are_those_of_the_systems_that_are_on(how, seats):
@@ -112,7 +121,7 @@ def test_the_notebook_is_the_one_that_is_named(arena, source):
 
 def test_every_seat_has_its_kind_of_mind():
     minds = seating().minds(is_admin_simulated=True)
-    assert set(minds) == SYSTEM_A | SYSTEM_B | ARENA | PANEL | {ADMIN}
+    assert set(minds) == SYSTEM_A | SYSTEM_B | ARENA | PANEL | MOTIONS | {ADMIN}
     assert {type(minds[seat]) for seat in ARENA} == {ArenaMind}
     assert {type(minds[seat]) for seat in PANEL} == {PanelMind}
     assert {type(minds[seat]) for seat in SYSTEM_A | SYSTEM_B} == {SimulatedMind}

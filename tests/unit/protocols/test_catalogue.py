@@ -23,6 +23,7 @@ CHANNEL_NAMES = [
     "#bridge",
     "#r-arena",
     "#r-panel",
+    "#motions",
     "#admin",
     "#lab",
 ]
@@ -130,6 +131,8 @@ READS = {
     **dict.fromkeys(("operator", "guardian", "trader"), B),
     **{key: {"#r-arena"} for key in ("planner", "reviewer", "finalizer")},
     **{key: {"#r-panel"} for key in ("eic", "methodology", "domain", "perspective", "da", "synthesizer")},
+    **{key: {"#motions"} for key in ("advocate", "judge")},
+    "critic": A | {"#motions"},
     **{
         key: set(CHANNEL_NAMES)
         for key in ("orchestrator", "referee", "timekeeper", "liaison", "admin", "viewer")
@@ -153,7 +156,7 @@ def matrix():
     return Matrix(ROWS, *PLACES)
 
 
-def test_there_are_exactly_the_thirteen_channels_each_with_a_purpose():
+def test_there_are_exactly_the_fourteen_channels_each_with_a_purpose():
     assert [channel.name for channel in rulebook().channels] == CHANNEL_NAMES
     assert all(channel.purpose for channel in rulebook().channels)
 

@@ -136,6 +136,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "RUN_FAULT": {"run_id": "run_1", "fault": "SAFETY_VIOLATION", "detail": "it wrote"},
 }
 LIVED = (
+    "1.3-a-motion-is-extended-once",
     "1.3-a-second-extension",
     "4.1-a-candidate-goes-to-paper-trading",
     "4.2-accelerating-risk-reduces-exposure",

@@ -75,6 +75,7 @@ def test_openers_lead_to_their_kinds_of_case():
         "RECALL_FLAG": "recall",
         "ARENA_TASK": "run",
         "PANEL_OPENED": "panel",
+        "MOTION": "motion",
     }
 
 
