@@ -58,7 +58,7 @@ def test_within_the_day_the_last_price_counts_and_nothing_after_it(universe):
         ),
     ],
 )
-def test_facts_10_a_strategy_that_raises_is_a_fault_and_no_crash(universe, spec, error):
+def test_a_strategy_that_raises_is_a_fault_and_no_crash(universe, spec, error):
     found = target(spec, Market(universe, 7), spec.symbols[0], datetime(2026, 3, 4, 16, tzinfo=UTC))
     assert isinstance(found, Fault)
     assert found.error.startswith(error)

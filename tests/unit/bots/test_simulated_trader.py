@@ -38,7 +38,7 @@ def morning():
     return desk
 
 
-def test_facts_7_a_round_every_15_minutes_names_its_instant_and_counts(morning):
+def test_a_round_every_15_minutes_names_its_instant_and_counts(morning):
     rounds = morning.all("DESK_CHECK")
     assert [r.nominal_at for r in rounds] == [at(9, 30) + n * timedelta(minutes=15) for n in range(10)]
     assert all(r.strategies == 2 and r.faults == () for r in rounds)
@@ -332,7 +332,7 @@ def test_a_target_that_wavers_is_not_traded():
     assert steady(0.3, -0.3, 100) is None
 
 
-def test_facts_8_confidence_grows_with_confluence_and_falls_with_conflict():
+def test_confidence_grows_with_confluence_and_falls_with_conflict():
     asked = Round({("a", "X"): 0.5, ("b", "X"): 1.0, ("c", "X"): -0.2, ("d", "Y"): 1.0, ("e", "X"): None})
     assert asked.confidence("Y", 1.0) == 0.6
     assert asked.confidence("X", 0.5) == 0.6

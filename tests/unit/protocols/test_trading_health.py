@@ -63,7 +63,7 @@ def test_a_seat_that_was_ruled_silent_shows_as_timeout_and_one_that_broke_a_rule
 
 
 @pytest.mark.parametrize(("idle", "status"), [(1, "HEALTHY"), (3, "DEGRADED"), (5, "CRITICAL")])
-def test_facts_11_idle_seats_of_system_a_degrade_its_health(idle, status):
+def test_idle_seats_of_system_a_degrade_its_health(idle, status):
     slot = START + hours(idle)
     table = DeskTable(START, enabled=False, schedules={"micro": {"at": [slot.isoformat()]}})
     table.until(slot + timedelta(minutes=40))
@@ -84,7 +84,7 @@ SECOND = timedelta(seconds=1)
         (hours(4) + SECOND, "CRITICAL"),
     ],
 )
-def test_facts_11_system_a_is_degraded_from_2_hours_of_idleness_on_and_critical_beyond_4(idle, status):
+def test_system_a_is_degraded_from_2_hours_of_idleness_on_and_critical_beyond_4(idle, status):
     slot = START + idle - timedelta(minutes=40)
     table = DeskTable(START, enabled=False, schedules={"micro": {"at": [slot.isoformat()]}})
     table.until(START + idle)
@@ -97,7 +97,7 @@ def test_facts_11_system_a_is_degraded_from_2_hours_of_idleness_on_and_critical_
 @pytest.mark.parametrize(
     ("missed", "status"), [(0, "HEALTHY"), (1, "DEGRADED"), (2, "DEGRADED"), (3, "CRITICAL")]
 )
-def test_facts_11_system_b_is_critical_from_3_silences_in_a_row_on(missed, status):
+def test_system_b_is_critical_from_3_silences_in_a_row_on(missed, status):
     table = DeskTable()
     table.answer_all(at(9, 55) - minutes(5) * missed)
     table.answer_all(at(10, 0), silent=[GUARDIAN])

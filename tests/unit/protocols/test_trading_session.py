@@ -16,7 +16,7 @@ from moot.protocols.trading.session_follow import APPLIES
 from moot.protocols.trading.session_state import FEEDBACK, RECALL
 from tests.doubles import bodies
 from tests.doubles.checking import findings
-from tests.doubles.desk_table import GUARDIAN, MONDAY, OPERATOR, TRADER, DeskTable, at
+from tests.doubles.desk_table import GUARDIAN, MONDAY, OPERATOR, TRADER, DeskTable, at, body_of
 from tests.doubles.life_table import decision, guardian, notice, trader
 
 TUESDAY, FRIDAY, SATURDAY = date(2026, 2, 24), date(2026, 2, 27), date(2026, 2, 28)
@@ -168,6 +168,11 @@ def test_a_tick_that_began_a_moment_ago_is_still_owed():
     table.now = at(9, 35) + timedelta(seconds=2)
     table.post(GUARDIAN, t.RiskCheck(**risk_body(table, owed)), owed=owed)
     assert table.steps("risk") == ["risk-0935"]
+
+
+def test_the_first_tick_is_owed_by_a_session_that_opens_a_moment_late():
+    assert "pre_market-0915" in DeskTable(at(9, 15) + timedelta(seconds=20)).steps()
+    assert "pre_market-0915" not in DeskTable(at(9, 16) + timedelta(seconds=1)).steps()
 
 
 def risk_body(table, owed):
@@ -331,7 +336,7 @@ def test_spec_4_1_a_strategy_that_stands_in_staging_is_proposed_at_the_next_poll
     assert table.steps("deploy") == []
 
 
-def test_facts_10_the_third_fault_in_a_row_makes_the_operator_revoke_the_strategy():
+def test_the_third_fault_in_a_row_makes_the_operator_revoke_the_strategy():
     table = DeskTable()
     table.produced()
     fault = t.StrategyFault(strategy_id="strat_1", error="division by zero")
@@ -347,6 +352,30 @@ def test_facts_10_the_third_fault_in_a_row_makes_the_operator_revoke_the_strateg
     assert table.broke(table.answer(owed, to="withdrawn")) == "R-D20"
     assert not table.broke(table.answer(owed))
     assert table.life.stage_of("strat_1") == "candidates"
+
+
+def test_spec_4_1_what_an_admin_moves_or_withdraws_meanwhile_is_neither_moved_nor_proposed():
+    table = DeskTable()
+    table.candidate("strat_7")
+    table.staged("strat_8")
+    table.answer_all(at(9, 31), but=["STRATEGY_MOVED", "DEPLOY_PROPOSAL"])
+    assert (len(table.steps("move")), len(table.steps("deploy"))) == (1, 1)
+    table.tell(ADMIN, bodies.moved("strat_7", from_="candidates", to="withdrawn"))
+    assert (len(table.steps("move")), len(table.steps("deploy"))) == (0, 1)
+    table.tell(ADMIN, bodies.moved("strat_8", from_="staging", to="withdrawn"))
+    assert (len(table.steps("move")), len(table.steps("deploy"))) == (0, 0)
+
+
+def test_a_proposal_that_names_no_obligation_settles_the_one_about_its_strategy():
+    table = DeskTable()
+    table.staged("strat_7")
+    table.staged("strat_8")
+    table.answer_all(at(9, 31), but=["DEPLOY_PROPOSAL"])
+    first, second = (o for o in table.session.owed if "DEPLOY_PROPOSAL" in o.expects)
+    said = table.tell(OPERATOR, body_of("DEPLOY_PROPOSAL", table.brief(second), second, {}))
+    assert said.obligation_id is None
+    assert table.effects[said.seq - 1].settled == second
+    assert [o for o in table.session.owed if "DEPLOY_PROPOSAL" in o.expects] == [first]
 
 
 def test_r_d20_what_was_withdrawn_meanwhile_is_revoked_no_more():
@@ -405,14 +434,17 @@ def test_r_f5_once_the_recall_is_open_no_feedback_is_owed(judged):
     assert (table.steps("feedback"), table.steps("recall")) == ([], [])
 
 
-def test_a_feedback_whose_condition_passed_is_owed_no_more(judged):
+@pytest.mark.parametrize(("condition", "step"), [("is_underperforming", "feedback"), ("is_losing", "recall")])
+def test_a_feedback_or_recall_whose_condition_passed_is_owed_no_more(judged, condition, step):
     held = [True]
-    judged("is_underperforming", lambda: held[0])
+    judged(condition, lambda: held[0])
     table = holding()
-    table.answer_all(at(16, 16))
+    table.answer_all(at(16, 16), but=["RECALL_FLAG"])
+    assert len(table.steps(step)) == 1
     held[0] = False
-    table.answer_all(at(16, 31))
-    assert table.steps("feedback") == []
+    table.answer_all(at(16, 31), but=["RECALL_FLAG"])
+    assert table.steps(step) == []
+    assert "RULING" not in kinds(table)
 
 
 def test_r_b10_metrics_of_a_strategy_that_loses_for_five_sessions_make_the_guardian_owe_a_recall_flag():
@@ -459,6 +491,10 @@ def test_r_b3_a_strategy_that_has_its_days_on_paper_is_proposed_after_the_report
     (owed,) = [o for o in table.session.owed if "PROMOTION_PROPOSAL" in o.expects]
     assert (owed.within, owed.grace) == (timedelta(minutes=20), timedelta(minutes=20))
     assert table.brief(owed)["days"] == 5
+    if but:
+        table.tell(ADMIN, bodies.moved("strat_7", from_="staging", to="withdrawn"))
+        assert table.steps("promote") == []
+        return
     assert not table.broke(table.answer(owed))
     assert table.docket.cases[table.last("PROMOTION_PROPOSAL").case_id].kind == "promotion"
 
@@ -483,6 +519,19 @@ def test_r_b7_a_limit_that_is_reached_makes_the_guardian_owe_an_alert_of_its_lev
     assert table.broke(table.answer(owed, level="INFO")) == "R-B4"
     assert not table.broke(table.answer(owed))
     assert table.session.alerts == (table.last("RISK_ALERT").body.alert_id,)
+
+
+def test_an_alert_that_names_no_obligation_settles_the_one_of_its_risk_and_level():
+    table = holding(400)
+    risk_check(table, SPX=20.0)
+    owed = [o for o in table.session.owed if "RISK_ALERT" in o.expects]
+    by_metric = {o.subject.name: o for o in owed}
+    assert len(owed) == len(by_metric) > 1
+    last = owed[-1]
+    other = body_of("RISK_ALERT", table.brief(last), last, {"level": "INFO"})
+    assert table.effects[table.tell(GUARDIAN, other).seq - 1].settled is None
+    said = table.tell(GUARDIAN, body_of("RISK_ALERT", table.brief(last), last, {}))
+    assert table.effects[said.seq - 1].settled == last
 
 
 def test_r_b7_a_level_that_stays_is_not_raised_again_but_one_that_rises_is():
@@ -594,11 +643,21 @@ def test_r_b5_an_alert_of_level_halt_halts_the_desk_and_one_that_is_missed_makes
 def test_r_b5_a_halt_that_is_owed_while_an_admin_halts_is_owed_no_more():
     table = DeskTable()
     table.answer_all(at(9, 45), silent=[GUARDIAN], but=["HALT"])
+    owed = table.owed(OPERATOR, "HALT")
     table.tell(ADMIN, t.Halt(reason="enough", by="admin"))
-    table.answer_all(at(9, 46), silent=[GUARDIAN], but=["HALT"])
-    table.answer_all(at(10, 2), silent=[GUARDIAN], but=["HALT"])
+    table.answer_all(at(9, 51), silent=[GUARDIAN], but=["HALT"])
+    assert table.now < owed.void_at
     assert table.steps("halt") == []
     assert broken(table) == []
+
+
+def test_r_b13_a_halt_that_names_no_obligation_settles_the_one_that_is_owed():
+    table = DeskTable()
+    table.answer_all(at(9, 45), silent=[GUARDIAN], but=["HALT"])
+    owed = table.owed(OPERATOR, "HALT")
+    session_id = table.session.case_id
+    said = table.tell(OPERATOR, t.Halt(reason="silence", by="operator", session_id=session_id))
+    assert table.effects[said.seq - 1].settled == owed
 
 
 def test_r_b5_an_alert_of_level_halt_on_a_halted_desk_is_raised_as_critical():
