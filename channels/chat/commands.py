@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, Final
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Final
 
 from moot.channels.errors import ChannelError
+from moot.channels.filling import from_words
 from moot.channels.showing.wording import clean
 from moot.protocols.escalation.acts import is_option
 from moot.protocols.kernel.acts import QUESTIONS, Act, Blank
-from moot.protocols.kernel.message import Message
 from moot.protocols.rulebook import rulebook
 
 ESCALATION: Final = "esc_"
@@ -134,38 +132,6 @@ def _fields(command: Command, act: Act, rest: str) -> Mapping[str, object]:
         missing = act.asks[len(found)].name.replace("_", " ")
         raise CommandError(f"/{command.name}: the {missing} is missing; write {command.usage}")
     try:
-        words = {blank.name: _checked(blank, word) for blank, word in zip(act.asks, found, strict=True)}
-        return _typed(act, words) if act.read is None else act.read(words)
+        return from_words(act, {blank.name: [word] for blank, word in zip(act.asks, found, strict=True)})
     except ValueError as exc:
         raise CommandError(f"/{command.name}: {exc}; write {command.usage}") from exc
-
-
-def _checked(blank: Blank, word: str) -> str:
-    """Return a word as it is meant; raise ValueError for one that is none of those it can be."""
-    if blank.is_seat:
-        seat = word.partition(" ")[0]
-        if seat.lower() not in rulebook().bots:
-            near = get_close_matches(seat.lower(), [*rulebook().bots], 1)
-            hint = f", did you mean {near[0]}?" if near else ""
-            raise ValueError(f"no seat {clean(seat, 40)!r} that a person can take{hint}")
-    if not blank.choices:
-        return word
-    meant = {choice.lower(): choice for choice in blank.choices}.get(word.lower())
-    if meant is None:
-        raise ValueError(f"a {blank.name} is {' or '.join(blank.choices)}, not {clean(word, 40)!r}")
-    return meant
-
-
-def _typed(act: Act, words: Mapping[str, str]) -> Mapping[str, object]:
-    """Return words as the fields of the message: a number where it wants one."""
-    return {blank.becomes: _value(act.message, blank.becomes, words[blank.name]) for blank in act.asks}
-
-
-def _value(message: type[Message], field: str, word: str) -> object:
-    info = message.model_fields[field]
-    wanted: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
-    try:
-        return TypeAdapter(wanted).validate_strings(word)
-    except ValidationError:
-        # The message itself says what is wrong with it.
-        return word

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from moot.channels.chat.commands import commands
+from moot.channels.filling import choices_of
 from moot.protocols.kernel.acts import Blank
-from moot.protocols.rulebook import rulebook
 
 STRING: Final = 3
 """Discord's number for an option that is a text."""
@@ -57,7 +57,7 @@ def line_of(name: str, options: Mapping[str, object]) -> str:
 
 
 def _option(blank: Blank, *, is_last: bool) -> dict[str, Any]:
-    choices = sorted(rulebook().bots) if blank.is_seat else blank.choices
+    choices = choices_of(blank)
     option: dict[str, Any] = {
         "type": STRING,
         "name": blank.name,

@@ -29,7 +29,7 @@ PANELS: Final = {
     ),
     "Act": (
         "post", "reply", "ack", "override", "take", "answer", "release", "pause", "step", "speed", "halt", "resume",
-        "stop",
+        "stop", "act",
     ),
     "Check and keep": ("verify", "anchor", "rebuild", "export", "backup"),
     "Set up": ("doctor", "discord", "slack", "config", "schema"),
@@ -153,7 +153,10 @@ def _program(
 
 
 def command(
-    *examples: str, name: str | None = None, within: typer.Typer | None = None
+    *examples: str,
+    name: str | None = None,
+    within: typer.Typer | None = None,
+    cls: type[TyperCommand] = Command,
 ) -> Callable[[Function], Function]:
     """Declare a command.
 
@@ -161,11 +164,12 @@ def command(
         examples: Command lines that `--help` shows; each of them parses.
         name: Its word, when it is not the function's name.
         within: The group it belongs to; the program itself by default, whose `PANELS` name it.
+        cls: Lays out its help.
     """
 
     def declare(function: Function) -> Function:
         word = name or function.__name__.replace("_", "-")
-        (within or app).command(word, cls=Command, epilog="\n".join(examples))(function)
+        (within or app).command(word, cls=cls, epilog="\n".join(examples))(function)
         return function
 
     return declare

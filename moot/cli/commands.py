@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moot.cli.act import answer, clock, desk, people
+from moot.cli.act import answer, clock, declared, desk, people
 from moot.cli.app import app
 from moot.cli.arena import runs as arena
 from moot.cli.arena import society as arena_society
@@ -24,6 +24,7 @@ __all__ = [
     "clock",
     "config",
     "console",
+    "declared",
     "desk",
     "discord",
     "doctor",

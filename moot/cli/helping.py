@@ -23,14 +23,16 @@ _HEAD: Final = "bold"
 _NAME: Final = "cyan"
 
 
-def command_help(ctx: Any, command: Any) -> str:
-    """Lay out the help of one command."""
+def command_help(ctx: Any, command: Any, title: str = "", listed: Sequence[tuple[str, str]] = ()) -> str:
+    """Lay out the help of one command, with a section of its own before the options if it lists something."""
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.get_params(ctx) if p.param_type_name == "option" and not p.hidden]
     usage = [ctx.command_path, *(_argument(p) for p in arguments), "[OPTIONS]"]
     parts = [*_prose(command.help), *_section("Usage", [Text(" ".join(usage))])]
     if described := [(p.metavar or p.name, p.help) for p in arguments if p.help]:
         parts += _section("Arguments", _rows(described))
+    if listed:
+        parts += _section(title, _rows(listed))
     parts += _section("Options", _rows([(_option(p), _about(p)) for p in options]))
     parts += _examples(command.epilog)
     return _render(parts)

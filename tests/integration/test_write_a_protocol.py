@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,11 @@ from threading import Timer
 from types import SimpleNamespace
 
 import pytest
+from playwright.sync_api import expect
+
+from moot.cli.place import login_name
+from tests.doubles.browser import browser, somebody
+from tests.doubles.console_page import Consoled
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "write-a-protocol.md").read_text(encoding="utf-8")
@@ -55,9 +61,10 @@ def test_one_folder_and_one_line_give_a_protocol_that_runs_as_the_page_says(plac
     assert len(PACKAGE.splitlines()) == 2, "one line below the heading of its group"
     install(place)
     for command, expected in SAID:
-        done = moot(place, *command.removeprefix("$ moot ").split())
+        done = moot(place, *shlex.split(command.removeprefix("$ moot ")))
         assert (done.returncode, done.stdout) == (0, expected), done.stderr
-    assert len(SAID) == 3
+    assert len(SAID) == 4
+    assert "(root on cli) asks" in live(place, "Will it snow tomorrow?").replace(login_name(), "root")
 
 
 def test_the_log_names_the_protocols_that_a_society_speaks(place):
@@ -132,11 +139,89 @@ print(json.dumps([draft.channel, draft.body.type, draft.body.text, option["descr
         "usage": "/ask TEXT",
         "does": "ask for a forecast",
         "asks": False,
+        "act": "ask",
         "seat": False,
         "may": "",
     }
     assert viewers["may"] == "Only an admin may write /ask; you are a viewer."
     assert [line.split() for line in lines] == [["/ask", "TEXT", "ask", "for", "a", "forecast"]]
+
+
+FIELDS = """    text: str
+    days: Annotated[int, Field(ge=1, le=14)]
+    how: Literal["rain", "snow", "hail"] = "rain"
+    places: tuple[str, ...] = ()
+"""
+ASKED = {"text": "what", "days": "in how many days", "how": "what kind", "places": "where"}
+BLANKS = "".join(f'Blank("{name}", "{help_}"), ' for name, help_ in ASKED.items())
+IMPORTS = "import Annotated, Any, ClassVar, Literal\n\nfrom pydantic import Field\n"
+RICHER = (
+    CODE.replace("    text: str\n", FIELDS)
+    .replace('Blank("text", "what"),', BLANKS)
+    .replace("{question_id}: {text}", "{question_id}: {text} ({days}, {how}, {places})")
+    .replace("import Any, ClassVar, Literal\n", IMPORTS)
+)
+
+
+def richer(place):
+    (place / "site" / "weather" / "__init__.py").write_text(RICHER)
+    (place / "rain.yaml").write_text(SCENE.partition("inject:")[0])
+    install(place)
+    assert moot(place, "scene", "rain.yaml", "--out", "rain").returncode == 0
+
+
+def test_its_act_takes_numbers_choices_and_lists_on_the_command_line(place):
+    richer(place)
+    ask = ("act", "rain", "ask", "text=Wet?", "days=3")
+    wrong = moot(place, *ask[:-1], "days=soon")
+    assert wrong.returncode == 2 and wrong.stderr.startswith(
+        "moot act: ask: days: Input should be a valid integer"
+    )
+    assert "write moot act DIR ask text=TEXT days=DAYS [how=HOW] [places=PLACES]" in wrong.stderr
+    refused = moot(place, *ask, "--as", "ann")
+    assert refused.returncode == 3 and "viewer may not post QUESTION: only admin may" in refused.stderr
+    assert "ask for a forecast: text, days, how, places" in moot(place, "act", "--help").stdout
+    assert moot(place, *ask, "how=hail", "places=Bonn", "places=Ulm").returncode == 0
+    assert "Wet? (3, hail, Bonn; Ulm)" in live(place, "Wet?")
+
+
+def test_its_act_is_a_form_on_the_page(place, monkeypatch):
+    richer(place)
+    monkeypatch.setenv("PYTHONPATH", str(place / "site"))
+    (place / "work").mkdir()
+    society = Consoled(place / "rain", place / "work")
+    try:
+        society.start_society()
+        society.start_console()
+        with browser() as chromium:
+            with somebody(chromium, society.owner, "/acts") as page:
+                page.get_by_role("link", name="Ask for a forecast").click()
+                form, send = page.locator("form.form"), page.get_by_role("button", name="Send", exact=True)
+                expect(page.get_by_label("text what")).to_be_visible()
+                send.click()
+                expect(form.locator("[role=status]")).to_contain_text("Not sent")
+                expect(form.locator(".err")).to_have_count(2)
+                page.get_by_label("text what").fill("Wet?")
+                page.get_by_label(re.compile("^days")).fill("30")
+                expect(form).to_contain_text("less than or equal to 14")
+                page.get_by_label(re.compile("^days")).fill("3")
+                expect(form.locator(".err")).to_have_count(0)
+                page.get_by_label(re.compile("^how")).select_option("hail")
+                page.get_by_label(re.compile("^places")).fill("Bonn\nUlm")
+                # What was filled in outlives a reload, until it is sent.
+                page.reload()
+                expect(page.get_by_label(re.compile("^places"))).to_have_value("Bonn\nUlm")
+                send.click()
+                form.get_by_role("link", name="Show it").click()
+                expect(page.locator(".msg[data-type=QUESTION]")).to_contain_text("Wet? (3, hail, Bonn; Ulm)")
+                expect(page.locator(".msg[data-type=QUESTION] .own")).to_have_text(re.compile("^question_"))
+            with somebody(chromium, society.viewer, "/act/ask") as page:
+                expect(page.locator("form.form")).to_contain_text(
+                    "Only an admin may write /ask; you are a viewer."
+                )
+                expect(page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    finally:
+        society.stop()
 
 
 def test_a_log_of_a_protocol_that_is_not_installed_is_passed_over_and_said_once(place):

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from moot.channels.showing.wording import clean
 from moot.console.errors import NotThere
 from moot.console.model.interface import ChannelView, Person, ReadModel
-from moot.console.page import views
+from moot.console.page import acts, views
 from moot.console.page.cards import card_of
 from moot.console.page.cases import facts_of
 from moot.console.page.figures import figures_of
@@ -62,6 +62,10 @@ async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelVi
             return await _search(
                 model, channels, {name: values[-1] for name, values in parse_qs(parts.query).items()}
             )
+        case ["acts"]:
+            return acts.all_of()
+        case ["act", name] if name in rulebook().acts:
+            return acts.form_of(model, person, channels, rulebook().acts[name])
         case ["seat", *rest] if rest:
             return await form_of(model, person, "/".join(rest))
         case ["memory"]:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
 from moot.channels.chat.commands import CommandError, parse
+from moot.channels.filling import from_values
 from moot.channels.surface import ActReply
 from moot.console.errors import NotThere
 from moot.console.model.interface import ChannelView, Person, ReadModel
-from moot.console.page import views
+from moot.console.page import acts, views
 from moot.console.page.cards import whole
 from moot.console.page.cases import facts_of
 from moot.console.page.places import WINDOW, asked_of, found_by, seq_of, view_of
 from moot.console.page.seats import faults_of, suggested
 from moot.console.page.shelves import records_of
+from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import rulebook
 
 Json = dict[str, Any]
 
@@ -162,6 +166,13 @@ class Questions(ABC):
             raise NotThere("This page asked for something that does not exist: reload it.")
         return await self._act(kind, fields, "#admin")
 
+    async def _on_fill(self, args: Mapping[str, Any]) -> Json:
+        act, values = _form(args)
+        faults = acts.faults_of(self.person, act, values)
+        if faults:
+            return {"ok": False, "text": acts.NOT_SENT, "faults": faults}
+        return await self._act(act.name, from_values(act, values), str(args.get("channel") or "#admin"))
+
     async def _act(self, kind: Any, fields: Mapping[str, object], channel: str) -> Json:
         self._may_act()
         self._n += 1
@@ -177,6 +188,8 @@ class Questions(ABC):
         return _told(await self._live.control(self.person, op, number))
 
     async def _on_check(self, args: Mapping[str, Any]) -> dict[str, str]:
+        if "act" in args:
+            return acts.faults_of(self.person, *_form(args))
         return faults_of(str(args.get("kind")), args.get("body"))
 
     async def _on_suggest(self, args: Mapping[str, Any]) -> Json:
@@ -201,6 +214,15 @@ OPS: Final = frozenset(name.removeprefix("_on_") for name in vars(Questions) if 
 
 def _told(reply: ActReply) -> Json:
     return {"ok": reply.ok, "text": reply.text, "seq": reply.seq}
+
+
+def _form(args: Mapping[str, Any]) -> tuple[Act, Json]:
+    act, values = rulebook().acts.get(str(args.get("act"))), args.get("values")
+    if act is None or not isinstance(values, dict):
+        raise NotThere("This page asked for something that does not exist: reload it.")
+    if len(json.dumps(values)) > MOST_TEXT:
+        raise NotThere(f"That is more than {MOST_TEXT:,} characters.")
+    return act, values
 
 
 def _filter(args: Mapping[str, Any]) -> dict[str, str]:

@@ -75,15 +75,20 @@ def faults_of(kind: str, body: Any) -> dict[str, str]:
     try:
         model.model_validate_json(json.dumps(body))
     except ValidationError as exc:
-        found: dict[str, str] = {}
-        for error in exc.errors(include_url=False)[:MOST_FAULTS]:
-            path = ".".join(str(part) for part in error["loc"])
-            is_missing = error["type"] == "missing" or error.get("input") is None
-            found.setdefault(path, "is needed" if is_missing else clean(str(error["msg"]), 200))
-        return found
+        return by_path(exc)
     except (ValueError, TypeError) as exc:
         return {"": clean(str(exc), 200)}
     return {}
+
+
+def by_path(exc: ValidationError) -> dict[str, str]:
+    """Say what is wrong with each field, by its path."""
+    found: dict[str, str] = {}
+    for error in exc.errors(include_url=False)[:MOST_FAULTS]:
+        path = ".".join(str(part) for part in error["loc"])
+        is_missing = error["type"] == "missing" or error.get("input") is None
+        found.setdefault(path, "is needed" if is_missing else clean(str(error["msg"]), 200))
+    return found
 
 
 def _why_not(owed: ObligationView, person: Person) -> str:

@@ -76,6 +76,7 @@ class Visit(Questions):
             "groups": views.groups_of(self._channels),
             "pages": [{"path": where, "name": name} for where, name in views.PAGES],
             "seats": views.seats(),
+            "cases": views.case_prefixes(),
             "drawn": drawings(),
             **self._rights(),
             "clock": views.clock_of(self._live.now()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ from moot.protocols.trading.seats import GUARDIAN
 PAGES: Final = (
     ("/inbox", "Inbox"),
     ("/all", "Everything"),
+    ("/acts", "Acts"),
     ("/figures/a", "System A"),
     ("/figures/b", "System B"),
     ("/figures/referee", "Referee"),
@@ -201,6 +203,7 @@ def commands_for(model: ReadModel, person: Person) -> list[dict[str, Any]]:
             "usage": one.usage,
             "does": one.does,
             "asks": one.act is None,
+            "act": one.act.name if one.act is not None else "",
             "seat": bool(one.blanks) and one.blanks[0].is_seat,
             "may": ""
             if one.act is None or one.act.name == "note"
@@ -235,6 +238,18 @@ def _why_not(model: ReadModel, person: Person, kind: str, viewers: str, channel:
 def seats() -> list[str]:
     """Name the seats that a person may take."""
     return sorted(str(seat) for seat in rulebook().bots)
+
+
+def case_prefixes() -> list[str]:
+    """Say how the ids of cases begin, for a regular expression: as the sequencer counts them, or with the kind."""
+    book = rulebook()
+    counted = {
+        rule.prefix
+        for machine in book.types.values()
+        for o in machine.openers
+        if (rule := book.minted.get(o))
+    }
+    return sorted(map(re.escape, counted | set(book.types)), key=lambda one: (-len(one), one))
 
 
 def seat_names() -> list[list[str]]:

@@ -18,10 +18,12 @@ from moot.console.model.interface import (
     ChannelView,
     EscalationView,
     OptionView,
+    Person,
     PhaseStep,
     Progress,
     StandingView,
 )
+from moot.console.page import acts
 from moot.console.page.cards import MOST_BARS, bars, card_of, whole
 from moot.console.page.case_runs import changes
 from moot.console.page.case_targets import target_table
@@ -31,11 +33,12 @@ from moot.console.page.figures_parts import figure
 from moot.console.page.places import seq_of
 from moot.console.page.questions import OPS
 from moot.console.page.seats import faults_of
-from moot.console.page.views import groups_of, raised_of
+from moot.console.page.views import case_prefixes, groups_of, raised_of
 from moot.console.phases import phases_of
 from moot.desk import Market
 from moot.protocols.kernel.catalogue import Channel
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.messages import CycleContext, CycleTrigger
 from moot.protocols.rulebook import rulebook, rules
 from tests.doubles import bodies
@@ -274,7 +277,39 @@ def test_every_channel_has_its_place_on_the_left() -> None:
 
 def test_a_page_can_ask_only_what_is_listed() -> None:
     reads = {"open", "window", "message", "case", "search", "memory", "unread", "at", "check"}
-    assert reads | {"say", "act", "control", "suggest", "fulfil"} == OPS
+    assert reads | {"say", "act", "fill", "control", "suggest", "fulfil"} == OPS
+
+
+@pytest.mark.parametrize(
+    ("act", "values", "faults"),
+    [
+        ("override", {}, {"case": "is needed", "verdict": "is needed", "why": "is needed"}),
+        ("override", {"case": "hyp_1", "verdict": "APPROVE", "why": "so"}, {}),
+        (
+            "override",
+            {"case": "h" * 201, "verdict": "APPROVE", "why": "so"},
+            {"case": "String should have at most 200 characters"},
+        ),
+        ("override", {"case": 3, "verdict": "APPROVE", "why": "so"}, {"case": "Input should be a valid string"}),
+        ("stop", {"scope": "system C", "why": "so"}, {}),
+        ("stop", {"scope": "system", "why": "C so"}, {"": "a system is A or B, not 'C'"}),
+        ("take", {"seat": "critic"}, {}),
+        ("arena", {"prompt_or_task": "{"}, {"": "the task is no JSON object"}),
+        ("note", {"text": "x", "mood": 1}, {"": "there is no 'mood', it takes text"}),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_form_is_said_by_the_blank(
+    act: str, values: dict[str, Any], faults: dict[str, str]
+) -> None:
+    found = acts.faults_of(Person("owner", ADMIN), rulebook().acts[act], values)
+    assert found.keys() == faults.keys()
+    assert all(found[name].startswith(why) for name, why in faults.items()), found
+
+
+def test_the_ids_of_all_kinds_of_case_are_links() -> None:
+    assert {"hyp", "dep", "prom", "esc", "alert", "cycle", "arena", "panel", "session", "sig", "fb"} <= {
+        *case_prefixes()
+    }
 
 
 def test_every_message_type_reads_as_a_card() -> None:

@@ -23,6 +23,7 @@ export const Compose = {
     },
     usage() { const word = this.text.startsWith("/") && this.text.slice(1).split(" ")[0]; return this.commands.find((c) => c.name === word); },
     blocked() { return this.text.startsWith("/") ? (this.usage ? this.usage.may : "") : this.noteMay; },
+    form() { return this.usage && !this.usage.asks && !this.blocked ? "/act/" + this.usage.act : ""; },
     hint() { return this.blocked || (this.usage ? `${this.usage.usage}: ${this.usage.does}` : ""); },
   },
   watch: {
@@ -64,6 +65,6 @@ export const Compose = {
     <div v-if="hints.length" class="complete" role="listbox" aria-label="commands"><button v-for="(h, n) in hints" type="button" role="option" :aria-selected="n === pick" :class="{on: n === pick}" @mousedown.prevent="take(h)"><code>{{ h.usage }}</code><span>{{ h.does }}</span></button></div>
     <div class="box"><textarea ref="text" rows="1" v-model="text" maxlength="120000" @keydown="key" :disabled="!!may" :title="may" :placeholder="may || (noteMay ? 'Type / for commands' : 'Note to ' + (about || channel) + ', or / for commands')" aria-label="write a note or a command"></textarea>
       <button class="btn main" :disabled="busy || !!may || !text.trim() || !!blocked" :title="may || blocked">Send</button></div>
-    <div class="hints"><span v-if="reply" :class="['said', {bad: !reply.ok}]" role="status" style="white-space:pre-wrap">{{ reply.text }}</span><span v-else :class="{late: blocked && text}">{{ hint }}</span><span class="keysline">Enter sends, Shift+Enter breaks the line</span></div>
+    <div class="hints"><span v-if="reply" :class="['said', {bad: !reply.ok}]" role="status" style="white-space:pre-wrap">{{ reply.text }}</span><span v-else :class="{late: blocked && text}">{{ hint }} <a v-if="form" class="link" :href="form" data-go>as a form</a></span><span class="keysline">Enter sends, Shift+Enter breaks the line</span></div>
   </form></footer>`,
 };

@@ -4,22 +4,22 @@ import { Compose } from "moot-console/compose.js";
 import { Feed } from "moot-console/feed.js";
 import { Nav } from "moot-console/nav.js";
 import { Head, Past } from "moot-console/time.js";
-import { minute, plural } from "moot-console/words.js";
+import { knowCases, minute, plural } from "moot-console/words.js";
 import { defineAsyncComponent } from "vue";
 
 // Parts that the first paint can do without, by the kind of view; each is fetched before its view is shown.
-const LATER = { case: "case", figures: "figures", inbox: "inbox", memory: "memory", seat: "seat", search: "search" };
+const LATER = { act: "act", acts: "act", case: "case", figures: "figures", inbox: "inbox", memory: "memory", seat: "seat", search: "search" };
 const fetched = (file) => import(`moot-console/${file}.js`);
 const later = (file, name) => defineAsyncComponent(async () => (await fetched(file))[name]);
 const CaseView = later("case", "CaseView"), Figures = later("figures", "Figures"), Help = later("help", "Help"), Inbox = later("inbox", "Inbox");
-const Memory = later("memory", "Memory"), SeatForm = later("seat", "SeatForm"), Search = later("search", "Search");
+const ActForm = later("act", "ActForm"), ActList = later("act", "ActList"), Memory = later("memory", "Memory"), SeatForm = later("seat", "SeatForm"), Search = later("search", "Search");
 
 const READ = "moot-read";
 const TICK_MS = 500;
 const LONGEST_MS = 20000;
 
 export default {
-  components: { Board, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
+  components: { ActForm, ActList, Board, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
   props: { boot: Object },
   provide() { return { ask: this.ask, notice: this.notice, drawn: this.boot.drawn }; },
   data() {
@@ -36,7 +36,7 @@ export default {
     mayResume() { return !this.stop && !this.commands.find((c) => c.name === "resume")?.may; },
     stop() { return this.past ? "this is the past: nobody can act in it" : !this.isConnected ? "the connection is gone; it comes back by itself" : ""; },
   },
-  created() { this.tick(); },
+  created() { knowCases(this.boot.cases); this.tick(); },
   mounted() {
     for (const g of this.groups) for (const c of g.channels) if (!(c.name in this.read)) this.read[c.name] = c.last;
     this.count();
@@ -193,6 +193,8 @@ export default {
       <Inbox v-else-if="view.kind === 'inbox'" :raised="board.raised" :now="now" :may="stop || may.answer" :building="board.building"/>
       <CaseView v-else-if="view.kind === 'case'" ref="case" :key="'c' + shown" :view="view" :now="now" :live="!past" :may="stop || may.answer" :raised="board.raised"/>
       <Search v-else-if="view.kind === 'search'" :key="'s' + shown" :view="view" @go="go"/>
+      <ActList v-else-if="view.kind === 'acts'" :key="'l' + shown" :view="view" :commands="commands" :may="stop"/>
+      <ActForm v-else-if="view.kind === 'act'" :key="'p' + shown" :view="view" :commands="commands" :may="stop"/>
       <SeatForm v-else-if="view.kind === 'seat'" :key="'o' + shown" :view="view" :may="stop" :now="now"/>
       <Memory v-else-if="view.kind === 'memory'" :key="'m' + shown" :view="view"/>
       <Figures v-else-if="view.kind === 'figures'" :key="'d' + shown" :view="view" @again="reload"/>

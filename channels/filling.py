@@ -1,0 +1,134 @@
+"""What a person fills in for an act: its form, and how words and values become the fields of its message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Annotated, Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from moot.channels.showing.wording import clean
+from moot.protocols.kernel.acts import Act, Blank
+from moot.protocols.rulebook import rulebook
+
+MOST_TEXT: Final = 20_000
+"""Characters of a text whose message says nothing about its length."""
+
+
+def form_of(act: Act) -> dict[str, Any]:
+    """Return what a person fills in as a JSON Schema: a property for each blank, told by the field it becomes."""
+    whole = act.message.model_json_schema()
+    properties: dict[str, Any] = {}
+    for blank in act.asks:
+        if choices := choices_of(blank):
+            shape: dict[str, Any] = {"type": "string", "enum": list(choices)}
+        elif act.read is None:
+            shape = whole["properties"][blank.becomes]
+        else:
+            shape = {"type": "string", "maxLength": MOST_TEXT}
+        properties[blank.name] = {**shape, "description": blank.help}
+    needed = [blank.name for blank in act.asks if is_needed(act, blank)]
+    defs = {"$defs": whole["$defs"]} if "$defs" in whole else {}
+    return {"type": "object", "properties": properties, "required": needed, **defs}
+
+
+def is_needed(act: Act, blank: Blank) -> bool:
+    """Say whether a blank must be filled in: its message has nothing to put there."""
+    return act.read is not None or act.message.model_fields[blank.becomes].is_required()
+
+
+def is_blank(value: object) -> bool:
+    """Say whether a form gives nothing for a blank."""
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def choices_of(blank: Blank) -> Sequence[str]:
+    """Return what a blank can be, where that is a list."""
+    return sorted(rulebook().bots) if blank.is_seat else blank.choices
+
+
+def from_words(act: Act, words: Mapping[str, Sequence[str]]) -> Mapping[str, Any]:
+    """Return the fields that words mean, at least one for each blank that is filled in.
+
+    A field is read as what its message wants there: a number as one, several words as a list, JSON as an object.
+
+    Raises:
+        ValueError: A blank is missing or there is none of that name, or a word is none of those that it can be.
+    """
+    given = {name: found for name, found in words.items() if any(map(str.strip, found))}
+    said = {blank: [_meant(blank, word) for word in given[blank.name]] for blank in _filled(act, given)}
+    if act.read is None:
+        return {blank.becomes: _read(act, blank, found) for blank, found in said.items()}
+    return act.read({blank.name: " ".join(found) for blank, found in said.items()})
+
+
+def from_values(act: Act, values: Mapping[str, object]) -> Mapping[str, Any]:
+    """Return the fields that the values of a form mean, as JSON gives them; None and a blank text are nothing.
+
+    Raises:
+        ValueError: As `from_words`.
+    """
+    given = {name: value for name, value in values.items() if not is_blank(value)}
+    if act.read is not None:
+        return from_words(act, {name: [str(value)] for name, value in given.items()})
+    fields: dict[str, Any] = {}
+    for blank in _filled(act, given):
+        value = given[blank.name]
+        meant = _meant(blank, value) if isinstance(value, str) else value
+        found = _tried(_wanted(act, blank).validate_json, json.dumps(meant))
+        fields[blank.becomes] = meant if found is None else found
+    return fields
+
+
+def _filled(act: Act, given: Mapping[str, object]) -> list[Blank]:
+    """Return the blanks that are filled in, in their order."""
+    known = [blank.name for blank in act.asks]
+    for name in given:
+        if name not in known:
+            raise ValueError(f"there is no {clean(name, 40)!r}, it takes {', '.join(known) or 'nothing'}")
+    for blank in act.asks:
+        if blank.name not in given and is_needed(act, blank):
+            raise ValueError(f"the {blank.name.replace('_', ' ')} is missing")
+    return [blank for blank in act.asks if blank.name in given]
+
+
+def _meant(blank: Blank, word: str) -> str:
+    """Return a word as it is meant; raise ValueError for one that is none of those it can be."""
+    if blank.is_seat:
+        seat = word.partition(" ")[0]
+        if seat.lower() not in rulebook().bots:
+            near = get_close_matches(seat.lower(), [*rulebook().bots], 1)
+            hint = f", did you mean {near[0]}?" if near else ""
+            raise ValueError(f"no seat {clean(seat, 40)!r} that a person can take{hint}")
+    if not blank.choices:
+        return word
+    meant = {choice.lower(): choice for choice in blank.choices}.get(word.lower())
+    if meant is None:
+        raise ValueError(f"a {blank.name} is {' or '.join(blank.choices)}, not {clean(word, 40)!r}")
+    return meant
+
+
+def _read(act: Act, blank: Blank, words: Sequence[str]) -> object:
+    """Return words as the field wants them; as they are where it wants something else, which the message then says."""
+    wanted = _wanted(act, blank)
+    if len(words) == 1:
+        for way in (wanted.validate_strings, wanted.validate_json):
+            if (found := _tried(way, words[0])) is not None:
+                return found
+    found = _tried(wanted.validate_python, tuple(words))
+    return found if found is not None else words[0] if len(words) == 1 else tuple(words)
+
+
+def _wanted(act: Act, blank: Blank) -> TypeAdapter[Any]:
+    info = act.message.model_fields[blank.becomes]
+    wanted: Any = Annotated[info.annotation, *info.metadata] if info.metadata else info.annotation
+    return TypeAdapter(wanted)
+
+
+def _tried(way: Any, given: object) -> Any:
+    try:
+        return way(given)
+    except ValidationError:
+        return None
