@@ -25,6 +25,8 @@ ASKED_S: Final = 5.0
 """Wall time between two questions to the society, and for its answer."""
 
 STARTING: Final = "the console is starting"
+START_S: Final = 15.0
+"""Wall time for which what people do meanwhile waits; a page waits longer for its answer."""
 
 _log = structlog.get_logger("moot.console")
 
@@ -55,6 +57,7 @@ class Reaching:
         self._authority = authority
         self._on_change = on_change
         self._store: ActStore | None = None
+        self._is_settled = asyncio.Event()
         self._pages: dict[str, frozenset[str]] = {}
 
     # ------------------------------------------------------------ acts
@@ -67,7 +70,11 @@ class Reaching:
         """
         if self.requests is None:
             self.no_acts = "nobody can act here: this console only shows"
-            return
+        else:
+            await self._open(store, self.requests)
+        self._is_settled.set()
+
+    async def _open(self, store: ActStore, requests: Requests) -> None:
         try:
             await store.open()
         except (ChannelError, sqlite3.Error, OSError) as exc:
@@ -77,7 +84,18 @@ class Reaching:
                 _log.warning("no acts", why=str(exc))
             return
         self._store = store
-        self.acts = Acts(store, self.requests, authority=self._authority)
+        self.acts = Acts(store, requests, authority=self._authority)
+
+    @property
+    def is_starting(self) -> bool:
+        """Say whether it is not known yet whether people can act: whoever does something may wait for it."""
+        return not self._is_settled.is_set()
+
+    async def settled(self) -> None:
+        """Wait until it is known whether people can act, or until that takes too long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(START_S):
+                await self._is_settled.wait()
 
     async def hand_over(self, make: Callable[[], ActStore]) -> None:
         """Hand over what people do, until cancelled; where it cannot be kept yet, try until it can.
@@ -98,6 +116,7 @@ class Reaching:
     async def close(self) -> None:
         """Take no more acts; safe to call twice."""
         self.acts, self.no_acts = None, STARTING
+        self._is_settled.clear()
         if self._store is not None:
             await self._store.close()
             self._store = None

@@ -157,8 +157,7 @@ class Watching:
                         _log.warning("waiting for the log", why=str(exc))
                 else:
                     if last is not None:
-                        is_named = first is not None and isinstance(first.hash, bytes)
-                        return first.hash.hex() if first is not None and is_named else "", opened(last)
+                        return _name(first), opened(last)
             await asyncio.sleep(KNOCKING.first_s)
 
     async def _follow(self) -> None:
@@ -200,10 +199,31 @@ class Watching:
 
     async def _listen(self) -> None:
         stream = LogStream(self._find, self.log_id, backoff=KNOCKING)
-        async for lines in stream(self.hub.head):
-            for n in range(0, len(lines), CHUNK):
-                self._take(lines[n : n + CHUNK])
-                await asyncio.sleep(0)
+        while True:
+            try:
+                async for lines in stream(self.hub.head):
+                    for n in range(0, len(lines), CHUNK):
+                        self._take(lines[n : n + CHUNK])
+                        await asyncio.sleep(0)
+            except LogReplaced:
+                if not await self._is_all_there():
+                    raise
+                await asyncio.sleep(KNOCKING.first_s)
+
+    async def _is_all_there(self) -> bool:
+        """Say whether the log is the one that was read, as far as it was.
+
+        The file has a line before the society's gateway hears of it: on a busy machine it greets with an end that
+        lies behind what was read here, and nothing is lost.
+        """
+        fresh = Readers(self.directory)
+        try:
+            first, last = await fresh.run(_ends)
+        except Unreadable:
+            return False
+        finally:
+            await fresh.close()
+        return last is not None and _name(first) == self.log_id and opened(last).seq >= self.hub.head
 
     def _take(self, lines: Sequence[str]) -> None:
         envelopes = [env for env in map(opened_line, lines) if env is not None]
@@ -402,6 +422,11 @@ class Watching:
             with suppress(OSError):
                 times.append((self.directory / name).stat().st_mtime_ns)
         return max(0.0, min(86_400.0, (utc_ns() - max(times)) / 1e9)) if times else 0.0
+
+
+def _name(first: Row | None) -> str:
+    """Return what a log is named by: the hash of its first message, "" when that is damaged."""
+    return first.hash.hex() if first is not None and isinstance(first.hash, bytes) else ""
 
 
 def _ends(db: sqlite3.Connection) -> tuple[Row | None, Row | None]:

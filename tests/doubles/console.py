@@ -39,11 +39,15 @@ def written(directory: Path, messages: int, **how: Any) -> list[Envelope]:
 
 @asynccontextmanager
 async def watched(
-    directory: Path, settings: Settings | None = None, *, is_whole: bool = True
+    directory: Path,
+    settings: Settings | None = None,
+    *,
+    is_whole: bool = True,
+    requests: Requests | None = None,
 ) -> AsyncIterator[Live]:
-    """Watch a directory; with `is_whole` begin when everything has been read."""
+    """Watch a directory; with `is_whole` begin when everything has been read; nobody can act without `requests`."""
     watching = Watching(
-        directory, settings or load_settings(), requests=None, find=lambda: address.find(directory)
+        directory, settings or load_settings(), requests=requests, find=lambda: address.find(directory)
     )
     running = asyncio.create_task(watching.run())
     model = Live(watching)

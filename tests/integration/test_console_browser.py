@@ -320,6 +320,76 @@ def test_what_is_sent_from_a_page_that_loads_itself_anew_is_sent_once_it_is_back
         expect(page.locator(".msg.human", has_text="said on the threshold")).to_have_count(1)
 
 
+LOSE = {
+    "what it asked": """() => {
+        const emit = window.socket.emit;
+        window.socket.emit = (name, ...said) => name === "event" || emit.call(window.socket, name, ...said);
+    }""",
+    "what it was answered": """() => {
+        getElement(document.querySelector(".moot").id.slice(1)).answer = () => { window.isAnswered = true; };
+    }""",
+}
+"""A page whose console goes away at the worst moment."""
+
+
+@pytest.mark.parametrize("lost", LOSE)
+def test_what_is_sent_while_the_console_goes_away_is_said_once_by_the_page_that_comes_back(
+    society: Consoled, chromium: Browser, lost: str
+) -> None:
+    text = f"said as it lost {lost}"
+    said = f".msg.human:has-text('{text}')"
+    with somebody(chromium, society.owner, "/c/a-verdict") as page:
+        write = page.get_by_label("write a note or a command")
+        page.wait_for_function("() => window.did_handshake === true")
+        page.evaluate(LOSE[lost])
+        write.fill(text)
+        page.keyboard.press("Enter")
+        if lost == "what it was answered":
+            page.wait_for_function("() => window.isAnswered")
+        # Whoever goes on writing meanwhile loses nothing of it.
+        write.press_sequentially(" and more")
+        page.reload()
+        expect(page.locator(said)).to_have_count(1)
+        expect(write).to_have_value("and more")
+        assert page.evaluate("() => sessionStorage.getItem('moot-sent')") is None
+        page.reload()
+        expect(write).to_have_value("and more")
+        expect(page.locator(said)).to_have_count(1)
+        write.fill("")
+
+
+def test_what_is_said_while_a_view_is_on_its_way_is_in_it(society: Consoled, chromium: Browser) -> None:
+    with (
+        somebody(chromium, society.owner, "/c/a-verdict") as page,
+        somebody(chromium, society.owner, "/c/a-verdict") as other,
+    ):
+        page.wait_for_function("() => window.did_handshake === true")
+        page.evaluate(
+            """() => {
+                const root = getElement(document.querySelector(".moot").id.slice(1)), answer = root.answer, held = [];
+                root.answer = (...said) => held.push(said);
+                root.reload();
+                window.isMade = () => held.length > 0;
+                window.letGo = () => { root.answer = answer; held.forEach((said) => answer(...said)); };
+                window.isShown = () => root.shown > 0;
+            }"""
+        )
+        wait(page, "() => window.isMade()")
+        assert "Noted" in say(other, "said meanwhile")
+        expect(page.locator(".msg.human", has_text="said meanwhile")).to_have_count(1)
+        page.evaluate("() => window.letGo()")
+        wait(page, "() => window.isShown()")
+        expect(page.locator(".msg.human", has_text="said meanwhile")).to_have_count(1)
+
+
+def test_a_page_that_was_never_connected_says_so(society: Consoled, chromium: Browser) -> None:
+    with somebody(chromium, society.owner, "/c/a-verdict") as page:
+        page.route_web_socket("**/_nicegui_ws/**", lambda socket: socket.close())
+        page.reload()
+        expect(page.locator(".tell.bad")).to_contain_text("comes back by itself")
+        expect(page.get_by_role("button", name="Send")).to_be_disabled()
+
+
 def test_nothing_is_written_into_the_working_directory(society: Consoled) -> None:
     assert {path.name for path in society.work.iterdir()} <= {"moot.toml", "society.out", "console.out"}
     assert not Path(".nicegui").exists()

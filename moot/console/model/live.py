@@ -90,7 +90,8 @@ class Live(Looking):
     # ------------------------------------------------------------ acting
 
     def why_not(self, person: Person, kind: str, channel: str = "#admin") -> str:
-        if why := self._nobody_can():
+        # While the console starts, what people do waits for it: nothing is kept from them yet.
+        if not self.watching.reaching.is_starting and (why := self._nobody_can()):
             return why
         if kind == LINE:
             return ""
@@ -131,6 +132,7 @@ class Live(Looking):
         channel: str = "#admin",
         reply_to: int | None = None,
     ) -> ActReply:
+        await self.watching.reaching.settled()
         if why := self._nobody_can() or self._too_much(person):
             return ActReply(why, ok=False)
         acts = self.watching.reaching.acts
@@ -188,6 +190,7 @@ class Live(Looking):
         return await suggesting.suggest(Live(self.watching), obligation_id)
 
     async def answer(self, person: Person, obligation_id: str, body: Mapping[str, Any]) -> ActReply:
+        await self.watching.reaching.settled()
         if why := self._nobody_can() or self._too_much(person):
             return ActReply(why, ok=False)
         acts = self.watching.reaching.acts

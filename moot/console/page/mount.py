@@ -36,6 +36,9 @@ ELSEWHERE: Final = "/{rest:path}"
 AWAY_S: Final = 20.0
 """So long a page that lost its connection is kept, in wall time; one that comes later is loaded anew."""
 
+PAGE_S: Final = 60.0
+"""So long a page may take to be made, in wall time: on a machine that is busy it is late, not wrong."""
+
 
 def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]) -> None:
     """Serve the page on every address that it knows; call once per process, after all other routes.
@@ -82,8 +85,11 @@ def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]
         client.on_connect(follow)
         client.on_delete(leave)
 
+    def serve(path: str) -> None:
+        ui.page(path, title="Moot", dark=None, language="en-US", response_timeout=PAGE_S)(_named(page, path))
+
     for path in PATHS:
-        ui.page(path, title="Moot", dark=None, language="en-US")(_named(page, path))
+        serve(path)
     ui.run_with(
         app,
         title="Moot",
@@ -98,7 +104,7 @@ def mount(app: FastAPI, model: ReadModel, person_of: Callable[[Request], Person]
         favicon="⚖️",
     )
     bind()
-    ui.page(ELSEWHERE, title="Moot", dark=None, language="en-US")(_named(page, ELSEWHERE))
+    serve(ELSEWHERE)
 
 
 def _named(page: Callable[[Request], object], path: str) -> Callable[[Request], object]:

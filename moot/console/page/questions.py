@@ -154,11 +154,11 @@ class Questions(ABC):
                 parse(text)
             except CommandError as exc:
                 return {"ok": False, "text": str(exc)}
-            return await self._act("command", {"text": text}, channel)
+            return await self._act("command", {"text": text}, channel, str(args.get("key") or ""))
         fields: Json = {"text": text}
         if isinstance(about, str) and about:
             fields["about_case_id"] = about
-        return await self._act("note", fields, channel)
+        return await self._act("note", fields, channel, str(args.get("key") or ""))
 
     async def _on_act(self, args: Mapping[str, Any]) -> Json:
         kind, fields = str(args.get("kind")), args.get("fields")
@@ -173,10 +173,11 @@ class Questions(ABC):
             return {"ok": False, "text": acts.NOT_SENT, "faults": faults}
         return await self._act(act.name, from_values(act, values), str(args.get("channel") or "#admin"))
 
-    async def _act(self, kind: Any, fields: Mapping[str, object], channel: str) -> Json:
+    async def _act(self, kind: Any, fields: Mapping[str, object], channel: str, key: str = "") -> Json:
+        """Do what a person did, once per key (K1): a page that heard no answer says it again with the same."""
         self._may_act()
         self._n += 1
-        key = f"{self.page}-{self._n}"
+        key = key or f"{self.page}-{self._n}"
         return _told(await self._live.act(self.person, kind, fields, key=key, channel=channel))
 
     async def _on_control(self, args: Mapping[str, Any]) -> Json:

@@ -3,10 +3,11 @@
 const KEPT = "moot-draft ";
 const kept = (place) => sessionStorage.getItem(KEPT + place) || "";
 const keep = (place, text) => { if (text) sessionStorage.setItem(KEPT + place, text); else sessionStorage.removeItem(KEPT + place); };
-// A page that comes back may load itself anew before its server knows it: what was sent until then is sent after that.
-const SENT = "moot-sent ";
-const HELLO_MS = 20;
-const greeted = () => new Promise((done) => { const look = () => { if (window.did_handshake) done(); else setTimeout(look, HELLO_MS); }; look(); });
+// What was sent is kept with its key until there is an answer, and said again with it by a page that was loaded anew:
+// however often, it is done once. What is older than this waits in its box for the person.
+const SENT = "moot-sent";
+const AGAIN_MS = 10 * 60 * 1000;
+const unanswered = () => JSON.parse(sessionStorage.getItem(SENT));
 
 export const Compose = {
   inject: ["ask"],
@@ -31,10 +32,10 @@ export const Compose = {
     may(why) { if (why) this.reply = null; },
     text(t) { keep(this.place, t); this.pick = 0; this.isShut = false; this.$nextTick(this.grow); if (t) this.reply = null; },
   },
-  mounted() { this.grow(); const sent = sessionStorage.getItem(SENT + this.place); if (sent && sent === this.text.trim()) this.send(); },
+  mounted() { this.grow(); const sent = unanswered(); if (sent && Date.now() - sent.at < AGAIN_MS) this.deliver(sent); },
   methods: {
     grow() { const e = this.$refs.text; if (!e) return; e.style.height = "auto"; e.style.height = Math.min(e.scrollHeight, 160) + "px"; },
-    focus() { this.$refs.text.focus(); },
+    focus() { this.$refs.text?.focus(); },
     take(h) { this.text = h.put; this.focus(); },
     key(e) {
       const n = this.hints.length;
@@ -45,20 +46,31 @@ export const Compose = {
     },
     // Begins a command, unless something else is being written here; says whether it did.
     begin(command) { const isFree = !this.text.trim() || this.text.startsWith("/"); if (isFree) this.text = command; this.$nextTick(this.focus); return isFree; },
-    async send() {
-      const text = this.text.trim(), place = this.place;
+    send() {
+      const text = this.text.trim(), place = this.place, last = unanswered();
       if (!text || this.busy || this.blocked) return;
+      const sent = last?.text === text && last.place === place ? last : { text, place, channel: this.channel, about: this.about || null, key: createRandomUUID() };
+      sessionStorage.setItem(SENT, JSON.stringify({ ...sent, at: Date.now() }));
+      this.deliver(sent);
+    },
+    async deliver(sent) {
       this.busy = true;
-      sessionStorage.setItem(SENT + place, text);
-      await greeted();
-      sessionStorage.removeItem(SENT + place);
-      let reply;
-      try { reply = await this.ask("say", { text, channel: this.channel, about: this.about || null }); }
-      catch (e) { reply = { ok: false, text: e.message }; }
-      if (reply.ok) keep(place, "");
-      if (place === this.place) { if (reply.ok) this.text = ""; this.$nextTick(() => { this.reply = reply; }); }
+      let reply = null;
+      while (!reply) {
+        try { reply = await this.ask("say", sent); }
+        catch (e) { if (e.isLost) this.reply = { ok: false, text: "No answer yet; it is sent again until there is one." }; else reply = { ok: false, text: e.message }; }
+      }
+      if (unanswered()?.key === sent.key) sessionStorage.removeItem(SENT);
+      if (reply.ok) this.clear(sent);
+      if (sent.place === this.place) this.$nextTick(() => { this.reply = reply; });
       this.busy = false;
       this.$nextTick(this.focus);
+    },
+    // What was written after what was sent stays.
+    clear({ text, place }) {
+      const isHere = place === this.place, now = (isHere ? this.text : kept(place)).trimStart(), rest = now.startsWith(text) ? now.slice(text.length).trimStart() : now;
+      keep(place, rest);
+      if (isHere) this.text = rest;
     },
   },
   template: `<footer class="foot"><form class="compose" @submit.prevent="send">

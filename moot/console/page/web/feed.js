@@ -34,6 +34,7 @@ export const Feed = {
     more() { return !this.isLow || !this.isEnd; },
     label() { return this.missed ? `${plural(this.missed, "new message")} ↓` : "Jump to latest ↓"; },
   },
+  created() { this.late = []; },
   mounted() {
     this.box = this.$refs.box;
     if (this.at) this.reveal(this.at); else this.bottom();
@@ -55,24 +56,26 @@ export const Feed = {
       if (b.scrollTop < NEAR && !this.isStart) await this.older();
       else if (b.scrollHeight - b.scrollTop - b.clientHeight < NEAR && !this.isEnd) await this.newer();
     },
-    async fetch(args) {
+    // Asks for a window and takes it in; what is pushed meanwhile comes after it, for it may not be in it.
+    async fetch(args, take) {
       this.busy = true;
-      try { return await this.ask("window", { ...this.window.filter, ...args }); }
-      catch (e) { this.fault = e.message; return null; }
-      finally { this.busy = false; }
+      try { await take(await this.ask("window", { ...this.window.filter, ...args })); }
+      catch (e) { this.fault = e.message; }
+      this.busy = false;
+      this.push(this.late.splice(0));
     },
     async older() {
-      const w = await this.fetch({ before: this.items.length ? this.items[0].s : null });
-      if (!w) return;
-      this.isStart = w.start;
-      const all = [...w.items, ...this.items];
-      await this.splice(() => { this.items = all.slice(0, MOST); if (all.length > MOST) this.isEnd = false; });
+      await this.fetch({ before: this.items.length ? this.items[0].s : null }, (w) => {
+        this.isStart = w.start;
+        const all = [...w.items, ...this.items];
+        return this.splice(() => { this.items = all.slice(0, MOST); if (all.length > MOST) this.isEnd = false; });
+      });
     },
     async newer() {
-      const w = await this.fetch({ after: this.items[this.items.length - 1].s });
-      if (!w) return;
-      this.isEnd = w.end;
-      await this.splice(() => { const all = this.items.concat(w.items); this.items = all.slice(-MOST); if (all.length > MOST) this.isStart = false; });
+      await this.fetch({ after: this.items[this.items.length - 1].s }, (w) => {
+        this.isEnd = w.end;
+        return this.splice(() => { const all = this.items.concat(w.items); this.items = all.slice(-MOST); if (all.length > MOST) this.isStart = false; });
+      });
     },
     // Changes the items and keeps what is being read where it is: by the first message in sight that still has a line
     // of its own, for one that repeats what now stands before it has none any more.
@@ -87,6 +90,7 @@ export const Feed = {
       }
     },
     push(cards) {
+      if (this.busy) { this.late.push(...cards); return; }
       const last = this.items.length ? this.items[this.items.length - 1].s : 0;
       const fresh = cards.filter((m) => m.s > last);
       if (!fresh.length || !this.live) return;
@@ -101,11 +105,9 @@ export const Feed = {
       }
     },
     async latest() {
-      if (this.isEnd) { this.items = this.items.slice(-MOST); } else {
-        const w = await this.fetch({});
-        if (!w) return;
-        this.items = w.items; this.isStart = w.start; this.isEnd = true;
-      }
+      if (this.isEnd) this.items = this.items.slice(-MOST);
+      else await this.fetch({}, (w) => { this.items = w.items; this.isStart = w.start; this.isEnd = true; });
+      if (!this.isEnd) return;
       this.missed = 0; this.cursor = 0; this.bottom(); this.$nextTick(this.seen);
     },
     // Moves the cursor of the keyboard, by messages.

@@ -36,7 +36,7 @@ export default {
     mayResume() { return !this.stop && !this.commands.find((c) => c.name === "resume")?.may; },
     stop() { return this.past ? "this is the past: nobody can act in it" : !this.isConnected ? "the connection is gone; it comes back by itself" : ""; },
   },
-  created() { knowCases(this.boot.cases); this.tick(); },
+  created() { knowCases(this.boot.cases); this.late = null; this.tick(); },
   mounted() {
     for (const g of this.groups) for (const c of g.channels) if (!(c.name in this.read)) this.read[c.name] = c.last;
     this.count();
@@ -46,8 +46,10 @@ export default {
     window.addEventListener("popstate", () => this.go(location.pathname + location.search + location.hash, false));
     const watch = () => {
       if (!window.socket) return setTimeout(watch, 20);
-      window.socket.on("disconnect", () => { this.isConnected = false; });
+      for (const gone of ["disconnect", "connect_error"]) window.socket.on(gone, () => { this.isConnected = false; });
       window.socket.on("connect", () => { this.isConnected = true; });
+      // It may have come and gone before this listened.
+      if (window.did_handshake) this.isConnected = window.socket.connected;
     };
     watch();
     document.documentElement.dataset.ready = "yes";
@@ -58,7 +60,7 @@ export default {
     ask(op, args) {
       const id = ++this.n;
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => { delete this.open[id]; reject(new Error("No answer; the connection may be gone. Try again.")); }, LONGEST_MS);
+        const timer = setTimeout(() => { delete this.open[id]; reject(Object.assign(new Error("No answer; the connection may be gone. Try again."), { isLost: true })); }, LONGEST_MS);
         this.open[id] = { resolve, reject, timer };
         this.$emit("ask", { id, op, args: args || {} });
       });
@@ -78,10 +80,14 @@ export default {
       if (news.may) { this.may = news.may; this.commands = news.commands; }
       if (news.reload) { this.reload(); return; }
       if (!news.cards || this.past) return;
+      this.late?.push(...news.cards);
       for (const m of news.cards) if (!m.h || m.h !== this.me.user || m.p !== "console") this.unread[m.c] = (this.unread[m.c] || 0) + 1;
+      this.show(news.cards);
+    },
+    show(cards) {
       const filter = this.view.kind === "feed" ? this.view.filter : this.view.kind === "case" ? { case: this.view.case } : null;
       if (!filter) return;
-      const mine = news.cards.filter((m) => (!filter.channel || m.c === filter.channel) && (!filter.case || m.k === filter.case));
+      const mine = cards.filter((m) => (!filter.channel || m.c === filter.channel) && (!filter.case || m.k === filter.case));
       if (mine.length) (this.$refs.feed || this.$refs.case?.$refs.feed)?.push(mine);
       if (mine.length && this.view.kind === "case") this.$refs.case.changed();
     },
@@ -123,6 +129,7 @@ export default {
     async go(path, isNew = true) {
       this.isNavOpen = this.isBoardOpen = false;
       const visit = ++this.visit;
+      this.late = [];
       try {
         const view = await this.ask("open", { path });
         if (LATER[view.kind]) await fetched(LATER[view.kind]);
@@ -132,7 +139,11 @@ export default {
         this.tidy();
         if (isNew) history.pushState(null, "", path);
         document.title = `${view.title} · Moot`;
+        // What was told while the view was on its way is not in it.
+        await this.$nextTick();
+        if (visit === this.visit && !this.past) this.show(this.late);
       } catch (e) { this.tell = e.message; }
+      finally { if (visit === this.visit) this.late = null; }
     },
     // A form that nobody owes any more needs its draft no longer.
     tidy() { const at = this.path.split(/[?#]/)[0]; if (this.view.kind === "nothing" && at.startsWith("/seat/")) fetched("seat").then((seat) => seat.forget(decodeURIComponent(at.slice(6)))); },
