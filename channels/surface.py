@@ -25,7 +25,7 @@ from typing import Final, NewType, Protocol
 
 from moot.channels.errors import ChannelError
 from moot.channels.outbox.pacing import UNPACED, Pace
-from moot.channels.showing.rendering import Card, Names
+from moot.channels.showing.rendering import UNKNOWN, Card, Speakers
 from moot.protocols.kernel.envelope import Envelope
 
 PlatformMessageId = NewType("PlatformMessageId", str)
@@ -99,7 +99,7 @@ class Posting:
         nonce: `<log id>:<seq>`, the same at every attempt; platforms that can, refuse or find a second one.
         rendering: The human sentence, the fields and the buttons.
         folded: Further envelopes that this post stands for when a backlog is folded into one summary.
-        names: What people are called, by their ids.
+        who: What is known of who speaks.
         link: Where the whole message can be read, `<public address>/m/<seq>`; None where no address is configured.
     """
 
@@ -113,7 +113,7 @@ class Posting:
     rendering: Card
     folded: tuple[Envelope, ...] = ()
     link: str | None = None
-    names: Names = field(default_factory=dict)
+    who: Speakers = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from moot.channels.showing.rendering import NAMELESS, Names, colour, predicate, sentence, speaker
+from moot.channels.showing.rendering import UNKNOWN, Speakers, colour, predicate, sentence, speaker
 from moot.channels.showing.wording import clean, seat_name
 from moot.channels.surface import (
     Capabilities,
@@ -57,7 +57,7 @@ class TerminalSurface(Surface):
         """Nothing comes in from here."""
 
     async def post(self, item: Posting) -> PlatformMessageId:
-        text = self._painted(item.envelope, item.names)
+        text = self._painted(item.envelope, item.who)
         try:
             self.console.file.write(text)
             self.console.file.flush()
@@ -69,11 +69,11 @@ class TerminalSurface(Surface):
     async def close(self) -> None:
         """Nothing is held."""
 
-    def show(self, envelope: Envelope, names: Names = NAMELESS) -> None:
+    def show(self, envelope: Envelope, who: Speakers = UNKNOWN) -> None:
         """Print one message, people by their names."""
-        _print(self.console, envelope, names)
+        _print(self.console, envelope, who)
 
-    def _painted(self, envelope: Envelope, names: Names) -> str:
+    def _painted(self, envelope: Envelope, who: Speakers) -> str:
         # On a console of its own: ours would keep what it could not write, and end the process at a broken pipe.
         paper = io.StringIO()
         ours = self.console
@@ -82,16 +82,16 @@ class TerminalSurface(Surface):
             color_system=ours.color_system,  # type: ignore[arg-type]
             highlight=False, emoji=False, markup=False, legacy_windows=False,
         )  # fmt: skip
-        _print(painter, envelope, names)
+        _print(painter, envelope, who)
         return paper.getvalue()
 
 
-def _print(console: Console, envelope: Envelope, names: Names) -> None:
+def _print(console: Console, envelope: Envelope, who: Speakers) -> None:
     if not console.is_terminal:
         # One line a message, however long, so that it can be searched.
-        console.print(line(envelope, names), soft_wrap=True)
+        console.print(line(envelope, who), soft_wrap=True)
         return
-    prefix, said = parts(envelope, is_narrow=console.width < NARROW, names=names)
+    prefix, said = parts(envelope, is_narrow=console.width < NARROW, who=who)
     indent = Text(" " * prefix.cell_len)
     lines = said.wrap(console, max(10, console.width - prefix.cell_len - 1))
     for n, part in enumerate(lines):
@@ -99,23 +99,23 @@ def _print(console: Console, envelope: Envelope, names: Names) -> None:
         console.print((indent if n else prefix) + part, soft_wrap=True)
 
 
-def line(envelope: Envelope, names: Names = NAMELESS) -> Text:
+def line(envelope: Envelope, who: Speakers = UNKNOWN) -> Text:
     """Return a message as one line of text: time, channel, seat, sentence."""
-    prefix, said = parts(envelope, is_narrow=False, names=names)
+    prefix, said = parts(envelope, is_narrow=False, who=who)
     return prefix + said
 
 
-def parts(envelope: Envelope, *, is_narrow: bool, names: Names = NAMELESS) -> tuple[Text, Text]:
+def parts(envelope: Envelope, *, is_narrow: bool, who: Speakers = UNKNOWN) -> tuple[Text, Text]:
     """Return what stands before a message, and its sentence, in the seat's colour."""
     style = colour(envelope.author)
     seat = clean(seat_name(str(envelope.author)), SEAT_WIDTH)
     at = f"{envelope.sent_at:%H:%M}"
     if is_narrow:
-        said = Text(sentence(envelope, names))
+        said = Text(sentence(envelope, who))
         said.stylize(f"bold {style}", 0, len(seat))
         return Text(f"{at} ", style="dim"), said
-    who, what = speaker(envelope, names)[len(seat) + 1 :], predicate(envelope, names)
-    said = Text(f"{who} {what}" if who else what)
+    more, what = speaker(envelope, who)[len(seat) + 1 :], predicate(envelope, who)
+    said = Text(f"{more} {what}" if more else what)
     prefix = Text.assemble(
         (f"{at}  ", "dim"),
         (f"{clean(envelope.channel, CHANNEL_WIDTH):<{CHANNEL_WIDTH}}  ", "dim"),

@@ -12,9 +12,9 @@ from rich.live import Live
 from rich.text import Text
 
 from moot.channels.showing.namebook import NameBook
+from moot.channels.showing.rendering import Speakers, speakers_of
 from moot.channels.terminal import TerminalSurface
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.naming import People
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Audit
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
@@ -70,7 +70,7 @@ class Feed:
         self._ticker: asyncio.Task[None] | None = None
         self._address = ""
         self._book = NameBook()
-        self._people: People | None = None
+        self._who: Speakers = self._book.who
 
     def open_at(self, line: str) -> None:
         """Say what the gateway says: where the web page is, or why there is none.
@@ -91,7 +91,7 @@ class Feed:
             self._book.note(envelope)
         shown = [envelope for envelope in said if self._shows(envelope)]
         for envelope in shown[-RECAP:]:
-            self._surface.show(envelope, self._book.names)
+            self._surface.show(envelope, self._who)
         self.console.rule(style="dim")
 
     def say(self, text: str, style: str = "dim") -> None:
@@ -105,7 +105,7 @@ class Feed:
             self._live.start()
             self._start_ticking(society)
 
-        self._people = society.host.docket.context.fold_named("people")
+        self._who = speakers_of(society.host.docket.context)
 
         def show(env: Envelope, _fx: object) -> None:
             self._say(env)
@@ -118,8 +118,7 @@ class Feed:
 
     def _say(self, envelope: Envelope) -> None:
         if self._shows(envelope):
-            names = self._book.names if self._people is None else self._people.called
-            self._surface.show(envelope, names)
+            self._surface.show(envelope, self._who)
 
     def _shows(self, envelope: Envelope) -> bool:
         return self._shows_all or not is_quiet(envelope)

@@ -47,9 +47,10 @@ from moot.minds.seated import OwnMinds
 from moot.outage import Outage
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.minds import behind_scripts
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.rules import Gate
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.times import a_speed, parse_instant, rfc3339
 from moot.protocols.rulebook import VERSION, rules
 from moot.seating import Script, Seating, source_of
@@ -210,9 +211,10 @@ class Society:
 
     def _started(self, data: Mapping[str, Any]) -> Draft:
         plan, clock = self.plan, self.clock
+        minds = behind_scripts(named(plan.chosen), plan.scripts.keys() - {ADMIN})
         return timekeeper.started(
             society_id=self.society_id,
-            config={**plan.settings.as_log(), "minds": named(plan.chosen)},
+            config={**plan.settings.as_log(), "minds": minds},
             rules_version=VERSION,
             moot_version=MOOT_VERSION,
             seed=plan.seed,

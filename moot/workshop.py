@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 from moot.bots.bot import Bot
@@ -19,6 +20,7 @@ from moot.host import Contents, Host
 from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import VERSION, rules
@@ -29,6 +31,9 @@ START: Final = datetime(2026, 2, 23, tzinfo=UTC)
 
 RELIABLE: Final = Temper(silence=0.0, spell_chance=0.0, delay_cap=0.9)
 """Minds without a society around them are never silent: nobody experiments with one case to wait for a seat."""
+
+
+ALL_SIMULATED: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Workshop:
@@ -46,6 +51,12 @@ class Workshop:
         self._fault: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         host.listeners.append(lambda env, _fx: self.log.append(env))
         host.on_fault = self.fail
+
+    @property
+    def minds(self) -> Minds:
+        """Return who fills the seats, as the log says it."""
+        minds: Minds = self.host.docket.context.fold_named("minds")
+        return minds
 
     def fail(self, fault: BaseException) -> None:
         """Note what has broken; whoever waits is told."""
@@ -92,7 +103,12 @@ class Workshop:
 
 @asynccontextmanager
 async def workshop(
-    clock: Clock, minds: Mapping[Seat, Mind], *, seed: int, contents: Contents | None = None
+    clock: Clock,
+    minds: Mapping[Seat, Mind],
+    *,
+    seed: int,
+    contents: Contents | None = None,
+    named: Mapping[str, Any] = ALL_SIMULATED,
 ) -> AsyncIterator[Workshop]:
     """Seat minds in a society on an in-memory bus, and end all of it afterwards.
 
@@ -101,6 +117,7 @@ async def workshop(
         minds: Who sits where.
         seed: As the log says it.
         contents: Reads works that obligations may see.
+        named: As the log says it of the minds that are not simulated, by seat: a word, or what configuration gives.
     """
     rulebook = rules()
     gate = Gate(rulebook)
@@ -118,7 +135,7 @@ async def workshop(
     await host.publish(
         timekeeper.started(
             society_id=f"workshop/{seed}",
-            config={"schedules": {}},
+            config={"schedules": {}, **({"minds": dict(named)} if named else {})},
             rules_version=VERSION,
             moot_version=MOOT_VERSION,
             seed=seed,

@@ -21,6 +21,7 @@ from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.errors import LocalProtocolError
 from moot.protocols.kernel.machine import Machine
 from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.naming import People
 from moot.protocols.kernel.protocol import Protocol, clashes, type_of
 from moot.protocols.kernel.rules import Check, Minted, Rules
@@ -60,6 +61,7 @@ class Rulebook:
         acts: What people may do, by name, in the order of the protocols.
         wording: How each type reads.
         unshown: Fields that no card shows, by type.
+        free_texts: Types that hold what a seat writes about a question that anybody may put.
     """
 
     def __init__(self, protocols: Sequence[Protocol]) -> None:
@@ -90,6 +92,7 @@ class Rulebook:
         self.acts: Mapping[str, Act] = {act.name: act for one in protocols for act in one.acts}
         self.wording: Mapping[str, str] = _merged(one.wording for one in protocols)
         self.unshown: Mapping[str, frozenset[str]] = _merged(one.unshown for one in protocols)
+        self.free_texts = frozenset(name for name, kind in messages.items() if kind.is_free_text)
 
     @cached_property
     def any_type(self) -> Any:
@@ -139,6 +142,7 @@ class Rulebook:
         return (
             *(make() for one in self.protocols for make in one.folds),
             People(self.seats),
+            Minds(),
             Watch([source for one in self.protocols for source in one.sources()]),
             *(make() for one in self.protocols for make in one.cycles),
         )

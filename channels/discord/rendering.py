@@ -100,7 +100,7 @@ class Rendered:
 def message(item: Posting) -> Rendered:
     """Lay a posting out for Discord; any posting gives one that Discord takes."""
     found = parts(item)
-    seat, look = look_of((item.envelope, *item.folded), here="discord", names=item.names)
+    seat, look = look_of((item.envelope, *item.folded), here="discord", who=item.who)
     payload, filename = _payload(item)
     content = cut(found.sentence, MOST_CONTENT, weight)
     title = cut(found.title.strip() or "Message", MOST_TITLE, weight)

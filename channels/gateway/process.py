@@ -31,8 +31,7 @@ from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, al
 from moot.channels.outbox.outbox import Outbox
 from moot.channels.outbox.pacing import Pace
 from moot.channels.outbox.store import OutboxStore
-from moot.channels.showing.namebook import NameBook
-from moot.channels.showing.rendering import NAMING
+from moot.channels.showing.namebook import TELLING, NameBook
 from moot.channels.surface import Memory, Surface, SurfaceConfigError
 
 HEALTHY_S: Final = 60.0
@@ -200,7 +199,7 @@ class _Keeper:
             mirrors=self.how.mirrors or all_but_own_notes(self.name),
             pace=self.how.pace,
             public_url=self.public_url,
-            names=self.book.names,
+            who=self.book.who,
             on_refused=self._refused,
             on_trouble=self._tell,
             backoff=self.backoff,
@@ -245,13 +244,13 @@ class _Keeper:
 
 
 def _named_first(stream: Stream, book: NameBook, memory: Memory) -> Stream:
-    """Return a stream whose names are known before its lines are passed on."""
+    """Return a stream of which is known who speaks before its lines are passed on."""
 
     async def heard(cursor: int) -> AsyncGenerator[Sequence[str], None]:
         async with aclosing(stream(cursor)) as news:
             async for lines in news:
                 for line in lines:
-                    if NAMING in line:
+                    if any(kind in line for kind in TELLING):
                         await book.hear(open_line(line), memory)
                 yield lines
 

@@ -29,7 +29,7 @@ from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, ev
 from moot.channels.outbox.pacing import URGENT, Pace
 from moot.channels.outbox.queue import Waiting
 from moot.channels.outbox.store import Mirrored, OutboxStore
-from moot.channels.showing.rendering import NAMELESS, Names, card
+from moot.channels.showing.rendering import UNKNOWN, Speakers, card
 from moot.channels.surface import Posting, PostRefused, RateLimited, Surface, SurfaceConfigError, SurfaceDown
 
 CRASH_LIMIT: Final = 5
@@ -71,7 +71,7 @@ class Outbox:
         mirrors: Mirrors = everything,
         pace: Pace | None = None,
         public_url: str = "",
-        names: Names = NAMELESS,
+        who: Speakers = UNKNOWN,
         on_refused: Callable[[Refusal], None] = lambda _refusal: None,
         on_trouble: Callable[[Trouble], None] = lambda _trouble: None,
         backoff: Backoff = PATIENT,
@@ -86,7 +86,7 @@ class Outbox:
             mirrors: What of the log is shown here.
             pace: How fast it posts, and what goes first when much waits; None: as the surface says.
             public_url: Where the web page is reached, for links to whole messages; "": nowhere.
-            names: What people are called, by their ids; may change meanwhile.
+            who: What is known of who speaks; may change meanwhile.
             on_refused: Hears of every message that is skipped.
             on_trouble: Hears when a channel fails alone, once while that lasts, and when it is well again.
             backoff: The pauses after failures.
@@ -98,7 +98,7 @@ class Outbox:
         self._mirrors = mirrors
         self._pace = surface.pace if pace is None else pace
         self._public_url = public_url.rstrip("/")
-        self._names = names
+        self._who = who
         self._on_refused = on_refused
         self._on_trouble = on_trouble
         self._backoff = backoff
@@ -242,9 +242,9 @@ class Outbox:
             root=None if thread is None else await self._store.root_of(channel, thread),
             in_reply_to=None if answered is None else await self._store.post_of(channel, answered),
             nonce=nonce,
-            rendering=card(first, self._names),
+            rendering=card(first, self._who),
             folded=tuple(rest),
-            names=self._names,
+            who=self._who,
             link=f"{self._public_url}/m/{first.seq}" if self._public_url else None,
         )
 

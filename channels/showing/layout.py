@@ -289,7 +289,7 @@ def _summary(item: Posting) -> Parts:
         sentence=f"{len(said)} messages {of}: {who}; number {min(seqs)} to {max(seqs)} of the log",
         title=f"Messages {min(seqs)} to {max(seqs)}",
         lines=tuple(
-            f"{envelope.sent_at:{stamp}} {clean(sentence(envelope, item.names), MOST_SENTENCE)}"
+            f"{envelope.sent_at:{stamp}} {clean(sentence(envelope, item.who), MOST_SENTENCE)}"
             for envelope in said
         ),
         buttons=item.rendering.buttons,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from moot.channels.showing.rendering import NAMELESS, Names, speaker
+from moot.channels.showing.rendering import UNKNOWN, Speakers, speaker
 from moot.channels.showing.wording import clean, seat_name
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.seats import Seat
@@ -70,21 +70,21 @@ MOOT: Final = Look("Moot", ":speech_balloon:", HEX["default"])
 
 
 def look_of(
-    envelopes: Sequence[Envelope], *, here: str = "", names: Names = NAMELESS
+    envelopes: Sequence[Envelope], *, here: str = "", who: Speakers = UNKNOWN
 ) -> tuple[Seat | None, Look]:
     """Return who speaks, and how they appear.
 
     Args:
         envelopes: What is posted as one message, at least one.
         here: Name of the platform it is posted on; a person from there is named without it.
-        names: What people are called, by their ids.
+        who: What is known of who speaks.
 
     Returns:
         The seat, None where several speak or nobody known; and the look, with the person's name where one sits
         in the seat ("Critic (Ann on slack)").
     """
     first = envelopes[0]
-    speakers = {name(envelope, here=here, names=names) for envelope in envelopes}
+    speakers = {name(envelope, here=here, who=who) for envelope in envelopes}
     if len(speakers) > 1:
         return None, MOOT
     known = looks().get(first.author)
@@ -92,12 +92,12 @@ def look_of(
     return (first.author if known else None), Look(speakers.pop() or MOOT.name, base.icon_emoji, base.colour)
 
 
-def name(envelope: Envelope, *, here: str = "", names: Names = NAMELESS) -> str:
+def name(envelope: Envelope, *, here: str = "", who: Speakers = UNKNOWN) -> str:
     """Name who speaks, as `rendering.speaker` does; a person from this platform without its name."""
     actor = envelope.actor
     if actor.kind == "human" and here and actor.platform == here:
         return clean(
-            f"{seat_name(str(envelope.author))} ({clean(names.get(actor.user_id, actor.user_id), 60)})",
+            f"{seat_name(str(envelope.author))} ({clean(who.names.get(actor.user_id, actor.user_id), 60)})",
             MOST_NAME,
         )
-    return clean(speaker(envelope, names), MOST_NAME)
+    return clean(speaker(envelope, who), MOST_NAME)

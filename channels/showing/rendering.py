@@ -12,7 +12,10 @@ from functools import cache
 from typing import Final, Literal
 
 from moot.channels.showing.wording import Template, clean, compile_template, plain, seat_name, words
+from moot.protocols.authorship import label
+from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import Rulebook, rulebook
 
@@ -32,6 +35,28 @@ Names = Mapping[str, str]
 """User id to what the person is called on their platform; by PERSON_NAMED; for show only, the log knows ids."""
 
 NAMELESS: Final[Names] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Speakers:
+    """What is known of who speaks: people by name, seats by what fills them; for show only.
+
+    Attributes:
+        names: What people are called, by their ids.
+        minds: Which mind filled which seat.
+    """
+
+    names: Names = field(default_factory=dict)
+    minds: Minds = field(default_factory=Minds)
+
+
+UNKNOWN: Final = Speakers()
+"""Nobody has a name, and the minds of all seats are those that ship with Moot."""
+
+
+def speakers_of(context: RuleContext) -> Speakers:
+    """Return what the folds of a society know of who speaks; it grows with them."""
+    return Speakers(context.fold_named("people").called, context.fold_named("minds"))
 
 
 @cache
@@ -79,21 +104,21 @@ class Card:
     buttons: tuple[Button, ...] = ()
 
 
-def sentence(envelope: Envelope, names: Names = NAMELESS) -> str:
+def sentence(envelope: Envelope, who: Speakers = UNKNOWN) -> str:
     """Say in one line what was said, by whom: "Critic rates hyp_… PASS, confidence 0.62"."""
-    return _sentence(envelope, _named(envelope.body.model_dump(), names), names)
+    return _sentence(envelope, _named(envelope.body.model_dump(), who.names), who)
 
 
-def card(envelope: Envelope, names: Names = NAMELESS) -> Card:
+def card(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
     """Lay a message out for a platform.
 
     Args:
         envelope: The message.
-        names: What people are called, by their ids.
+        who: What is known of who speaks.
     """
-    body = _named(envelope.body.model_dump(), names)
+    body = _named(envelope.body.model_dump(), who.names)
     about = f" · {clean(envelope.case_id, 100)}" if envelope.case_id else ""
-    said = _sentence(envelope, body, names)
+    said = _sentence(envelope, body, who)
     return Card(
         title=words(envelope.body.type).capitalize() + about,
         sentence=said,
@@ -108,22 +133,23 @@ def colour(seat: Seat) -> str:
     return info.colour if info is not None else "default"
 
 
-def speaker(envelope: Envelope, names: Names = NAMELESS) -> str:
-    """Name who speaks: the seat, and the person where one sits in it."""
+def speaker(envelope: Envelope, who: Speakers = UNKNOWN) -> str:
+    """Name who speaks: the seat, and the person where one sits in it, or that no model wrote an opinion."""
     seat = seat_name(clean(str(envelope.author), 40))
     if envelope.actor.kind != "human":
-        return seat
-    who = names.get(envelope.actor.user_id, envelope.actor.user_id)
-    return f"{seat} ({clean(who, 60)} on {clean(envelope.actor.platform, 30)})"
+        shown = label(envelope, who.minds)
+        return f"{seat} ({shown})" if shown else seat
+    name = who.names.get(envelope.actor.user_id, envelope.actor.user_id)
+    return f"{seat} ({clean(name, 60)} on {clean(envelope.actor.platform, 30)})"
 
 
-def predicate(envelope: Envelope, names: Names = NAMELESS) -> str:
+def predicate(envelope: Envelope, who: Speakers = UNKNOWN) -> str:
     """Say in one line what was said, without by whom: "rates hyp_… PASS, confidence 0.62"."""
-    return _predicate(envelope.body.type, _named(envelope.body.model_dump(), names))
+    return _predicate(envelope.body.type, _named(envelope.body.model_dump(), who.names))
 
 
-def _sentence(envelope: Envelope, body: Mapping[str, object], names: Names) -> str:
-    return f"{speaker(envelope, names)} {_predicate(envelope.body.type, body)}"
+def _sentence(envelope: Envelope, body: Mapping[str, object], who: Speakers) -> str:
+    return f"{speaker(envelope, who)} {_predicate(envelope.body.type, body)}"
 
 
 def _named(body: Mapping[str, object], names: Names) -> Mapping[str, object]:

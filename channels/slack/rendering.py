@@ -82,7 +82,7 @@ class Rendered:
 def message(item: Posting) -> Rendered:
     """Lay a posting out for Slack; any posting gives one that Slack takes."""
     found = parts(item)
-    seat, look = look_of((item.envelope, *item.folded), here="slack", names=item.names)
+    seat, look = look_of((item.envelope, *item.folded), here="slack", who=item.who)
     buttons = with_ids(found.buttons, MOST_ID, MOST_BUTTONS)
     said = cut(found.sentence, MOST_SECTION, weight)
     footer = _footer(item, cut(found.title, 200, weight))

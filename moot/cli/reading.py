@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from moot.cli.output import Counting
 from moot.place import log_path
 
 if TYPE_CHECKING:
+    from moot.channels.showing.namebook import NameBook
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
 
@@ -74,6 +76,20 @@ class Log:
                 yield decode_envelope(line)
             except Violation as exc:
                 raise CheckFailed(f"{self.path}: message {n} is none: {exc}") from exc
+
+    def namebook(self) -> NameBook:
+        """Return what it says of who speaks, from its first message to its last."""
+        from moot.channels.log.lines import open_line
+        from moot.channels.showing.namebook import TELLING, NameBook
+
+        book = NameBook()
+        kinds = [key("type", kind) for kind in TELLING]
+        # A data directory finds types by an index, a file is read once.
+        found = [self.lines(having=[kind]) for kind in kinds] if self.directory else [self.lines()]
+        for line in chain.from_iterable(found):
+            if any(kind in line for kind in kinds):
+                book.note(open_line(line))
+        return book
 
     def newest(self, *having: str) -> str | None:
         """Return the last line that holds all of these texts."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.minds import PARTLY_SCRIPTED, SIMULATED, Minds
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.times import parse_instant
-from moot.verify.hearsay import SIMULATED
 from moot.verify.report import Findings
 
 if TYPE_CHECKING:
@@ -39,18 +39,21 @@ class Prices:
         self._findings = findings
         self._loaded: Mapping[str, Any] | None = None
         self._first: Mapping[str, Any] | None = None
-        self._minds: Mapping[str, Any] = {}
+        self._minds = Minds()
         self.universe: Universe | None = None
         self.market: Market | None = None
         self.why = self.why_no_market = "no SOCIETY_STARTED names prices"
 
     def is_simulated(self, env: Envelope) -> bool:
-        """Say whether a message comes from the mind that is shipped, which scores with the tools alone."""
-        return env.actor == BOT and bool(self._minds.get(env.author, SIMULATED) == SIMULATED)
+        """Say whether a message comes from the mind that is shipped, which scores with the tools alone.
+
+        It scores behind a script too, unless that makes scores up.
+        """
+        return env.actor == BOT and self._minds.of(env.author, env.seq) in (SIMULATED, PARTLY_SCRIPTED)
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
         """Load the prices that the log names; say so when they are not to be had."""
-        self._minds = _mapping(body.config.get("minds"))
+        self._minds.learn(env)
         given = body.data.get("prices")
         self._keep(env, body, given)
         if given != self._loaded or self._loaded is None:

@@ -12,7 +12,6 @@ from moot.logs import Damaged, LogSource
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Forbidden, OfficerFault
-from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.seats import OFFICERS
 from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.rulebook import rules
@@ -200,11 +199,9 @@ class Verifier:
         self._runs.take(env, fx)
         self._panels.take(env, fx)
         if env.author not in OFFICERS and kind not in FACTS:
-            self._hearsay.hear(env)
+            self._hearsay.hear(env, docket.context.fold_named("minds"))
         if fx is None:
             return
-        if isinstance(env.body, SocietyStarted):
-            self._hearsay.start(env.body)
         if kind in docket.rules.lifecycle:
             lifecycle.after(env, docket)
         self._envelopes.after(env, fx)

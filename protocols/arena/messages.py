@@ -50,6 +50,10 @@ class ArenaTask(_OfRun):
     notebook: FrozenJson | None = None
 
 
+class _Written(_OfRun):
+    is_free_text: ClassVar[bool] = True
+
+
 class Finding(Part):
     """What a passage of the notebook says about a claim."""
 
@@ -58,7 +62,7 @@ class Finding(Part):
     stance: Literal["supports", "contradicts"]
 
 
-class HookResult(_OfRun):
+class HookResult(_Written):
     """Tell what the notebook said, or that it failed. Planner before, Reviewer during, Finalizer after (8).
 
     Attributes:
@@ -75,7 +79,7 @@ class HookResult(_OfRun):
     findings: Annotated[tuple[Finding, ...], Field(max_length=MOST_FINDINGS)] = ()
 
 
-class Draft(_OfRun):
+class Draft(_Written):
     """Draft or revise. Planner (6.6)."""
 
     type: Literal["DRAFT"] = "DRAFT"
@@ -83,7 +87,7 @@ class Draft(_OfRun):
     text: Output
 
 
-class Review(_OfRun):
+class Review(_Written):
     """Review the draft of this round, in the resumed session (6.8). Reviewer.
 
     A person in the seat leaves all but the text out: the door fills in what the run waits for.
@@ -117,7 +121,7 @@ class RunFault(_OfRun):
     detail: Text
 
 
-class FinalOutput(_OfRun):
+class FinalOutput(_Written):
     """Give the final output, or at the cap the best effort with what is unresolved (9.3). Finalizer."""
 
     type: Literal["FINAL_OUTPUT"] = "FINAL_OUTPUT"

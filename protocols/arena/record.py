@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import singledispatchmethod
@@ -35,7 +35,7 @@ from moot.protocols.kernel.times import rfc3339
 
 AuditRecord = dict[str, Any]
 """JSON data: config, task, notebook, transitions, rounds, hooks, events, parser, artifacts, terminal_state,
-terminal_reason, final_output."""
+terminal_reason, final_output; written_by where that is known: by seat, who wrote its texts."""
 
 OPENER: Final = RUN.openers[0]
 
@@ -143,12 +143,15 @@ class Recorder:
         self.record["final_output"] = note.text
 
 
-def audit_record(messages: Iterable[Envelope]) -> AuditRecord:
+def audit_record(
+    messages: Iterable[Envelope], written_by: Mapping[str, Sequence[str]] | None = None
+) -> AuditRecord:
     """Make the audit record of one run; as far as it has come, when it is not over.
 
     Args:
         messages: The messages of the run's case from its ARENA_TASK on, in their order. What broke a rule is marked
             by the VIOLATION beside it and changes nothing (K10); a ruling that came too late changes nothing (K5).
+        written_by: By seat, who wrote its texts (`moot.protocols.authorship`).
 
     Raises:
         ValueError: They do not begin with an ARENA_TASK.
@@ -171,6 +174,8 @@ def audit_record(messages: Iterable[Envelope]) -> AuditRecord:
         elif env.body.type in MOVES:
             with suppress(Violation):  # of a run under way the VIOLATION may not stand in the log yet
                 state = machine.step(state, env, context)
+    if written_by:
+        recorder.record["written_by"] = dict(written_by)
     return recorder.record
 
 

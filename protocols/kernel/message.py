@@ -23,9 +23,12 @@ class Message(Part):
 
     Class attributes:
         case_field: Name of the body field that holds the case id, or "" when only the envelope names it.
+        is_free_text: Whether it holds what a seat writes about a question that anybody may put: it is shown with
+            whose word it is (`moot.protocols.authorship`).
     """
 
     case_field: ClassVar[str] = ""
+    is_free_text: ClassVar[bool] = False
     type: str
 
 

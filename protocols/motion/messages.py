@@ -65,6 +65,10 @@ class Motion(_OfMotion):
     context_ref: Ref = ""
 
 
+class _Written(_OfMotion):
+    is_free_text: ClassVar[bool] = True
+
+
 class Ground(Part):
     """What a claim rests on."""
 
@@ -72,7 +76,7 @@ class Ground(Part):
     evidence_ref: Ref = ""
 
 
-class Claim(_OfMotion):
+class Claim(_Written):
     """Claim one of the options, and say why. Advocate (R-Q1)."""
 
     type: Literal["CLAIM"] = "CLAIM"
@@ -90,7 +94,7 @@ class Objection(Part):
     evidence_ref: Ref = ""
 
 
-class Objections(_OfMotion):
+class Objections(_Written):
     """Object to the claim; no objections end the exchange. Critic (R-Q3)."""
 
     type: Literal["OBJECTIONS"] = "OBJECTIONS"
@@ -107,7 +111,7 @@ class Reply(Part):
     concede: bool = False
 
 
-class Replies(_OfMotion):
+class Replies(_Written):
     """Answer or concede objections; what is left out stands. Advocate (R-Q4)."""
 
     type: Literal["REPLIES"] = "REPLIES"
@@ -115,7 +119,7 @@ class Replies(_OfMotion):
     replies: Several[Reply]
 
 
-class ExtendMotion(_OfMotion):
+class ExtendMotion(_Written):
     """Add a third round where both sides are strong. Judge (1.3, R-D5)."""
 
     type: Literal["EXTEND_MOTION"] = "EXTEND_MOTION"
@@ -124,7 +128,7 @@ class ExtendMotion(_OfMotion):
     reason: Said
 
 
-class Judgment(_OfMotion):
+class Judgment(_Written):
     """Judge the claim by what was said. Judge (R-Q5, R-Q6).
 
     Attributes:

@@ -23,6 +23,10 @@ class _OfPanel(Message):
     panel_id: Minted = ""
 
 
+class _Written(_OfPanel):
+    is_free_text: ClassVar[bool] = True
+
+
 class PanelOpened(_OfPanel):
     """Put something before a panel under a contract. Admin, Operator or Evolver (spec 2, 3).
 
@@ -46,14 +50,14 @@ class PanelOpened(_OfPanel):
     on_none_fired: Literal["accept", "abort"] = "accept"
 
 
-class Phase1(_OfPanel):
+class Phase1(_Written):
     """Commit to a standard before seeing the work; the raw output. A reviewer of the panel (spec 2, 4)."""
 
     type: Literal["PHASE1"] = "PHASE1"
     text: Output
 
 
-class Phase2(_OfPanel):
+class Phase2(_Written):
     """Review the work by that standard; the raw output. A reviewer of the panel (spec 2, 5)."""
 
     type: Literal["PHASE2"] = "PHASE2"
@@ -81,7 +85,7 @@ class Lint(_OfPanel):
     tag: Text
 
 
-class Synthesis(_OfPanel):
+class Synthesis(_Written):
     """Conclude from the scores, in the pinned grammar. Synthesizer (spec 8)."""
 
     type: Literal["SYNTHESIS"] = "SYNTHESIS"

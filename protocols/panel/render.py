@@ -36,6 +36,7 @@ def render(
     reports: Mapping[str, Report] | None = None,
     plans: Mapping[str, Plan] | None = None,
     *,
+    written_by: Mapping[str, Iterable[str]] | None = None,
     width: int = 100,
 ) -> tuple[str, ...]:
     """Show a panel as lines of text.
@@ -45,6 +46,7 @@ def render(
         synthesis: What its scores lead to.
         reports: Phase 2 by role.
         plans: The scoring plan of Phase 1 by role, as far as it is known.
+        written_by: By role, who wrote its texts, as far as it is known.
         width: Columns that prose is broken to; the matrix is as wide as it is.
     """
     reports = reports or {}
@@ -59,7 +61,9 @@ def render(
         *(
             line
             for role in reports
-            for line in _reviewer(contract, reports[role], (plans or {}).get(role), width)
+            for line in _reviewer(
+                contract, reports[role], (plans or {}).get(role), by(written_by or {}, role), width
+            )
         ),
         "",
         *synthesis.tags,
@@ -124,11 +128,17 @@ def _dissents(reports: Mapping[str, Report]) -> Iterator[str]:
     yield f"dissent: {'; '.join(found) or 'none'}"
 
 
-def _reviewer(contract: Contract, report: Report, plan: Plan | None, width: int) -> Iterator[str]:
+def by(written_by: Mapping[str, Iterable[str]], role: str) -> str:
+    """Name a role and who wrote its texts: "eic (simulated, no model)"."""
+    authors = " and ".join(written_by.get(role, ()))
+    return f"{role} ({authors})" if authors else role
+
+
+def _reviewer(contract: Contract, report: Report, plan: Plan | None, named: str, width: int) -> Iterator[str]:
     """Show what a reviewer committed itself to beside what it found."""
     yield ""
     fired = [name for name, is_fired in report.fired.items() if is_fired]
-    yield f"{report.role}: {_word(report.decision)}, by {', '.join(fired) or 'no condition'}"
+    yield f"{named}: {_word(report.decision)}, by {', '.join(fired) or 'no condition'}"
     left = max(20, (width - 3 * GAP) * 2 // 3)
     if plan is not None:
         yield f"  {'Phase 1 committed':<{left}}  Phase 2 found"

@@ -180,7 +180,7 @@ def as_shown(lines: list[str]) -> Iterator[str]:
     for text in lines:
         envelope = open_line(text)
         book.note(envelope)
-        yield line(envelope, book.names).plain
+        yield line(envelope, book.who).plain
 
 
 def difference(found: Mapping[str, Counter[str]], wanted: Mapping[str, Counter[str]]) -> str:

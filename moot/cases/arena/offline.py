@@ -23,9 +23,11 @@ from moot.protocols.arena.contracts import complaint
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.arena.record import AuditRecord, audit_record
 from moot.protocols.arena.seats import ARENA, FINALIZER, PLANNER, REVIEWER
+from moot.protocols.authorship import written_by
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.minds import SCRIPTED, Minds
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.workshop import RELIABLE, START, workshop
 
@@ -54,6 +56,11 @@ class RunOptions:
     script: ArenaScript | None = None
     source: NotebookSource | None = None
     seed: int = 1
+
+
+def scripted_seats(script: ArenaScript | None) -> dict[str, str]:
+    """Name the seats for which a script speaks, and never anything else."""
+    return {} if script is None else {str(seat): SCRIPTED for seat in sorted(ARENA) if getattr(script, seat)}
 
 
 def run_offline(options: RunOptions, progress: Progress | None = None) -> AuditRecord:
@@ -90,25 +97,26 @@ def run_many(many: list[RunOptions], progress: Progress | None = None) -> list[A
             if progress is not None:
                 progress(f"{env.author}: {env.body.type}")
 
-    async def main(clock: VirtualClock) -> None:
-        await _hold(many, clock, listen)
+    async def main(clock: VirtualClock) -> Minds:
+        return await _hold(many, clock, listen)
 
-    VirtualClock(START).run(main)
-    return [audit_record(messages[case_id]) for case_id in order]
+    minds = VirtualClock(START).run(main)
+    return [audit_record(messages[case_id], written_by(messages[case_id], minds)) for case_id in order]
 
 
 async def _hold(
     many: list[RunOptions], clock: VirtualClock, listen: Callable[[Envelope, Effects], None]
-) -> None:
-    """Seat the three, open the runs, and wait until all have ended."""
+) -> Minds:
+    """Seat the three, open the runs, and wait until all have ended; return who filled the seats."""
     first = many[0]
     openers = [_opener(options, n) for n, options in enumerate(many, 1)]
     async with opened(first.source, clock) as notebook:
         sessions = SessionStore()
         minds = {seat: _mind(seat, first, notebook, sessions) for seat in ARENA}
-        async with workshop(clock, minds, seed=first.seed) as shop:
+        async with workshop(clock, minds, seed=first.seed, named=scripted_seats(first.script)) as shop:
             shop.host.listeners.append(listen)
             await shop.hold(openers)
+            return shop.minds
 
 
 def _opener(options: RunOptions, n: int) -> Draft:

@@ -24,12 +24,13 @@ from moot.clock import VirtualClock
 from moot.memory.evidence import InMemoryEvidence, text_of
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.minds import PARTLY_SCRIPTED, SCRIPTED, Minds
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import Contract, as_json, prepared
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
-from moot.protocols.panel.seats import PANEL
+from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
 from moot.workshop import RELIABLE, START, workshop
 
@@ -93,6 +94,17 @@ class _Listening(PanelWriter):
         return await self._writer.write(view, prompt)
 
 
+def scripted_seats(texts: Texts) -> dict[str, str]:
+    """Name the seats for which a script speaks: alone, or only in one of the phases."""
+    phases = {str(seat): {"phase1", "phase2"} for seat in PANELISTS} | {str(SYNTHESIZER): {"synthesis"}}
+    given = {seat: {phase for role, phase in texts if role == seat} for seat in phases}
+    return {
+        seat: SCRIPTED if given[seat] >= phases[seat] else PARTLY_SCRIPTED
+        for seat in sorted(phases)
+        if given[seat]
+    }
+
+
 def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelRun:
     """Hold one panel.
 
@@ -108,22 +120,24 @@ def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelR
     asked: list[tuple[str, str, int, Prompt]] = []
     log: list[Envelope] = []
 
-    async def main(clock: VirtualClock) -> None:
+    async def main(clock: VirtualClock) -> Minds:
         simulated = SimulatedPanelWriter(options.seed, RELIABLE)
         writer = _Listening(
             ScriptedPanelWriter(options.texts, simulated) if options.texts else simulated, asked
         )
         minds = {seat: PanelMind(writer) for seat in PANEL}
         contents = partial(text_of, evidence)
-        async with workshop(clock, minds, seed=options.seed, contents=contents) as shop:
+        named = scripted_seats(options.texts)
+        async with workshop(clock, minds, seed=options.seed, contents=contents, named=named) as shop:
             if progress is not None:
                 shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
             await shop.hold([_opener(options, ref)])
             log.extend(shop.log)
+            return shop.minds
 
-    VirtualClock(START).run(main)
+    filled = VirtualClock(START).run(main)
     case_id = next(env.case_id for env in log if env.body.type == "PANEL_OPENED")
-    record = panel_record([env for env in log if env.case_id == case_id], _sha256(options.content))
+    record = panel_record([env for env in log if env.case_id == case_id], filled, _sha256(options.content))
     record["tags"] += _suspicions(options.content, record)
     return PanelRun(record, tuple(asked))
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from moot.protocols.authorship import written_by
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.frozen import thaw
+from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.officers import Violation
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.panel.contract import ContractError, baseline_sha256, contract_from
@@ -22,14 +24,16 @@ from moot.protocols.panel.messages import (
 
 PanelRecord = dict[str, Any]
 """JSON data: contract, baseline_sha256, title, field, word_count, content_ref, content_sha256, majority,
-on_none_fired, events, outputs, synthesis, matrix, fired_conditions, arithmetic, editorial_decision, aborted, tags."""
+on_none_fired, events, outputs, synthesis, matrix, fired_conditions, arithmetic, editorial_decision, aborted, tags,
+written_by: by seat, who wrote its texts."""
 
 
-def panel_record(messages: Iterable[Envelope], content_sha256: str = "") -> PanelRecord:
+def panel_record(messages: Iterable[Envelope], minds: Minds, content_sha256: str = "") -> PanelRecord:
     """Make the audit record of one panel from the messages of its case; as far as it has come.
 
     Args:
         messages: From its PANEL_OPENED on, in their order; what broke a rule is left out (K10).
+        minds: Who filled the seats then.
         content_sha256: Of the work, where it is known.
 
     Raises:
@@ -59,6 +63,7 @@ def panel_record(messages: Iterable[Envelope], content_sha256: str = "") -> Pane
         "editorial_decision": None,
         "aborted": None,
         "tags": [],
+        "written_by": written_by(said, minds),
     }
     for env in said:
         if env.seq not in broken:

@@ -7,7 +7,7 @@ from typing import Any
 
 from moot.protocols.panel.contract import ROLES, Contract
 from moot.protocols.panel.lint_phase1 import lint_phase1
-from moot.protocols.panel.render import render
+from moot.protocols.panel.render import by, render
 from moot.protocols.panel.reports import Report, ReportError, parse_report
 from moot.protocols.panel.synthesis import SynthesisAborted, matrix_of, synthesize
 
@@ -32,7 +32,8 @@ def shown(record: Mapping[str, Any], contract: Contract, *, width: int = 100) ->
             )
         except SynthesisAborted as aborted:
             return [*lines, str(aborted)]
-        lines += ["", *render(contract, found, reports, plans, width=width)]
+        written_by = record["written_by"]
+        lines += ["", *render(contract, found, reports, plans, written_by=written_by, width=width)]
     else:
         lines += ["", f"no decision: {record['aborted']['why']}", record["aborted"]["tag"]]
     return [*lines, *(tag for tag in record["tags"] if tag not in lines and tag != "[CONTRACT-ACKNOWLEDGED]")]
@@ -47,7 +48,7 @@ def _reviewers(record: Mapping[str, Any], contract: Contract) -> list[str]:
             f"phase {one['phase']} {'passes' if one['is_passed'] else 'fails: ' + '; '.join(one['findings'][:2])}"
             for one in lints
         ]
-        told.append(f"{role}: {', '.join(said) or 'was silent'}")
+        told.append(f"{by(record['written_by'], role)}: {', '.join(said) or 'was silent'}")
     return told
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,18 @@ def progress(what: str) -> Iterator[Callable[[str], None] | None]:
 
     with Status(what, console=console(sys.stderr)) as shown:
         yield lambda line: shown.update(Text(f"{what} … {clean(line, 60)}"))
+
+
+def say_who_writes(written: Mapping[str, Iterable[str]]) -> None:
+    """Tell on standard error whose word the answer to a free question will be.
+
+    Args:
+        written: By seat, as `moot.protocols.authorship.will_write` gives it.
+    """
+    from moot.protocols.authorship import is_modelless, summary
+
+    first = "no language model writes here" if is_modelless(written) else "who writes here"
+    say(f"{first}: {summary(written)}")
 
 
 def check_out(out: Path | None, *inputs: Path | None) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from moot.cli.app import Group, app, command
 from moot.cli.arena.input import given, read_bytes, read_json, source_of
-from moot.cli.arena.out import check_out, deliver, progress
+from moot.cli.arena.out import check_out, deliver, progress, say_who_writes
 from moot.cli.errors import Unusable
 from moot.cli.numbers import seed_option
 from moot.cli.output import console, write_json
@@ -80,9 +80,11 @@ def run(
     Exit code 0: approved, 3: the round cap was reached, 4: the run ended with an error. An invalid config or
     task is such an error, with its reason in the record. With --json the audit record itself is printed.
     """
-    from moot.cases.arena.offline import RunOptions, run_offline
+    from moot.cases.arena.offline import RunOptions, run_offline, scripted_seats
     from moot.cases.arena.script import ScriptError, read_script
     from moot.log_setup import set_up_logging
+    from moot.protocols.arena.seats import SEATS
+    from moot.protocols.authorship import will_write
     from moot.protocols.kernel.errors import Malformed
 
     set_up_logging(None)
@@ -96,6 +98,7 @@ def run(
     options = RunOptions(
         task=what.task, config=what.config, notebook=what.notebook, script=scripted, source=source, seed=seed
     )
+    say_who_writes(will_write([info.seat for info in SEATS], scripted_seats(scripted)))
     try:
         with progress("arena") as told:
             record = run_offline(options, told)

@@ -44,6 +44,8 @@ def print_account(target: Console, record: Mapping[str, Any]) -> None:
     """Print what happened in a run, from its audit record: path, rounds, notebook, what was noted, how it ended."""
     from rich.text import Text
 
+    from moot.protocols.authorship import labels, summary
+
     task = record["task"] if isinstance(record["task"], Mapping) else {}
     rounds = record["rounds"]
     cap = record["config"].get("max_rounds") if isinstance(record["config"], Mapping) else None
@@ -53,6 +55,9 @@ def print_account(target: Console, record: Mapping[str, Any]) -> None:
             f"{plural(len(rounds), 'round')} of at most {cap}" if rounds else "no round was recorded",
         )
     )
+    written = record.get("written_by") or {}
+    if written:
+        _row(target, "by", Text(summary(written)))
     _row(target, "path", path_text(path_of(record)))
     for one in rounds:
         _rows(target, f"round {one['round_index']}", _round(one))
@@ -64,7 +69,7 @@ def print_account(target: Console, record: Mapping[str, Any]) -> None:
     else:
         reason = _plain(str(record["terminal_reason"]), 600)
         _row(target, "end", Text(reason, COLOURS.get(state, "")))
-    _print_output(target, record["final_output"])
+    _print_output(target, record["final_output"], labels(written))
 
 
 def path_of(record: Mapping[str, Any]) -> list[str]:
@@ -166,14 +171,14 @@ def _short_ref(ref: str) -> str:
     return _plain(ref.split("/sha256:", maxsplit=1)[0], 60)
 
 
-def _print_output(target: Console, text: str | None) -> None:
-    """Print the final output, or its beginning."""
+def _print_output(target: Console, text: str | None, label: str) -> None:
+    """Print the final output, or its beginning, with whose word it is."""
     from rich.text import Text
 
     if text is None:
         return
     target.print()
-    target.print(Text("final output", "bold"))
+    target.print(Text.assemble(("final output", "bold"), f" ({label})" if label else ""))
     shown = 0
     text = text.rstrip()
     lines = _BREAK.split(text[:MOST_TEXT])[:MOST_LINES]

@@ -126,10 +126,11 @@ def record_of(log: Log, run_id: str) -> dict[str, Any]:
         Unusable: The case is no run of the Arena.
     """
     from moot.protocols.arena.record import audit_record
+    from moot.protocols.authorship import written_by
 
-    messages = (env for env in log.envelopes(having=[key("case_id", run_id)]) if env.case_id == run_id)
+    messages = [env for env in log.envelopes(having=[key("case_id", run_id)]) if env.case_id == run_id]
     try:
-        return audit_record(messages)
+        return audit_record(messages, written_by(messages, log.namebook().who.minds))
     except ValueError:
         raise Unusable(f"{run_id} is no run of the Arena: moot arena record {log.path} lists them") from None
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from moot.protocols.kernel.case import CaseState
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.minds import Minds
 
 
 WIDEST: Final = 120
@@ -68,9 +69,11 @@ class CaseStory:
     transcript: list[Envelope] = field(default_factory=list)
     path: list[Phase] = field(default_factory=list)
     late: list[Lateness] = field(default_factory=list)
+    minds: Minds = field(init=False)
 
     def take(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in one message."""
+        self.minds = docket.context.fold_named("minds")
         self._lateness(env, fx)
         if env.case_id == self.case_id or any(state.case_id == self.case_id for state in fx.started):
             self.transcript.append(env)
@@ -112,10 +115,11 @@ class CaseStory:
         """Return it as plain data; the transcript as envelopes."""
         import json
 
+        from moot.protocols.authorship import written_by
         from moot.protocols.kernel.times import rfc3339
 
         state = self.state
-        panel = {"panel": panel_json(self.transcript)} if self.is_panel else {}
+        panel = {"panel": panel_json(self.transcript, self.minds)} if self.is_panel else {}
         return {
             **panel,
             "case_id": self.case_id,
@@ -129,6 +133,7 @@ class CaseStory:
                 for x in self.late
             ],
             "owed": [o.id for o in state.owed] if state else [],
+            "written_by": written_by(self.transcript, self.minds),
             "transcript": [json.loads(envelope.line) for envelope in self.transcript],
         }
 
@@ -150,7 +155,7 @@ def case(
     if as_json:
         write_json(story.as_json())
         return
-    print_story(console(), story)
+    print_story(console(), story, log)
 
 
 def full_id(log: Log, given: str) -> str:
@@ -180,7 +185,7 @@ def full_id(log: Log, given: str) -> str:
     )
 
 
-def print_story(target: Console, story: CaseStory) -> None:
+def print_story(target: Console, story: CaseStory, log: Log) -> None:
     """Print a case for people."""
     from rich.text import Text
 
@@ -202,12 +207,12 @@ def print_story(target: Console, story: CaseStory) -> None:
     path = Text(" → ", "dim").join(Text(words(phase.name)) for phase in story.path)
     print_hanging(target, Text("path  ", "dim"), path, 6)
     target.print()
-    reader = Reader(target)
+    reader = Reader(target, log.namebook())
     for envelope in said:
         reader.show_envelope(envelope)
     target.print()
     if story.is_panel:
-        for line in panel_lines(said, min(target.width, WIDEST)):
+        for line in panel_lines(said, story.minds, min(target.width, WIDEST)):
             # Columns of the matrix stay in line; a terminal breaks what is too long.
             target.print(Text(line), soft_wrap=True)
         target.print()

@@ -7,28 +7,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from moot.protocols.kernel.envelope import Envelope
+    from moot.protocols.kernel.minds import Minds
     from moot.protocols.panel.contract import Contract
 
 UNSCORED: Final = "-"
 """Stands where there is no score yet, or never will be."""
 
 
-def panel_json(said: Sequence[Envelope]) -> dict[str, Any]:
+def panel_json(said: Sequence[Envelope], minds: Minds) -> dict[str, Any]:
     """Return a panel as plain data, but for its raw outputs: the transcript has those."""
     from moot.cases.panel.record import panel_record
 
-    record = panel_record(said)
+    record = panel_record(said, minds)
     left_out = ("events", "outputs", "synthesis")
     return {name: value for name, value in record.items() if name not in left_out}
 
 
-def panel_lines(said: Sequence[Envelope], width: int = 100) -> list[str]:
+def panel_lines(said: Sequence[Envelope], minds: Minds, width: int = 100) -> list[str]:
     """Show a panel from its messages, as far as it has come."""
     from moot.cases.panel.record import panel_record
     from moot.cases.panel.show import shown
     from moot.protocols.panel.contract import ContractError, contract_from
 
-    record = panel_record(said)
+    record = panel_record(said, minds)
     try:
         contract = contract_from(record["contract"])
     except ContractError as error:

@@ -20,6 +20,7 @@ from moot.cli.reading import Log, key
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from moot.channels.showing.namebook import NameBook
     from moot.protocols.kernel.envelope import Envelope
 
 LOOK_S: Final = 0.2
@@ -62,9 +63,7 @@ def log(
     if kind is not None:
         _check_type(source, kind.upper())
     shown = 0
-    reader = Reader()
-    if not as_json:
-        reader.know_people(source)
+    reader = Reader(book=None if as_json else source.namebook())
     for lines in _batches(source, first, having, follow):
         wanted = [line for line in lines if reader.wants(line, channel, case, kind)]
         shown += len(wanted)
@@ -83,20 +82,18 @@ def log(
 class Reader:
     """Shows lines of a log; knows the day that was last shown."""
 
-    def __init__(self, target: Console | None = None) -> None:
-        """Show on a console, by default on standard output."""
+    def __init__(self, target: Console | None = None, book: NameBook | None = None) -> None:
+        """Show on a console, by default on standard output.
+
+        Args:
+            target: The console.
+            book: Who speaks, as far as it is known before.
+        """
         from moot.channels.showing.namebook import NameBook
 
         self.console = target or console()
-        self._book = NameBook()
+        self._book = book or NameBook()
         self._day: date | None = None
-
-    def know_people(self, source: Log) -> None:
-        """Learn what people are called, by all that the log says of it."""
-        from moot.channels.log.lines import open_line
-
-        for line in source.lines(having=[key("type", "PERSON_NAMED")]):
-            self._book.note(open_line(line))
 
     @staticmethod
     def wants(line: str, channel: str | None, case: str | None, kind: str | None) -> bool:
@@ -127,10 +124,10 @@ class Reader:
 
         target = self.console
         self._book.note(envelope)
-        names = self._book.names
+        who = self._book.who
         number = f"{envelope.seq:>5}  "
         if not target.is_terminal:
-            prefix, said = parts(envelope, is_narrow=False, names=names)
+            prefix, said = parts(envelope, is_narrow=False, who=who)
             whole = Text.assemble((number, "dim"), (f"{envelope.sent_at:%Y-%m-%d} ", "dim"), prefix, said)
             target.print(whole, soft_wrap=True)
             return
@@ -138,7 +135,7 @@ class Reader:
             self._day = envelope.sent_at.date()
             target.print(Text(f"       {envelope.sent_at:%A, %d %B %Y}", style="bold dim"))
         is_narrow = target.width < NARROW
-        prefix, said = parts(envelope, is_narrow=is_narrow, names=names)
+        prefix, said = parts(envelope, is_narrow=is_narrow, who=who)
         prefix = Text.assemble((number, "dim"), prefix)
         # On a terminal of medium width further lines begin under the seat, so that they are not mere slivers.
         hang = prefix.cell_len - (SEAT_WIDTH if not is_narrow and target.width < WIDE else 0)

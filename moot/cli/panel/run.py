@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.arena.out import progress
+from moot.cli.arena.out import progress, say_who_writes
 from moot.cli.errors import Unusable
 from moot.cli.numbers import seed_option
 from moot.cli.output import write_json, write_lines
@@ -66,10 +66,14 @@ def run(
     Who has no script is simulated. Exit code 0: decided, 3: the panel has shrunk, 1: the synthesis does not
     follow from the scores, 2: the contract or a file cannot be used. --out holds what verify takes.
     """
-    from moot.cases.panel.offline import PanelOptions, run_panel
+    from moot.cases.panel.offline import PanelOptions, run_panel, scripted_seats
     from moot.cases.panel.script import PanelScriptError, read_script
     from moot.log_setup import set_up_logging
+    from moot.protocols.authorship import will_write
     from moot.protocols.kernel.errors import Malformed
+    from moot.protocols.kernel.seats import Seat
+    from moot.protocols.panel.contract import ROLES
+    from moot.protocols.panel.seats import SYNTHESIZER
     from moot.protocols.panel.verify import expression_tags
 
     set_up_logging(None)
@@ -86,16 +90,19 @@ def run(
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Unusable(f"{out} is there already: name a new or an empty folder with --out")
     try:
+        texts = {} if script is None else read_script(script)
         options = PanelOptions(
             contract=found,
             content=work.text,
             title=title,
             field=field,
-            texts={} if script is None else read_script(script),
+            texts=texts,
             majority=majority,
             on_none_fired=on_none_fired,
             seed=seed,
         )
+        roles = [Seat(role) for role in ROLES.get(found.mode, ())]
+        say_who_writes(will_write([*roles, SYNTHESIZER], scripted_seats(texts)))
         with progress("panel") as told:
             done = run_panel(options, told)
     except (PanelScriptError, Malformed) as error:
@@ -131,12 +138,16 @@ def _told(done: PanelRun, contract: Contract) -> list[str]:
 
 
 def _keep(done: PanelRun, out: Path) -> None:
-    """Write what anybody needs to judge the panel again."""
+    """Write what anybody needs to judge the panel again, and whose word its outputs are."""
+    from moot.protocols.panel.render import by
+
     out.mkdir(parents=True, exist_ok=True)
     record = done.record
     files = {
         "contract.json": json.dumps(record["contract"], ensure_ascii=False, indent=1) + "\n",
         "panel.json": json.dumps(record, ensure_ascii=False, indent=1) + "\n",
+        # The outputs themselves stay as they were said: they are judged again, byte by byte.
+        "written-by.txt": "".join(f"{by(record['written_by'], role)}\n" for role in record["written_by"]),
     }
     for role, phases in record["outputs"].items():
         for phase, texts in phases.items():

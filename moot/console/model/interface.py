@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-from moot.channels.showing.rendering import NAMELESS, Names
+from moot.channels.showing.rendering import UNKNOWN, Speakers, speakers_of
 from moot.channels.surface import ActReply
 from moot.console.errors import NotReady
 from moot.console.model.views import (
@@ -46,7 +46,6 @@ from moot.protocols.kernel.case import Ended
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.naming import People
 
 __all__ = [
     "MOST_WINDOW",
@@ -198,13 +197,12 @@ class ReadModel(ABC):
     def docket(self) -> Docket:
         """Return the folded docket, to be read and never kept across an await."""
 
-    def names(self) -> Names:
-        """Return what people are called, by their ids; nobody while the log is still being read."""
+    def speakers(self) -> Speakers:
+        """Return what is known of who speaks; nothing while the log is still being read."""
         try:
-            people: People = self.docket().context.fold_named("people")
+            return speakers_of(self.docket().context)
         except NotReady:
-            return NAMELESS
-        return people.called
+            return UNKNOWN
 
     @abstractmethod
     async def ended(self, kind: str | None = None, *, limit: int = WINDOW) -> tuple[Ended, ...]:

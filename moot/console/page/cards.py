@@ -13,8 +13,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from moot.channels.showing.looks import MOOT, looks
-from moot.channels.showing.rendering import NAMELESS, Names, card, predicate
+from moot.channels.showing.rendering import UNKNOWN, Speakers, card, predicate
 from moot.channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
+from moot.protocols.authorship import label
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
 
@@ -56,13 +57,13 @@ MOST_JSON: Final = 200_000
 """Characters of a body that is shown as JSON; a page is not for reading more."""
 
 
-def card_of(envelope: Envelope, names: Names = NAMELESS) -> Card:
+def card_of(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
     """Return what a page shows of a message: who, where, when, one sentence, bars, how it stands out."""
     body = envelope.body.model_dump()
     kind = str(envelope.body.type)
     look = looks().get(envelope.author, MOOT)
     is_human = envelope.actor.kind == "human"
-    said = predicate(envelope, names)
+    said = predicate(envelope, who)
     found: Card = {
         "s": envelope.seq,
         "c": envelope.channel,
@@ -79,8 +80,10 @@ def card_of(envelope: Envelope, names: Names = NAMELESS) -> Card:
     }
     if _is_cut(said) and texts_of(body, said):
         found["l"] = True
+    if shown := label(envelope, who.minds):
+        found["u"] = shown
     if is_human:
-        found["h"] = clean(names.get(envelope.actor.user_id, envelope.actor.user_id), 60)
+        found["h"] = clean(who.names.get(envelope.actor.user_id, envelope.actor.user_id), 60)
         found["p"] = clean(envelope.actor.platform, 30)
     return found
 

@@ -8,15 +8,17 @@ from typing import Any
 
 from moot.cases.panel.record import panel_record
 from moot.channels.showing.wording import clean, plain, seat_name, words
+from moot.protocols.authorship import summary
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.minds import Minds
 from moot.protocols.panel.contract import ROLES, Contract, ContractError, contract_from
 from moot.protocols.panel.reports import ReportError, parse_report
 
 
-def panel_tables(said: Sequence[Envelope]) -> list[dict[str, Any]]:
+def panel_tables(said: Sequence[Envelope], minds: Minds) -> list[dict[str, Any]]:
     """Show the matrix of a panel, and the conditions with the arithmetic that fired them or not."""
     try:
-        record = panel_record(said)
+        record = panel_record(said, minds)
         contract = contract_from(record["contract"])
     except (ValueError, ContractError):
         return []
@@ -34,7 +36,7 @@ def panel_tables(said: Sequence[Envelope]) -> list[dict[str, Any]]:
     tables: list[dict[str, Any]] = [
         {
             "title": title,
-            "note": why,
+            "note": why + (f" The reviews: {by}." if (by := summary(record["written_by"])) else ""),
             "head": ["dimension", "priority", *map(seat_name, roles)],
             "rows": matrix,
         }

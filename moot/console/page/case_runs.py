@@ -9,8 +9,10 @@ from typing import Any, Final
 from moot.channels.showing.wording import clean
 from moot.protocols.arena.conformance.checker import check
 from moot.protocols.arena.record import audit_record
+from moot.protocols.authorship import label
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import ProtocolError
+from moot.protocols.kernel.minds import Minds
 
 MOST_LINES: Final = 400
 """Lines of a draft that are compared and shown."""
@@ -19,12 +21,12 @@ MOST_TEXT: Final = 20_000
 """Characters of a text that is shown whole."""
 
 
-def rounds_of(said: Sequence[Envelope]) -> list[dict[str, Any]]:
-    """Set each draft beside its review, with what changed since the draft before."""
+def rounds_of(said: Sequence[Envelope], minds: Minds) -> list[dict[str, Any]]:
+    """Set each draft beside its review, with what changed since the draft before, and whose word they are."""
     found: list[dict[str, Any]] = []
     before: list[str] = []
     reviews = {
-        int(body.get("round_index") or 0): str(body.get("text", ""))
+        int(body.get("round_index") or 0): (str(body.get("text", "")), _by(env, minds))
         for env in said
         if env.body.type == "REVIEW" and (body := env.body.model_dump())
     }
@@ -35,17 +37,24 @@ def rounds_of(said: Sequence[Envelope]) -> list[dict[str, Any]]:
             continue
         lines = str(body.get("text", ""))[:MOST_TEXT].splitlines()[:MOST_LINES]
         n = int(body.get("round_index") or 0)
+        review, reviewed_by = reviews.get(n, ("Not reviewed yet.", ""))
         found.append(
             {
                 "title": "Final output" if is_final else f"Round {n}",
-                "left": "Draft" if not before else "What changed since the draft before",
-                "right": "" if is_final else "Review",
+                "left": ("Draft" if not before else "What changed since the draft before")
+                + _by(envelope, minds),
+                "right": "" if is_final else f"Review{reviewed_by}",
                 "lines": changes(before, lines),
-                "text": "" if is_final else reviews.get(n, "Not reviewed yet.")[:MOST_TEXT],
+                "text": "" if is_final else review[:MOST_TEXT],
             }
         )
         before = lines
     return found
+
+
+def _by(envelope: Envelope, minds: Minds) -> str:
+    shown = label(envelope, minds)
+    return f" ({shown})" if shown else ""
 
 
 def changes(before: Sequence[str], after: Sequence[str]) -> list[list[str]]:

@@ -13,6 +13,7 @@ from moot.console.page.case_runs import conformance_tables, rounds_of
 from moot.console.page.case_targets import targets_of
 from moot.console.page.figures_parts import figure
 from moot.console.page.views import owed_of
+from moot.protocols.authorship import labels, written_by
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.trading.deploy import TABLE
@@ -23,17 +24,17 @@ MOST_POINTS: Final = 2_000
 
 async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str, Any]:
     """Return all about a case but its transcript."""
-    said = case.transcript
+    said, minds = case.transcript, model.speakers().minds
     tables: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
     rounds: list[dict[str, Any]] = []
     rests = "Evidence"
     if case.kind == "panel":
         rests = "Matrix"
-        tables = panel_tables(said)
+        tables = panel_tables(said, minds)
     elif case.kind in ("run", "arena") or any(env.body.type == "ARENA_TASK" for env in said[:1]):
         rests = "Conformance"
-        rounds = rounds_of(said)
+        rounds = rounds_of(said, minds)
         tables = conformance_tables(said, is_over=case.outcome is not None)
     else:
         tables = decision_tables(said)
@@ -46,6 +47,7 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
             for name in case.phases
         ],
         "outcome": words(case.outcome) if case.outcome else "",
+        "label": labels(written_by(said, minds)),
         "waits": case.waits_for_ruling,
         "parent": case.parent,
         "children": list(case.children)[:20],

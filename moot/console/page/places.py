@@ -98,7 +98,7 @@ async def _feed(model: ReadModel, channels: Sequence[ChannelView], filter_: dict
         "about": known.purpose if known else "all channels as they are logged",
         "channel": channel,
         "filter": filter_,
-        "window": views.window_of(window, filter_, names=model.names()),
+        "window": views.window_of(window, filter_, who=model.speakers()),
     }
 
 
@@ -110,8 +110,8 @@ async def _permalink(model: ReadModel, said: str) -> Json:
     filter_ = {"channel": envelope.channel}
     above = await model.window(channel=envelope.channel, before=seq + 1, limit=WINDOW)
     below = await model.window(channel=envelope.channel, after=seq, limit=AROUND)
-    window = views.window_of(above, filter_, seq, model.names())
-    window["items"] += [card_of(one, model.names()) for one in below.envelopes]
+    window = views.window_of(above, filter_, seq, model.speakers())
+    window["items"] += [card_of(one, model.speakers()) for one in below.envelopes]
     window["end"] = below.after is None
     purpose = next((one.purpose for one in rulebook().channels if one.name == envelope.channel), "")
     return {
@@ -135,7 +135,7 @@ async def _case(model: ReadModel, person: Person, case_id: str) -> Json:
         "about": f"{case.kind} · {ended}".replace("_", " "),
         "channel": channel,
         "case": case_id,
-        "window": views.window_of(window, {"case": case_id}, names=model.names()),
+        "window": views.window_of(window, {"case": case_id}, who=model.speakers()),
         "facts": await facts_of(model, case, person),
     }
 
@@ -191,7 +191,7 @@ async def found_by(model: ReadModel, asked: Mapping[str, str], before: int | Non
         limit=WINDOW,
     )
     return {
-        "items": [card_of(one, model.names()) for one in reversed(window.envelopes)],
+        "items": [card_of(one, model.speakers()) for one in reversed(window.envelopes)],
         "before": window.before,
     }
 

@@ -88,7 +88,7 @@ class Questions(ABC):
             after=seq_of(args.get("after")),
             limit=WINDOW,
         )
-        return views.window_of(window, filter_, names=self.model.names())
+        return views.window_of(window, filter_, who=self.model.speakers())
 
     async def _on_message(self, args: Mapping[str, Any]) -> Json:
         return whole(await self.model.message(seq_of(args.get("seq")) or 0))

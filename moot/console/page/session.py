@@ -112,7 +112,7 @@ class Visit(Questions):
                     if batch.must_reload or len(batch.envelopes) > MOST_TOLD:
                         news["reload"] = self._past is None
                     elif batch.envelopes:
-                        news["cards"] = [card_of(one, self._live.names()) for one in batch.envelopes]
+                        news["cards"] = [card_of(one, self._live.speakers()) for one in batch.envelopes]
                     if self._past is not None:
                         del news["clock"]
                     push(news)

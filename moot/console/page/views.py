@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from moot.channels.chat.commands import commands
 from moot.channels.showing.looks import looks
-from moot.channels.showing.rendering import NAMELESS, Names
+from moot.channels.showing.rendering import UNKNOWN, Speakers
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import NotThere
 from moot.console.model.interface import (
@@ -136,7 +136,11 @@ async def halt_of(model: ReadModel) -> dict[str, Any] | None:
     else:
         body, since = env.body.model_dump(), env.sent_at
         who = env.actor.user_id
-        by = model.names().get(who, who) if env.actor.kind == "human" else f"the {seat_name(str(env.author))}"
+        by = (
+            model.speakers().names.get(who, who)
+            if env.actor.kind == "human"
+            else f"the {seat_name(str(env.author))}"
+        )
         why = str(body.get("reason") or body.get("message") or "")
     return {
         "id": state.case_id,
@@ -183,12 +187,12 @@ async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
 
 
 def window_of(
-    window: Window, filter_: Mapping[str, str], at: int = 0, names: Names = NAMELESS
+    window: Window, filter_: Mapping[str, str], at: int = 0, who: Speakers = UNKNOWN
 ) -> dict[str, Any]:
     """Return a stretch of messages."""
     return {
         "filter": dict(filter_),
-        "items": [card_of(envelope, names) for envelope in window.envelopes],
+        "items": [card_of(envelope, who) for envelope in window.envelopes],
         "start": window.before is None,
         "end": window.after is None,
         "at": at,

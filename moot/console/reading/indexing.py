@@ -14,7 +14,8 @@ import structlog
 from moot.channels.backoff import Backoff
 from moot.channels.errors import CorruptLog
 from moot.channels.log.lines import open_line
-from moot.channels.showing.rendering import sentence
+from moot.channels.showing.rendering import predicate
+from moot.channels.showing.wording import clean, seat_name
 from moot.console.model.interface import Progress
 from moot.console.reading.courtesy import LONG_SLICES, Courtesy, Worker
 from moot.console.reading.index import Index
@@ -224,4 +225,5 @@ def said_in(text: Any) -> str:
         env = open_line(text)
     except (CorruptLog, ValueError, RecursionError):
         return ""
-    return f"{sentence(env)} {env.case_id or ''} {env.actor.user_id}"
+    who = f"{env.actor.user_id} on {env.actor.platform}" if env.actor.kind == "human" else ""
+    return f"{seat_name(clean(str(env.author), 40))} {predicate(env)} {env.case_id or ''} {who}"

@@ -2,14 +2,17 @@
 
 import asyncio
 
+from moot.channels.log.lines import open_line
 from moot.channels.showing.layout import parts
 from moot.channels.showing.looks import look_of
 from moot.channels.showing.namebook import NameBook
 from moot.channels.showing.rendering import card, speaker
+from moot.protocols.arena.messages import Draft
+from moot.protocols.arena.seats import PLANNER
 from moot.protocols.escalation.messages import EscalationResolved
 from moot.protocols.kernel.envelope import Actor
-from moot.protocols.kernel.officers import PersonNamed
-from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
+from moot.protocols.kernel.officers import PersonNamed, SocietyStarted
+from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER, VIEWER
 from tests.doubles.copying import replace
 from tests.doubles.postings import posting
 from tests.doubles.small_log import SmallLog
@@ -36,17 +39,17 @@ def test_a_person_is_shown_by_the_name_that_they_have_there():
     log = SmallLog()
     said = log.say("hello", author=ADMIN, actor=ANN)
     assert speaker(said) == f"Admin ({ID} on discord)"
-    assert speaker(said, book.names) == "Admin (Ann on discord)"
-    assert card(said, book.names).sentence == "Admin (Ann on discord) notes: hello"
-    assert look_of([said], here="discord", names=book.names)[1].name == "Admin (Ann)"
-    assert look_of([said], here="slack", names=book.names)[1].name == "Admin (Ann on discord)"
+    assert speaker(said, book.who) == "Admin (Ann on discord)"
+    assert card(said, book.who).sentence == "Admin (Ann on discord) notes: hello"
+    assert look_of([said], here="discord", who=book.who)[1].name == "Admin (Ann)"
+    assert look_of([said], here="slack", who=book.who)[1].name == "Admin (Ann on discord)"
 
 
 def test_who_answered_is_shown_by_name_too():
     book, _ = learned((ID, "Ann"))
     body = EscalationResolved(escalation_id="esc_1", how="answered", by=ID, effect="none")
     said = SmallLog().append(body, channel="#admin", author=REFEREE, case_id="esc_1")
-    assert "answered by Ann" in card(said, book.names).sentence
+    assert "answered by Ann" in card(said, book.who).sentence
     assert ID in said.line and "Ann" not in said.line
 
 
@@ -57,26 +60,59 @@ def test_names_survive_a_new_start_and_the_newest_counts():
     assert again.names == {ID: "Anna"}
 
 
+def test_which_mind_spoke_survives_a_new_start():
+    log, memory = SmallLog(), SurfaceMemory()
+
+    def starts(planner):
+        config = {"minds": {"planner": planner}}
+        fields = {
+            "society_id": "s",
+            "rules_version": "2",
+            "seed": 1,
+            "data": {},
+            "speed": 1.0,
+            "clock": "virtual",
+        }
+        body = SocietyStarted(**fields, config=config, durability="none", moot_version="0")
+        asyncio.run(NameBook().hear(log.append(body, channel="#admin", author=TIMEKEEPER), memory))
+
+    def drafts():
+        return open_line(log.append(Draft(run_id="arena_1", text="Hold."), author=PLANNER).line)
+
+    first = drafts()
+    starts({"module": "mine:Planner"})
+    mine = drafts()
+    starts("simulated")
+    last = drafts()
+    again = NameBook()
+    asyncio.run(again.recall(memory))
+    assert [speaker(one, again.who) for one in (first, mine, last)] == [
+        "Planner (simulated, no model)",
+        "Planner",
+        "Planner (simulated, no model)",
+    ]
+    assert look_of([mine], who=again.who)[1].name == "Planner"
+    assert look_of([last], who=again.who)[1].name == "Planner (simulated, no model)"
+
+
 def test_a_name_like_a_seats_never_stands_alone():
     book, _ = learned((ID, "Referee"))
     said = SmallLog().say("hello", author=VIEWER, actor=ANN)
-    assert speaker(said, book.names) == f"Viewer (Referee ({ID}) on discord)"
+    assert speaker(said, book.who) == f"Viewer (Referee ({ID}) on discord)"
 
 
 def test_the_message_that_names_somebody_says_whom():
     book, _ = learned((ID, "Ann"))
     body = PersonNamed(platform="discord", user_id=ID, display_name="Anna")
     said = SmallLog().append(body, channel="#admin", author=REFEREE)
-    assert card(said, book.names).sentence == f"Referee learns that {ID} on discord is called Anna"
+    assert card(said, book.who).sentence == f"Referee learns that {ID} on discord is called Anna"
 
 
 def test_folded_messages_name_people_too():
     book, _ = learned((ID, "Ann"))
     log = SmallLog()
     said = [log.say(text, author=ADMIN, actor=ANN) for text in ("one", "two")]
-    item = replace(
-        posting({"type": "NOTE", "text": "a"}), envelope=said[0], folded=(said[1],), names=book.names
-    )
+    item = replace(posting({"type": "NOTE", "text": "a"}), envelope=said[0], folded=(said[1],), who=book.who)
     assert [line.partition(" ")[2] for line in parts(item).lines] == [
         "Admin (Ann on discord) notes: one",
         "Admin (Ann on discord) notes: two",

@@ -206,6 +206,11 @@ def test_a_person_in_a_seat_is_named():
     assert sentence(said(people.Note(text="hm"), CRITIC, actor)) == "Critic (4711 on discord) notes: hm"
 
 
+def labelled(reads, body):
+    seat, _, rest = reads.partition(" ")
+    return f"{seat} (simulated, no model) {rest}" if body.is_free_text else reads
+
+
 RUN = "arena_20260223_1000"
 
 
@@ -281,7 +286,7 @@ def review(text, round_index=2):
     ],
 )
 def test_the_arena_reads_as_sentences(body, author, reads):
-    assert sentence(said(body, author)) == reads
+    assert sentence(said(body, author)) == labelled(reads, body)
     raw = json.loads(body.model_dump_json(by_alias=True))
     assert predicate(loose(raw)) == reads.partition(" ")[2], "as a guest reads it"
 
@@ -362,7 +367,7 @@ def decided(**over):
     ],
 )  # fmt: skip
 def test_panels_read_as_sentences(body, author, reads):
-    assert sentence(said(body, author)) == reads
+    assert sentence(said(body, author)) == labelled(reads, body)
     raw = json.loads(body.model_dump_json(by_alias=True))
     assert predicate(loose(raw)) == reads.partition(" ")[2], "as a guest reads it"
 
@@ -391,9 +396,7 @@ def test_a_review_of_sixteen_million_characters_reads_in_one_short_sentence():
     text = "- item\n" + "x" * 80 + "\n"
     text = text * (arena.MAX_OUTPUT // len(text) - 1) + "VERDICT: REVISE"
     envelope = said(review(text), REVIEWER)
-    assert (
-        sentence(envelope) == f"Reviewer asks for a revision of round 2 of {RUN}: {MOST_ITEMS} items or more"
-    )
+    assert predicate(envelope) == f"asks for a revision of round 2 of {RUN}: {MOST_ITEMS} items or more"
     shown = card(envelope)
     assert all(len(field.value) <= 1_000 for field in shown.fields)
 

@@ -59,6 +59,7 @@ def test_an_account_reads_like_this(files: Files) -> None:
 
     assert result.stdout == (
         "weekend-gaps  2 rounds of at most 5\n"
+        "by        scripted, no model\n"
         "path      INIT → SEEDING → DRAFTING → REVIEWING → REVISING → DRAFTING → REVIEWING → FINALIZING"
         " → TERMINATED_APPROVED\n"
         "round 1   REVISE\n"
@@ -77,17 +78,34 @@ def test_an_account_reads_like_this(files: Files) -> None:
         "          round 2: the Reviewer was asked once more\n"
         "end       APPROVED: approved in round 2, the final output stands\n"
         "\n"
-        "final output\n"
+        "final output (scripted, no model)\n"
         "  Hold half.\n"
     )
-    assert result.stderr == f"the audit record is in {files.out}\n"
+    assert result.stderr == (
+        f"no language model writes here: scripted, no model\nthe audit record is in {files.out}\n"
+    )
+
+
+def test_a_run_says_first_that_no_model_writes_and_its_record_names_who_did(files: Files) -> None:
+    alone = files.run(script=False)
+    assert alone.stderr.splitlines()[0] == "no language model writes here: simulated, no model"
+    assert "\nby        simulated, no model\n" in alone.stdout
+    assert "\nfinal output (simulated, no model)\n" in alone.stdout
+    seats = ("planner", "reviewer", "finalizer")
+    assert files.record()["written_by"] == {seat: ["simulated, no model"] for seat in seats}
+
+    mixed = files.run(script={"planner": [], "reviewer": ["VERDICT: APPROVED"]})
+    by = "planner: simulated, no model; reviewer: scripted, no model; finalizer: "
+    assert mixed.stderr.startswith(f"no language model writes here: {by}")
+    assert files.record()["written_by"]["reviewer"] == ["scripted, no model"]
+    assert files.judged().is_conformant
 
 
 def test_with_json_the_record_itself_is_printed(files: Files) -> None:
     result = files.run("--json")
 
     assert json.loads(result.stdout) == files.record()
-    assert result.stderr == ""
+    assert result.stderr == "no language model writes here: scripted, no model\n"
 
 
 def test_the_same_files_give_the_same_bytes(files: Files) -> None:
@@ -120,7 +138,7 @@ def test_an_account_fits_the_width(files: Files, width: str) -> None:
     lines = moot(*words, "--script", script, COLUMNS=width).stdout.splitlines()
 
     assert max(map(len, lines)) <= int(width)
-    assert lines[1].startswith("path      INIT → ")
+    assert any(line.startswith("path      INIT → ") for line in lines)
 
 
 def test_a_config_is_taken_and_max_rounds_replaces_its_own(files: Files) -> None:

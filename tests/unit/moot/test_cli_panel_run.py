@@ -92,6 +92,25 @@ def test_with_json_the_record_is_printed_and_twice_the_same(folder: Folder) -> N
     assert [one["type"] for one in first["events"]].count("LINT") == 4
 
 
+def test_a_panel_says_first_that_no_model_writes_and_everything_it_leaves_says_so(folder: Folder) -> None:
+    folder.write("eic.phase1.md", phase1(FOCUS))
+    result = folder.run()
+
+    by = {
+        "eic": "scripted and simulated, no model",
+        "methodology": "simulated, no model",
+        "synthesizer": "simulated, no model",
+    }
+    said = "; ".join(f"{role}: {author}" for role, author in by.items())
+    assert result.stderr.splitlines()[0] == f"no language model writes here: {said}"
+    for role in ("eic", "methodology"):
+        assert f"\n  {role} ({by[role]}): phase 1 passes" in result.stdout
+        assert f"\n{role} ({by[role]}): " in result.stdout, "beside what is quoted of its review"
+    assert folder.record["written_by"] == {role: [author] for role, author in by.items()}
+    kept = (folder.out / "written-by.txt").read_text(encoding="utf-8")
+    assert kept.splitlines() == [f"{role} ({author})" for role, author in by.items()]
+
+
 def test_2_what_a_contract_notes_for_this_paper_is_put_before_every_reviewer(folder: Folder) -> None:
     folder.answer_all()
     noted = {
@@ -133,7 +152,7 @@ def test_4_phase_1_is_retried_once_with_the_gap_named(folder: Folder) -> None:
     result = folder.run()
 
     assert result.exit_code == 0
-    assert "eic: phase 1 fails: " in result.stdout
+    assert "eic (scripted, no model): phase 1 fails: " in result.stdout
     assert (
         "CONTRACT-ACKNOWLEDGED"
         in (folder.out / "prompts" / "eic.phase1.2.txt").read_text().split("<contract>")[0]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import moot.console.page
 from moot.channels.log.lines import open_line
+from moot.channels.showing.rendering import Speakers
 from moot.console.model.interface import (
     CaseView,
     ChannelView,
@@ -25,7 +26,7 @@ from moot.console.model.interface import (
 )
 from moot.console.page import acts
 from moot.console.page.cards import MOST_BARS, bars, card_of, whole
-from moot.console.page.case_runs import changes
+from moot.console.page.case_runs import changes, rounds_of
 from moot.console.page.case_targets import target_table
 from moot.console.page.cases import drawn
 from moot.console.page.figures_b import drawdown, trading_tile
@@ -38,6 +39,7 @@ from moot.console.phases import phases_of
 from moot.desk import Market
 from moot.protocols.kernel.catalogue import Channel
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.messages import CycleContext, CycleTrigger
 from moot.protocols.rulebook import rulebook, rules
@@ -198,6 +200,29 @@ def test_violations_rulings_escalations_and_people_stand_out() -> None:
     ann = {"kind": "human", "platform": "console", "user_id": "ann"}
     said = card_of(envelope({"type": "NOTE", "text": "hello"}, actor=ann, author="admin"))
     assert (said["m"], said["h"], said["p"]) == ("human", "ann", "console")
+
+
+def test_what_no_model_wrote_on_a_free_question_is_labelled_on_its_card_and_beside_its_round() -> None:
+    minds = Minds()
+    minds.put(8, {"planner": {"module": "mine:Planner"}, "reviewer": "scripted"})
+    run, who = {"channel": "#r-arena", "case_id": "arena_1"}, Speakers({}, minds)
+    ann = {"kind": "human", "platform": "console", "user_id": "ann"}
+    said = [
+        envelope({"type": "DRAFT", "round_index": 1, "text": "Hold."}, seq=7, author="planner", **run),
+        envelope({"type": "REVIEW", "round_index": 1, "text": "No."}, seq=7, author="reviewer", **run),
+        envelope({"type": "DRAFT", "round_index": 2, "text": "Sell."}, seq=8, author="planner", **run),
+        envelope({"type": "REVIEW", "round_index": 2, "text": "Yes."}, seq=9, author="reviewer", **run),
+        envelope({"type": "FINAL_OUTPUT", "text": "Sell."}, seq=10, author="finalizer", actor=ann, **run),
+    ]
+    labels = [card_of(one, who).get("u") for one in said]
+    assert labels == ["simulated, no model", "simulated, no model", None, "scripted, no model", None]
+    assert [(one["left"], one["right"]) for one in rounds_of(said, minds)] == [
+        ("Draft (simulated, no model)", "Review (simulated, no model)"),
+        ("What changed since the draft before", "Review (scripted, no model)"),
+        ("What changed since the draft before", ""),
+    ]
+    assert "u" not in card_of(envelope({"type": "RUN_TERMINATED"}, author="orchestrator"), who)
+    assert "u" not in card_of(envelope(bodies.assessment(1).model_dump(mode="json")), who)
 
 
 def test_a_type_of_a_newer_version_is_a_card_and_its_json_is_there() -> None:

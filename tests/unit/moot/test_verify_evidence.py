@@ -146,7 +146,7 @@ def test_opinions_are_listed_by_whose_they_are_and_fail_nothing(lines: Lines) ->
     assert report.ok
     assert report.heard["critic by the mind 'mine'"] == 2
     simulated = sum(line["actor"]["kind"] == "bot" for line in lines) - 3  # two assessments, one backtest
-    assert report.heard["simulated"] == simulated
+    assert report.heard["scripted and simulated"] == simulated, "this scene scripts every seat that speaks"
 
 
 @pytest.mark.parametrize(("minutes", "ok"), [(0, True), (4, True), (9, False)])

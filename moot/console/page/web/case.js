@@ -37,7 +37,7 @@ export const CaseView = {
   },
   template: `<div class="bar" style="flex-wrap:wrap"><ol class="path" aria-label="its states and the path it took"><li v-for="(p, n) in facts.path"><template v-if="p.seq"><span v-if="n > first" class="arrow" aria-hidden="true">→</span><a :href="'/m/' + p.seq" data-go :class="['st', {now: p.now, end: p.end}]" :title="(p.at ? minute(p.at) + ', ' : '') + 'message ' + p.seq">{{ p.phase }}</a></template>
       <span v-else :class="['st', p.end ? 'end' : 'not']" :title="p.end ? '' : 'not entered'">{{ p.phase }}<span v-if="!p.end" class="sr">, not entered</span></span></li></ol>
-      <span v-if="facts.waits" class="level DECISION_NEEDED">waits for a ruling</span>
+      <span v-if="facts.label" class="tag by">{{ facts.label }}</span><span v-if="facts.waits" class="level DECISION_NEEDED">waits for a ruling</span>
       <a v-if="facts.parent" class="chip" :href="'/case/' + encodeURIComponent(facts.parent)" data-go>of {{ facts.parent }}</a><a v-for="c in facts.children" class="chip" :href="'/case/' + encodeURIComponent(c)" data-go>{{ c }}</a></div>
     <p v-if="fault || facts.note" class="tell">{{ fault || facts.note }}</p>
     <div class="bar" role="tablist" style="min-height:0;padding-block:7px;gap:4px"><button v-for="t in tabs" role="tab" :aria-selected="tab === t[0]" :class="['btn', 'small', {on: tab === t[0]}]" @click="tab = t[0]">{{ t[1] }}</button></div>

@@ -22,7 +22,7 @@ export const Feed = {
       for (const m of this.items) {
         const date = m.t.slice(0, 10);
         const isNew = !before || before.t.slice(0, 10) !== date;
-        const cont = !isNew && !m.m && !before.m && before.a === m.a && before.k === m.k && before.c === m.c && Date.parse(m.t) - Date.parse(before.t) < GROUP_MS;
+        const cont = !isNew && !m.m && !before.m && before.a === m.a && before.k === m.k && before.c === m.c && before.u === m.u && Date.parse(m.t) - Date.parse(before.t) < GROUP_MS;
         const last = rows[rows.length - 1];
         // Routine that repeats itself word for word is one line that counts, unless a link or the cursor points into it.
         if (last && !isNew && !m.m && m.y === last.m.y && m.x === last.m.x && m.a === last.m.a && m.c === last.m.c && !m.b.length && ![this.at, this.cursor].includes(m.s)) { last.times++; last.until = m.t; }

@@ -45,11 +45,11 @@ export const Message = {
     <span v-if="!cont && m.h" class="badge" aria-hidden="true">{{ m.h.slice(0, 2).toUpperCase() }}</span><img v-else-if="!cont" class="badge" :src="'/pictures/' + m.a + '.png?v=' + drawn" width="32" height="32" alt="">
     <span v-else class="aside" aria-hidden="true">{{ clockTime(m.t) }}</span>
     <div>
-      <div v-if="!cont" class="top"><span class="who">{{ m.h ? m.h : m.n }}</span><span v-if="m.h" class="tag">{{ m.n }} on {{ m.p }}</span><span v-if="tag" class="tag">{{ tag }}</span>
+      <div v-if="!cont" class="top"><span class="who">{{ m.h ? m.h : m.n }}</span><span v-if="m.h" class="tag">{{ m.n }} on {{ m.p }}</span><span v-if="m.u" class="tag by">{{ m.u }}</span><span v-if="tag" class="tag">{{ tag }}</span>
         <time :datetime="m.t">{{ clockTime(m.t) }}</time>
         <a v-if="place" class="place" :href="'/c/' + m.c.slice(1)" data-go>{{ m.c }}</a>
         <a v-if="m.k && !incase" class="chip" :href="'/case/' + encodeURIComponent(m.k)" data-go :title="'case ' + m.k">{{ m.k }}</a></div>
-      <p v-if="!(isAll && texts.length === 1)" :class="['say', {cut: long && !isLong && !m.l}]"><Say :text="m.x" :own="m.k || ''"/><span v-if="times > 1" class="times">{{ times }} times until {{ clockTime(until) }}</span></p>
+      <p v-if="!(isAll && texts.length === 1)" :class="['say', {cut: long && !isLong && !m.l}]"><span v-if="cont && m.u" class="tag by">{{ m.u }}</span> <Say :text="m.x" :own="m.k || ''"/><span v-if="times > 1" class="times">{{ times }} times until {{ clockTime(until) }}</span></p>
       <dl v-if="isAll" class="texts"><template v-for="t in texts"><dt v-if="texts.length > 1">{{ t[0] }}</dt><dd dir="auto">{{ t[1] }}</dd></template><dd v-if="!texts.length" :class="{late: fault}">{{ fault || (kept ? "There is no more." : "one moment …") }}</dd></dl>
       <button v-if="m.l" class="more" :aria-expanded="isAll" @click="all">{{ isAll ? "show less" : "show all" }}</button>
       <button v-else-if="long" class="more" :aria-expanded="isLong" @click="isLong = !isLong">{{ isLong ? "less" : "more" }}</button>

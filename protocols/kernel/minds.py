@@ -1,0 +1,111 @@
+"""Which mind fills which seat, by the log; and whose word a text is that answers a question anybody may put.
+
+A strategy's figures can be computed again, an opinion on a free question cannot: so whoever reads one is told when no
+model wrote it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from moot.protocols.kernel.context import Fold
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.seats import Seat
+
+if TYPE_CHECKING:
+    from moot.protocols.kernel.docket import Docket
+    from moot.protocols.kernel.effects import Effects
+
+SIMULATED: Final = "simulated"
+"""The mind that is shipped, and that a seat has for which nothing else is said."""
+SCRIPTED: Final = "scripted"
+"""A script says what the seat writes."""
+PARTLY_SCRIPTED: Final = "scripted and simulated"
+"""A script says some of it, and a simulated mind what that leaves open (`behind_scripts`)."""
+
+LABELS: Final[Mapping[str, str]] = {
+    mind: f"{mind}, no model" for mind in (SIMULATED, SCRIPTED, PARTLY_SCRIPTED)
+}
+"""What stands beside a text by such a mind, behind which there surely is no language model."""
+
+
+def behind_scripts(minds: Mapping[str, str], scripted: Iterable[str]) -> dict[str, str]:
+    """Name what fills the seats where a script speaks for some, and their minds say what it leaves open.
+
+    Args:
+        minds: What fills the seats besides, by seat; simulated where nothing is said.
+        scripted: The seats of the script.
+    """
+    return {**minds, **{seat: f"{SCRIPTED} and {minds.get(seat, SIMULATED)}" for seat in sorted(scripted)}}
+
+
+def author_of(mind: str) -> str:
+    """Say who writes where a mind sits: its label, or its name."""
+    return LABELS.get(mind) or f"the mind {mind}"
+
+
+class Minds(Fold):
+    """Which mind fills which seat from which message on, as SOCIETY_STARTED and CONFIG_CHANGED say (K4)."""
+
+    name = "minds"
+    types = frozenset({"SOCIETY_STARTED", "CONFIG_CHANGED"})
+
+    def __init__(self) -> None:
+        """Know of no start: every seat is simulated."""
+        self._since: list[int] = []
+        self._given: list[dict[str, str]] = []
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
+        """Take in one envelope."""
+        self.learn(env)
+
+    def learn(self, env: Envelope) -> bool:
+        """Take in a message, of a type that this version reads or not; say whether it changes who sits where."""
+        if env.body.type not in self.types:
+            return False
+        body = env.body.model_dump()
+        told = body.get("config" if env.body.type == "SOCIETY_STARTED" else "changes")
+        if not isinstance(told, Mapping) or ("minds" not in told and env.body.type == "CONFIG_CHANGED"):
+            return False
+        return self.put(env.seq, told.get("minds"))
+
+    def put(self, seq: int, told: object) -> bool:
+        """Note what fills the seats from a message on, by seat; say whether that is news."""
+        minds = {str(seat): _named(mind) for seat, mind in told.items()} if isinstance(told, Mapping) else {}
+        minds = {seat: mind for seat, mind in sorted(minds.items()) if mind != SIMULATED}
+        at = bisect_right(self._since, seq)
+        if minds == (self._given[at - 1] if at else {}):
+            return False
+        if at and self._since[at - 1] == seq:
+            self._given[at - 1] = minds
+        else:
+            self._since.insert(at, seq)
+            self._given.insert(at, minds)
+        return True
+
+    def at(self, seq: int) -> Mapping[str, str]:
+        """Return the minds by seat, simulated ones left out, as they were when a message was said."""
+        found = bisect_right(self._since, seq)
+        return self._given[found - 1] if found else {}
+
+    def of(self, seat: Seat, seq: int) -> str:
+        """Name the mind that filled a seat when a message was said, if no person sat there."""
+        return self.at(seq).get(seat, SIMULATED)
+
+    def author(self, env: Envelope) -> str:
+        """Say who wrote a message of a seat: a person, or what filled the seat then."""
+        return "a person" if env.actor.kind == "human" else author_of(self.of(env.author, env.seq))
+
+    def label(self, env: Envelope) -> str:
+        """Return what stands beside a text on a free question that no model and no person wrote, "" elsewhere."""
+        return LABELS.get(self.of(env.author, env.seq), "") if env.actor.kind == "bot" else ""
+
+
+def _named(mind: object) -> str:
+    """Name a mind as configuration gives it: by a word, or by the class that makes it."""
+    if not isinstance(mind, Mapping):
+        return str(mind)[:200]
+    name = str(mind.get("module", ""))[:200]
+    return name if ":" in name else f"of the module {name or 'without a name'}"
