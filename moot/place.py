@@ -10,6 +10,8 @@ from moot.protocols.kernel.errors import BadInput
 
 LOG_NAME: Final = "log.sqlite"
 LOCK_NAME: Final = "lock"
+EVIDENCE: Final = "evidence"
+"""The folder of works and equity curves that messages name."""
 
 SHIPPED_PRICES: Final = ("sample", "synthetic")
 """Prices that need no file."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -15,11 +16,16 @@ from moot.bots.minds.simulated.temper import Temper
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.log.inmemory import InMemoryBus
+from moot.channels.log.lease import Lease
+from moot.channels.log.sequencer import Entry
+from moot.channels.log.write_behind import LogWriter
 from moot.clock import Clock
 from moot.host import Contents, Host
+from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
+from moot.place import EVIDENCE, LOG_NAME, free_for_a_log
 from moot.protocols.kernel.docket import Effects
-from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import Seat
@@ -29,11 +35,39 @@ from moot.version import MOOT_VERSION
 START: Final = datetime(2026, 2, 23, tzinfo=UTC)
 """Where virtual time begins: fixed, so that equal options give equal bytes."""
 
+ASKER: Final = Actor("human", "cli", "workshop")
+"""Whoever has a case held, an admin by the log (R-E5)."""
+
 RELIABLE: Final = Temper(silence=0.0, spell_chance=0.0, delay_cap=0.9)
 """Minds without a society around them are never silent: nobody experiments with one case to wait for a seat."""
 
 
 ALL_SIMULATED: Final[Mapping[str, Any]] = MappingProxyType({})
+OnEntry = Callable[[Entry], None]
+
+
+@contextmanager
+def kept_in(directory: Path | None) -> Iterator[OnEntry | None]:
+    """Keep a workshop's log in a directory that holds none; with None it is in memory only.
+
+    Yields:
+        What takes each entry; the log is whole when the context ends.
+
+    Raises:
+        BadInput: The directory holds a log.
+        ChannelError: It cannot be written.
+    """
+    if directory is None:
+        yield None
+        return
+    place = free_for_a_log(directory)
+    with Lease.acquire(place) as lease, LogWriter(place / LOG_NAME, lease=lease) as writer:
+        yield writer.write
+
+
+def evidence_in(directory: Path | None) -> Evidence:
+    """Return where a workshop's works are kept, beside its log."""
+    return InMemoryEvidence() if directory is None else DirectoryEvidence(directory / EVIDENCE)
 
 
 class Workshop:
@@ -109,6 +143,7 @@ async def workshop(
     seed: int,
     contents: Contents | None = None,
     named: Mapping[str, Any] = ALL_SIMULATED,
+    on_entry: OnEntry | None = None,
 ) -> AsyncIterator[Workshop]:
     """Seat minds in a society on an in-memory bus, and end all of it afterwards.
 
@@ -118,10 +153,11 @@ async def workshop(
         seed: As the log says it.
         contents: Reads works that obligations may see.
         named: As the log says it of the minds that are not simulated, by seat: a word, or what configuration gives.
+        on_entry: Takes each entry of the log, as `kept_in` gives it.
     """
     rulebook = rules()
     gate = Gate(rulebook)
-    bus = InMemoryBus(admission=gate, now=clock.now)
+    bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry)
     host = Host(rules=rulebook, gate=gate, bus=bus, store=InMemoryStore(), clock=clock)
     if contents is not None:
         host.contents = contents
@@ -135,7 +171,11 @@ async def workshop(
     await host.publish(
         timekeeper.started(
             society_id=f"workshop/{seed}",
-            config={"schedules": {}, **({"minds": dict(named)} if named else {})},
+            config={
+                "schedules": {},
+                "admins": {ASKER.platform: [ASKER.user_id]},
+                **({"minds": dict(named)} if named else {}),
+            },
             rules_version=VERSION,
             moot_version=MOOT_VERSION,
             seed=seed,

@@ -25,11 +25,11 @@ from moot.protocols.arena.record import AuditRecord, audit_record
 from moot.protocols.arena.seats import ARENA, FINALIZER, PLANNER, REVIEWER
 from moot.protocols.authorship import written_by
 from moot.protocols.kernel.docket import Effects
-from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.minds import SCRIPTED, Minds
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.workshop import RELIABLE, START, workshop
+from moot.workshop import ASKER, RELIABLE, START, workshop
 
 PLACE: Final = "#r-arena"
 PHASES: Final = {PLANNER: "before", REVIEWER: "during", FINALIZER: "after"}
@@ -124,8 +124,7 @@ def _opener(options: RunOptions, n: int) -> Draft:
         body = ArenaTask(config=options.config, task=options.task, notebook=options.notebook)
     except ValidationError as error:
         raise Malformed("4", complaint(error)) from None
-    actor = Actor("human", "cli", "arena")
-    return Draft(channel=PLACE, author=ADMIN, body=body, actor=actor, key=f"run-{n}")
+    return Draft(channel=PLACE, author=ADMIN, body=body, actor=ASKER, key=f"run-{n}")
 
 
 def _mind(

@@ -22,7 +22,7 @@ from moot.cases.panel.record import PanelRecord, panel_record
 from moot.cases.panel.script import Texts
 from moot.clock import VirtualClock
 from moot.memory.evidence import InMemoryEvidence, text_of
-from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
 from moot.protocols.kernel.minds import PARTLY_SCRIPTED, SCRIPTED, Minds
 from moot.protocols.kernel.seats import ADMIN
@@ -32,7 +32,7 @@ from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
 from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
-from moot.workshop import RELIABLE, START, workshop
+from moot.workshop import ASKER, RELIABLE, START, workshop
 
 KIND: Final = "paper"
 """Under which works are kept as evidence."""
@@ -173,8 +173,7 @@ def _opener(options: PanelOptions, ref: str) -> Draft:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Malformed("2", first["msg"], field=".".join(map(str, first["loc"]))) from None
-    actor = Actor("human", "cli", "panel")
-    return Draft(channel=PLACE, author=ADMIN, body=body, actor=actor, key="panel-1")
+    return Draft(channel=PLACE, author=ADMIN, body=body, actor=ASKER, key="panel-1")
 
 
 def _sha256(text: str) -> str:

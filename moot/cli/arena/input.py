@@ -1,47 +1,21 @@
-"""What `moot arena` reads: JSON files, and from a task, a config and options what a run is given.
-
-A file that cannot be read is usage. What it says is not judged here: a config or a task that breaks the rules makes
-a run that ends with an error and its record (Arena 6.2, 6.3).
-"""
+"""What `moot arena` reads: JSON files, and options that name a notebook; a file that cannot be read is usage."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from moot.cases.arena.given import Given, folder_of_notes
+from moot.cases.arena.given import given as taken
 from moot.cli.errors import Unusable
 
 if TYPE_CHECKING:
     from moot.cases.arena.script import ArenaScript
     from moot.cases.arena.source import NotebookSource
-
-TOOLS: Final = ("notebook_describe", "notebook_query", "studio_create")
-"""The tools of a notebook that the task file does not name (4.3); `studio_create` need not be there (8.3)."""
-
-FIELDS: Final = frozenset(
-    {"task_id", "initial_prompt", "session_id", "round_history_refs", "notebook_required"}
-)
-"""What a task consists of (4.2)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a run is given, as it was written.
-
-    Attributes:
-        config: A `ProtocolConfig`, or what was given instead.
-        task: A `TaskContext`, or what was given instead.
-        notebook: A `NotebookContext`, None for none, or what was given instead.
-    """
-
-    config: Any
-    task: Any
-    notebook: Any | None
 
 
 def read_bytes(named: str) -> bytes:
@@ -92,11 +66,7 @@ def source_of(
     if len(given) > 1:
         raise Unusable(f"{' and '.join(given)}: choose one of them")
     if folder is not None:
-        if not folder.is_dir():
-            raise Unusable(
-                f"--notebook {folder}: " + ("no directory" if folder.exists() else "there is none")
-            )
-        return NotebookSource("folder", str(folder))
+        return folder_of_notes(folder)
     if command is not None:
         try:
             words = shlex.split(command)
@@ -129,60 +99,18 @@ def given(
     source: NotebookSource | None = None,
     is_off: bool = False,
 ) -> Given:
-    """Read what a run is given, and fill in what nobody said about its notebook.
-
-    Args:
-        task: A file with a `TaskContext`, or with `{task, notebook}`.
-        config: A file with a `ProtocolConfig`.
-        max_rounds: Replaces the config's.
-        script: What the seats say; it may script a notebook.
-        source: The notebook that the options name.
-        is_off: Whether the notebook is switched off, whatever the config says.
+    """Read task and config from files, and take them as `moot.cases.arena.given` does.
 
     Raises:
-        Unusable: A file cannot be read, is not JSON, or holds no object.
+        Unusable: A file cannot be read or is not JSON.
+        BadInput: It holds no object.
     """
-    what, notebook = split(read_json(str(task)))
-    chosen = {} if config is None else read_json(str(config))
-    for file, value in ((task, what), (config, chosen)):
-        if not isinstance(value, dict):
-            raise Unusable(f"{file}: needs a JSON object")
-    chosen = dict(chosen)
-    is_scripted = script is not None and script.notebook is not None
-    if is_off:
-        chosen["notebook_enabled"] = False
-    chosen.setdefault("notebook_enabled", source is not None or notebook is not None or is_scripted)
-    if max_rounds is not None:
-        chosen["max_rounds"] = max_rounds
-    if notebook is None and chosen["notebook_enabled"] is not False:
-        notebook = context_of(source, script)
-    return Given(chosen, what, notebook)
-
-
-def split(value: Any) -> tuple[Any, Any | None]:
-    """Return the task and the notebook of a task file.
-
-    What stands beside `task` and `notebook` becomes part of the task, so that the run refuses it by name.
-    """
-    if not isinstance(value, dict) or "task" not in value:
-        return value, None
-    task, notebook = value["task"], value.get("notebook")
-    rest = {key: part for key, part in value.items() if key not in ("task", "notebook")}
-    if rest and isinstance(task, dict):
-        # A field that stands in the wrong place does not count as the task's.
-        task = {
-            **task,
-            **{f"{key} beside task" if key in FIELDS else key: part for key, part in rest.items()},
-        }
-    return task, notebook
-
-
-def context_of(source: NotebookSource | None, script: ArenaScript | None) -> dict[str, Any] | None:
-    """Make the `NotebookContext` of a notebook that the task file does not name; None when there is none."""
-    if source is not None:
-        name = Path(source.value).resolve().name if source.kind == "folder" else "mcp"
-    elif script is not None:
-        name = "scripted"
-    else:
-        return None
-    return {"notebook_id": name or "notebook", "profile": "auto", "tools": list(TOOLS)}
+    return taken(
+        read_json(str(task)),
+        {} if config is None else read_json(str(config)),
+        names=(str(task), str(config)),
+        max_rounds=max_rounds,
+        script=script,
+        source=source,
+        is_off=is_off,
+    )

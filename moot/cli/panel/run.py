@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from moot.cases.texts import a_text
 from moot.cli.app import command
 from moot.cli.arena.out import progress, say_who_writes
 from moot.cli.errors import Unusable
 from moot.cli.numbers import seed_option
 from moot.cli.output import write_json, write_lines
-from moot.cli.panel.input import contract_or_tag, source
+from moot.cli.panel.input import contract_or_tag
 from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
 
@@ -80,11 +81,7 @@ def run(
     found = contract_or_tag(contract)
     if isinstance(found, str):
         raise Unusable(found)
-    work = source(paper)
-    if work.text is None:
-        raise Unusable(f"{paper}: {work.problem}")
-    if not work.text.strip():
-        raise Unusable(f"{paper}: is empty: there is nothing to review")
+    work = a_text(paper)
     if script is None and (unreadable := list(expression_tags(found))):
         raise Unusable(unreadable[0])  # a simulated reviewer cannot say whether such a condition fired
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -93,7 +90,7 @@ def run(
         texts = {} if script is None else read_script(script)
         options = PanelOptions(
             contract=found,
-            content=work.text,
+            content=work,
             title=title,
             field=field,
             texts=texts,

@@ -239,7 +239,7 @@ def test_what_cannot_be_read_is_usage(files: Files, tmp_path: Path) -> None:
         (["--task", task, "--script", absent], "cannot be read"),
         (["--task", task, "--script", no_yaml], "is no YAML"),
         (["--task", task, "--script", odd], "planer: "),
-        (["--task", task, "--notebook", absent], f"--notebook {absent}: there is none"),
+        (["--task", task, "--notebook", absent], f"notebook {absent}: there is none"),
         (["--task", task, "--notebook", task], "no directory"),
         (["--task", task, "--notebook", tmp_path, "--mcp", "x"], "--notebook and --mcp: choose one"),
         (["--task", task, "--mcp-url", "http://x/", "--no-notebook"], "--mcp-url and --no-notebook: choose one"),

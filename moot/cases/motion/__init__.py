@@ -1,0 +1,1 @@
+"""Motions without a society around them."""

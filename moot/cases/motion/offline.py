@@ -1,0 +1,154 @@
+"""A motion in virtual time, without a society around it: Advocate, Critic, Judge, one channel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from moot.bots.minds.generic import GenericMind
+from moot.bots.minds.human import HumanMind
+from moot.bots.minds.mind import Mind
+from moot.clock import VirtualClock
+from moot.memory.evidence import Evidence, text_of
+from moot.minds.choosing import Chosen, Minds, chosen, named
+from moot.minds.seated import OwnMinds
+from moot.protocols.kernel.envelope import Draft, Envelope
+from moot.protocols.kernel.errors import BadInput
+from moot.protocols.kernel.minds import SIMULATED
+from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.motion.messages import MOST_OPTIONS, MOST_QUESTION, Motion
+from moot.protocols.motion.rights import PLACE
+from moot.protocols.motion.seats import ADVOCATE, JUDGE
+from moot.protocols.research.seats import CRITIC
+from moot.protocols.rulebook import rulebook
+from moot.workshop import ASKER, RELIABLE, START, evidence_in, kept_in, workshop
+
+SEATS: Final = (ADVOCATE, CRITIC, JUDGE)
+
+KIND: Final = "context"
+"""Under which contexts are kept as evidence."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MotionOptions:
+    """One motion.
+
+    Attributes:
+        question: What is asked.
+        options: The answers to choose from; none: yes or no.
+        context: A text that all seats are shown, "" for none.
+        seed: Seeds simulated minds.
+        minds: What fills the seats instead of simulated minds.
+        directory: Keeps the log; None: nothing is written.
+    """
+
+    question: str
+    options: Sequence[str] = ()
+    context: str = ""
+    seed: int = 1
+    minds: Minds = field(default_factory=dict)
+    directory: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MotionRun:
+    """What a motion leaves behind.
+
+    Attributes:
+        case_id: Its case.
+        log: Everything that was logged.
+    """
+
+    case_id: str
+    log: tuple[Envelope, ...]
+
+
+def check(options: MotionOptions) -> dict[Seat, Chosen]:
+    """Find out, before anything runs, whether a motion can be held; return what fills its seats.
+
+    Raises:
+        BadInput: Question or options cannot be used.
+        UnusableMind: A mind cannot.
+    """
+    _motion(options)
+    return chosen(options.minds, SEATS)
+
+
+def hold_motion(
+    options: MotionOptions, progress: Progress | None = None, *, clock: VirtualClock | None = None
+) -> MotionRun:
+    """Have a question debated and judged.
+
+    Args:
+        options: The motion.
+        progress: Called with a sentence whenever somebody has spoken.
+        clock: A new clock, for who wants to end it early.
+
+    Raises:
+        BadInput, UnusableMind: As `check`.
+    """
+    filled = check(options)
+    log: list[Envelope] = []
+    evidence = evidence_in(options.directory)
+
+    async def main(clock: VirtualClock) -> None:
+        with kept_in(options.directory) as on_entry, closing(OwnMinds(filled, clock, options.seed)) as own:
+            minds = {seat: _mind(seat, options.seed, own) for seat in SEATS}
+            contents = partial(text_of, evidence)
+            async with workshop(
+                clock,
+                minds,
+                seed=options.seed,
+                contents=contents,
+                named=_named(filled),
+                on_entry=on_entry,
+            ) as shop:
+                own.tell = shop.host.audit_silence
+                if progress is not None:
+                    shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
+                await shop.hold([_opener(options, evidence)])
+                log.extend(shop.log)
+
+    (clock or VirtualClock(START)).run(main)
+    return MotionRun(next(env.case_id or "" for env in log if env.body.type == "MOTION"), tuple(log))
+
+
+def _named(filled: dict[Seat, Chosen]) -> dict[str, str]:
+    """Return what the log says of the minds that are not simulated."""
+    return {seat: name for seat, name in named(filled).items() if name != SIMULATED}
+
+
+def _mind(seat: Seat, seed: int, own: OwnMinds) -> Mind:
+    if own.is_silent(seat):
+        return HumanMind()
+    return own.mind(seat) or GenericMind(seed, rulebook().messages, RELIABLE)
+
+
+def _opener(options: MotionOptions, evidence: Evidence) -> Draft:
+    ref = evidence.put(KIND, {"text": options.context}) if options.context else ""
+    return Draft(channel=PLACE, author=ADMIN, body=_motion(options, ref), actor=ASKER, key="motion-1")
+
+
+def _motion(options: MotionOptions, context_ref: str = "") -> Motion:
+    question, answers = options.question, options.options
+    if not isinstance(question, str) or not question.strip():
+        raise BadInput("question: is empty: say what is to be debated")
+    if len(question) > MOST_QUESTION:
+        raise BadInput(
+            f"question: has {len(question):,} characters, {MOST_QUESTION:,} are the most: give the rest as context"
+        )
+    if isinstance(answers, str) or not all(isinstance(one, str) and one.strip() for one in answers):
+        raise BadInput(f"options: give up to {MOST_OPTIONS} texts, none of them blank")
+    try:
+        return Motion(question=question, options=tuple(answers), context_ref=context_ref)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise BadInput(f"{first['loc'][0]}: {first['msg'].removeprefix('Value error, ')}") from None
