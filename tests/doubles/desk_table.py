@@ -29,6 +29,7 @@ from moot.protocols.trading.session import SESSION
 from moot.protocols.trading.session_state import SessionState
 from tests.doubles import bodies
 from tests.doubles.copying import replace
+from tests.doubles.life_table import decision, guardian, notice, trader
 from tests.doubles.table import Table
 
 MONDAY = date(2026, 2, 23)
@@ -173,6 +174,18 @@ class DeskTable(Table):
         self.staged(strategy_id)
         self.tell(ADMIN, bodies.moved(strategy_id=strategy_id, from_="staging", to="production"))
 
+    def deployed(self, strategy_id: str = "strat_1") -> None:
+        """Let the desk find a new candidate in the morning, and agree to trade it on paper."""
+        self.candidate(strategy_id)
+        self.answer_all(at(9, 31))
+        proposal = self.last("DEPLOY_PROPOSAL")
+        for form in (guardian(), trader()):
+            owed = self.of_case(proposal, "DEPLOY_REVIEW", Seat(form.form))
+            self.say(owed.seat, form, owed=owed)
+        self.say(OPERATOR, decision("DEPLOY", 3))
+        self.say(OPERATOR, notice(strategy_id=strategy_id))
+        assert self.life.is_traded(strategy_id)
+
     def hold(self, strategy_id: str, symbol: str, quantity: int, price: float = 100.0) -> None:
         """Let a strategy buy or sell: signal, order and fill in the open session."""
         side: Any = "BUY" if quantity > 0 else "SELL"
@@ -215,9 +228,10 @@ class DeskTable(Table):
         )
         assert not self.broke(self.say(TRADER, fill, owed=self.of_case(said, "EXECUTION")))
 
-    def of_case(self, opener: Envelope, kind: str) -> Obligation:
-        """Find what the case of an opener owes."""
-        return next(o for o in self.docket.open.values() if o.case_id == opener.case_id and kind in o.expects)
+    def of_case(self, opener: Envelope, kind: str, seat: Seat | None = None) -> Obligation:
+        """Find what is owed in the case of an opener, by a seat if one is named."""
+        owed = (o for o in self.docket.open.values() if o.case_id == opener.case_id and kind in o.expects)
+        return next(o for o in owed if seat in (None, o.seat))
 
 
 def body_of(kind: str, brief: dict[str, Any], owed: Obligation, over: dict[str, Any]) -> Message:

@@ -275,13 +275,22 @@ def test_6_a_decision_without_every_reviewer_is_found_though_its_lints_are_told_
     assert table.last("PANEL_DECIDED").seq in {one.seq for one in judged(hide(lines)).findings}
 
 
-def test_8_a_decision_is_reckoned_anew_from_the_outputs_alone():
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("decision", "editorial_decision=accept"),
+        ("fired_conditions", []),
+        ("matrix", {}),
+        ("arithmetic", ["one of two"]),
+    ],
+)
+def test_8_a_decision_is_reckoned_anew_from_the_outputs_alone(field, told):
     table = decided(D1="warn")
     assert panel_findings(lines_of(table)) == []
-    lines = altered(table, "PANEL_DECIDED", set_to(decision="editorial_decision=accept"))
+    lines = altered(table, "PANEL_DECIDED", set_to(**{field: told}))
     ((seq, rule, why),) = panel_findings(lines)
     assert (seq, rule) == (table.last("PANEL_DECIDED").seq, "8")
-    assert why.startswith("decision: editorial_decision=accept is told")
+    assert why.startswith(f"{field}: {told} is told")
 
 
 def test_two_panels_side_by_side_verify_and_an_open_one_is_left_alone():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from moot.protocols.trading import promotion
 from moot.simulation.scene import load_scene, run_scene
 from moot.verify import verify
 from tests.doubles.checking import InHand
+from tests.doubles.desk_table import DeskTable, at
 from tests.doubles.table import START, Table
 from tests.doubles.tampering import Lines, judged, rehashed
 
@@ -25,26 +27,24 @@ Patch = pytest.MonkeyPatch
 Found = list[tuple[int, str, str]]
 
 DAY = """
-start: 2026-02-23T14:00:00Z
+start: {start}T14:00:00Z
 until: {hours}h
 seed: 1
 cycle: none
 systems: [B]
-minds: {minds}
 inject:
   - after: 1m
     seat: admin
     body: {{type: STRATEGY_MOVED, strategy_id: strat_1, from: staging, to: production, reason: promoted,
       strategy: {{archetype: momentum, params: {{allow_short: 1, fast: 5, slow: 50, target_vol: 0.2}},
       symbols: [SIM-ALFA, SIM-BRAVO, SIM-DELTA, SIM-ECHO, SIM-GOLF, SP500, NASDAQ]}}}}
-{more}
 """
 
 
-def day(tmp_path: Path, hours: int = 9, minds: str = "{}", more: str = "") -> list[Envelope]:
-    """Let a desk with one strategy live through a Monday."""
+def day(tmp_path: Path, hours: int, start: str = "2026-02-23") -> list[Envelope]:
+    """Let a desk with one strategy live from a day on, by default from a Monday."""
     path = tmp_path / "day.yaml"
-    path.write_text(DAY.format(hours=hours, minds=minds, more=more))
+    path.write_text(DAY.format(hours=hours, start=start))
     return run_scene(load_scene(path)).envelopes
 
 
@@ -109,8 +109,12 @@ def blind(monkeypatch: Patch) -> None:
 def test_k11_a_figure_that_is_a_cent_or_a_digit_off_is_found(
     sound: Lines, kind: str, field: str, step: float, rule: str
 ) -> None:
+    assert_found(sound, kind, field, step, rule)
+
+
+def assert_found(sound: Lines, kind: str, field: str, step: float, rule: str) -> None:
+    """Change the figure of the last message of a type, which for a check comes after all trades of the day."""
     lines = copy.deepcopy(sound)
-    # The last check of the day comes after all its trades.
     line = [line for line in lines if line["body"]["type"] == kind][-1]
     *path, name = field.split(".")
     place = line["body"]
@@ -120,6 +124,37 @@ def test_k11_a_figure_that_is_a_cent_or_a_digit_off_is_found(
     found = judged(rehashed(lines), max_findings=1000).findings
     assert [(f.seq, f.invariant, f.rule) for f in found] == [(line["seq"], "money", rule)], found
     assert name in found[0].why
+
+
+@pytest.fixture(scope="module")
+def friday(tmp_path_factory: pytest.TempPathFactory) -> Lines:
+    log = day(tmp_path_factory.mktemp("friday"), hours=26, start="2026-02-27")
+    return [json.loads(env.line) for env in log]
+
+
+@pytest.mark.usefixtures("blind")
+@pytest.mark.parametrize(
+    ("field", "step"),
+    [
+        ("sessions", 1),
+        ("pnl_usd", 0.01),
+        ("pnl_pct", 1e-6),
+        ("cumulative_pnl_pct", 1e-6),
+        ("total_trades", 1),
+        ("strategy_attribution.0.pnl_pct", 1e-6),
+    ],
+)
+def test_k11_a_figure_of_the_week_that_is_off_is_found(friday: Lines, field: str, step: float) -> None:
+    assert_found(friday, "WEEKLY_TRADING_REPORT", field, step, "R-D18")
+
+
+@pytest.mark.usefixtures("blind")
+def test_k11_a_promise_on_figures_that_the_executions_do_not_make_is_found() -> None:
+    table = DeskTable()
+    table.deployed()
+    table.answer_all(at(17, day=date(2026, 2, 27)))
+    lines = [json.loads(env.line) for env in table.log]
+    assert_found(lines, "PROMOTION_PROPOSAL", "paper_trading_metrics.pnl_usd", 0.01, "R-B3")
 
 
 @pytest.mark.usefixtures("blind")

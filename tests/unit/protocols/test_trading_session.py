@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import bridge
 from moot.protocols.trading import messages as t
@@ -17,7 +17,6 @@ from moot.protocols.trading.session_state import FEEDBACK, RECALL
 from tests.doubles import bodies
 from tests.doubles.checking import findings
 from tests.doubles.desk_table import GUARDIAN, MONDAY, OPERATOR, TRADER, DeskTable, at, body_of
-from tests.doubles.life_table import decision, guardian, notice, trader
 
 TUESDAY, FRIDAY, SATURDAY = date(2026, 2, 24), date(2026, 2, 27), date(2026, 2, 28)
 NEXT_MONDAY = date(2026, 3, 2)
@@ -470,20 +469,7 @@ def test_r_b10_metrics_of_a_strategy_that_loses_for_five_sessions_make_the_guard
 @pytest.mark.parametrize("but", [(), ("DAILY_TRADING_REPORT",)])
 def test_r_b3_a_strategy_that_has_its_days_on_paper_is_proposed_after_the_report_or_its_absence(but):
     table = DeskTable()
-    table.candidate("strat_7")
-    table.answer_all(at(9, 31))
-    deployment = table.last("DEPLOY_PROPOSAL").case_id
-    for form in (guardian(), trader()):
-        table.say(
-            Seat(form.form),
-            form,
-            owed=next(
-                o for o in table.docket.open.values() if o.seat == form.form and o.case_id == deployment
-            ),
-        )
-    table.say(OPERATOR, decision("DEPLOY", 3))
-    table.say(OPERATOR, notice(strategy_id="strat_7"))
-    assert table.life.is_traded("strat_7")
+    table.deployed("strat_7")
     fifth = date(2026, 2, 27)
     table.answer_all(at(16, 29, fifth))
     assert table.steps("promote") == []
@@ -523,15 +509,17 @@ def test_r_b7_a_limit_that_is_reached_makes_the_guardian_owe_an_alert_of_its_lev
 
 def test_an_alert_that_names_no_obligation_settles_the_one_of_its_risk_and_level():
     table = holding(400)
-    risk_check(table, SPX=20.0)
-    owed = [o for o in table.session.owed if "RISK_ALERT" in o.expects]
-    by_metric = {o.subject.name: o for o in owed}
-    assert len(owed) == len(by_metric) > 1
-    last = owed[-1]
-    other = body_of("RISK_ALERT", table.brief(last), last, {"level": "INFO"})
-    assert table.effects[table.tell(GUARDIAN, other).seq - 1].settled is None
-    said = table.tell(GUARDIAN, body_of("RISK_ALERT", table.brief(last), last, {}))
-    assert table.effects[said.seq - 1].settled == last
+    check = table.owed(GUARDIAN, "RISK_CHECK")
+    table.until(check.opened_at)
+    table.answer(check, marks={"SPX": 86.0}, var95=0.04)
+    first, second = (o for o in table.session.owed if "RISK_ALERT" in o.expects)
+    assert {o.subject.name for o in (first, second)} == {"drawdown", "var95"}
+    assert first.subject.level == second.subject.level == "WARNING"
+    harmless = table.tell(GUARDIAN, body_of("RISK_ALERT", table.brief(second), second, {"level": "INFO"}))
+    assert (table.broke(harmless), table.effects[harmless.seq - 1].settled) == ("", None)
+    said = table.tell(GUARDIAN, body_of("RISK_ALERT", table.brief(second), second, {}))
+    assert table.effects[said.seq - 1].settled == second
+    assert [o for o in table.session.owed if "RISK_ALERT" in o.expects] == [first]
 
 
 def test_r_b7_a_level_that_stays_is_not_raised_again_but_one_that_rises_is():
