@@ -27,6 +27,7 @@ from moot.bots.minds.simulated.desk import (
     trader_orders,
     trader_reviews,
 )
+from moot.bots.minds.simulated.motion import answers as motion
 from moot.bots.minds.simulated.panel import convening
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.minds.simulated.turn import Answer, Turn
@@ -38,7 +39,7 @@ DESK: Final = (guardian, operator, operator_strategies, trader, trader_orders, t
 
 ANSWERS: Final[Mapping[tuple[Seat, str], Answer]] = {
     (seat, str(kind.model_fields["type"].default)): answer
-    for module in (*RESEARCH, *DESK, convening)
+    for module in (*RESEARCH, *DESK, convening, motion)
     for (seat, kind), answer in module.ANSWERS.items()
 }
 """Who answers what with words or figures of its own, by the type of the message."""

@@ -7,13 +7,10 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-import numpy as np
-
 from moot.bots.desk.market import Market
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
 from moot.bots.tools.backtest import BacktestReport, backtest
 from moot.bots.tools.risk import regime
-from moot.bots.tools.seeding import generator
 from moot.bots.tools.splits import splits
 from moot.bots.tools.statistics import published
 from moot.bots.tools.strategies import StrategySpec
@@ -64,10 +61,6 @@ class SimulatedTools:
     def bars(self, now: datetime) -> Universe:
         """Return what exists at an instant."""
         return self._bars_as_of(now)
-
-    def rng(self, obligation_id: str, attempt: int, purpose: str) -> np.random.Generator:
-        """Make the generator for one purpose of one answer."""
-        return generator("mind", self.seed, obligation_id, attempt, purpose)
 
     def regime(self, universe: Universe) -> str:
         """Label the market at the end of the validation, the latest that a seat may know (R-D15).

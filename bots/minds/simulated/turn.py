@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from moot.bots.minds.mind import Reply, View
+from moot.bots.minds.simulated.answering import Answering
 from moot.bots.minds.simulated.debate.casefile import CaseFile, Pool, open_file
 from moot.bots.minds.simulated.debate.evidence import Live, live
 from moot.bots.minds.simulated.debate.heed import Heeded, attention, heeded
@@ -20,7 +18,6 @@ from moot.bots.minds.simulated.debate.weighing import excesses, tolerated
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.minds.simulated.tools import SimulatedTools
-from moot.bots.minds.simulated.wording import Voice
 from moot.bots.tools.errors import ToolError
 from moot.bots.tools.strategies import StrategySpec
 from moot.bots.tools.universe import Universe
@@ -30,17 +27,16 @@ from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.messages import Strategy
 
 
-class Turn:
+class Turn(Answering):
     """A view, read with the eyes of the seat that owes.
 
     Attributes:
-        view: What the mind is shown.
         tools: What it may call.
     """
 
     def __init__(self, view: View, tools: SimulatedTools) -> None:
         """Look at an obligation."""
-        self.view = view
+        super().__init__(view, tools.seed)
         self.tools = tools
 
     # ------------------------------------------------------------ what is owed
@@ -75,21 +71,6 @@ class Turn:
         own = delay(self.tools.seed, obligation, self.view.attempt, self.now, self.temper)
         behind = obligation.opened_at + own - self.now if own is not None else timedelta(0)
         return self.view.elapsed + max(behind, timedelta(0)) + timedelta(seconds=30)
-
-    def rng(self, purpose: str) -> np.random.Generator:
-        """Make the generator for one purpose of this answer."""
-        return self.tools.rng(self.view.obligation.id, self.view.attempt, purpose)
-
-    @cached_property
-    def voice(self) -> Voice:
-        """Return the voice of this answer."""
-        return Voice(self.rng("wording"))
-
-    def filled(self, kind: type[Message], **own: Any) -> Reply:
-        """Answer with what the log fixes, the fields that the brief names, and with what is the seat's own to say."""
-        brief = self.view.brief
-        fixed = {name: brief[name] for name in kind.model_fields if name in brief}
-        return Reply(kind(**{**fixed, **own}))
 
     # ------------------------------------------------------------ what is known
 
