@@ -16,10 +16,9 @@ from moot.channels.showing.rendering import Speakers, speakers_of
 from moot.channels.terminal import TerminalSurface
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
-from moot.protocols.kernel.officers import Audit
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
-from moot.protocols.trading.limits import breaches
-from moot.protocols.trading.messages import CheckNewStrategies, DeskCheck, HealthCheck, RiskCheck
+from moot.protocols.research.messages import CycleTrigger
+from moot.protocols.rulebook import rulebook
 from moot.society import Society
 
 SHOWN: Final = 3
@@ -29,28 +28,12 @@ RECAP: Final = 40
 ADDRESS: Final = "http"
 """How a line of the gateway begins that is an address."""
 
-QUIET: Final = frozenset({"AUDIT", "CAUSAL_RECORD", "PERSON_NAMED"})
-"""Types that the feed always leaves out; `moot log` shows them, and `moot up --all`."""
-
 
 def is_quiet(envelope: Envelope) -> bool:
-    """Say whether nothing happened that a reader waits for: a record of the log's own, or a check without a find.
-
-    The desk measures its risk every five minutes and looks for signals every fifteen; what it finds is shown.
-    """
-    body = envelope.body
-    if isinstance(body, Audit) and body.event in ("surface_trouble", "mind_failed"):
-        # Whoever started the society can put right what is wrong with a platform or a mind, and looks here.
-        return False
-    if isinstance(body, RiskCheck):
-        return not breaches(body)
-    if isinstance(body, DeskCheck):
-        return body.signals == 0 and not body.faults
-    if isinstance(body, CheckNewStrategies):
-        return not body.found
-    if isinstance(body, HealthCheck):
-        return body.status == "HEALTHY"
-    return body.type in QUIET
+    """Say whether the feed leaves a message out, as its protocol says; `moot log` shows it, and `moot up --all`."""
+    book, body = rulebook(), envelope.body
+    says_nothing = book.quiet.get(body.type)
+    return says_nothing is not None and isinstance(body, book.messages[body.type]) and says_nothing(body)
 
 
 class Feed:
@@ -156,7 +139,8 @@ def status(society: Society, width: int = 80) -> Text:
     now = clock.now()
     pace = "paused" if clock.paused else f"{clock.speed:g}x"
     parts: list[tuple[str, str] | str] = [(f" {now:%a %d %b %H:%M} UTC ", "reverse"), f" {pace} "]
-    cycle = next((s for s in docket.cases.values() if s.kind in ("cycle", "architecture", "daily")), None)
+    cycles = [kind for kind, machine in rulebook().types.items() if CycleTrigger in machine.start]
+    cycle = next((s for s in docket.cases.values() if s.kind in cycles), None)
     parts.append(f"| {cycle.kind} {cycle.phase} " if cycle is not None else "| between cycles ")
     # The desk's tracks are owed ahead of time; what opens later is nobody's debt yet.
     owed = sorted(

@@ -6,7 +6,7 @@ process speaks by one at a time (`rulebook`): Moot's own protocols, and what `sp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Union
 
@@ -62,6 +62,9 @@ class Rulebook:
         wording: How each type reads.
         unshown: Fields that no card shows, by type.
         free_texts: Types that hold what a seat writes about a question that anybody may put.
+        urgent: Types that whoever looks must see.
+        marks: How messages stand out on a page, by type.
+        quiet: Whether a message says nothing that a reader of the live feed waits for, by type.
     """
 
     def __init__(self, protocols: Sequence[Protocol]) -> None:
@@ -93,6 +96,9 @@ class Rulebook:
         self.wording: Mapping[str, str] = _merged(one.wording for one in protocols)
         self.unshown: Mapping[str, frozenset[str]] = _merged(one.unshown for one in protocols)
         self.free_texts = frozenset(name for name, kind in messages.items() if kind.is_free_text)
+        self.urgent = frozenset().union(*(one.urgent for one in protocols))
+        self.marks: Mapping[str, str] = _merged(one.marks for one in protocols)
+        self.quiet: Mapping[str, Callable[[Any], bool]] = _merged(one.quiet for one in protocols)
 
     @cached_property
     def any_type(self) -> Any:

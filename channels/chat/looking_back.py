@@ -7,8 +7,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Final
 
-from moot.channels.outbox.pacing import URGENT
 from moot.channels.surface import PlatformMessageId, Posting
+from moot.protocols.rulebook import rulebook
 
 MOST_READ: Final = 1_000
 """Messages of a history that are read; what is posted in doubt was posted just now."""
@@ -42,7 +42,7 @@ async def look_back(item: Posting, history: AsyncGenerator[Own | None]) -> Platf
     Returns:
         The platform's id; None where it does not stand there.
     """
-    may_overtake = item.envelope.body.type in URGENT
+    may_overtake = item.envelope.body.type in rulebook().urgent
     read = older = 0
     async with aclosing(history):
         async for own in history:

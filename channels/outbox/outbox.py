@@ -26,11 +26,12 @@ from moot.channels.backoff import PATIENT, Backoff
 from moot.channels.log.lines import open_line
 from moot.channels.outbox.buckets import Bucket, Turnstile
 from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, everything
-from moot.channels.outbox.pacing import URGENT, Pace
+from moot.channels.outbox.pacing import Pace
 from moot.channels.outbox.queue import Waiting
 from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.showing.rendering import UNKNOWN, Speakers, card
 from moot.channels.surface import Posting, PostRefused, RateLimited, Surface, SurfaceConfigError, SurfaceDown
+from moot.protocols.rulebook import rulebook
 
 CRASH_LIMIT: Final = 5
 """A message over which the surface broke this often is refused, so that it blocks its channel no longer."""
@@ -140,7 +141,7 @@ class Outbox:
         await self._store.take(found, seq)
         for item in found:
             lane = self._wake(item.channel, lanes)
-            lane.has_urgent |= item.type in URGENT
+            lane.has_urgent |= item.type in rulebook().urgent
 
     def _wake(self, channel: str, lanes: asyncio.TaskGroup) -> _Lane:
         lane = self._lanes.get(channel)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from moot.protocols.rulebook import rulebook
+
 
 @dataclass(frozen=True, slots=True)
 class Budget:
@@ -61,26 +63,7 @@ SLACK: Final = Pace(
 DISCORD: Final = Pace(everywhere=Budget(per_s=40.0, burst=40), backlog=10, fold_most=25)
 """Discord tells the pace of a channel in headers, which its library obeys; all in all a bot has 50 calls a second."""
 
-URGENT: Final = frozenset(
-    {
-        "ESCALATION",
-        "ESCALATION_PAGED",
-        "ESCALATION_ACK",
-        "ESCALATION_ANSWER",
-        "ESCALATION_RESOLVED",
-        "MODE_CHANGED",
-        "RISK_ALERT",
-        "HALT",
-        "RESUME",
-        "RESUME_CONFIRMED",
-        "RULING",
-        "OVERRIDE",
-        "STOP",
-    }
-)
-"""Types that go first in a backlog and are never folded: whoever looks must see them, and some carry buttons (R-B5)."""
-
 
 def is_routine(type: str, case_id: str | None) -> bool:
-    """Say whether a message may be folded with others of its case."""
-    return case_id is not None and type not in URGENT
+    """Say whether a message may be folded with others of its case; what is urgent, people must see (R-B5)."""
+    return case_id is not None and type not in rulebook().urgent

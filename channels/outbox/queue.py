@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from functools import cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from moot.channels.outbox.pacing import URGENT, Pace, is_routine
+from moot.channels.outbox.pacing import Pace, is_routine
+from moot.protocols.rulebook import Rulebook, rulebook
 
 MOST_FOLDED: Final = 256 * 1024
 """Characters of the lines that one post stands for; platforms take no attachment of any size."""
 
 _COLUMNS: Final = "seq, type, case_id, nonce, crashes, line"
 _OPEN: Final = "FROM posts WHERE log = ?1 AND channel = ?2 AND state IN ('waiting', 'intent')"
-_URGENT: Final = json.dumps(sorted(URGENT))
 
 
 class Lane(NamedTuple):
@@ -89,6 +90,11 @@ def next_up(db: sqlite3.Connection, lane: Lane, pace: Pace) -> NextUp:
     return NextUp(items, urgent is not None)
 
 
+@cache
+def _urgent(book: Rulebook) -> str:
+    return json.dumps(sorted(book.urgent))
+
+
 def _may_fold(item: Waiting) -> bool:
     return is_routine(item.type, item.case_id) and item.nonce is None and not item.crashes
 
@@ -96,7 +102,7 @@ def _may_fold(item: Waiting) -> bool:
 def _first_urgent(db: sqlite3.Connection, lane: Lane) -> int | None:
     # One look-up a type: an IN would have all urgent messages sorted.
     each = f"SELECT (SELECT min(seq) {_OPEN} AND type = value) AS seq FROM json_each(?3)"
-    (seq,) = db.execute(f"SELECT min(seq) FROM ({each})", (*lane, _URGENT)).fetchone()
+    (seq,) = db.execute(f"SELECT min(seq) FROM ({each})", (*lane, _urgent(rulebook()))).fetchone()
     return None if seq is None else int(seq)
 
 
@@ -104,7 +110,7 @@ def _following(db: sqlite3.Connection, lane: Lane, first: Waiting, most: int) ->
     rows = db.execute(
         f"SELECT seq, length(line), nonce {_OPEN} AND case_id = ?3 AND seq > ?4"
         f" AND type NOT IN (SELECT value FROM json_each(?5)) ORDER BY seq LIMIT ?6",
-        (*lane, first.case_id, first.seq, _URGENT, most),
+        (*lane, first.case_id, first.seq, _urgent(rulebook()), most),
     )
     found: list[Waiting] = []
     room = MOST_FOLDED - len(first.line)

@@ -13,6 +13,7 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.research.messages import StrategyMoved
+from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book_entries import CAPITAL
 from moot.protocols.trading.book_figures import dollars, share, units, value
 from moot.protocols.trading.messages import (
@@ -24,8 +25,9 @@ from moot.protocols.trading.messages import (
     Signal,
     TradingDay,
 )
+from moot.protocols.trading.protocol import PROTOCOL as TRADING
 
-KINDS: Final = frozenset({"session", "trade", "deployment", "promotion", "halt", "feedback", "recall"})
+KINDS: Final = frozenset(machine.kind for machine in TRADING.cases if machine is not ALERT)
 """Kinds of cases that are counted when they open; alerts are counted by their level instead."""
 
 DECIDED_BY: Final[Mapping[str, str]] = {

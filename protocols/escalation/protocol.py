@@ -7,7 +7,7 @@ from typing import Final
 from moot.protocols.escalation import acts, messages, rights, wording
 from moot.protocols.escalation.case import ESCALATION
 from moot.protocols.escalation.mode import Modes
-from moot.protocols.kernel.protocol import Protocol, declared
+from moot.protocols.kernel.protocol import Protocol, declared, type_of
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, REFEREE
 
@@ -16,6 +16,8 @@ PROTOCOL: Final = Protocol(
     messages=declared(messages),
     wording=wording.WORDING,
     unshown=wording.UNSHOWN,
+    urgent=frozenset(map(type_of, declared(messages))),
+    marks={"ESCALATION": "escalation"},
     uses=(ADMIN, REFEREE),
     rights=rights.RIGHTS,
     cases=(ESCALATION,),

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from moot.protocols.kernel import acts as kernel_acts
 from moot.protocols.kernel.acts import Act
@@ -23,6 +23,9 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.rules import Check, Minted
 from moot.protocols.kernel.seats import COLOURS, PEOPLE, SEAT_NAME, Seat, SeatInfo
 
+MARKS: Final = ("violation", "ruling", "escalation", "halt")
+"""How a message can stand out on a page."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
@@ -33,6 +36,9 @@ class Protocol:
         messages: The bodies that it brings.
         wording: By type, how a message reads behind the name of who says it; see `moot.channels.showing.wording`.
         unshown: By type, fields that no card shows: they say again what stands there, or nothing to people.
+        urgent: Types that whoever looks must see: in a backlog surfaces post them first, and fold none of them.
+        marks: By type, how a message stands out on a page: one of `MARKS`.
+        quiet: By type, whether a message of it says nothing that a reader of the live feed waits for.
         seats: The seats that it brings.
         uses: Seats of other protocols that its rights and duties name; they read its channels that they may write.
         switch: The section of the configuration whose `enabled` says whether bots fill its seats; "": they always do.
@@ -59,6 +65,9 @@ class Protocol:
     messages: Sequence[type[Message]] = ()
     wording: Mapping[str, str] = field(default_factory=dict)
     unshown: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    urgent: frozenset[str] = frozenset()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    quiet: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
     seats: Sequence[SeatInfo] = ()
     uses: Sequence[Seat] = ()
     switch: str = ""
@@ -136,6 +145,9 @@ def _faults(protocol: Protocol) -> Iterator[str]:
         yield f"the channel {name} is declared twice"
     for name in repeated(case.kind for case in protocol.cases):
         yield f"the kind of case {name} is declared twice"
+    for name, mark in protocol.marks.items():
+        if mark not in MARKS:
+            yield f"the message type {name} is marked {mark!r}, which is none of {', '.join(MARKS)}"
     for act in protocol.acts:
         yield from kernel_acts.faults(act)
     for name in repeated(word for act in protocol.acts for word in {act.name, act.word}):
@@ -175,7 +187,7 @@ def clashes(protocols: Sequence[Protocol]) -> Iterator[str]:
                 )
             for place in sorted(row.channels - set(places) - {"*"}):
                 yield f"the protocol {one.name}: a right for {row.type} names the channel {place}, which nobody brings"
-        for name in sorted({*one.wording, *one.unshown} - set(types)):
+        for name in sorted({*one.wording, *one.unshown, *one.urgent, *one.marks, *one.quiet} - set(types)):
             yield f"the protocol {one.name} words the message type {name}, which nobody declares"
         yield from _misplaced(one, places, seats, protocols)
     open_to_people = {row.type for one in protocols for row in one.rights if row.seats & PEOPLE}

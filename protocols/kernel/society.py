@@ -15,6 +15,8 @@ PEOPLE: Final = Protocol(
     name="people",
     messages=declared(people),
     wording=kernel_wording.PEOPLE,
+    urgent=frozenset({"OVERRIDE", "STOP"}),
+    marks={"STOP": "halt"},
     seats=kernel_seats.PEOPLE_SEATS,
     uses=(kernel_seats.REFEREE,),
     rights=kernel_rights.PEOPLES_RIGHTS,
@@ -36,6 +38,13 @@ OFFICERS: Final = Protocol(
     messages=declared(officers),
     wording=kernel_wording.OFFICERS,
     unshown=kernel_wording.UNSHOWN,
+    urgent=frozenset({"RULING"}),
+    marks={"VIOLATION": "violation", "RULING": "ruling", "SOCIETY_STOPPED": "halt"},
+    # Whoever started the society can put right what is wrong with a platform or a mind, and looks at the feed.
+    quiet={
+        "AUDIT": lambda body: body.event not in ("surface_trouble", "mind_failed"),
+        "PERSON_NAMED": lambda _body: True,
+    },
     seats=kernel_seats.OFFICER_SEATS,
     channels=kernel_rights.CHANNELS,
     rights=kernel_rights.OFFICERS_RIGHTS,

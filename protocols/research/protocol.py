@@ -28,6 +28,7 @@ PROTOCOL: Final = Protocol(
     name="research",
     messages=declared(messages),
     wording=wording.WORDING,
+    quiet={"CAUSAL_RECORD": lambda _body: True},
     seats=seats.SEATS,
     uses=(ADMIN, REFEREE, TIMEKEEPER),
     channels=rights.CHANNELS,

@@ -8,7 +8,7 @@ from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER
 from moot.protocols.research.seats import EVOLVER
-from moot.protocols.trading import acts, life, messages, rights, seats, trade_fills, triggers, wording
+from moot.protocols.trading import acts, life, limits, messages, rights, seats, trade_fills, triggers, wording
 from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.bridge_cases import FEEDBACK, RECALL
@@ -26,6 +26,15 @@ PROTOCOL: Final = Protocol(
     name="trading",
     messages=declared(messages),
     wording=wording.WORDING,
+    urgent=frozenset({"RISK_ALERT", "HALT", "RESUME", "RESUME_CONFIRMED"}),
+    marks={"HALT": "halt"},
+    # The desk measures its risk every five minutes and looks for signals every fifteen; what it finds is shown.
+    quiet={
+        "RISK_CHECK": lambda body: not limits.breaches(body),
+        "DESK_CHECK": lambda body: body.signals == 0 and not body.faults,
+        "CHECK_NEW_STRATEGIES": lambda body: not body.found,
+        "HEALTH_CHECK": lambda body: body.status == "HEALTHY",
+    },
     seats=seats.SEATS,
     uses=(EVOLVER, ADMIN, REFEREE, TIMEKEEPER),
     switch="desk",

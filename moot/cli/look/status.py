@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,17 +33,13 @@ if TYPE_CHECKING:
 
     from moot.protocols.kernel.obligation import Obligation
 
-KINDS: Final = (
-    "debate", "cycle", "daily", "architecture", "session", "trade", "deployment", "promotion", "alert", "halt",
-    "feedback", "recall", "run", "panel", "escalation",
-)  # fmt: skip
-"""Kinds of cases in the order in which they are counted."""
-
 
 @command("moot status ./moot-data", "moot status ./moot-data --json")
 def status(named: Source, as_json: AsJson = False) -> None:
     """Show how a society stands: its clock, open cases, what is owed, what waits for an admin."""
     from rich.text import Text
+
+    from moot.protocols.rulebook import rulebook
 
     found = Standing.of(named)
     if as_json:
@@ -57,7 +53,7 @@ def status(named: Source, as_json: AsJson = False) -> None:
     when = f"{clock_time(docket.at)} UTC" if docket.at else "never started"
     rows.add_row("society time", f"{when}, seed {context.seed}, rules {context.rules_version or '?'}")
     rows.add_row("messages", f"{docket.seq:,}, {plural(len(docket.ended), 'ended case')}")
-    counts = [plural(n, kind) for kind in KINDS if (n := context.running.get(kind))]
+    counts = [plural(n, kind) for kind in rulebook().types if (n := context.running.get(kind))]
     rows.add_row("open", ", ".join(counts) or "no cases")
     if found.day is not None:
         desk = found.desk_json()

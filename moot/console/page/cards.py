@@ -18,19 +18,10 @@ from moot.channels.showing.wording import MOST_TEXT, clean, number, seat_name, w
 from moot.protocols.authorship import label
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import rulebook
 
 Card = dict[str, Any]
 """What `card_of` gives; plain JSON."""
-
-MARKS: Final[Mapping[str, str]] = {
-    "VIOLATION": "violation",
-    "RULING": "ruling",
-    "ESCALATION": "escalation",
-    "HALT": "halt",
-    "STOP": "halt",
-    "SOCIETY_STOPPED": "halt",
-}
-"""Types that stand out, and how."""
 
 SHARES: Final = (
     "confidence",
@@ -76,7 +67,7 @@ def card_of(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
         "k": clean(envelope.case_id, 120) if envelope.case_id else None,
         "x": said,
         "b": bars(body),
-        "m": MARKS.get(kind) or ("human" if is_human else ""),
+        "m": rulebook().marks.get(kind) or ("human" if is_human else ""),
     }
     if _is_cut(said) and texts_of(body, said):
         found["l"] = True

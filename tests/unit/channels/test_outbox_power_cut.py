@@ -11,10 +11,11 @@ import pytest
 from moot.channels.backoff import Backoff
 from moot.channels.outbox.outbox import Outbox
 from moot.channels.outbox.owned_file import OwnedFile
-from moot.channels.outbox.pacing import UNPACED, URGENT, Pace
+from moot.channels.outbox.pacing import UNPACED, Pace
 from moot.channels.outbox.store import Mirrored, OutboxStore
 from moot.channels.surface import PlatformMessageId, PostRefused
 from moot.protocols.kernel.people import Stop
+from moot.protocols.rulebook import rulebook
 from tests.doubles.fake_platform import FakePlatform
 from tests.doubles.small_log import SmallLog
 
@@ -179,7 +180,7 @@ class World(Machine):
         by_seq = {env.seq: env for env in self.log.envelopes}
         for channel in {env.channel for env in self.log.envelopes}:
             posts = [seqs for _, seqs in sorted(self.shown.items()) if by_seq[seqs[0]].channel == channel]
-            urgent = [seqs for seqs in posts if by_seq[seqs[0]].body.type in URGENT]
+            urgent = [seqs for seqs in posts if by_seq[seqs[0]].body.type in rulebook().urgent]
             routine = [seqs for seqs in posts if seqs not in urgent]
             for some in (urgent, [seqs[:1] for seqs in routine], *by_case(routine, by_seq)):
                 seqs = [seq for post in some for seq in post]

@@ -1,25 +1,21 @@
 import pytest
 
 from moot.channels.outbox import pacing
-from moot.channels.outbox.pacing import DISCORD, SLACK, UNPACED, URGENT, Budget, is_routine
+from moot.channels.outbox.pacing import DISCORD, SLACK, UNPACED, Budget, is_routine
 from moot.protocols.rulebook import rulebook
-
-
-def test_every_urgent_type_is_a_message_type():
-    assert set(rulebook().messages) >= URGENT
 
 
 def test_everything_about_escalations_halts_and_rulings_is_urgent():
     about = [name for name in rulebook().messages if name.startswith(("ESCALATION", "HALT", "RESUME"))]
     assert len(about) == 8
-    assert URGENT.issuperset({*about, "RULING", "STOP", "OVERRIDE"})
+    assert rulebook().urgent.issuperset({*about, "RULING", "STOP", "OVERRIDE"})
 
 
 def test_only_what_has_a_case_and_is_not_urgent_is_routine():
     assert is_routine("RISK_ASSESSMENT", "hyp_1")
     assert is_routine("NOTE", "hyp_1")
     assert not is_routine("NOTE", None)
-    assert not any(is_routine(name, "esc_1") for name in URGENT)
+    assert not any(is_routine(name, "esc_1") for name in rulebook().urgent)
 
 
 def test_the_paces_are_those_of_the_platforms():

@@ -106,7 +106,7 @@ def test_status_says_how_the_society_stands(place: Path) -> None:
     text = done("status", place)
     assert "ended without saying so" in text
     assert "society time  2026-02-23 11:04 UTC, seed 1, rules 2\n" in text
-    assert "open          1 debate, 1 cycle\n" in text
+    assert "open          1 cycle, 1 debate\n" in text
 
 
 def test_status_names_who_runs_it_and_who_sits_where(tmp_path: Path) -> None:

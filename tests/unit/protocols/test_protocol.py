@@ -1,23 +1,31 @@
 """A protocol is one object, and what contradicts itself or another is said in one line."""
 
+import json
 from typing import Literal
 
 import pytest
 
+from moot.channels.log.lines import open_line
+from moot.channels.outbox.pacing import is_routine
+from moot.console.page.cards import card_of
+from moot.feed import is_quiet
 from moot.protocols.kernel.catalogue import Channel, Right
 from moot.protocols.kernel.errors import LocalProtocolError
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.protocol import Protocol, declared, type_of
 from moot.protocols.kernel.seats import Seat, SeatInfo
+from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.research import messages as research
 from moot.protocols.research.seats import CRITIC
 from moot.protocols.rulebook import BUILT_IN, Rulebook, rulebook
+from tests.doubles.copying import replace
 
 
 class Guess(Message):
     """Say what the weather will be."""
 
     type: Literal["GUESS"] = "GUESS"
+    text: str = ""
 
 
 FORECASTER = Seat("forecaster")
@@ -65,6 +73,11 @@ def test_a_protocol_adds_to_the_rulebook_all_that_it_declares():
             {"seats": (LOOK._replace(seat=Seat("The Forecaster")),)},
             "the protocol weather: 'The Forecaster' is no name of a seat",
         ),
+        (
+            {"marks": {"GUESS": "storm"}},
+            "the protocol weather: the message type GUESS is marked 'storm', "
+            "which is none of violation, ruling, escalation, halt",
+        ),
     ],
 )
 def test_a_protocol_that_contradicts_itself_is_refused(changes, sentence):
@@ -106,12 +119,38 @@ def test_a_protocol_that_contradicts_itself_is_refused(changes, sentence):
             {"wording": {"GOSSIP": "says"}},
             "the protocol weather words the message type GOSSIP, which nobody declares",
         ),
+        (
+            {"urgent": frozenset({"GOSSIP"})},
+            "the protocol weather words the message type GOSSIP, which nobody declares",
+        ),
     ],
 )
 def test_protocols_that_contradict_each_other_are_refused(changes, sentence):
     with pytest.raises(LocalProtocolError) as refused:
         Rulebook((*BUILT_IN[:-1], weather(**changes), BUILT_IN[-1]))
     assert sentence in str(refused.value)
+
+
+def said(body):
+    line = {
+        "v": 1, "seq": 7, "id": "x", "channel": "#weather", "author": "forecaster", "case_id": None,
+        "actor": {"kind": "bot", "platform": "moot", "user_id": ""}, "obligation_id": None, "attempt": 0,
+        "tenure": 0, "in_reply_to": None, "hops": 0, "sent_at": "2026-02-23T00:21:23.944000Z",
+        "body": body.model_dump(), "hash": "ab",
+    }  # fmt: skip
+    return replace(open_line(json.dumps(line, separators=(",", ":"))), body=body)
+
+
+def test_surfaces_show_a_message_as_its_protocol_says(monkeypatch):
+    added = weather(
+        urgent=frozenset({"GUESS"}), marks={"GUESS": "ruling"}, quiet={"GUESS": lambda body: body.text == ""}
+    )
+    monkeypatch.setattr("moot.protocols.rulebook._spoken", Rulebook((*BUILT_IN, added)))
+    assert not is_routine("GUESS", "case_1") and is_routine("VERDICT", "case_1")
+    assert card_of(said(Guess(text="rain")))["m"] == "ruling"
+    assert (is_quiet(said(Guess(text="rain"))), is_quiet(said(Guess()))) == (False, True)
+    unread = Opaque(type="GUESS", data={"type": "GUESS"})
+    assert not is_quiet(said(unread)), "what a newer version says is not judged"
 
 
 def test_a_seat_of_another_protocol_may_be_used():
