@@ -293,6 +293,16 @@ def test_8_a_decision_is_reckoned_anew_from_the_outputs_alone(field, told):
     assert why.startswith(f"{field}: {told} is told")
 
 
+@pytest.mark.parametrize("kind", ["PHASE2", "SYNTHESIS"])
+def test_8_outputs_that_lead_to_no_decision_are_found_beside_one(kind):
+    lines = altered(
+        decided(D1="warn"), kind, set_to(text="editorial_decision=reject\nfired_conditions: []\n")
+    )
+    ((_, rule, why),) = panel_findings(lines)
+    assert rule == "8"
+    assert why.startswith("its reports and its synthesis do not pass")
+
+
 def test_two_panels_side_by_side_verify_and_an_open_one_is_left_alone():
     table = decided()
     table.wait(minutes=1)
