@@ -14,7 +14,7 @@ from moot.bots.seats.hooks import run_hook
 from moot.bots.seats.sessions import ReviewerSession, SessionMissing, SessionStore
 from moot.bots.seats.toolset import toolbox_of
 from moot.bots.seats.writer import Work, Writer
-from moot.protocols.arena.messages import Draft, FinalOutput, Review, RunFault
+from moot.protocols.arena.messages import ArenaDraft, FinalOutput, Review, RunFault
 from moot.protocols.arena.relevance import cleanse
 from moot.protocols.arena.seats import REVIEWER
 from moot.protocols.arena.session import first_ref, next_ref
@@ -120,7 +120,7 @@ def review_ref(body: Review) -> str:
 def _body(expected: str, view: View, text: str, session: ReviewerSession | None) -> Message:
     n = view.brief["round_index"]
     if expected == "DRAFT":
-        return Draft(round_index=n, text=text)
+        return ArenaDraft(round_index=n, text=text)
     if session is None:
         return FinalOutput(text=text)
     return Review(

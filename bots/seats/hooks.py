@@ -9,7 +9,7 @@ from moot.bots.notebook.answers import Passage
 from moot.bots.seats.weighing import MOST_CLAIMS, Weighed, claims_of, is_beyond, is_claim, weigh
 from moot.bots.seats.writer import Work, Writer
 from moot.bots.tools.errors import ToolError
-from moot.protocols.arena.messages import MOST_FINDINGS, Finding, HookResult
+from moot.protocols.arena.messages import MOST_FINDINGS, HookResult, NotebookFinding
 
 LIMIT: Final = 5
 """Passages asked for at once."""
@@ -51,7 +51,7 @@ async def run_hook(writer: Writer, work: Work) -> HookResult:
         status="SUCCESS",
         findings=tuple(
             [
-                Finding(claim=one.claim[:1000], evidence_ref=one.evidence_ref, stance=one.stance)
+                NotebookFinding(claim=one.claim[:1000], evidence_ref=one.evidence_ref, stance=one.stance)
                 for one in weighed
             ]
         ),

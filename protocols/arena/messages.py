@@ -54,7 +54,7 @@ class _Written(_OfRun):
     is_free_text: ClassVar[bool] = True
 
 
-class Finding(Part):
+class NotebookFinding(Part):
     """What a passage of the notebook says about a claim."""
 
     claim: Said
@@ -76,10 +76,10 @@ class HookResult(_Written):
     evidence_refs: Annotated[tuple[Said, ...], Field(max_length=MAX_ITEMS)]
     status: HookStatus
     why: Text = ""
-    findings: Annotated[tuple[Finding, ...], Field(max_length=MOST_FINDINGS)] = ()
+    findings: Annotated[tuple[NotebookFinding, ...], Field(max_length=MOST_FINDINGS)] = ()
 
 
-class Draft(_Written):
+class ArenaDraft(_Written):
     """Draft or revise. Planner (6.6)."""
 
     type: Literal["DRAFT"] = "DRAFT"

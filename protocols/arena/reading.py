@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from moot.protocols.arena.contracts import Issue, Verdict
-from moot.protocols.arena.messages import Finding
+from moot.protocols.arena.messages import NotebookFinding
 from moot.protocols.arena.relevance import cleanse
 from moot.protocols.arena.verdict import Parsed, parse_verdict
 
@@ -69,7 +69,11 @@ def _goes_on(beside: str) -> bool:
 
 
 def issues_of(
-    text: str, verdict: Verdict, round_index: int, evidence_refs: Sequence[str], findings: Iterable[Finding]
+    text: str,
+    verdict: Verdict,
+    round_index: int,
+    evidence_refs: Sequence[str],
+    findings: Iterable[NotebookFinding],
 ) -> tuple[Issue, ...]:
     """List what a review leaves open, for its `RoundRecord`.
 

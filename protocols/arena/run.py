@@ -12,8 +12,8 @@ from typing import Any, Final
 from moot.protocols.arena import course, endings, hooks, opening
 from moot.protocols.arena.hooks import Hook
 from moot.protocols.arena.messages import (
+    ArenaDraft,
     ArenaTask,
-    Draft,
     FinalOutput,
     HookResult,
     Review,
@@ -159,7 +159,7 @@ RUN: Final = Machine(
         "draft": _output(
             DRAFTING,
             PLANNER,
-            {Draft: Move((REVIEWING, ERROR), course.drafted)},
+            {ArenaDraft: Move((REVIEWING, ERROR), course.drafted)},
             SILENT,
             figures=course.draft_figures,
             name=lambda state, _subject: f"draft-{state.round_index}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from moot.protocols.arena.messages import Draft, Review
+from moot.protocols.arena.messages import ArenaDraft, Review
 from moot.protocols.arena.state import RunState
 from moot.protocols.kernel.message import Message, changed
 
@@ -24,7 +24,7 @@ def completed(body: Message, state: RunState) -> Message:
 
     A person reads the run in its channel, all of it: that is the session.
     """
-    if isinstance(body, Draft | Review) and not body.round_index:
+    if isinstance(body, ArenaDraft | Review) and not body.round_index:
         body = changed(body, "round_index", state.round_index)
     if isinstance(body, Review) and not body.resume_ref:
         filled = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from moot.protocols.arena.contracts import Issue
-from moot.protocols.arena.messages import Finding
+from moot.protocols.arena.messages import NotebookFinding
 from moot.protocols.kernel.case import CaseState
 
 
@@ -49,7 +49,7 @@ class RunState(CaseState):
     critiques: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     consulted: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[NotebookFinding, ...] = ()
     resume_ref: str = ""
     issues: tuple[Issue, ...] = ()
     rounds: int = 0

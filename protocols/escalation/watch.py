@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from moot.protocols.escalation.case import KIND, EscalationState
 from moot.protocols.escalation.messages import Escalation, EscalationAnswer, EscalationResolved
 from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER, TRIGGERS, options_of
-from moot.protocols.kernel.context import Fold, Turn
+from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.seats import REFEREE
@@ -49,12 +49,12 @@ class Source:
 
     Class attributes:
         types: The message types it takes in.
-        turns: The turns it takes in whatever the type.
-        ends: The kinds of cases whose ends it takes in; `Turn.ENDED` means those of all.
+        deeds: The deeds it takes in whatever the type.
+        ends: The kinds of cases whose ends it takes in; `Deed.ENDED` means those of all.
     """
 
     types: frozenset[str] = frozenset()
-    turns: Turn = Turn(0)
+    deeds: Deed = Deed(0)
     ends: frozenset[str] = frozenset()
 
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
@@ -108,10 +108,10 @@ class Watch(Fold):
         """Watch the conditions of these sources."""
         self.sources = tuple(sources)
         self.types = frozenset({"ESCALATION", "ESCALATION_ANSWER"}).union(*(s.types for s in self.sources))
-        self.turns = Turn.ENDED
+        self.deeds = Deed.ENDED
         for source in self.sources:
-            self.turns |= source.turns
-        self._heard = tuple((int(s.turns), s.types, s.ends, s) for s in self.sources)
+            self.deeds |= source.deeds
+        self._heard = tuple((int(s.deeds), s.types, s.ends, s) for s in self.sources)
         self.watched: dict[tuple[str, str], Watched] = {}
         self._overtaken: dict[str, int] = {}
 
@@ -122,10 +122,10 @@ class Watch(Fold):
             self._follow(env, fx)
         if type(env.body) is EscalationAnswer and fx.violation is None:
             self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
-        kind, turns = env.body.type, fx.turns
+        kind, deeds = env.body.type, fx.deeds
         ended = {state.kind for state in fx.ended} if fx.ended else NO_KINDS
         for heard, types, ends, source in self._heard:
-            if heard & turns or kind in types or not ends.isdisjoint(ended):
+            if heard & deeds or kind in types or not ends.isdisjoint(ended):
                 for condition in source.changes(env, fx, docket):
                     draft = self._changed(condition, env, docket)
                     if draft is not None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 NOTHING: Final[tuple[Draft, ...]] = ()
 
 
-class Turn(IntFlag):
-    """What a message may do besides being said; folds name the turns that they take in whatever the type.
+class Deed(IntFlag):
+    """What a message may do besides being said; folds name the deeds that they take in whatever the type.
 
     * ENDED: it ends a case. RULED: it puts a ruling into effect. BROKE: it breaks a rule.
     * PERSON: a person says it. AWAITED: it is the answer of a seat in `RuleContext.awaited`.
@@ -43,12 +43,12 @@ class Fold:
     Class attributes:
         name: What rules call it by.
         types: The message types that it takes in, None for all.
-        turns: The turns that it takes in whatever the type.
+        deeds: The deeds that it takes in whatever the type.
     """
 
     name: str = ""
     types: frozenset[str] | None = None
-    turns: Turn = Turn(0)
+    deeds: Deed = Deed(0)
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
         """Take in one envelope and what it changed; return duties that follow at once."""
@@ -139,9 +139,9 @@ class RuleContext:
         """
         return self._by_name[name]
 
-    def subscribers(self, kind: str, turns: int) -> tuple[Fold, ...]:
+    def subscribers(self, kind: str, deeds: int) -> tuple[Fold, ...]:
         """Return the folds that take in a message of this type that does this, in their order."""
-        return tuple(f for f in self.folds if f.types is None or kind in f.types or f.turns & turns)
+        return tuple(f for f in self.folds if f.types is None or kind in f.types or f.deeds & deeds)
 
     def lifecycle(self, env: Envelope, before: datetime | None) -> timedelta:
         """Take in SOCIETY_STARTED, SOCIETY_STOPPED, CONFIG_CHANGED or CLOCK_SET.

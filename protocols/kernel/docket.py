@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from moot.protocols.kernel import duties
 from moot.protocols.kernel.case import CaseState, Decision, Ended, shifted
 from moot.protocols.kernel.closed import ClosedObligations
-from moot.protocols.kernel.context import Fold, RuleContext, Turn
+from moot.protocols.kernel.context import Deed, Fold, RuleContext
 from moot.protocols.kernel.deadlines import Deadlines
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
@@ -41,7 +41,7 @@ MAX_KINDS: Final = 256
 """A log may hold any number of unknown types; who hears them is remembered for so many."""
 
 # As plain integers: an IntFlag makes an object for every "or".
-_ENDED, _RULED, _BROKE, _PERSON, _AWAITED, _HELD = (int(turn) for turn in Turn)
+_ENDED, _RULED, _BROKE, _PERSON, _AWAITED, _HELD = (int(deed) for deed in Deed)
 
 
 class Docket:
@@ -117,23 +117,23 @@ class Docket:
                 self._seat(env, fx)
         except Violation as violation:
             self._violated(env, violation, fx)
-        turns = _ENDED if fx.ended else 0
+        deeds = _ENDED if fx.ended else 0
         if fx.decision is not None:
-            turns |= _RULED
+            deeds |= _RULED
         if fx.violation is not None:
-            turns |= _BROKE
+            deeds |= _BROKE
         if author in PEOPLE:
-            turns |= _PERSON
+            deeds |= _PERSON
         if context.awaited and fx.settled is not None and fx.settled.seat in context.awaited:
-            turns |= _AWAITED
+            deeds |= _AWAITED
         if context.stopped:
-            turns |= _HELD
-        fx.turns = turns
-        subscribers = self._subscribers[turns]
+            deeds |= _HELD
+        fx.deeds = deeds
+        subscribers = self._subscribers[deeds]
         kind = env.body.type
         folds = subscribers.get(kind)
         if folds is None:
-            folds = context.subscribers(kind, turns)
+            folds = context.subscribers(kind, deeds)
             if len(subscribers) < MAX_KINDS:
                 subscribers[kind] = folds
         for fold in folds:

@@ -23,7 +23,7 @@ class Effects:
         started: First states of cases that this message opened.
         ended: Last states of cases that this message ended.
         superseded: An officer's message that came too late to matter.
-        turns: What it did besides being said, as the bits of `context.Turn`.
+        deeds: What it did besides being said, as the bits of `context.Deed`.
     """
 
     # Defaults of the class: a fold changes few of them, and there are very many folds.
@@ -37,7 +37,7 @@ class Effects:
     started: Sequence[CaseState] = ()
     ended: Sequence[CaseState] = ()
     superseded: bool = False
-    turns: int = 0
+    deeds: int = 0
 
     @property
     def is_in_effect(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moot.protocols.kernel.case import CaseState, Decision
-from moot.protocols.kernel.context import Fold, RuleContext, Turn
+from moot.protocols.kernel.context import Deed, Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.duties import case_ruling_of
 from moot.protocols.kernel.envelope import Draft, Envelope
@@ -41,7 +41,7 @@ class Stops(Fold):
 
     name = "stops"
     types = frozenset({"STOP"})
-    turns = Turn.RULED | Turn.HELD
+    deeds = Deed.RULED | Deed.HELD
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.kernel.context import Fold, RuleContext, Turn
+from moot.protocols.kernel.context import Deed, Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
@@ -47,7 +47,7 @@ class Tenures(Fold):
 
     name = "tenures"
     types = frozenset({"SEAT_TAKEN", "SEAT_RELEASED"})
-    turns = Turn.RULED | Turn.BROKE | Turn.AWAITED
+    deeds = Deed.RULED | Deed.BROKE | Deed.AWAITED
 
     def __init__(self) -> None:
         """Start with bots everywhere."""

@@ -12,7 +12,7 @@ LONGEST: Final = 1000
 """A finding is told in so many characters: what it quotes may be of any length."""
 
 
-class Finding(NamedTuple):
+class LintFinding(NamedTuple):
     """Something in a text that the contract or the grammar does not allow.
 
     Attributes:
@@ -29,7 +29,7 @@ class Finding(NamedTuple):
         return f"line {self.line}: {self.why}" if self.line else self.why
 
 
-def told(findings: Sequence[Finding]) -> Iterator[str]:
+def told(findings: Sequence[LintFinding]) -> Iterator[str]:
     """Word findings, at most `MOST` of them, each cut to `LONGEST` characters."""
     yield from (cut(str(one)) for one in findings[:MOST])
     if len(findings) > MOST:

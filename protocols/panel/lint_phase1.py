@@ -13,7 +13,7 @@ from typing import Final
 
 from moot.protocols.panel.audit import ACKNOWLEDGED
 from moot.protocols.panel.contract import Contract, Dimension
-from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.findings import LintFinding
 from moot.protocols.panel.grammar import Block, blocks, one_line, page
 
 PARAPHRASE: Final = "Contract Paraphrase"
@@ -44,7 +44,7 @@ class Phase1:
     """
 
     plan: Mapping[str, Mapping[str, str]]
-    findings: tuple[Finding, ...]
+    findings: tuple[LintFinding, ...]
 
     @property
     def is_clean(self) -> bool:
@@ -59,20 +59,20 @@ def lint_phase1(text: str, contract: Contract) -> Phase1:
     contract asks; the plan has one subsection per dimension with a line per field; the acknowledgement is last.
     """
     whole = page(text)
-    findings: list[Finding] = []
+    findings: list[LintFinding] = []
     sections: dict[str, list[Block]] = {PARAPHRASE: [], PLAN: []}
     for block in blocks(whole, 2)[1:]:
         if block.title in sections:
             sections[block.title].append(block)
     for title, there in sections.items():
         if not there:
-            findings.append(Finding("sections", 0, f"there is no section '## {title}'"))
+            findings.append(LintFinding("sections", 0, f"there is no section '## {title}'"))
         elif len(there) > 1:
             why = f"the section '## {title}' stands there {len(there)} times"
-            findings.append(Finding("sections", there[1].line, why))
+            findings.append(LintFinding("sections", there[1].line, why))
     paraphrase, plan = (there[0] if there else None for there in sections.values())
     if paraphrase and plan and paraphrase.line > plan.line:
-        findings.append(Finding("sections", plan.line, f"'## {PLAN}' stands before '## {PARAPHRASE}'"))
+        findings.append(LintFinding("sections", plan.line, f"'## {PLAN}' stands before '## {PARAPHRASE}'"))
     if paraphrase:
         findings += _paraphrase(paraphrase, contract)
     committed: dict[str, dict[str, str]] = {}
@@ -80,14 +80,14 @@ def lint_phase1(text: str, contract: Contract) -> Phase1:
         committed = _plan(plan, contract, findings)
     last = next((n for n in range(len(whole.lines), 0, -1) if whole.lines[n - 1].strip()), 0)
     if not last or whole.lines[last - 1] != ACKNOWLEDGED:
-        findings.append(Finding("acknowledged", last, f"the last line is not {ACKNOWLEDGED}"))
+        findings.append(LintFinding("acknowledged", last, f"the last line is not {ACKNOWLEDGED}"))
     return Phase1(committed, tuple(findings))
 
 
 # ---------------------------------------------------------------- paraphrase
 
 
-def _paraphrase(section: Block, contract: Contract) -> Iterator[Finding]:
+def _paraphrase(section: Block, contract: Contract) -> Iterator[LintFinding]:
     dimensions = contract.acceptance_dimensions
     asked = contract.measurement_procedure.paraphrase_minimum_dimensions
     needed = len(dimensions) if asked == "all" else asked
@@ -96,7 +96,7 @@ def _paraphrase(section: Block, contract: Contract) -> Iterator[Finding]:
     if len(own) >= needed:
         return
     missing = [f"{one.id} {one.name}" for one in dimensions if one.id not in own]
-    yield Finding(
+    yield LintFinding(
         "paraphrase",
         section.line,
         f"{len(own)} of the dimensions have a paragraph of their own that names them, the contract asks for {needed}: "
@@ -178,7 +178,7 @@ def _matched(mentions: Iterable[set[str]], ids: Sequence[str]) -> set[str]:
 # ---------------------------------------------------------------- scoring plan
 
 
-def _plan(section: Block, contract: Contract, findings: list[Finding]) -> dict[str, dict[str, str]]:
+def _plan(section: Block, contract: Contract, findings: list[LintFinding]) -> dict[str, dict[str, str]]:
     """Read the scoring plan; tell what is missing."""
     required = contract.measurement_procedure.scoring_plan_schema.required
     ids = [one.id for one in contract.acceptance_dimensions]
@@ -196,9 +196,9 @@ def _plan(section: Block, contract: Contract, findings: list[Finding]) -> dict[s
             committed[name] = _fields(block)
             findings += _gaps(name, block.line, committed[name], required)
             continue
-        findings.append(Finding("scoring_plan", block.line, why))
+        findings.append(LintFinding("scoring_plan", block.line, why))
     findings += [
-        Finding("scoring_plan", section.line, f"{name} has no subsection '### {name}: …'")
+        LintFinding("scoring_plan", section.line, f"{name} has no subsection '### {name}: …'")
         for name in ids
         if name not in committed
     ]
@@ -220,11 +220,11 @@ def _fields(block: Block) -> dict[str, str]:
     return {name: " ".join(" ".join(lines).split()).strip("*_` ") for name, lines in found.items()}
 
 
-def _gaps(name: str, line: int, fields: Mapping[str, str], required: Iterable[str]) -> Iterator[Finding]:
+def _gaps(name: str, line: int, fields: Mapping[str, str], required: Iterable[str]) -> Iterator[LintFinding]:
     for field in required:
         if not fields.get(field):
             why = "has no line" if field not in fields else "says nothing after"
-            yield Finding("scoring_fields", line, f"{name} {why} '{field}:'")
+            yield LintFinding("scoring_fields", line, f"{name} {why} '{field}:'")
     stated = fields.get("dimension_id")
     if stated and stated != name:
-        yield Finding("scoring_fields", line, f"{name} says dimension_id: {one_line(stated, 20)}")
+        yield LintFinding("scoring_fields", line, f"{name} says dimension_id: {one_line(stated, 20)}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moot.protocols.panel.contract import ROLES, Contract
-from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.findings import LintFinding
 from moot.protocols.panel.reports import BODY, DIMENSIONS, DISSENT, Reading, read_report
 from moot.protocols.panel.synthesis import decide
 from moot.protocols.panel.triggers import Body, tokens
@@ -36,7 +36,7 @@ class Phase2:
     """
 
     reading: Reading
-    findings: tuple[Finding, ...]
+    findings: tuple[LintFinding, ...]
 
     @property
     def is_clean(self) -> bool:
@@ -75,44 +75,44 @@ def lint_phase2(text: str, contract: Contract, plan: Mapping[str, Mapping[str, s
     return Phase2(reading, tuple(sorted(findings, key=lambda one: CHECKS.index(one.check))))
 
 
-def _role(reading: Reading, contract: Contract) -> Iterator[Finding]:
+def _role(reading: Reading, contract: Contract) -> Iterator[LintFinding]:
     seats = ROLES.get(contract.mode)
     if seats and reading.role and reading.role not in seats:
-        yield Finding("role", 0, f"{reading.role} does not sit on this panel: {', '.join(seats)} do")
+        yield LintFinding("role", 0, f"{reading.role} does not sit on this panel: {', '.join(seats)} do")
 
 
-def _body(reading: Reading) -> Iterator[Finding]:
+def _body(reading: Reading) -> Iterator[LintFinding]:
     there = reading.sections.get(BODY, ())
     if len(there) > 1:
-        yield Finding(
+        yield LintFinding(
             "review_body", there[1].line, f"the section '## {BODY}' stands there {len(there)} times"
         )
     elif not there:
-        yield Finding("review_body", 0, f"there is no section '## {BODY}'")
+        yield LintFinding("review_body", 0, f"there is no section '## {BODY}'")
     elif not reading.body:
-        yield Finding("review_body", there[0].line, f"'## {BODY}' is empty")
+        yield LintFinding("review_body", there[0].line, f"'## {BODY}' is empty")
 
 
-def _dissent(reading: Reading, contract: Contract) -> Iterator[Finding]:
+def _dissent(reading: Reading, contract: Contract) -> Iterator[LintFinding]:
     there: Sequence[int] = [block.line for block in reading.sections.get(DISSENT, ())]
     if not there:
         return
     if len(there) > 1:
-        yield Finding("dissent", there[1], f"the section '## {DISSENT}' stands there {len(there)} times")
+        yield LintFinding("dissent", there[1], f"the section '## {DISSENT}' stands there {len(there)} times")
     scores = reading.sections.get(DIMENSIONS, ())
     if scores and there[0] > scores[0].line:
-        yield Finding("dissent", there[0], f"'## {DISSENT}' stands after '## {DIMENSIONS}'")
+        yield LintFinding("dissent", there[0], f"'## {DISSENT}' stands after '## {DIMENSIONS}'")
     known = {one.id for one in contract.acceptance_dimensions}
     for name in reading.dissent:
         if name not in known:
-            yield Finding("dissent", there[0], f"{name} is not the contract's")
+            yield LintFinding("dissent", there[0], f"{name} is not the contract's")
     if len(reading.dissent) > 1:
-        yield Finding(
+        yield LintFinding(
             MULTI_DISSENT, there[0], f"it names {', '.join(reading.dissent)}: one dimension is the most"
         )
 
 
-def _consistency(reading: Reading, plan: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
+def _consistency(reading: Reading, plan: Mapping[str, Mapping[str, str]]) -> Iterator[LintFinding]:
     """Hold each block and warn to the trigger that the reviewer committed itself to (R-P4)."""
     body = Body(reading.body)
     for name, score in reading.scores.items():
@@ -123,18 +123,18 @@ def _consistency(reading: Reading, plan: Mapping[str, Mapping[str, str]]) -> Ite
         # A trigger without such a word binds to nothing (spec 5: a known limit).
         if trigger and not body.holds_one(trigger):
             named = ", ".join(sorted(trigger)[:5])
-            yield Finding(
+            yield LintFinding(
                 "consistency",
                 0,
                 f"{name} scores {score}, and '## {BODY}' has no word of its {field}: {named}",
             )
 
 
-def _decision(reading: Reading, contract: Contract) -> Iterator[Finding]:
+def _decision(reading: Reading, contract: Contract) -> Iterator[LintFinding]:
     """Derive the decision from the conditions that the reviewer itself declares fired (R-P5)."""
     if reading.decision is None or len(reading.fired) < len(contract.failure_conditions):
         return
     derived = decide(contract, [name for name, is_fired in reading.fired.items() if is_fired])
     if derived != reading.decision:
         why = f"it states {reading.decision}, its own conditions give {derived}"
-        yield Finding("decision", 0, why)
+        yield LintFinding("decision", 0, why)

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from moot.protocols.kernel.errors import ProtocolError
 from moot.protocols.panel.contract import ACTIONS, Action
-from moot.protocols.panel.findings import Finding, told
+from moot.protocols.panel.findings import LintFinding, told
 from moot.protocols.panel.grammar import Block, Said, one_line, said
 
 DECISION: Final = "Editorial Decision"
@@ -25,13 +25,13 @@ class ParseError(ProtocolError):
 
     tag: ClassVar[str]
 
-    def __init__(self, faults: Sequence[Finding]) -> None:
+    def __init__(self, faults: Sequence[LintFinding]) -> None:
         """Keep the faults."""
         super().__init__(f"[{self.tag}: {'; '.join(told(faults))}]")
         self.faults = tuple(faults)
 
 
-def single(block: Block, key: str, check: str, faults: list[Finding], where: str = "") -> Said | None:
+def single(block: Block, key: str, check: str, faults: list[LintFinding], where: str = "") -> Said | None:
     """Return the one line of a block that begins with a key; none or several are a fault.
 
     Args:
@@ -47,9 +47,9 @@ def single(block: Block, key: str, check: str, faults: list[Finding], where: str
     if there:
         lines = ", ".join(str(one.line) for one in there[:5]) + (", …" if len(there) > 5 else "")
         why = f"{where}{len(there):,} lines begin with '{key.rstrip()}': {lines}"
-        faults.append(Finding(check, there[1].line, why))
+        faults.append(LintFinding(check, there[1].line, why))
     else:
-        faults.append(Finding(check, block.line, f"{where}no line begins with '{key.rstrip()}'"))
+        faults.append(LintFinding(check, block.line, f"{where}no line begins with '{key.rstrip()}'"))
     return None
 
 
@@ -60,7 +60,7 @@ def shown(one: Said, key: str) -> str:
     )
 
 
-def stated_decision(whole: Block, section: Block | None, faults: list[Finding]) -> Action | None:
+def stated_decision(whole: Block, section: Block | None, faults: list[LintFinding]) -> Action | None:
     """Return the one decision that a text states, inside its section.
 
     Args:
@@ -72,11 +72,11 @@ def stated_decision(whole: Block, section: Block | None, faults: list[Finding]) 
     if one is None:
         return None
     if section is not None and not section.line <= one.line <= section.line + len(section.lines):
-        faults.append(Finding("decision", one.line, f"the decision does not stand in '## {DECISION}'"))
+        faults.append(LintFinding("decision", one.line, f"the decision does not stand in '## {DECISION}'"))
     if one.value not in _ACTION:
         known = ", ".join(filter(None, _ACTION))
         faults.append(
-            Finding("decision", one.line, f"{shown(one, 'editorial_decision=')} is none of {known}")
+            LintFinding("decision", one.line, f"{shown(one, 'editorial_decision=')} is none of {known}")
         )
         return None
     return _ACTION[one.value]

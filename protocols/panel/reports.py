@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from moot.protocols.panel.contract import SCORES, Action, Contract, Score
-from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.findings import LintFinding
 from moot.protocols.panel.grammar import Block, blocks, one_line, page, said
 from moot.protocols.panel.pinned import DECISION, ParseError, shown, single, stated_decision
 
@@ -100,7 +100,7 @@ class Reading:
     decision: Action | None = None
     dissent: tuple[str, ...] = ()
     body: str = ""
-    faults: list[Finding] = field(default_factory=list)
+    faults: list[LintFinding] = field(default_factory=list)
 
 
 def parse_report(text: str, contract: Contract) -> Report:
@@ -137,13 +137,13 @@ def read_report(text: str, contract: Contract) -> Reading:
     return found
 
 
-def _role(whole: Block, faults: list[Finding]) -> str | None:
+def _role(whole: Block, faults: list[LintFinding]) -> str | None:
     one = single(whole, "contract_role: ", "role", faults)
     if one is None:
         return None
     if one.value is None or not _ROLE.fullmatch(one.value):
         why = f"{shown(one, 'contract_role:')} is no role: write one in lower snake case, such as eic"
-        faults.append(Finding("role", one.line, why))
+        faults.append(LintFinding("role", one.line, why))
         return None
     return one.value
 
@@ -155,14 +155,14 @@ def _only(found: Reading, title: str) -> Block | None:
         return there[0]
     if there:
         why = f"the section '## {title}' stands there {len(there):,} times"
-        found.faults.append(Finding("sections", there[1].line, why))
+        found.faults.append(LintFinding("sections", there[1].line, why))
     else:
-        found.faults.append(Finding("sections", 0, f"there is no section '## {title}'"))
+        found.faults.append(LintFinding("sections", 0, f"there is no section '## {title}'"))
     return None
 
 
 def _values(
-    section: Block | None, kind: _Pinned, ids: Sequence[str], faults: list[Finding]
+    section: Block | None, kind: _Pinned, ids: Sequence[str], faults: list[LintFinding]
 ) -> dict[str, str]:
     """Read the subsections of a section: all and only the contract's, with one pinned line each.
 
@@ -180,16 +180,16 @@ def _values(
             found[name] = one.value
         else:
             why = f"{name}: {shown(one, kind.key.rstrip())} is none of {', '.join(kind.values)}"
-            faults.append(Finding(kind.check, one.line, why))
+            faults.append(LintFinding(kind.check, one.line, why))
     return found
 
 
-def _parts(section: Block, kind: _Pinned, ids: Sequence[str], faults: list[Finding]) -> dict[str, Block]:
+def _parts(section: Block, kind: _Pinned, ids: Sequence[str], faults: list[LintFinding]) -> dict[str, Block]:
     """Return the subsections by id, in the contract's order; tell of those that are missing or one too many."""
     first, *subsections = blocks(section, 3)
     key, check = kind.key.rstrip(), kind.check
     faults += [
-        Finding(check, one.line, f"'{key}' stands before any heading") for one in said(first, kind.key)
+        LintFinding(check, one.line, f"'{key}' stands before any heading") for one in said(first, kind.key)
     ]
     found: dict[str, Block] = {}
     for block in subsections:
@@ -203,8 +203,8 @@ def _parts(section: Block, kind: _Pinned, ids: Sequence[str], faults: list[Findi
         else:
             found[match[1]] = block
             continue
-        faults.append(Finding(check, block.line, why))
-    faults += [Finding(check, section.line, f"{name} is missing") for name in ids if name not in found]
+        faults.append(LintFinding(check, block.line, why))
+    faults += [LintFinding(check, section.line, f"{name} is missing") for name in ids if name not in found]
     return {name: found[name] for name in ids if name in found}
 
 

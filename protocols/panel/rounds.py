@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.kernel.context import Fold, Turn
+from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.panel.audit import name_of
@@ -33,7 +33,7 @@ class Rounds(Fold):
 
     name = NAME
     types = frozenset()
-    turns = Turn.ENDED
+    deeds = Deed.ENDED
 
     def __init__(self) -> None:
         """Start with none."""

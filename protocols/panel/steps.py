@@ -8,7 +8,7 @@ from typing import Any, Final
 from moot.protocols.kernel.steps import Effect, Owe, RuleInput
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import Contract, baseline_sha256
-from moot.protocols.panel.findings import Finding, cut, told
+from moot.protocols.panel.findings import LintFinding, cut, told
 from moot.protocols.panel.grammar import one_line
 from moot.protocols.panel.layer1 import inconsistencies
 from moot.protocols.panel.lint_phase1 import lint_phase1
@@ -71,7 +71,11 @@ def reviewed(state: PanelState, given: RuleInput) -> Effect:
     if report.role is not None and report.role != one.role:
         why = f"contract_role is {one_line(report.role, 60)}, and this is the seat of {one.role}"
         # As for a role that does not sit here at all: only a dissent that restarts counts before it.
-        noted = (*noted, Finding("role", 0, why)) if found.may_restart else (Finding("role", 0, why), *noted)
+        noted = (
+            (*noted, LintFinding("role", 0, why))
+            if found.may_restart
+            else (LintFinding("role", 0, why), *noted)
+        )
         check = noted[0].check
     findings = tuple(told(noted))
     if check is None and (why := _contradiction(text, contract)):

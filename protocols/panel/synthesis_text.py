@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from moot.protocols.panel.contract import Action, Contract
-from moot.protocols.panel.findings import Finding
+from moot.protocols.panel.findings import LintFinding
 from moot.protocols.panel.grammar import Said, one_line, page
 from moot.protocols.panel.pinned import ParseError, shown, single, stated_decision
 
@@ -37,7 +37,7 @@ def parse_synthesis(text: str, contract: Contract) -> SynthesisText:
         SynthesisError: It is not written by the grammar; all faults are told.
     """
     whole = page(text)
-    faults: list[Finding] = []
+    faults: list[LintFinding] = []
     known = [one.condition_id for one in contract.failure_conditions]
     line = single(whole, "fired_conditions: ", "fired_conditions", faults)
     fired = set() if line is None else _fired(line, known, faults)
@@ -47,17 +47,17 @@ def parse_synthesis(text: str, contract: Contract) -> SynthesisText:
     return SynthesisText(tuple(one for one in known if one in fired), decision)
 
 
-def _fired(line: Said, known: Collection[str], faults: list[Finding]) -> set[str]:
+def _fired(line: Said, known: Collection[str], faults: list[LintFinding]) -> set[str]:
     value = line.value or ""
     if not (value.startswith("[") and value.endswith("]") and len(value) > 1):
         why = f"{shown(line, 'fired_conditions:')} is no list: write the ids in square brackets"
-        faults.append(Finding("fired_conditions", line.line, why))
+        faults.append(LintFinding("fired_conditions", line.line, why))
         return set()
     names = [name.strip(" \t") for name in value[1:-1].split(",")] if value[1:-1].strip() else []
     for name in dict.fromkeys(names):
         if name not in known:
             why = f"'{one_line(name, 40)}' is no condition of the contract"
-            faults.append(Finding("fired_conditions", line.line, why))
+            faults.append(LintFinding("fired_conditions", line.line, why))
     if len(set(names)) < len(names):
-        faults.append(Finding("fired_conditions", line.line, "a condition stands there twice"))
+        faults.append(LintFinding("fired_conditions", line.line, "a condition stands there twice"))
     return set(names)

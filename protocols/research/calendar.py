@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from apscheduler.triggers.cron import CronTrigger
 
-from moot.protocols.kernel.context import Fold, RuleContext, Turn
+from moot.protocols.kernel.context import Deed, Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import OfficerFault
@@ -136,7 +136,7 @@ class Calendar(Fold):
     types = frozenset(
         {"SOCIETY_STARTED", "CLOCK_SET", "CONFIG_CHANGED", "CYCLE_TRIGGER", "CYCLE_SKIPPED", "CYCLE_DEFERRED"}
     )
-    turns = Turn.ENDED | Turn.PERSON
+    deeds = Deed.ENDED | Deed.PERSON
 
     def __init__(self) -> None:
         """Start without schedules; the first SOCIETY_STARTED brings them."""

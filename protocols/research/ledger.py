@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from moot.protocols.kernel.context import Fold, Turn
+from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
@@ -109,7 +109,7 @@ class Ledger(Fold):
             "WEEKLY_REPORT",
         }
     )
-    turns = Turn.ENDED | Turn.RULED
+    deeds = Deed.ENDED | Deed.RULED
 
     def __init__(self) -> None:
         """Start empty, with the starting thresholds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel.case import Decision
-from moot.protocols.kernel.context import Fold, RuleContext, Turn
+from moot.protocols.kernel.context import Deed, Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
@@ -32,7 +32,7 @@ class Policies(Fold):
 
     name = "policies"
     types = frozenset({"ESCALATION_RESOLVED"})
-    turns = Turn.RULED
+    deeds = Deed.RULED
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> list[Draft] | None:
         """Take in one envelope."""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from moot.protocols.escalation.watch import Condition, Source
-from moot.protocols.kernel.context import Turn
+from moot.protocols.kernel.context import Deed
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import ClockSet, SocietyStarted
@@ -31,7 +31,7 @@ NOTHING: Final[tuple[Condition, ...]] = ()
 class ConsecutiveTimeouts(Source):
     """Three timeouts in a row from one seat; whatever that seat gives to what it owes ends the row."""
 
-    turns = Turn.RULED | Turn.BROKE | Turn.AWAITED
+    deeds = Deed.RULED | Deed.BROKE | Deed.AWAITED
 
     def __init__(self, code: str = "timeouts", seats: Set[Seat] = SYSTEM_A) -> None:
         """Start with nobody silent.

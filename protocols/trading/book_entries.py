@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from moot.protocols.kernel.context import Fold, RuleContext, Turn
+from moot.protocols.kernel.context import Deed, Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
@@ -99,7 +99,7 @@ class Entries(Fold):
     """
 
     name = "book"
-    turns = Turn.ENDED
+    deeds = Deed.ENDED
     types = frozenset(
         {
             "SOCIETY_STARTED",

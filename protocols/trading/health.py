@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
 from moot.protocols.kernel.case import CaseState
-from moot.protocols.kernel.context import Fold, Turn
+from moot.protocols.kernel.context import Deed, Fold
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.officers import ends_outage
@@ -60,7 +60,7 @@ class Health(Fold):
     types = frozenset(
         row.type for row in (*RESEARCH_RIGHTS, *TRADING_RIGHTS) if not SEATS.isdisjoint(row.seats)
     ).difference(SAID_BEFORE_THE_END) | {"SOCIETY_STARTED", "CLOCK_SET", "TRADING_DAY", "TIMEOUT_PING"}
-    turns = Turn.ENDED | Turn.RULED | Turn.BROKE
+    deeds = Deed.ENDED | Deed.RULED | Deed.BROKE
 
     def __init__(self) -> None:
         """Start with nobody heard."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, cast
 
-from moot.protocols.kernel.context import Fold, RuleContext, Turn
+from moot.protocols.kernel.context import Deed, Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Violation
@@ -167,7 +167,7 @@ class Life(Fold):
             "RECALL_REQUEST",
         }
     )
-    turns = Turn.ENDED
+    deeds = Deed.ENDED
 
     def __init__(self) -> None:
         """Start with no strategies."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from moot.protocols.escalation.triggers import FIRES_AGAIN_AFTER
 from moot.protocols.escalation.watch import Condition, Source
-from moot.protocols.kernel.context import Turn
+from moot.protocols.kernel.context import Deed
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.research.triggers import ConsecutiveTimeouts
@@ -37,7 +37,7 @@ class Halts(Source):
     """
 
     types = frozenset({"HALT", "RISK_ALERT", "RESUME"})
-    turns = Turn.RULED
+    deeds = Deed.RULED
     ends = frozenset({HALT_KIND})
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class Disagreements(Source):
     """A deployment that waits for the admin, by its case (R-B1, R-B2)."""
 
     types = frozenset({"DEPLOY_DECISION"})
-    turns = Turn.RULED | Turn.ENDED
+    deeds = Deed.RULED | Deed.ENDED
 
     def __init__(self) -> None:
         """Start with none."""

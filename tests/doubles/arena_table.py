@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Finding, HookResult, Review, RunFault
+from moot.protocols.arena.messages import (
+    ArenaDraft,
+    ArenaTask,
+    FinalOutput,
+    HookResult,
+    NotebookFinding,
+    Review,
+    RunFault,
+)
 from moot.protocols.arena.record import audit_record
 from moot.protocols.arena.run import RUN
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
@@ -75,12 +83,12 @@ class ArenaTable(Table):
 
     def contradicted(self, claim: str = "widgets fly", ref: str = "n#2") -> Envelope:
         """Let the during-hook find a contradiction."""
-        finding = Finding(claim=claim, evidence_ref=ref, stance="contradicts")
+        finding = NotebookFinding(claim=claim, evidence_ref=ref, stance="contradicts")
         return self.hook("during", refs=(ref,), findings=(finding,))
 
     def draft(self, text: str = "A plan.", **over: Any) -> Envelope:
         """Let the Planner draft."""
-        return self.say(PLANNER, Draft(**{"round_index": self.state.round_index, "text": text, **over}))
+        return self.say(PLANNER, ArenaDraft(**{"round_index": self.state.round_index, "text": text, **over}))
 
     def review(self, text: str, **over: Any) -> Envelope:
         """Let the Reviewer review, in its resumed session."""

@@ -11,7 +11,7 @@ from moot.bots.minds.mind import Mind, Reply, View
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.records import ChangeRecord
 from moot.memory.store import digest as digest_of
-from moot.protocols.arena.messages import ArenaTask, Draft, FinalOutput, Review
+from moot.protocols.arena.messages import ArenaDraft, ArenaTask, FinalOutput, Review
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
@@ -78,7 +78,7 @@ class ArenaSeat(Mind):
         self.views.append(view)
         kind, brief = view.obligation.expects[0], view.brief
         if kind == "DRAFT":
-            return Reply(Draft(round_index=brief["round_index"], text="A year."))
+            return Reply(ArenaDraft(round_index=brief["round_index"], text="A year."))
         if kind == "FINAL_OUTPUT":
             return Reply(FinalOutput(text=REFINED))
         return Reply(

@@ -17,7 +17,7 @@ from moot.cli.fitting import Row, print_rows
 from moot.cli.output import clock_time, console, heading, money, per_cent, print_table, table, write_json
 from moot.cli.place import AsJson, Dir, Source
 from moot.cli.reading import Log
-from moot.cli.standing import Standing
+from moot.cli.situation import Situation
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @command("moot positions ./moot-data", "moot positions ./moot-data --json | jq .totals")
 def positions(named: Source, as_json: AsJson = False) -> None:
     """Show the desk's money and what it holds: cash, equity, P&L, exposure, every position at its last mark."""
-    found = Standing.of(named)
+    found = Situation.of(named)
     data = positions_json(found)
     if as_json:
         write_json(data)
@@ -65,7 +65,7 @@ def positions(named: Source, as_json: AsJson = False) -> None:
     _print_holdings(target, data)
 
 
-def positions_json(found: Standing) -> dict[str, Any]:
+def positions_json(found: Situation) -> dict[str, Any]:
     """Return the desk's money and positions as plain data: dollars, shares of the equity as fractions."""
     from moot.desk import holdings, totals
     from moot.protocols.kernel.times import rfc3339
@@ -89,7 +89,7 @@ def halt_text(halt: dict[str, Any]) -> str:
     )
 
 
-def market_text(found: Standing) -> str:
+def market_text(found: Situation) -> str:
     """Say whether the exchange is open and until when."""
     hours = found.market()
     word = "open" if hours.is_open else "closed"
@@ -138,7 +138,7 @@ def _signed(dollars: float) -> Text:
 def strategies(named: Source, as_json: AsJson = False) -> None:
     """Show where every strategy stands: its stage, its figures since it was deployed, why it moved last."""
     moves: dict[str, dict[str, Any]] = {}
-    found = Standing.of(named, watch=lambda env, fx, _docket: _note_move(moves, env, fx))
+    found = Situation.of(named, watch=lambda env, fx, _docket: _note_move(moves, env, fx))
     data = strategies_json(found, moves)
     if as_json:
         write_json(data)
@@ -150,7 +150,7 @@ def strategies(named: Source, as_json: AsJson = False) -> None:
     _print_strategies(target, data)
 
 
-def strategies_json(found: Standing, moves: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def strategies_json(found: Situation, moves: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """Return every strategy with its last move as plain data."""
     from moot.desk import strategies as known
 

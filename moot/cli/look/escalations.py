@@ -131,17 +131,17 @@ def escalations(named: Source, as_json: AsJson = False) -> None:
 
 def raised(named: Path) -> tuple[list[Raised], datetime | None]:
     """Return all escalations of a log in their order, and the society's instant."""
-    from moot.cli.standing import Standing
+    from moot.cli.situation import Situation
 
     entries: dict[str, Raised] = {}
-    standing = Standing.of(named, watch=lambda env, fx, docket: _take(entries, env, fx, docket))
-    for state in standing.docket.cases.values():
+    situation = Situation.of(named, watch=lambda env, fx, docket: _take(entries, env, fx, docket))
+    for state in situation.docket.cases.values():
         if state.case_id in entries:
-            _recur(entries[state.case_id], standing.docket)
-    for obligation in standing.docket.open.values():
+            _recur(entries[state.case_id], situation.docket)
+    for obligation in situation.docket.open.values():
         if obligation.step in ("answer", "expire") and obligation.case_id in entries:
             entries[obligation.case_id].due_at = obligation.due_at
-    return [*entries.values()], standing.now
+    return [*entries.values()], situation.now
 
 
 def known(log: Log) -> Sequence[str]:

@@ -25,7 +25,7 @@ from moot.cli.output import (
     write_json,
 )
 from moot.cli.place import AsJson, Source
-from moot.cli.standing import Standing, queued
+from moot.cli.situation import Situation, queued
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ def status(named: Source, as_json: AsJson = False) -> None:
 
     from moot.protocols.rulebook import rulebook
 
-    found = Standing.of(named)
+    found = Situation.of(named)
     if as_json:
         write_json(found.status_json())
         return
@@ -89,7 +89,7 @@ def obligations(named: Source, as_json: AsJson = False) -> None:
 
     When its time is over a seat is reminded; after the grace the referee rules on its silence.
     """
-    found = Standing.of(named)
+    found = Situation.of(named)
     if as_json:
         write_json([found.obligation_json(o) for o in found.owed()])
         return
@@ -103,7 +103,7 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Show open cases and obligations as they stood after a message."""
-    found = Standing.of(named, until)
+    found = Situation.of(named, until)
     if as_json:
         write_json(found.as_json())
         return
@@ -115,7 +115,7 @@ def replay(
     print_obligations(target, found)
 
 
-def print_cases(target: Console, found: Standing) -> None:
+def print_cases(target: Console, found: Situation) -> None:
     """Print the open cases."""
     from moot.channels.showing.wording import words
 
@@ -131,7 +131,7 @@ def print_cases(target: Console, found: Standing) -> None:
     print_table(target, rows)
 
 
-def print_obligations(target: Console, found: Standing) -> None:
+def print_obligations(target: Console, found: Situation) -> None:
     """Print what is owed, with countdowns; what officers owe is dim."""
     from rich.text import Text
 
@@ -149,7 +149,7 @@ def print_obligations(target: Console, found: Standing) -> None:
     print_rows(target, ("seat", "owes", "due", "obligation"), rows, fold="owes", below="obligation")
 
 
-def due_text(found: Standing, o: Obligation) -> Text:
+def due_text(found: Situation, o: Obligation) -> Text:
     """Return the countdown of an obligation, red when it is late."""
     from rich.text import Text
 
@@ -174,7 +174,7 @@ def _panels(panels: Mapping[str, Any]) -> Text:
     return Text.assemble(said, (shrunk, "bold red" if panels["is_alarming"] else ""))
 
 
-def _state(found: Standing) -> str:
+def _state(found: Situation) -> str:
     context = found.docket.context
     if found.log.directory is None:
         return "an exported log"

@@ -16,7 +16,7 @@ from moot.cli.place import AsJson
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from moot.protocols.panel.findings import Finding
+    from moot.protocols.panel.findings import LintFinding
     from moot.protocols.panel.verify import Verified
 
 group = typer.Typer(
@@ -129,7 +129,7 @@ def lint(
             if second.may_restart
             else audit.phase2_failed(reviewer, found.contract_id, second.check)
         )
-    phases: dict[str, Sequence[Finding]] = {"phase1": first.findings}
+    phases: dict[str, Sequence[LintFinding]] = {"phase1": first.findings}
     if second is not None:
         phases["phase2"] = second.findings
     return _told_lint(phases, tags, 3 if tags else 0, as_json=as_json)
@@ -240,7 +240,9 @@ def _verified_json(judged: Verified) -> dict[str, Any]:
     }
 
 
-def _told_lint(phases: dict[str, Sequence[Finding]], tags: Sequence[str], code: int, *, as_json: bool) -> int:
+def _told_lint(
+    phases: dict[str, Sequence[LintFinding]], tags: Sequence[str], code: int, *, as_json: bool
+) -> int:
     """Print what a lint found; return the exit code."""
     from moot.protocols.panel.findings import MOST
 

@@ -488,7 +488,9 @@ def test_a_seat_is_shown_nothing_of_the_other_runs_of_its_parent():
     table = stage(writer).to("REVIEW")
     view = table.view()
     (draft,) = [env for env in view.transcript if env.body.type == "DRAFT"]
-    sibling = draft._replace(case_id="arena_20260223_0900", body=m.Draft(text="the draft of another run"))
+    sibling = draft._replace(
+        case_id="arena_20260223_0900", body=m.ArenaDraft(text="the draft of another run")
+    )
     reply = run(table.minds[REVIEWER].answer(view._replace(transcript=(*view.transcript, sibling))))
 
     assert isinstance(reply.body, m.Review)

@@ -7,7 +7,7 @@ from moot.channels.showing.layout import parts
 from moot.channels.showing.looks import look_of
 from moot.channels.showing.namebook import NameBook
 from moot.channels.showing.rendering import card, speaker
-from moot.protocols.arena.messages import Draft
+from moot.protocols.arena.messages import ArenaDraft
 from moot.protocols.arena.seats import PLANNER
 from moot.protocols.escalation.messages import EscalationResolved
 from moot.protocols.kernel.envelope import Actor
@@ -77,7 +77,7 @@ def test_which_mind_spoke_survives_a_new_start():
         asyncio.run(NameBook().hear(log.append(body, channel="#admin", author=TIMEKEEPER), memory))
 
     def drafts():
-        return open_line(log.append(Draft(run_id="arena_1", text="Hold."), author=PLANNER).line)
+        return open_line(log.append(ArenaDraft(run_id="arena_1", text="Hold."), author=PLANNER).line)
 
     first = drafts()
     starts({"module": "mine:Planner"})

@@ -246,7 +246,7 @@ def review(text, round_index=2):
             f"Finalizer asks the notebook after the loop of {RUN}: skipped degraded, gone",
         ),
         (
-            arena.Draft(run_id=RUN, round_index=1, text="First,\nmeasure."),
+            arena.ArenaDraft(run_id=RUN, round_index=1, text="First,\nmeasure."),
             PLANNER,
             f"Planner drafts round 1 of {RUN}: First, measure.",
         ),

@@ -147,7 +147,7 @@ def answers(draw, table):
             ),
             why=draw(TEXTS),
             findings=tuple(
-                m.Finding(
+                m.NotebookFinding(
                     claim=draw(CLAIMS),
                     evidence_ref=ref,
                     stance=draw(st.sampled_from(["supports", "contradicts"])),
@@ -156,7 +156,7 @@ def answers(draw, table):
             ),
         )
     if kind == "DRAFT":
-        return m.Draft(round_index=n, text=draw(TEXTS))
+        return m.ArenaDraft(round_index=n, text=draw(TEXTS))
     if kind == "REVIEW":
         return m.Review(
             round_index=n,

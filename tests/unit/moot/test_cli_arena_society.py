@@ -12,7 +12,7 @@ import pytest
 from moot.cli.act import acts
 from moot.cli.place import login_name
 from moot.protocols.arena.conformance.checker import check
-from moot.protocols.arena.messages import Draft
+from moot.protocols.arena.messages import ArenaDraft
 from moot.protocols.arena.seats import PLANNER
 from moot.protocols.kernel.officers import ConfigChanged
 from moot.protocols.kernel.seats import TIMEKEEPER
@@ -196,7 +196,7 @@ def test_an_exported_log_has_its_records_too(log: Path, tmp_path: Path) -> None:
 
 
 def test_what_breaks_a_rule_changes_no_record(table: ArenaTable, tmp_path: Path) -> None:
-    early = Draft(round_index=1, text="Before anybody asked.")
+    early = ArenaDraft(round_index=1, text="Before anybody asked.")
     table.say(PLANNER, early, channel="#r-arena", case_id=table.run_id)
     log = write_log(tmp_path / "broken", table.log)
 

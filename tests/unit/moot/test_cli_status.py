@@ -173,7 +173,7 @@ def test_numbers_agree_with_their_noun() -> None:
 def test_time_between_two_messages_is_guessed_from_the_file_and_bounded(tmp_path: Path) -> None:
     import os
 
-    from moot.cli.standing import _paced
+    from moot.cli.situation import _paced
 
     table = Table()
     table.wait(minutes=1)

@@ -15,8 +15,7 @@ from moot.channels.guests.drafts import draft_to_json
 from moot.channels.guests.inbox import accepted
 from moot.config.settings import load_settings
 from moot.door import Door
-from moot.protocols.arena.messages import ArenaTask, Review
-from moot.protocols.arena.messages import Draft as ArenaDraft
+from moot.protocols.arena.messages import ArenaDraft, ArenaTask, Review
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer
 from moot.protocols.kernel.envelope import BOT, Actor, ActorKind, Draft

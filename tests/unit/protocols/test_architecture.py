@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from moot.protocols.arena.contracts import NotebookContext
-from moot.protocols.arena.messages import ArenaTask, Draft
+from moot.protocols.arena.messages import ArenaDraft, ArenaTask
 from moot.protocols.arena.seats import PLANNER
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.people import Stop
@@ -475,7 +475,7 @@ def test_the_run_goes_on_when_the_week_has_ended():
     while case_id in table.docket.cases:
         answer(table)
     assert table.docket.ended[case_id].outcome == "reported"
-    table.say(PLANNER, Draft(round_index=1, text="Step by step."))
+    table.say(PLANNER, ArenaDraft(round_index=1, text="Step by step."))
     assert table.docket.cases[env.case_id].phase == "REVIEWING"
     table.wait(hours=1)
     assert table.docket.ended[env.case_id].outcome == "TERMINATED_ERROR"

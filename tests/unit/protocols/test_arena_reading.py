@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.protocols.arena.messages import Finding
+from moot.protocols.arena.messages import NotebookFinding
 from moot.protocols.arena.reading import LONGEST, MOST_ITEMS, has_rationale, is_mentioned, issues_of
 from moot.protocols.arena.relevance import excess
 
@@ -14,7 +14,7 @@ def found(text, verdict="REVISE", refs=(), findings=()):
 
 
 def finding(claim="widgets fly", ref="n#2", stance="contradicts"):
-    return Finding(claim=claim, evidence_ref=ref, stance=stance)
+    return NotebookFinding(claim=claim, evidence_ref=ref, stance=stance)
 
 
 @pytest.mark.parametrize("mark", ["-", "*", "+", "1.", "12)", "  -", "\t3."])

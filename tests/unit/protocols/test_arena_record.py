@@ -161,7 +161,7 @@ def test_k10_a_violation_that_is_not_told_yet_changes_nothing_either(is_told):
     table = ArenaTable()
     table.run()
     before = table.record()
-    table.post(PLANNER, m.Draft(round_index=7, text="wrong"))
+    table.post(PLANNER, m.ArenaDraft(round_index=7, text="wrong"))
     if is_told:
         table.officers()
     assert table.record() == before
@@ -172,7 +172,7 @@ def test_k14_a_good_answer_of_an_older_tenure_changes_nothing():
     table.run()
     (owed,) = table.state.owed
     before = table.record()
-    body = m.Draft(round_index=1, text="A plan.")
+    body = m.ArenaDraft(round_index=1, text="A plan.")
     draft = Draft(
         channel=owed.channel,
         author=owed.seat,
@@ -196,7 +196,7 @@ def test_k5_a_ruling_that_comes_after_the_answer_changes_nothing():
     table.until(owed.void_at - timedelta(seconds=1))
     ruling = void_of(table.docket, owed)
     table.now = owed.void_at
-    table.post(PLANNER, m.Draft(round_index=1, text="just in time"))
+    table.post(PLANNER, m.ArenaDraft(round_index=1, text="just in time"))
     env = table.publish(ruling)
     assert table.effects[env.seq - 1].superseded
     table.review(APPROVED)
@@ -211,7 +211,7 @@ def test_k5_an_answer_after_its_ruling_changes_nothing():
     owed = table.state.owed[0]
     table.wait(minutes=40)
     ended = table.record()
-    table.say(PLANNER, m.Draft(run_id=table.run_id, round_index=1, text="late"), owed=owed)
+    table.say(PLANNER, m.ArenaDraft(run_id=table.run_id, round_index=1, text="late"), owed=owed)
     assert table.record() == ended
     assert ended["terminal_reason"].startswith("TIMEOUT: ")
 
@@ -332,7 +332,7 @@ def test_r_a9_what_hooks_ask_and_find_is_filtered_too(bad):
     table.hook(
         "during",
         refs=(bad,),
-        findings=(m.Finding(claim=bad, evidence_ref=bad, stance="contradicts"),),
+        findings=(m.NotebookFinding(claim=bad, evidence_ref=bad, stance="contradicts"),),
         query="q",
     )
     table.review(REVISE)

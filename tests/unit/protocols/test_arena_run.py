@@ -125,7 +125,7 @@ def body_of(kind, table):
     n, phase = state.round_index, PHASE.get(State(state.phase), "after")
     return {
         "HOOK_RESULT": m.HookResult(phase=phase, query="q", evidence_refs=(), status="SUCCESS"),
-        "DRAFT": m.Draft(round_index=n, text="A plan."),
+        "DRAFT": m.ArenaDraft(round_index=n, text="A plan."),
         "REVIEW": m.Review(
             round_index=n,
             attempt=state.attempt,
@@ -223,7 +223,7 @@ def test_terminal_states_absorb(phase):
     assert table.outcome == phase
     told = table.last("RUN_TERMINATED").body
     assert (told.state, told.reason, told.rounds) == (phase, end.reason, end.rounds)
-    said = m.Draft(run_id=table.run_id, round_index=1, text="late")
+    said = m.ArenaDraft(run_id=table.run_id, round_index=1, text="late")
     env = table.say(PLANNER, said, channel="#r-arena", case_id=table.run_id)
     assert table.effects[env.seq - 1].violation.rule == "K23"
     assert table.record()["events"][-1]["type"] == "RUN_TERMINATED"
@@ -508,7 +508,7 @@ def test_r_a3_a_notebook_that_fails_ends_the_run_when_it_is_required(way, how):
         ({"status": "SKIPPED_DISABLED"}, "status"),
         ({"status": "FAILED"}, "status"),
         ({"status": "SKIPPED_DEGRADED"}, "evidence_refs"),
-        ({"findings": (m.Finding(claim="c", evidence_ref="n#9", stance="supports"),)}, "findings"),
+        ({"findings": (m.NotebookFinding(claim="c", evidence_ref="n#9", stance="supports"),)}, "findings"),
     ],
 )
 def test_8_a_hook_says_what_its_phase_allows(over, field):
@@ -525,7 +525,7 @@ def test_8_2_claims_and_references_are_never_blank(blank):
     good = {"claim": "c", "evidence_ref": "n#1", "stance": "contradicts"}
     for field in ("claim", "evidence_ref"):
         with pytest.raises(ValidationError):
-            m.Finding(**{**good, field: blank})
+            m.NotebookFinding(**{**good, field: blank})
     with pytest.raises(ValidationError):
         m.HookResult(phase="during", query="q", evidence_refs=(blank,), status="SUCCESS")
 
@@ -593,7 +593,7 @@ def test_8_2_check_9_takes_no_longer_reference_for_a_mention():
 
 def test_r_a10_support_needs_no_rationale():
     table = reviewing_hook()
-    table.hook("during", findings=(m.Finding(claim="c", evidence_ref="n#1", stance="supports"),))
+    table.hook("during", findings=(m.NotebookFinding(claim="c", evidence_ref="n#1", stance="supports"),))
     table.review("n#1\nVERDICT: APPROVED")
     assert not [e for e in table.record()["events"] if e["type"] == "REVIEW_WARNING"]
     assert table.record()["rounds"][0]["issues"] == []
@@ -792,10 +792,10 @@ def test_a_reason_is_one_bounded_line_whatever_a_seat_says():
 def test_what_a_review_leaves_unresolved_always_fits_into_the_next_one():
     table = reviewing_hook()
     refs = tuple(f"n#{n}" for n in range(m.MOST_FINDINGS))
-    found = tuple(m.Finding(claim="c", evidence_ref=ref, stance="contradicts") for ref in refs)
+    found = tuple(m.NotebookFinding(claim="c", evidence_ref=ref, stance="contradicts") for ref in refs)
     table.hook("during", refs=refs, findings=found)
     table.review("no verdict")
-    more = tuple(m.Finding(claim="d", evidence_ref=ref, stance="contradicts") for ref in refs)
+    more = tuple(m.NotebookFinding(claim="d", evidence_ref=ref, stance="contradicts") for ref in refs)
     table.hook("during", refs=refs, findings=more)
     table.review("- x\n" * 2000 + "VERDICT: REVISE")
     assert len(table.state.issues) > 2 * m.MOST_FINDINGS
@@ -836,7 +836,7 @@ def test_k9_a_second_society_that_folds_the_same_log_gets_the_same_state(name):
     table = WAYS[name]()
     table.say(
         PLANNER,
-        m.Draft(run_id=table.run_id, round_index=9, text="no"),
+        m.ArenaDraft(run_id=table.run_id, round_index=9, text="no"),
         channel="#r-arena",
         case_id=table.run_id,
     )
@@ -864,5 +864,5 @@ def test_several_runs_go_on_beside_each_other():
     assert {first, table.run_id} <= table.docket.cases.keys()
     drafts = [o for o in table.docket.open.values() if "DRAFT" in o.expects]
     for owed in reversed(drafts):
-        table.say(PLANNER, m.Draft(round_index=1, text="x"), owed=owed)
+        table.say(PLANNER, m.ArenaDraft(round_index=1, text="x"), owed=owed)
     assert {table.docket.cases[one].phase for one in (first, table.run_id)} == {State.REVIEWING}

@@ -1,7 +1,7 @@
 """Whose word a text on a free question is."""
 
 from moot.channels.log.lines import open_line
-from moot.protocols.arena.messages import Draft, Review
+from moot.protocols.arena.messages import ArenaDraft, Review
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.authorship import is_modelless, label, labels, summary, will_write, written_by
 from moot.protocols.kernel.envelope import Actor
@@ -15,7 +15,7 @@ ANN = Actor("human", "console", "ann")
 def said():
     log = SmallLog()
     for n, actor in enumerate([None, ANN, None], 1):
-        body = Draft(run_id="arena_1", round_index=n, text="Hold half.")
+        body = ArenaDraft(run_id="arena_1", round_index=n, text="Hold half.")
         more = {"actor": actor} if actor else {}
         log.append(body, channel="#r-arena", author=PLANNER, case_id="arena_1", **more)
     review = Review(run_id="arena_1", text="VERDICT: APPROVED")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from moot.channels.log.lines import open_line
-from moot.protocols.arena.messages import Draft
+from moot.protocols.arena.messages import ArenaDraft
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.kernel.envelope import BOT, OFFICER, Actor
 from moot.protocols.kernel.minds import Minds, behind_scripts
@@ -44,7 +44,7 @@ class Life:
         self.log.append(body, channel="#admin", author=TIMEKEEPER, actor=OFFICER)
 
     def drafts_by(self, actor=BOT, author=PLANNER):
-        body = Draft(run_id="arena_1", round_index=1, text="Hold half.")
+        body = ArenaDraft(run_id="arena_1", round_index=1, text="Hold half.")
         self.drafts.append(self.log.append(body, channel="#r-arena", author=author, actor=actor))
 
     def labels(self, envelopes=None):

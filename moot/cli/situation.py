@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Standing:
+class Situation:
     """A society as it stood after some message.
 
     Attributes:
@@ -43,7 +43,7 @@ class Standing:
     halt: Envelope | None = None
 
     @classmethod
-    def of(cls, named: Path, until: int | None = None, watch: Watch | None = None) -> Standing:
+    def of(cls, named: Path, until: int | None = None, watch: Watch | None = None) -> Situation:
         """Fold the log that a user names.
 
         Args:
