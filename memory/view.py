@@ -151,7 +151,7 @@ class MemoryView:
         return tuple(
             record
             for record in _matching(found, strategy_id=strategy_id)
-            if (since is None or record.date >= since) and (until is None or record.date <= until)
+            if until is None or record.date <= until
         )
 
     def thresholds(self, on: datetime | None = None) -> FrozenDict[str, float]:

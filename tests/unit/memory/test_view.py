@@ -52,6 +52,19 @@ def test_windows_exclude_their_start_and_include_their_end() -> None:
     ], "in the order of the log"
 
 
+def test_a_window_of_an_older_view_ends_where_the_view_does() -> None:
+    log = Log()
+    for n in range(4):
+        log.record(f"ref_{n}", sent_at=START + timedelta(hours=n))
+    view = folded(log).read(log.envelopes[2].seq)
+    assert [r.record_id for r in view.reflections(since=START)] == ["ref_1", "ref_2"]
+    assert [r.record_id for r in view.reflections(until=START + timedelta(hours=9))] == [
+        "ref_0",
+        "ref_1",
+        "ref_2",
+    ]
+
+
 def test_a_record_counts_when_it_was_logged_whatever_date_it_claims() -> None:
     log = Log()
     log.record("ref_1", at=START - timedelta(days=30), sent_at=START + timedelta(hours=1))

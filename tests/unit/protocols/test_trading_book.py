@@ -670,3 +670,14 @@ def test_a_brief_shows_what_the_desk_holds_and_what_it_is_about_and_no_strategy_
     asked = desk_brief(table.docket.context, "strat_7")["strategies"]
     assert [*asked] == ["strat_1", "strat_7"]
     assert (asked["strat_7"]["stage"], asked["strat_7"]["n"]) == ("candidates", 0)
+
+
+def test_a_brief_that_somebody_asks_for_before_all_folds_took_a_message_in_is_made_anew_after_that():
+    table, other = MoneyTable(), MoneyTable()
+    other.put("strat_2", to="staging")
+    moved, effects = other.log[-1], other.effects[-1]
+    context = table.docket.context
+    for fold in ("book", "life"):
+        context.fold_named(fold).apply(moved, effects, table.docket)
+        shown = desk_brief(context)["strategies"]
+    assert [*shown] == ["strat_1", "strat_2"]
