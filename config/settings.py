@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.errors import MootError
+from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, VIEWER, Seat
 from moot.protocols.research.calendar import POLICIES, Schedule
@@ -31,9 +32,8 @@ from moot.protocols.rulebook import rulebook
 
 DEFAULTS: Final = Path(__file__).with_name("society.toml")
 
-SIMULATED: Final = "simulated"
 SILENT: Final = "silent"
-"""Minds that Moot brings: one that argues by itself, and one that leaves the seat to people."""
+"""The mind that leaves a seat to people."""
 
 DOTTED: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*:\w+")
 """How a class is named: `package.module:Class`."""

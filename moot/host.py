@@ -28,7 +28,7 @@ from moot.protocols.kernel.envelope import BOT, Actor, Draft, Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.obligation import EVERYTHING, Obligation, Visibility
-from moot.protocols.kernel.officers import ClockSet
+from moot.protocols.kernel.officers import MIND_FAILED, ClockSet
 from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken, Stop
 from moot.protocols.kernel.rules import Gate, Rules
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, Seat
@@ -289,6 +289,7 @@ class Host:
             context.config,
             self.contents(sight.content_ref) if sight.content_ref else "",
             context.fold_named("people").called,
+            state.kind,
         )
 
     async def _ended_case(self, case_id: str) -> list[Envelope]:
@@ -406,14 +407,14 @@ class Host:
     async def audit_silence(self, view: View, why: str) -> None:
         """Keep why the mind of a seat leaves an obligation unanswered, as an AUDIT line."""
         obligation = view.obligation
-        _log.warning("mind is silent", seat=view.seat, obligation=obligation.id, why=why)
+        _log.info("mind is silent", seat=view.seat, obligation=obligation.id, why=why)
         raw = obligation.id.encode()
         await self.audit_refusal(
             raw,
-            Refused(Violation("K13", why)),
+            Refused(Violation("K20", why)),
             seat=view.seat,
             channel=obligation.channel,
-            event="mind_failed",
+            event=MIND_FAILED,
         )
 
     def due(self, now: datetime) -> Sequence[Draft]:

@@ -42,7 +42,7 @@ from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence, 
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
 from moot.memory.store import Store
-from moot.minds.choosing import Chosen, Minds, chosen, named
+from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
 from moot.outage import Outage
 from moot.protocols.codec import decode_stored
@@ -108,8 +108,8 @@ class Plan:
     is_admin_simulated: bool = False
     is_warm_up: bool = False
     past: Past | None = None
-    minds: Minds = field(default_factory=dict)
-    chosen: Mapping[Seat, Chosen] = field(init=False)
+    minds: MindSources = field(default_factory=dict)
+    chosen: Mapping[str, Chosen] = field(init=False)
 
     def __post_init__(self) -> None:
         """Make the minds of one's own: what is wrong with them is said before anything starts."""

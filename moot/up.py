@@ -8,7 +8,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ from moot.door import Door
 from moot.feed import RECAP, Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
+from moot.minds.choosing import MindSources, chosen
 from moot.patience import Patience
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.times import a_speed, rfc3339
@@ -77,6 +78,7 @@ class UpOptions:
         has_console: Serve the web page, where the configuration does not say otherwise.
         host: Where the page is bound; None: as configured.
         port: Its port; None: as configured.
+        minds: What fills seats instead of what the configuration says.
     """
 
     directory: Path = DEFAULT_DIRECTORY
@@ -92,6 +94,7 @@ class UpOptions:
     has_console: bool = True
     host: str | None = None
     port: int | None = None
+    minds: MindSources = field(default_factory=dict)
 
 
 def wall_now() -> datetime:
@@ -106,6 +109,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         The exit code: 0.
 
     Raises:
+        UnusableMind: A mind cannot be used; nothing has started.
         UpRefused: Its time is ahead of the wall clock, or the speed makes no sense (K7).
         LeaseHeld: Another society runs there, or has taken it over meanwhile (K3).
         OfficerFault: The host had to stop (K5).
@@ -120,6 +124,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         settings = settings.model_copy(
             update={"prices": settings.prices.model_copy(update={"source": options.prices})}
         )
+    minds = chosen({**settings.minds, **options.minds})
     directory = options.directory
     with Lease.acquire(directory) as lease:
         if lease.remark:
@@ -129,7 +134,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         set_up_logging(directory / "moot.log", terminal=True)
         past = last_sent_at(directory)
         if past is None and options.warm_up_days > 0:
-            past = _warm_up(options, settings, lease, feed)
+            past = _warm_up(options, settings, minds, lease, feed)
         clock, start = _clock(options, past)
         plan = Plan(
             settings=settings,
@@ -137,6 +142,7 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
             start=start,
             directory=directory if options.bus == "sqlite" else None,
             bus=options.bus,
+            minds=minds,
         )
         clock.run(lambda running: _live(options, plan, running, lease, feed))
     return 0
@@ -178,7 +184,9 @@ def _set_aside(directory: Path, feed: Feed) -> None:
     feed.say(f"the society that was here is kept in {aside}")
 
 
-def _warm_up(options: UpOptions, settings: Settings, lease: Lease, feed: Feed) -> datetime:
+def _warm_up(
+    options: UpOptions, settings: Settings, minds: MindSources, lease: Lease, feed: Feed
+) -> datetime:
     """Live some days in virtual time before the first wall second; return where that ends.
 
     It ends five minutes before a micro slot, so that the first minute at 120x holds a whole debate, and at
@@ -197,6 +205,7 @@ def _warm_up(options: UpOptions, settings: Settings, lease: Lease, feed: Feed) -
         start=start,
         directory=options.directory,
         is_warm_up=True,
+        minds=minds,
     )
 
     async def main(clock: VirtualClock) -> datetime:

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind
-from moot.bots.minds.simulated.temper import Temper
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
 from moot.channels.log.inmemory import InMemoryBus
@@ -23,6 +22,7 @@ from moot.clock import Clock
 from moot.host import Contents, Host
 from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
+from moot.minds.seated import OwnMinds
 from moot.place import EVIDENCE, LOG_NAME, free_for_a_log
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
@@ -37,9 +37,6 @@ START: Final = datetime(2026, 2, 23, tzinfo=UTC)
 
 ASKER: Final = Actor("human", "cli", "workshop")
 """Whoever has a case held, an admin by the log (R-E5)."""
-
-RELIABLE: Final = Temper(silence=0.0, spell_chance=0.0, delay_cap=0.9)
-"""Minds without a society around them are never silent: nobody experiments with one case to wait for a seat."""
 
 
 ALL_SIMULATED: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -144,6 +141,7 @@ async def workshop(
     contents: Contents | None = None,
     named: Mapping[str, Any] = ALL_SIMULATED,
     on_entry: OnEntry | None = None,
+    own: OwnMinds | None = None,
 ) -> AsyncIterator[Workshop]:
     """Seat minds in a society on an in-memory bus, and end all of it afterwards.
 
@@ -154,6 +152,7 @@ async def workshop(
         contents: Reads works that obligations may see.
         named: As the log says it of the minds that are not simulated, by seat: a word, or what configuration gives.
         on_entry: Takes each entry of the log, as `kept_in` gives it.
+        own: Those among the minds that somebody brings, whose failures the log keeps.
     """
     rulebook = rules()
     gate = Gate(rulebook)
@@ -161,6 +160,8 @@ async def workshop(
     host = Host(rules=rulebook, gate=gate, bus=bus, store=InMemoryStore(), clock=clock)
     if contents is not None:
         host.contents = contents
+    if own is not None:
+        own.tell = host.audit_silence
     host.attach()
     shop = Workshop(host)
 

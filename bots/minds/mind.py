@@ -7,13 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from moot.memory.store import MemoryView
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
+from moot.protocols.kernel.officers import Violation
 from moot.protocols.kernel.seats import Seat
+
+if TYPE_CHECKING:
+    from moot.bots.minds.views.arena import Arena
+    from moot.bots.minds.views.debate import Debate
+    from moot.bots.minds.views.panel import Panel
 
 NO_CONFIG: Final[Mapping[str, Any]] = MappingProxyType({})
 NAMELESS: Final[Mapping[str, str]] = MappingProxyType({})
@@ -39,6 +45,7 @@ class View(NamedTuple):
         config: The effective configuration as logged.
         content: What the obligation lets it see of a work that is kept as evidence, "" for nothing.
         names: What people are called, by their ids (PERSON_NAMED).
+        kind: What kind of case it is about: debate, run, panel, motion and so on.
     """
 
     obligation: Obligation
@@ -55,10 +62,57 @@ class View(NamedTuple):
     config: Mapping[str, Any] = NO_CONFIG
     content: str = ""
     names: Mapping[str, str] = NAMELESS
+    kind: str = ""
 
     def last(self, kind: str) -> Envelope | None:
         """Return the newest message of a type in the transcript."""
         return next((e for e in reversed(self.transcript) if e.body.type == kind), None)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Return the types of message that settle the obligation."""
+        return self.obligation.expects
+
+    @property
+    def in_effect(self) -> tuple[Envelope, ...]:
+        """Return the transcript without what the referee called violations (K10)."""
+        broken = {env.body.of_seq for env in self.transcript if isinstance(env.body, Violation)}
+        return tuple([env for env in self.transcript if env.seq not in broken])
+
+    def reply(self, kind: type[Message] | str | None = None, /, **fields: Any) -> Reply:
+        """Make the answer of a few fields: what the rules fix is filled in, and all of it is checked.
+
+        Args:
+            kind: The message's class or type; None: the one that is asked for.
+            fields: Its fields; parts may be mappings, tuples may be lists.
+
+        Raises:
+            WrongBody: One line that names the field that is wrong, missing or unknown, and why.
+        """
+        from moot.bots.minds.replying import body_of
+
+        return Reply(body_of(self, kind, fields))
+
+    @property
+    def debate(self) -> Debate | None:
+        """Return the debate over a hypothesis that the obligation belongs to; None where it is of another kind."""
+        from moot.bots.minds.views.debate import Debate
+
+        return Debate(self.in_effect, self.brief.get("round")) if self.kind == "debate" else None
+
+    @property
+    def arena(self) -> Arena | None:
+        """Return the Arena's run that the obligation belongs to; None where it is of another kind."""
+        from moot.bots.minds.views.arena import Arena
+
+        return Arena.of(self) if self.kind == "run" else None
+
+    @property
+    def panel(self) -> Panel | None:
+        """Return the panel that the obligation belongs to; None where it is of another kind."""
+        from moot.bots.minds.views.panel import Panel
+
+        return Panel.of(self) if self.kind == "panel" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from moot.bots.minds.mind import View
+from moot.bots.minds.views.arena import last_draft
 from moot.bots.notebook.access import Toolbox
 from moot.bots.seats.sessions import ReviewerSession
-from moot.protocols.arena.relevance import cleanse
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,7 @@ class Work:
 
     def last_draft(self) -> str:
         """Return the newest draft as it is kept (R-A9), "" before the first."""
-        found = self.view.last("DRAFT")
-        return cleanse(found.body.text).text if found is not None else ""  # type: ignore[attr-defined]
+        return last_draft(self.view)
 
 
 class Writer(ABC):

@@ -129,7 +129,7 @@ def _work(
         out=place_of(out),
         settings=settings_of(config),
     )
-    check(options)
+    options = check(options)
     return partial(_simulated, options, progress), options.start
 
 

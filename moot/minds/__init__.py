@@ -5,15 +5,18 @@
     class MyCritic(Mind):
         def answer(self, view: View): ...
 
-`Mind`, `View` and `Reply` are public and stay; the modules below are Moot's own:
+`Mind`, `View`, `Reply` and `WrongBody` are public and stay; the modules below are Moot's own:
 
 * `mind`: the base class.
 * `choosing`: from what a configuration, a command line or a caller says to what fills each seat.
 * `seated`: the shell around a mind of one's own: when it is asked, how long it may think, what becomes of a failure.
+* `writing`: the same for seats of the Arena and of panels, whose shell makes the messages.
+* `silences`: what was left unanswered, for whoever ran it.
 * `thread`: one thread, one answer after another.
 """
 
 from moot.bots.minds.mind import Reply, View
+from moot.bots.minds.replying import WrongBody
 from moot.minds.mind import Mind
 
-__all__ = ["Mind", "Reply", "View"]
+__all__ = ["Mind", "Reply", "View", "WrongBody"]

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from moot.config.settings import LONGEST_S, SILENT, SIMULATED, ConfigError, MindSettings, mind_seat
+from moot.config.settings import LONGEST_S, SILENT, ConfigError, MindSettings, mind_seat
 from moot.minds.mind import Mind
+from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.seats import Seat
 
 MindSource = Mind | type[Mind] | str | Mapping[str, Any] | MindSettings
@@ -38,11 +39,11 @@ class Chosen(NamedTuple):
     timeout_s: float = Mind.timeout_s
 
 
-Minds = Mapping[str, "MindSource | Chosen"]
+MindSources = Mapping[str, "MindSource | Chosen"]
 """What fills the seats that are named; the others are simulated."""
 
 
-def chosen(given: Minds, seats: Collection[Seat] | None = None) -> dict[Seat, Chosen]:
+def chosen(given: MindSources, seats: Collection[Seat] | None = None) -> dict[str, Chosen]:
     """Find, check and make the minds that somebody names.
 
     A module is looked for where Python looks, and then in the working directory.
@@ -157,6 +158,6 @@ def told(exc: BaseException) -> str:
     return f"{type(exc).__name__}: {text}"[:500] if text else type(exc).__name__
 
 
-def named(minds: Mapping[Seat, Chosen]) -> dict[str, str]:
+def named(minds: Mapping[str, Chosen]) -> dict[str, str]:
     """Return how a log calls what fills each seat; options stay out of it, as those of surfaces."""
     return {seat: one.name for seat, one in minds.items()}

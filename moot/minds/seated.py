@@ -10,14 +10,15 @@ from functools import partial
 from typing import Any, Final
 
 from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.minds.replying import WrongBody
 from moot.bots.minds.simulated.delays import delay
+from moot.bots.minds.simulated.temper import RELIABLE
 from moot.clock import Clock, WallTimeout
 from moot.config.settings import SILENT
 from moot.minds.choosing import Chosen, told
 from moot.minds.thread import MindThread, StillHanging
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.workshop import RELIABLE
 
 Tell = Callable[[View, str], Awaitable[None]]
 """Keeps in the log why a seat stays silent."""
@@ -58,6 +59,8 @@ class SeatedMind(Mind):
             why = f"was not asked: {exc}"
         except _Useless as exc:
             why = str(exc)
+        except WrongBody as exc:
+            why = f"has no answer: {exc}"
         except Exception as exc:
             why = f"raised {told(exc)}"
         await self._silent(view, why)
@@ -65,11 +68,13 @@ class SeatedMind(Mind):
 
     async def text(self, view: View) -> str | None:
         """Return the text of an answer, for a seat whose shell makes the message; None: it stays silent."""
+        # What else may settle it is said by the shell: a blocked tool, a session that is not there.
+        view = view._replace(obligation=view.obligation._replace(expects=view.obligation.expects[:1]))
         reply = await self.answer(view)
         if reply is None:
             return None
         text = getattr(reply.body, "text", None)
-        if reply.body.type in view.obligation.expects and isinstance(text, str):
+        if reply.body.type in view.asked and isinstance(text, str):
             return text
         await self._silent(view, f"gave a {reply.body.type}, where {_expected(view)} was asked for")
         return None
@@ -100,7 +105,7 @@ def _reply(given: Any, view: View) -> Reply:
 
 
 def _expected(view: View) -> str:
-    return " or ".join(view.obligation.expects)
+    return " or ".join(view.asked)
 
 
 class OwnMinds:
@@ -110,7 +115,7 @@ class OwnMinds:
         tell: Keeps in the log why a seat stays silent; whoever has a log sets it.
     """
 
-    def __init__(self, chosen: Mapping[Seat, Chosen], clock: Clock, seed: int) -> None:
+    def __init__(self, chosen: Mapping[str, Chosen], clock: Clock, seed: int) -> None:
         """Take what fills the seats."""
         self._chosen = chosen
         self._clock = clock

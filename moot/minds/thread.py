@@ -27,6 +27,7 @@ class _Call:
         self.limit_s = limit_s
         self.done: Future[Any] = Future()
         self.task: asyncio.Task[Any] | None = None
+        self.is_over = False
 
 
 class MindThread:
@@ -158,11 +159,16 @@ class MindThread:
 
 async def _awaited(given: Awaitable[Any], call: _Call) -> Any:
     call.task = asyncio.current_task()
+    if call.is_over:
+        if inspect.iscoroutine(given):
+            given.close()
+        raise asyncio.CancelledError
     return await given
 
 
 def _cancel(call: _Call) -> None:
     """Cancel what is awaited, if anything is: a coroutine can be stopped, a blocked thread cannot."""
+    call.is_over = True  # for one that begins to be awaited only now
     task = call.task
     if task is not None:
         try:

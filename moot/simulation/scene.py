@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 import yaml
@@ -17,6 +18,8 @@ from moot.bots.minds.scripted import Entry
 from moot.clock import VirtualClock
 from moot.config.settings import Settings, load_settings
 from moot.log_setup import set_up_logging
+from moot.minds.choosing import MindSources
+from moot.minds.silences import silences_of
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import MootError
 from moot.protocols.kernel.frozen import MAX_WHOLE
@@ -136,7 +139,8 @@ class SceneResult:
 
     Attributes:
         envelopes: The whole log.
-        warnings: Injections that met nothing, script entries that were never used; one line each.
+        warnings: Injections that met nothing, script entries that were never used, minds of one's own that gave no
+            answer; one line each.
     """
 
     envelopes: list[Envelope] = field(default_factory=list)
@@ -244,8 +248,17 @@ def _entry(line: dict[str, Any], where: str) -> Entry:
     return Entry(type=kind, delay=wait, silent=silent, fields=fields)
 
 
-def plan_of(scene: Scene, out: Path | None, settings: Settings | None = None) -> Plan:
-    """Turn a scene into a society's plan."""
+def plan_of(
+    scene: Scene,
+    out: Path | None,
+    settings: Settings | None = None,
+    minds: MindSources = MappingProxyType({}),
+) -> Plan:
+    """Turn a scene into a society's plan; what fills a seat says what the seat's script leaves open.
+
+    Raises:
+        UnusableMind: A mind cannot be used.
+    """
     settings = settings or load_settings()
     base = {name: schedule.spec() for name, schedule in settings.schedules.items()}
     schedules = scene.schedules(base)
@@ -270,23 +283,31 @@ def plan_of(scene: Scene, out: Path | None, settings: Settings | None = None) ->
         directory=out,
         scripts=scripts,
         is_admin_simulated=ADMIN in scene.minds,
+        minds=minds,
     )
 
 
-def run_scene(scene: Scene, out: Path | None = None, settings: Settings | None = None) -> SceneResult:
+def run_scene(
+    scene: Scene,
+    out: Path | None = None,
+    settings: Settings | None = None,
+    minds: MindSources = MappingProxyType({}),
+) -> SceneResult:
     """Run a scene in virtual time.
 
     Args:
         scene: The scene.
         out: A data directory for its log; None: nothing is written.
         settings: What the scene leaves open; None: the effective configuration.
+        minds: What fills seats instead of what the configuration says.
 
     Raises:
         SceneError: An injection cannot be placed.
+        UnusableMind: A mind cannot be used.
         PriceFileError: The prices cannot be used.
     """
     result = SceneResult()
-    plan = plan_of(scene, out, settings)
+    plan = plan_of(scene, out, settings, minds)
     if out is not None:
         check_prices(plan)
     set_up_logging(out / "moot.log" if out is not None else None)
@@ -310,6 +331,7 @@ def run_scene(scene: Scene, out: Path | None = None, settings: Settings | None =
         VirtualClock(scene.start).run(main)
     except AmbiguousCase as exc:
         raise SceneError(str(exc)) from None
+    result.warnings += silences_of(result.envelopes)
     return result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from moot.clock import VirtualClock
 from moot.clock.wall import monotonic_ns
 from moot.config.settings import Settings, load_settings
 from moot.host import Listener
+from moot.minds.choosing import MindSources
 from moot.place import free_for_a_log, price_source
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Envelope
@@ -33,6 +34,7 @@ class SimulateOptions:
         prices: `sample`, `synthetic` or a file; None: as configured.
         out: Data directory; None: nothing is written.
         settings: The configuration; None: the shipped one.
+        minds: What fills seats instead of what the configuration says.
     """
 
     days: float = 7.0
@@ -41,10 +43,15 @@ class SimulateOptions:
     prices: str | None = None
     out: Path | None = None
     settings: Settings | None = None
+    minds: MindSources = field(default_factory=dict)
 
 
 def plan_of(options: SimulateOptions) -> Plan:
-    """Turn what to simulate into a society's plan."""
+    """Turn what to simulate into a society's plan.
+
+    Raises:
+        UnusableMind: A mind cannot be used.
+    """
     settings = options.settings or load_settings()
     if options.prices is not None:
         settings = settings.model_copy(
@@ -57,13 +64,15 @@ def plan_of(options: SimulateOptions) -> Plan:
         society_id=f"simulation/{options.seed}",
         directory=options.out,
         is_admin_simulated=True,
+        minds=options.minds,
     )
 
 
-def check(options: SimulateOptions) -> None:
-    """Find out, before anything is written, whether all of it can be used.
+def check(options: SimulateOptions) -> SimulateOptions:
+    """Find out, before anything is written, whether all of it can be used; return it with its minds made.
 
     Raises:
+        UnusableMind: A mind cannot be used.
         BadInput: The days are none, the directory holds a log, or there is no such file of prices.
         PriceFileError: The prices cannot be used.
     """
@@ -72,7 +81,9 @@ def check(options: SimulateOptions) -> None:
         free_for_a_log(options.out)
     if options.prices is not None:
         price_source(options.prices)
-    check_prices(plan_of(options))
+    plan = plan_of(options)
+    check_prices(plan)
+    return replace(options, minds=plan.chosen)
 
 
 def check_prices(plan: Plan) -> None:
@@ -104,6 +115,7 @@ def simulate(
 
     Raises:
         BadInput: `out` holds a log already.
+        UnusableMind: A mind cannot be used.
         PriceFileError: The prices cannot be used.
     """
     plan = plan_of(options)

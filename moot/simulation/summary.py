@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from moot.minds.silences import count_silence
 from moot.protocols.arena.state import RunState
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.kernel.docket import Effects
@@ -19,7 +20,7 @@ class SimulationSummary:
     """Figures of a simulation; `wall_s` is the only one that differs between two runs of a seed.
 
     Those of System B are in `desk`, ended runs of the Arena by terminal state in `runs`; `escalation_endings` tells by
-    trigger how escalations ended, `open` included.
+    trigger how escalations ended, `open` included; `silences` why minds of one's own gave no answer.
     """
 
     days: float = 0.0
@@ -46,6 +47,7 @@ class SimulationSummary:
     backtests_failed: int = 0
     runs: Counter[str] = field(default_factory=Counter)
     rounds: int = 0
+    silences: Counter[str] = field(default_factory=Counter)
     head_hash: str = ""
     virtual_s: float = 0.0
     wall_s: float = 0.0
@@ -57,6 +59,7 @@ class SimulationSummary:
         self.messages += 1
         self.head_hash = env.hash
         self.desk.take(env, fx)
+        count_silence(env, self.silences)
         body = env.body
         kind = body.type
         if fx.violation is not None:

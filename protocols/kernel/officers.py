@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -121,6 +121,10 @@ class PersonNamed(Message):
     platform: Ident
     user_id: Ident
     display_name: Annotated[str, Field(min_length=1, max_length=40)]
+
+
+MIND_FAILED: Final = "mind_failed"
+"""The event of an AUDIT that says why a mind left its seat silent."""
 
 
 class Audit(Message):

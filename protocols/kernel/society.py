@@ -42,7 +42,7 @@ OFFICERS: Final = Protocol(
     marks={"VIOLATION": "violation", "RULING": "ruling", "SOCIETY_STOPPED": "halt"},
     # Whoever started the society can put right what is wrong with a platform or a mind, and looks at the feed.
     quiet={
-        "AUDIT": lambda body: body.event not in ("surface_trouble", "mind_failed"),
+        "AUDIT": lambda body: body.event not in ("surface_trouble", officers.MIND_FAILED),
         "PERSON_NAMED": lambda _body: True,
     },
     seats=kernel_seats.OFFICER_SEATS,

@@ -127,5 +127,9 @@ class Temper:
     keeps: float = 0.6
 
 
+RELIABLE: Final = Temper(silence=0.0, spell_chance=0.0, delay_cap=0.9)
+"""Minds without a society around them are never silent, for nobody experiments with one case to wait for a seat, nor
+are those of one's own."""
+
 DEFAULT: Final = Temper()
 """Tuned on the sample prices, see `tests/unit/bots/test_simulated_week.py`."""

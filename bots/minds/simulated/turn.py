@@ -9,15 +9,17 @@ from functools import cached_property
 from moot.bots.minds.mind import Reply, View
 from moot.bots.minds.simulated.answering import Answering
 from moot.bots.minds.simulated.debate.casefile import CaseFile, Pool, open_file
+from moot.bots.minds.simulated.debate.criteria import mentioned
 from moot.bots.minds.simulated.debate.evidence import Live, live
 from moot.bots.minds.simulated.debate.heed import Heeded, attention, heeded
 from moot.bots.minds.simulated.debate.lessons import Trial, against, pool, trials
 from moot.bots.minds.simulated.debate.points import point
-from moot.bots.minds.simulated.debate.transcript import Transcript, spec_of
+from moot.bots.minds.simulated.debate.specs import spec_of
 from moot.bots.minds.simulated.debate.weighing import excesses, tolerated
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import Temper
 from moot.bots.minds.simulated.tools import SimulatedTools
+from moot.bots.minds.views.debate import Debate
 from moot.bots.tools.errors import ToolError
 from moot.bots.tools.strategies import StrategySpec
 from moot.bots.tools.universe import Universe
@@ -85,9 +87,9 @@ class Turn(Answering):
         return self.tools.regime(self.universe)
 
     @cached_property
-    def transcript(self) -> Transcript:
+    def transcript(self) -> Debate:
         """Return the case's messages in effect."""
-        return Transcript(self.view.transcript)
+        return Debate(self.view.in_effect)
 
     @cached_property
     def thresholds(self) -> Mapping[str, float]:
@@ -173,8 +175,10 @@ class Turn(Answering):
 
     def strengths(self, file: CaseFile) -> dict[str, float] | None:
         """Return how well the answers given hold, by criterion; None without a rebuttal."""
-        answered = self.transcript.answered
-        return None if answered is None else {name: point(name, file).strength for name in answered}
+        if self.transcript.rebuttal is None:
+            return None
+        points = [one.critique_point for rebuttal in self.transcript.rebuttals for one in rebuttal.responses]
+        return {name: point(name, file).strength for said in points for name in mentioned(said)}
 
     def said_against(self, archetype: str) -> tuple[float, tuple[str, ...], tuple[str, ...]]:
         """Return what principles say against an archetype in this market, see `lessons.against`."""

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from moot.bots.minds.mind import View
+from moot.bots.minds.human import HumanMind
+from moot.bots.minds.mind import Mind, View
 from moot.bots.minds.scripted_arena import ScriptedWriter
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
+from moot.bots.minds.simulated.temper import RELIABLE
 from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind, NotebookOf
 from moot.bots.seats.sessions import LostSessions, SessionStore
+from moot.bots.seats.writer import Writer
 from moot.cases.arena.script import ArenaScript, Behaviour, NotebookScript
 from moot.cases.arena.scripted_notebook import ScriptedNotebook
 from moot.cases.arena.source import NotebookService, NotebookSource, opened
 from moot.clock import VirtualClock
+from moot.minds.choosing import Chosen, MindSources, chosen, named
+from moot.minds.seated import OwnMinds
+from moot.minds.silences import silences_of
+from moot.minds.writing import OwnWriter
 from moot.protocols.arena.contracts import complaint
 from moot.protocols.arena.messages import ArenaTask
 from moot.protocols.arena.record import AuditRecord, audit_record
@@ -27,9 +35,10 @@ from moot.protocols.authorship import written_by
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
-from moot.protocols.kernel.minds import SCRIPTED, Minds
+from moot.protocols.kernel.minds import SCRIPTED
+from moot.protocols.kernel.minds import Minds as Filling
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.workshop import ASKER, RELIABLE, START, workshop
+from moot.workshop import ASKER, START, workshop
 
 PLACE: Final = "#r-arena"
 PHASES: Final = {PLANNER: "before", REVIEWER: "during", FINALIZER: "after"}
@@ -48,6 +57,11 @@ class RunOptions:
         script: What the seats say; None: simulated minds.
         source: The notebook service; None: the script's, or none at all.
         seed: Seeds simulated minds.
+        minds: What fills seats instead of simulated minds; a script's words go before theirs.
+        warn: Called with a line for each reason for which one's own mind gave no answer.
+
+    Raises:
+        UnusableMind: A mind cannot be used.
     """
 
     task: Any
@@ -56,6 +70,18 @@ class RunOptions:
     script: ArenaScript | None = None
     source: NotebookSource | None = None
     seed: int = 1
+    minds: MindSources = field(default_factory=dict)
+    warn: Callable[[str], None] | None = None
+    chosen: Mapping[str, Chosen] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the minds of one's own."""
+        object.__setattr__(self, "chosen", chosen(self.minds, ARENA))
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Return how the log calls what fills the seats that are not simulated."""
+        return {**named(self.chosen), **scripted_seats(self.script)}
 
 
 def scripted_seats(script: ArenaScript | None) -> dict[str, str]:
@@ -78,7 +104,7 @@ def run_offline(options: RunOptions, progress: Progress | None = None) -> AuditR
 
 
 def run_many(many: list[RunOptions], progress: Progress | None = None) -> list[AuditRecord]:
-    """Hold several runs at once, in one society; they share script, source and seed of the first.
+    """Hold several runs at once, in one society; they share script, source, seed and minds of the first.
 
     Raises:
         Malformed: As `run_offline`.
@@ -97,25 +123,29 @@ def run_many(many: list[RunOptions], progress: Progress | None = None) -> list[A
             if progress is not None:
                 progress(f"{env.author}: {env.body.type}")
 
-    async def main(clock: VirtualClock) -> Minds:
-        return await _hold(many, clock, listen)
+    async def main(clock: VirtualClock) -> Filling:
+        with closing(OwnMinds(many[0].chosen, clock, many[0].seed)) as own:
+            return await _hold(many, clock, own, listen)
 
     minds = VirtualClock(START).run(main)
     return [audit_record(messages[case_id], written_by(messages[case_id], minds)) for case_id in order]
 
 
 async def _hold(
-    many: list[RunOptions], clock: VirtualClock, listen: Callable[[Envelope, Effects], None]
-) -> Minds:
+    many: list[RunOptions], clock: VirtualClock, own: OwnMinds, listen: Callable[[Envelope, Effects], None]
+) -> Filling:
     """Seat the three, open the runs, and wait until all have ended; return who filled the seats."""
     first = many[0]
     openers = [_opener(options, n) for n, options in enumerate(many, 1)]
     async with opened(first.source, clock) as notebook:
         sessions = SessionStore()
-        minds = {seat: _mind(seat, first, notebook, sessions) for seat in ARENA}
-        async with workshop(clock, minds, seed=first.seed, named=scripted_seats(first.script)) as shop:
+        minds = {seat: _mind(seat, first, notebook, sessions, own) for seat in ARENA}
+        async with workshop(clock, minds, seed=first.seed, named=first.named, own=own) as shop:
             shop.host.listeners.append(listen)
             await shop.hold(openers)
+            if first.warn is not None:
+                for line in silences_of(shop.log):
+                    first.warn(line)
             return shop.minds
 
 
@@ -128,19 +158,22 @@ def _opener(options: RunOptions, n: int) -> Draft:
 
 
 def _mind(
-    seat: Seat, options: RunOptions, notebook: NotebookService | None, sessions: SessionStore
-) -> ArenaMind:
-    simulated = SimulatedWriter(options.seed, RELIABLE)
+    seat: Seat, options: RunOptions, notebook: NotebookService | None, sessions: SessionStore, own: OwnMinds
+) -> Mind:
+    if own.is_silent(seat):
+        return HumanMind()
+    mind = own.mind(seat)
+    writer: Writer = OwnWriter(mind) if mind else SimulatedWriter(options.seed, RELIABLE)
     script = options.script
     notebook_of: NotebookOf = partial(_named, notebook)
     if script is None:
-        return ArenaMind(simulated, notebook_of, sessions)
+        return ArenaMind(writer, notebook_of, sessions)
     if notebook is None:
         behaviour = getattr(script.notebook or NotebookScript(), PHASES[seat])
         notebook_of = partial(_scripted, behaviour)
     is_reviewer = seat == REVIEWER
     writer = ScriptedWriter(
-        getattr(script, seat), simulated, tries_to_write=is_reviewer and script.reviewer_writes
+        getattr(script, seat), writer, tries_to_write=is_reviewer and script.reviewer_writes
     )
     if is_reviewer and script.resume_token == "missing":
         sessions = LostSessions()

@@ -14,9 +14,10 @@ from pydantic import ValidationError
 from moot.bots.minds.generic import GenericMind
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Mind
+from moot.bots.minds.simulated.temper import RELIABLE
 from moot.clock import VirtualClock
 from moot.memory.evidence import Evidence, text_of
-from moot.minds.choosing import Chosen, Minds, chosen, named
+from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import BadInput
@@ -27,7 +28,7 @@ from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
 from moot.protocols.rulebook import rulebook
-from moot.workshop import ASKER, RELIABLE, START, evidence_in, kept_in, workshop
+from moot.workshop import ASKER, START, evidence_in, kept_in, workshop
 
 SEATS: Final = (ADVOCATE, CRITIC, JUDGE)
 
@@ -54,7 +55,7 @@ class MotionOptions:
     options: Sequence[str] = ()
     context: str = ""
     seed: int = 1
-    minds: Minds = field(default_factory=dict)
+    minds: MindSources = field(default_factory=dict)
     directory: Path | None = None
 
 
@@ -71,7 +72,7 @@ class MotionRun:
     log: tuple[Envelope, ...]
 
 
-def check(options: MotionOptions) -> dict[Seat, Chosen]:
+def check(options: MotionOptions) -> dict[str, Chosen]:
     """Find out, before anything runs, whether a motion can be held; return what fills its seats.
 
     Raises:
@@ -110,8 +111,8 @@ def hold_motion(
                 contents=contents,
                 named=_named(filled),
                 on_entry=on_entry,
+                own=own,
             ) as shop:
-                own.tell = shop.host.audit_silence
                 if progress is not None:
                     shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
                 await shop.hold([_opener(options, evidence)])
@@ -121,7 +122,7 @@ def hold_motion(
     return MotionRun(next(env.case_id or "" for env in log if env.body.type == "MOTION"), tuple(log))
 
 
-def _named(filled: dict[Seat, Chosen]) -> dict[str, str]:
+def _named(filled: dict[str, Chosen]) -> dict[str, str]:
     """Return what the log says of the minds that are not simulated."""
     return {seat: name for seat, name in named(filled).items() if name != SIMULATED}
 

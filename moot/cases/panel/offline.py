@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -12,27 +13,33 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from moot.bots.minds.mind import View
+from moot.bots.minds.human import HumanMind
+from moot.bots.minds.mind import Mind, View
 from moot.bots.minds.scripted_panel import ScriptedPanelWriter
 from moot.bots.minds.simulated.panel.addressed import addressed, speaks
 from moot.bots.minds.simulated.panel.writer import SimulatedPanelWriter
+from moot.bots.minds.simulated.temper import RELIABLE
 from moot.bots.seats.panel import PanelMind, PanelWriter
 from moot.bots.seats.panel_prompts import Prompt
 from moot.cases.panel.record import PanelRecord, panel_record
 from moot.cases.panel.script import Texts
 from moot.clock import VirtualClock
 from moot.memory.evidence import InMemoryEvidence, text_of
+from moot.minds.choosing import Chosen, MindSources, chosen, named
+from moot.minds.seated import OwnMinds
+from moot.minds.silences import silences_of
+from moot.minds.writing import OwnPanelWriter
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
-from moot.protocols.kernel.minds import PARTLY_SCRIPTED, SCRIPTED, Minds
-from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.kernel.minds import SCRIPTED, Minds, behind_scripts
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel import audit
 from moot.protocols.panel.contract import Contract, as_json, prepared
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
 from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
-from moot.workshop import ASKER, RELIABLE, START, workshop
+from moot.workshop import ASKER, START, workshop
 
 KIND: Final = "paper"
 """Under which works are kept as evidence."""
@@ -52,6 +59,11 @@ class PanelOptions:
         majority: R-P1.
         on_none_fired: R-P2.
         seed: Seeds simulated reviewers.
+        minds: What fills seats instead of simulated reviewers; texts go before their words.
+        warn: Called with a line for each reason for which one's own mind gave no answer.
+
+    Raises:
+        UnusableMind: A mind cannot be used.
     """
 
     contract: Contract
@@ -62,6 +74,18 @@ class PanelOptions:
     majority: Majority = "spec"
     on_none_fired: OnNoneFired = "accept"
     seed: int = 1
+    minds: MindSources = dataclasses.field(default_factory=dict)
+    warn: Callable[[str], None] | None = None
+    chosen: Mapping[str, Chosen] = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make the minds of one's own."""
+        object.__setattr__(self, "chosen", chosen(self.minds, PANEL))
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Return how the log calls what fills the seats that are not simulated."""
+        return _named(self.texts, named(self.chosen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +118,13 @@ class _Listening(PanelWriter):
         return await self._writer.write(view, prompt)
 
 
-def scripted_seats(texts: Texts) -> dict[str, str]:
-    """Name the seats for which a script speaks: alone, or only in one of the phases."""
+def _named(texts: Texts, minds: Mapping[str, str]) -> dict[str, str]:
+    """Name what fills the seats, of which a script speaks for some: alone, or only in one of the phases."""
     phases = {str(seat): {"phase1", "phase2"} for seat in PANELISTS} | {str(SYNTHESIZER): {"synthesis"}}
     given = {seat: {phase for role, phase in texts if role == seat} for seat in phases}
-    return {
-        seat: SCRIPTED if given[seat] >= phases[seat] else PARTLY_SCRIPTED
-        for seat in sorted(phases)
-        if given[seat]
-    }
+    scripted = {seat: said for seat, said in given.items() if said}
+    wholly = {seat: SCRIPTED for seat, said in scripted.items() if said >= phases[seat]}
+    return {**behind_scripts(minds, scripted), **wholly}
 
 
 def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelRun:
@@ -121,25 +143,38 @@ def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelR
     log: list[Envelope] = []
 
     async def main(clock: VirtualClock) -> Minds:
-        simulated = SimulatedPanelWriter(options.seed, RELIABLE)
-        writer = _Listening(
-            ScriptedPanelWriter(options.texts, simulated) if options.texts else simulated, asked
-        )
-        minds = {seat: PanelMind(writer) for seat in PANEL}
-        contents = partial(text_of, evidence)
-        named = scripted_seats(options.texts)
-        async with workshop(clock, minds, seed=options.seed, contents=contents, named=named) as shop:
-            if progress is not None:
-                shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
-            await shop.hold([_opener(options, ref)])
-            log.extend(shop.log)
-            return shop.minds
+        with closing(OwnMinds(options.chosen, clock, options.seed)) as own:
+            minds = {seat: _mind(seat, options, own, asked) for seat in PANEL}
+            contents = partial(text_of, evidence)
+            async with workshop(
+                clock, minds, seed=options.seed, contents=contents, named=options.named, own=own
+            ) as shop:
+                if progress is not None:
+                    shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
+                await shop.hold([_opener(options, ref)])
+                log.extend(shop.log)
+                if options.warn is not None:
+                    for line in silences_of(log):
+                        options.warn(line)
+                return shop.minds
 
     filled = VirtualClock(START).run(main)
     case_id = next(env.case_id for env in log if env.body.type == "PANEL_OPENED")
     record = panel_record([env for env in log if env.case_id == case_id], filled, _sha256(options.content))
     record["tags"] += _suspicions(options.content, record)
     return PanelRun(record, tuple(asked))
+
+
+def _mind(
+    seat: Seat, options: PanelOptions, own: OwnMinds, asked: list[tuple[str, str, int, Prompt]]
+) -> Mind:
+    if own.is_silent(seat):
+        return HumanMind()
+    mind = own.mind(seat)
+    writer: PanelWriter = OwnPanelWriter(mind) if mind else SimulatedPanelWriter(options.seed, RELIABLE)
+    if options.texts:
+        writer = ScriptedPanelWriter(options.texts, writer)
+    return PanelMind(_Listening(writer, asked))
 
 
 def _suspicions(content: str, record: PanelRecord) -> list[str]:

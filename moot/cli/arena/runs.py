@@ -12,8 +12,9 @@ from moot.cli.app import Group, app, command
 from moot.cli.arena.input import given, read_bytes, read_json, source_of
 from moot.cli.arena.out import check_out, deliver, progress, say_who_writes
 from moot.cli.errors import Unusable
+from moot.cli.minds import MindOption, minds_of
 from moot.cli.numbers import seed_option
-from moot.cli.output import console, write_json
+from moot.cli.output import console, say, write_json
 from moot.cli.place import AsJson
 
 group = typer.Typer(
@@ -47,6 +48,7 @@ RecordOut = Annotated[
     "moot arena run --task task.json --out record.json",
     "moot arena run --task task.json --notebook ./notes",
     "moot arena run --task task.json --script script.yaml",
+    "moot arena run --task task.json --mind reviewer=my_minds:MyReviewer",
     "moot arena run --task task.json --mcp 'my-notes-server' --json",
     within=group,
 )
@@ -72,6 +74,7 @@ def run(
         int | None, typer.Option("--max-rounds", metavar="N", help="Instead of the config's, 1 to 5.")
     ] = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
+    mind: MindOption = None,
     out: RecordOut = None,
     as_json: AsJson = False,
 ) -> int:
@@ -80,7 +83,7 @@ def run(
     Exit code 0: approved, 3: the round cap was reached, 4: the run ended with an error. An invalid config or
     task is such an error, with its reason in the record. With --json the audit record itself is printed.
     """
-    from moot.cases.arena.offline import RunOptions, run_offline, scripted_seats
+    from moot.cases.arena.offline import RunOptions, run_offline
     from moot.cases.arena.script import ScriptError, read_script
     from moot.log_setup import set_up_logging
     from moot.protocols.arena.seats import SEATS
@@ -96,9 +99,16 @@ def run(
     what = given(task, config, max_rounds=max_rounds, script=scripted, source=source, is_off=no_notebook)
     check_out(out, task, config, script)
     options = RunOptions(
-        task=what.task, config=what.config, notebook=what.notebook, script=scripted, source=source, seed=seed
+        task=what.task,
+        config=what.config,
+        notebook=what.notebook,
+        script=scripted,
+        source=source,
+        seed=seed,
+        minds=minds_of(mind),
+        warn=lambda line: say(f"moot arena: {line}"),
     )
-    say_who_writes(will_write([info.seat for info in SEATS], scripted_seats(scripted)))
+    say_who_writes(will_write([info.seat for info in SEATS], options.named))
     try:
         with progress("arena") as told:
             record = run_offline(options, told)

@@ -12,8 +12,9 @@ from moot.cases.texts import a_text
 from moot.cli.app import command
 from moot.cli.arena.out import progress, say_who_writes
 from moot.cli.errors import Unusable
+from moot.cli.minds import MindOption, minds_of
 from moot.cli.numbers import seed_option
-from moot.cli.output import write_json, write_lines
+from moot.cli.output import say, write_json, write_lines
 from moot.cli.panel.input import contract_or_tag
 from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
@@ -54,6 +55,7 @@ def run(
         typer.Option("--on-none-fired", metavar="WHAT", help="When no condition fires: accept or abort."),
     ] = "accept",
     seed: Annotated[int, seed_option("Seeds simulated reviewers")] = 1,
+    mind: MindOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -67,7 +69,7 @@ def run(
     Who has no script is simulated. Exit code 0: decided, 3: the panel has shrunk, 1: the synthesis does not
     follow from the scores, 2: the contract or a file cannot be used. --out holds what verify takes.
     """
-    from moot.cases.panel.offline import PanelOptions, run_panel, scripted_seats
+    from moot.cases.panel.offline import PanelOptions, run_panel
     from moot.cases.panel.script import PanelScriptError, read_script
     from moot.log_setup import set_up_logging
     from moot.protocols.authorship import will_write
@@ -97,9 +99,11 @@ def run(
             majority=majority,
             on_none_fired=on_none_fired,
             seed=seed,
+            minds=minds_of(mind),
+            warn=lambda line: say(f"moot panel: {line}"),
         )
         roles = [Seat(role) for role in ROLES.get(found.mode, ())]
-        say_who_writes(will_write([*roles, SYNTHESIZER], scripted_seats(texts)))
+        say_who_writes(will_write([*roles, SYNTHESIZER], options.named))
         with progress("panel") as told:
             done = run_panel(options, told)
     except (PanelScriptError, Malformed) as error:

@@ -9,6 +9,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.look.log import Reader
+from moot.cli.minds import MindOption, minds_of
 from moot.cli.output import say, write_lines
 from moot.cli.place import AsJson
 from moot.place import free_for_a_log
@@ -17,6 +18,7 @@ from moot.place import free_for_a_log
 @command(
     "moot scene ./second-revise.yaml",
     "moot scene ./second-revise.yaml --out ./runs/second-revise",
+    "moot scene ./second-revise.yaml --mind critic=my_minds:MyCritic",
     "moot scene ./second-revise.yaml --json | jq -r .body.type",
 )
 def scene(
@@ -24,6 +26,7 @@ def scene(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
     ] = None,
+    mind: MindOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a scene in virtual time and show its log.
@@ -37,7 +40,7 @@ def scene(
     if out is not None:
         free_for_a_log(out)
     settings = load_settings()  # first: seats and types in the scene may be those of a protocol that it names
-    result = run_scene(load_scene(file), out, settings)
+    result = run_scene(load_scene(file), out, settings, minds_of(mind))
     if as_json:
         write_lines(envelope.line for envelope in result.envelopes)
     else:

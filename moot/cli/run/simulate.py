@@ -13,6 +13,7 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.errors import Unusable
+from moot.cli.minds import MindOption, minds_of
 from moot.cli.numbers import seed_option
 from moot.cli.output import (
     console,
@@ -51,6 +52,7 @@ MOST_NAMED: Final = 5
     "moot simulate",
     "moot simulate --days 28 --seed 7 --out ./runs/february",
     "moot simulate --days 28 --plot equity.png",
+    "moot simulate --days 2 --mind critic=my_minds:MyCritic",
     "moot simulate --start 2026-06-01 --prices ./prices.csv --json | jq .desk.pnl_usd",
 )
 def simulate(
@@ -71,6 +73,7 @@ def simulate(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the desk's equity curve.")
     ] = None,
+    mind: MindOption = None,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -83,6 +86,7 @@ def simulate(
 
     from moot.heap import settle_heap
     from moot.log_setup import set_up_logging
+    from moot.minds.silences import silence_lines
     from moot.simulation.simulate import SimulateOptions, check
     from moot.simulation.simulate import simulate as run
 
@@ -90,9 +94,15 @@ def simulate(
     if plot is not None:
         _check_picture(plot)
     options = SimulateOptions(
-        days=days, start=first, seed=seed, prices=prices, out=place, settings=settings(config)
+        days=days,
+        start=first,
+        seed=seed,
+        prices=prices,
+        out=place,
+        settings=settings(config),
+        minds=minds_of(mind),
     )
-    check(options)
+    options = check(options)
     set_up_logging(place / "moot.log")
     with progress(_days(days)) as told:
         settle_heap()
@@ -101,6 +111,8 @@ def simulate(
         write_json(summary.as_json())
     else:
         print_summary(console(), summary)
+    for line in silence_lines(summary.silences):
+        say(f"moot simulate: {line}")
     if plot is not None:
         from moot.simulation.plot import plot as draw
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from moot.cli.app import command
+from moot.cli.minds import MindOption, minds_of
 from moot.cli.numbers import seed_option, some_days, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
 from moot.cli.setup.config import ConfigFile, readable
@@ -23,6 +24,7 @@ Prices = Annotated[
     "moot up",
     "moot up --speed 120 --warm-up 3 --data ./moot-data",
     "moot up --bus memory --seed 7",
+    "moot up --mind critic=my_minds:MyCritic",
     "moot up --new --prices ./prices.csv",
 )
 def up(
@@ -69,6 +71,7 @@ def up(
         typer.Option("--port", metavar="N", min=0, max=65_535, help="The page's port; by default 8420."),
     ] = None,
     no_console: Annotated[bool, typer.Option("--no-console", help="Serve no web page.")] = False,
+    mind: MindOption = None,
     config: ConfigFile = None,
 ) -> int:
     """Let a society live: its bots argue, you watch; Ctrl-C stops it.
@@ -95,6 +98,7 @@ def up(
         has_console=not no_console,
         host=host,
         port=port,
+        minds=minds_of(mind),
     )
     settle_heap()
     return run_up(options)

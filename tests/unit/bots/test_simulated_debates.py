@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from moot.bots.minds.simulated.debate.transcript import spec_of
+from moot.bots.minds.simulated.debate.specs import spec_of
 from moot.bots.minds.simulated.mind import SimulatedMind
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.tools.backtest import backtest

@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from moot.bots.minds.simulated.motion.debater import SimulatedDebater
+from moot.bots.minds.simulated.temper import RELIABLE
 from moot.clock import VirtualClock
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
@@ -15,7 +16,7 @@ from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.motion import messages as m
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
-from moot.workshop import RELIABLE, START, workshop
+from moot.workshop import START, workshop
 from tests.doubles.checking import findings
 
 QUESTION = "Should we adopt a four-day week {or} not?"

@@ -6,7 +6,7 @@ import pytest
 
 from moot.bots.desk.broker import Ticket, fills
 from moot.bots.desk.signals import steady, target
-from moot.bots.minds.simulated.debate.transcript import spec_of
+from moot.bots.minds.simulated.debate.specs import spec_of
 from moot.bots.minds.simulated.desk.trader import ASSET, HEADROOM, Room, Round
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.memory.evidence import InMemoryEvidence

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -414,3 +415,23 @@ def test_a_hold_does_not_stop_accelerated_time() -> None:
             await clock.sleep(timedelta(seconds=10))
 
     PacedClock(START, 10_000).run(main)
+
+
+def test_time_stands_still_while_a_thread_works() -> None:
+    held, done = threading.Event(), Future[tuple[datetime, datetime]]()
+
+    def work(clock: PacedClock) -> None:
+        held.wait(60)
+        before = clock.now()
+        threading.Event().wait(0.05)
+        done.set_result((before, clock.now()))
+
+    async def main(clock: PacedClock) -> tuple[datetime, datetime]:
+        threading.Thread(target=work, args=(clock,), daemon=True).start()
+        asyncio.get_running_loop().call_soon(held.set)
+        found = await clock.from_thread(done)
+        await clock.sleep(timedelta(seconds=1))  # which it can: time passes again
+        return found
+
+    before, after = PacedClock(START, 1_000).run(main)
+    assert before == after

@@ -5,6 +5,7 @@ import math
 import socket
 import threading
 import time
+from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -355,3 +356,78 @@ def test_sleeping_on_a_clock_that_does_not_run_is_refused() -> None:
             await VirtualClock(START).sleep(DAY)
 
     asyncio.run(other())
+
+
+class Delivery:
+    """A thread that hands over a result when it is told to."""
+
+    def __init__(self) -> None:
+        self.work: Future[str] = Future()
+        self.go = threading.Event()
+
+    def start(self, result: str) -> None:
+        def run() -> None:
+            self.go.wait(60)
+            self.work.set_result(result)
+
+        threading.Thread(target=run, daemon=True).start()
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_results_of_threads_come_in_the_order_in_which_they_were_awaited(order: tuple[int, ...]) -> None:
+    deliveries = [Delivery() for _ in range(3)]
+    said: list[str] = []
+
+    async def wait(clock: VirtualClock, n: int) -> None:
+        said.append(await clock.from_thread(deliveries[n].work))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        said.append(f"{n} went on")
+
+    async def busy() -> None:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        said.append("busy")
+        for n in order:
+            deliveries[n].start(f"{n} came")
+            deliveries[n].go.set()
+            # However early one of them has come.
+            await asyncio.to_thread(deliveries[n].work.result, 60)
+
+    async def main(clock: VirtualClock) -> None:
+        await asyncio.gather(*(wait(clock, n) for n in range(3)), busy(), clock.sleep(DAY))
+
+    clock = VirtualClock(START)
+    clock.run(main)
+    assert said == ["busy", "0 came", "0 went on", "1 came", "1 went on", "2 came", "2 went on"]
+
+
+def test_time_stands_still_until_a_thread_has_its_result() -> None:
+    delivery = Delivery()
+    delivery.start("done")
+
+    async def main(clock: VirtualClock) -> tuple[str, datetime]:
+        beside = asyncio.create_task(clock.sleep(DAY))
+        asyncio.get_running_loop().call_soon(delivery.go.set)
+        found = await clock.from_thread(delivery.work), clock.now()
+        await beside
+        return found
+
+    assert VirtualClock(START).run(main) == ("done", START)
+
+
+def test_whoever_awaits_a_thread_may_be_cancelled_and_the_others_get_theirs() -> None:
+    first, second = Delivery(), Delivery()
+    second.start("second")
+
+    async def main(clock: VirtualClock) -> tuple[str, bool]:
+        waits = asyncio.create_task(clock.from_thread(first.work))
+        other = asyncio.create_task(clock.from_thread(second.work))
+        await asyncio.sleep(0)
+        second.go.set()
+        waits.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waits
+        return await other, first.work.cancelled()
+
+    assert VirtualClock(START).run(main) == ("second", True)

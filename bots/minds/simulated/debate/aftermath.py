@@ -10,7 +10,7 @@ from moot.bots.minds.simulated.debate.criteria import spoken
 from moot.bots.minds.simulated.debate.judgement import weigh
 from moot.bots.minds.simulated.debate.lessons import figures_of
 from moot.bots.minds.simulated.debate.points import objection
-from moot.bots.minds.simulated.debate.transcript import part_of
+from moot.bots.minds.simulated.debate.specs import part_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, sentence, two

@@ -11,7 +11,7 @@ from moot.bots.minds.simulated.debate.evidence import is_gone, named
 from moot.bots.minds.simulated.debate.lessons import Trial, failing, is_legal, near_miss
 from moot.bots.minds.simulated.debate.repair import changes
 from moot.bots.minds.simulated.debate.search import Candidate, Plan, candidates
-from moot.bots.minds.simulated.debate.transcript import part_of, spec_of
+from moot.bots.minds.simulated.debate.specs import part_of, spec_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn
 from moot.bots.minds.simulated.wording import paragraph, percent, quoted, sentence, two

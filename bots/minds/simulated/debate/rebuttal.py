@@ -10,7 +10,7 @@ from moot.bots.minds.simulated.debate.casefile import CaseFile, neighbourhood
 from moot.bots.minds.simulated.debate.criteria import CRITERIA, mentioned, spoken
 from moot.bots.minds.simulated.debate.points import AGAINST, answer, point
 from moot.bots.minds.simulated.debate.repair import changes, repair
-from moot.bots.minds.simulated.debate.transcript import part_of
+from moot.bots.minds.simulated.debate.specs import part_of
 from moot.bots.minds.simulated.debate.weighing import excesses, flaws_of
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.turn import Answers, Turn

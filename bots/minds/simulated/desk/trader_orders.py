@@ -7,7 +7,6 @@ from typing import Final
 
 from moot.bots.desk.broker import Ticket, answer, cancel, ends_at
 from moot.bots.minds.mind import Reply, View
-from moot.bots.minds.simulated.debate.transcript import Transcript
 from moot.bots.minds.simulated.desk.deskfile import filled_in
 from moot.bots.minds.simulated.tools import SimulatedTools
 from moot.bots.minds.simulated.turn import Answers, Turn
@@ -30,7 +29,7 @@ def order(turn: Turn) -> Reply:
 def ticket_of(view: View) -> Ticket | None:
     """Return the order that an EXECUTION is owed for, as the broker got it; None when the log shows none."""
     wanted = view.brief["client_order_id"]
-    for env in reversed(Transcript(view.transcript).envelopes):
+    for env in reversed(view.in_effect):
         if isinstance(env.body, Order) and env.body.client_order_id == wanted:
             body = env.body
             limit = body.limit_price if body.order_type == "limit" else None

@@ -1,15 +1,13 @@
-"""What the messages of a case say: the strategy as it stands, the last assessment, the answers to it."""
+"""A debate as its messages tell it: the strategy as it stands, the last assessment, the answers to it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from moot.bots.minds.simulated.debate.criteria import mentioned
-from moot.bots.tools.strategies import StrategySpec
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.officers import Ruling, Violation
+from moot.protocols.kernel.officers import Ruling
 from moot.protocols.research.messages import (
     Concede,
     ExtendDebate,
@@ -26,13 +24,49 @@ from moot.protocols.research.messages import (
 M = TypeVar("M", bound=Message)
 
 
-class Transcript:
-    """A case's messages in effect: those that the referee called violations are left out (K10)."""
+Round = Literal[1, 2, 3, "revision"]
 
-    def __init__(self, envelopes: Sequence[Envelope]) -> None:
-        """Read envelopes, oldest first."""
-        broken = {env.body.of_seq for env in envelopes if isinstance(env.body, Violation)}
-        self.envelopes = tuple(env for env in envelopes if env.seq not in broken)
+
+class Debate:
+    """A debate, read from its messages.
+
+    Attributes:
+        envelopes: Its messages in effect, oldest first.
+    """
+
+    def __init__(self, envelopes: Sequence[Envelope], owed_round: Round | None = None) -> None:
+        """Read a debate.
+
+        Args:
+            envelopes: Its messages in effect, oldest first.
+            owed_round: The round that an answer is owed in; None where rounds do not matter.
+        """
+        self.envelopes = tuple(envelopes)
+        self._owed_round = owed_round
+
+    def __repr__(self) -> str:
+        return f"<Debate: round {self.round}, {len(self.envelopes)} messages>"
+
+    @property
+    def round(self) -> Round:
+        """Return the round of the answer that is owed, or else the last that was spoken in."""
+        if self._owed_round is not None:
+            return self._owed_round
+        if self.is_revised:
+            return "revision"
+        if self.is_extended:
+            return 3
+        return 2 if self.rebuttals or self.is_conceded else 1
+
+    @property
+    def assessments(self) -> tuple[RiskAssessment, ...]:
+        """Return all assessments, oldest first."""
+        return tuple(self.all(RiskAssessment))
+
+    @property
+    def rebuttals(self) -> tuple[Rebuttal, ...]:
+        """Return all rebuttals, oldest first."""
+        return tuple(self.all(Rebuttal))
 
     def all(self, kind: type[M]) -> Iterator[M]:
         """Yield the bodies of a class, oldest first."""
@@ -81,20 +115,9 @@ class Transcript:
         return None
 
     @property
-    def answered(self) -> tuple[str, ...] | None:
-        """Name the criteria that the rebuttals of the present text addressed; None without a rebuttal."""
-        if self.rebuttal is None:
-            return None
-        found: dict[str, None] = {}
-        for rebuttal in self.all(Rebuttal):
-            for response in rebuttal.responses:
-                found.update(dict.fromkeys(mentioned(response.critique_point)))
-        return tuple(found)
-
-    @property
     def responses(self) -> int:
         """Count the points that were answered in the whole debate."""
-        return sum(len(rebuttal.responses) for rebuttal in self.all(Rebuttal))
+        return sum(len(rebuttal.responses) for rebuttal in self.rebuttals)
 
     @property
     def verdict(self) -> Verdict | FinalVerdict | None:
@@ -126,13 +149,3 @@ class Transcript:
     def silences(self) -> int:
         """Count the deadlines that were ruled missed."""
         return sum(1 for ruling in self.all(Ruling) if ruling.reason == "timeout")
-
-
-def spec_of(strategy: Strategy) -> StrategySpec:
-    """Turn the part of a message into a strategy; nothing is checked."""
-    return StrategySpec(strategy.archetype, dict(strategy.params), tuple(strategy.symbols))
-
-
-def part_of(spec: StrategySpec) -> Strategy:
-    """Turn a strategy into the part of a message."""
-    return Strategy(archetype=spec.archetype, params=dict(spec.params), symbols=spec.symbols)
