@@ -28,6 +28,9 @@ from moot.protocols.rulebook import rulebook
 MOST_ACT: Final = 190
 """Characters of the key that a page gives an act."""
 
+REPLY_S: Final = 8.0
+"""A society that is slow is not away: who waits at a page hears only after so long that an act is merely kept."""
+
 NOT_KEPT: Final = "Not taken: the console's disk refuses it"
 
 Lookup = Callable[[str], Awaitable[str | None]]
@@ -63,7 +66,7 @@ class Acts(Intake):
 
     def __init__(self, store: ActStore, requests: Requests, *, authority: Authority) -> None:
         """Connect."""
-        super().__init__(store, requests, authority=authority)
+        super().__init__(store, requests, authority=authority, reply_s=REPLY_S)
 
     async def hand_in(self, draft: Draft) -> ActReply:
         """Publish a draft that settles an obligation, once, and say what became of it."""

@@ -25,7 +25,7 @@ ASKED_S: Final = 5.0
 """Wall time between two questions to the society, and for its answer."""
 
 STARTING: Final = "the console is starting"
-START_S: Final = 15.0
+START_S: Final = 8.0
 """Wall time for which what people do meanwhile waits; a page waits longer for its answer."""
 
 _log = structlog.get_logger("moot.console")

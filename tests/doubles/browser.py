@@ -46,7 +46,7 @@ def chromium() -> Path:
 def browser() -> Iterator[Browser]:
     """Run a browser, without a window."""
     # A page on a machine that is busy is late, not wrong.
-    expect.set_options(timeout=30_000)
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
         try:
@@ -62,7 +62,7 @@ SIZE: Final = {"width": 1440, "height": 900}
 def somebody(chromium: Browser, token: str, path: str = "/", **how: Any) -> Iterator[Page]:
     """Open a page as a person who has an address with a token; nothing it throws is overlooked."""
     context = chromium.new_context(viewport=how.pop("size", SIZE), **how)
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(60_000)
     try:
         page = context.new_page()
         faults: list[str] = []

@@ -106,7 +106,7 @@ class Consoled:
         for process in (self._console, self._society):
             if process is not None and process.poll() is None:
                 process.send_signal(signal.SIGTERM)
-                process.wait(30)
+                process.wait(60)
 
     def _run(self, words: list[str], out: str) -> subprocess.Popen[bytes]:
         # The tree is importable from elsewhere, and the working directory is one that must stay clean.

@@ -169,7 +169,7 @@ def test_people_act_in_a_living_society(tmp_path: Path) -> None:
         assert "every rule holds" in done("verify", tmp_path / "copy")
 
         done("stop", place, "--why", "enough for today")
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=90)
         assert process.returncode == 0, output
 
     assert "Traceback" not in output
@@ -181,7 +181,7 @@ def test_what_was_queued_is_said_once_by_the_next_society(tmp_path: Path) -> Non
     place = tmp_path / "data"
     with up(place, "--speed", 300) as process:
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=90)
         assert process.returncode == 0, output
     before = len(messages(place))
     assert done("post", place, "bridge", "for later").startswith("queued")
@@ -189,7 +189,7 @@ def test_what_was_queued_is_said_once_by_the_next_society(tmp_path: Path) -> Non
     with up(place, "--speed", 300) as process:
         wait_for(lambda: data("status", place)["queued"] == 0)
         process.send_signal(signal.SIGTERM)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=90)
         assert process.returncode == 0, output
     with up(place, "--speed", 300):
         time.sleep(0.5)

@@ -14,7 +14,7 @@ from tests.doubles.browser import browser as a_browser
 from tests.doubles.browser import say, somebody
 from tests.doubles.console_page import Consoled, consoled
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 HOSTILE = (
     '<img src=x onerror="window.hacked=1"> <script>window.hacked=1</script> **bold** [x](javascript:alert(1)) '
@@ -78,9 +78,7 @@ def test_a_person_takes_a_seat_is_told_what_is_wrong_and_then_answers(
         expect(page.locator("form.form .err").first).to_be_visible()
         # The seat's simulated mind has a suggestion, of its own length and figures; a person changes what they like.
         page.get_by_role("button", name="Suggest an answer").click()
-        expect(page.get_by_text("Filled in as the simulated Critic would say it")).to_be_visible(
-            timeout=30_000
-        )
+        expect(page.get_by_text("Filled in as the simulated Critic would say it")).to_be_visible()
         expect(page.locator("form.form .err")).to_have_count(0)
         expect(page.get_by_label(re.compile("^reasoning"))).to_have_value(re.compile(r"\w+ \w+ \w+"))
         for field in page.locator("form.form .obj input[type=number]").all():
@@ -148,7 +146,7 @@ def test_an_escalation_is_answered_with_one_click_and_the_bot_acts(
         assert "changes nothing: " in reply["text"] and "was answered before" in reply["text"]
         page.goto(f"{society.base}/c/b-ops")
         page.get_by_label("speed", exact=True).select_option("300")
-        expect(page.locator(".msg[data-type=DEPLOY_NOTICE]").last).to_be_visible(timeout=60_000)
+        expect(page.locator(".msg[data-type=DEPLOY_NOTICE]").last).to_be_visible()
         page.get_by_label("speed", exact=True).select_option("10")
 
 
@@ -292,9 +290,9 @@ def test_a_killed_console_comes_back_with_what_was_being_written(
         expect(page.locator(".clock b")).to_have_text(clock)
         expect(page.get_by_role("button", name="Send")).to_be_disabled()
         society.start_console()
-        expect(page.locator(".tell.bad")).to_have_count(0, timeout=40_000)
+        expect(page.locator(".tell.bad")).to_have_count(0)
         # The page loads itself anew until it is connected, more than once on a machine that is slow.
-        page.wait_for_function("() => window.did_handshake === true", timeout=40_000)
+        page.wait_for_function("() => window.did_handshake === true")
         expect(page.get_by_label("write a note or a command")).to_have_value("half a sent")
         assert page.url.endswith("/c/a-verdict")
         page.get_by_label("write a note or a command").press("End")
@@ -316,7 +314,7 @@ def test_what_is_sent_from_a_page_that_loads_itself_anew_is_sent_once_it_is_back
         expect(page.get_by_label("write a note or a command")).to_have_value("")
         page.reload()
         expect(page.get_by_label("write a note or a command")).to_have_value("")
-        page.wait_for_function("() => window.did_handshake === true", timeout=40_000)
+        page.wait_for_function("() => window.did_handshake === true")
         expect(page.locator(".msg.human", has_text="said on the threshold")).to_have_count(1)
 
 

@@ -21,7 +21,7 @@ from tests.doubles.console_page import Consoled
 from tests.doubles.data_dir import write_log
 from tests.doubles.page_eyes import Eyes, tabbed
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 SIZES = {"wide": {"width": 1440, "height": 900}, "narrow": {"width": 390, "height": 844}}
 NEWER = {
@@ -107,7 +107,7 @@ def page(
     found.on("pageerror", lambda fault: faults.append(str(fault)))
     found.goto(society.owner)
     found.wait_for_selector("html[data-ready]")
-    expect(found.locator(".board")).not_to_contain_text("messages", timeout=30_000)
+    expect(found.locator(".board")).not_to_contain_text("messages")
     yield found
     context.close()
     assert not faults, faults
@@ -253,7 +253,7 @@ def test_a_socket_speaks_for_the_pages_of_its_own_person_only(
     eve = context.new_page()
     eve.goto(society.viewer)
     eve.wait_for_selector("html[data-ready]")
-    introduce = """(client) => window.socket.timeout(5000).emitWithAck("handshake", {
+    introduce = """(client) => window.socket.timeout(60000).emitWithAck("handshake", {
         client_id: client, tab_id: "t", document_id: "d", next_message_id: 0})"""
     assert eve.evaluate(introduce, owners) is False
     # It goes on speaking for its own page; nothing that it sends makes the console stumble or fills its log.

@@ -18,7 +18,7 @@ from tests.doubles.browser import browser as a_browser
 from tests.doubles.console_page import Consoled
 from tests.doubles.page_eyes import Eyes
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 SIZES = {"wide": {"width": 1440, "height": 900}, "narrow": {"width": 390, "height": 844}}
 MOST = 240
@@ -59,7 +59,7 @@ def page(society: Consoled, chromium: Browser) -> Iterator[Page]:
 def ready(page: Page) -> None:
     """Wait until the page is there and the log has been read."""
     page.wait_for_selector("html[data-ready]")
-    expect(page.locator(".board")).not_to_contain_text("messages", timeout=30_000)
+    expect(page.locator(".board")).not_to_contain_text("messages")
 
 
 def of_type(society: Consoled, kind: str) -> dict[str, str]:

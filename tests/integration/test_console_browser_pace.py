@@ -11,7 +11,7 @@ from tests.doubles.browser import browser as a_browser
 from tests.doubles.browser import say, somebody
 from tests.doubles.console_page import Consoled, consoled
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.doubles.console import served, written
 from tests.doubles.small_disk import fill, mounted
 from tests.integration.test_console_api import at, becomes, get, post, ready, start, stop
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.anyio
 TEXT = ("mind the tails " * 400).strip()
 NOTE = {"kind": "note", "channel": "#a-arena"}
 

@@ -31,8 +31,6 @@ from moot.society import Plan, Society
 from tests.doubles.console import watched
 from tests.doubles.small_log import SmallLog
 
-pytestmark = pytest.mark.timeout(120)
-
 BEGINS = datetime(2026, 2, 22, 20, 0, tzinfo=UTC)
 PARTS = ("now", "attempt", "refused", "transcript", "notes", "brief", "elapsed", "config", "is_conservative")
 

@@ -71,7 +71,6 @@ async def test_each_message_is_posted_once_and_in_order_whatever_becomes_of_the_
     everything_is_there_once_and_in_order(server, log)
 
 
-@pytest.mark.timeout(180)
 async def test_killed_at_random_moments_it_posts_everything_once(tmp_path, server):
     """K3, K22: `kill -9` in the middle of posts, with a platform that drops some before and some after."""
     chance = random.Random(7)
@@ -86,7 +85,7 @@ async def test_killed_at_random_moments_it_posts_everything_once(tmp_path, serve
                 wanted = before + chance.randint(1, 6)
                 await until(lambda wanted=wanted: len(seqs(server)) >= wanted, look_s=0.001)
                 process.send_signal(signal.SIGKILL)
-                process.wait(10)
+                process.wait(60)
         with gateway(tmp_path, server):
             await caught_up(server, log)
     everything_is_there_once_and_in_order(server, log)
@@ -126,7 +125,7 @@ def test_acts_come_in_once_across_kills_garbage_and_a_society_that_is_away(tmp_p
                 id = writes("one")
                 await until(lambda: server.replies(id))
                 process.kill()
-                process.wait(10)
+                process.wait(60)
             writes("while the gateway was dead")
             with gateway(tmp_path, server):
                 await until(lambda: len(log.envelopes) == 3)

@@ -20,8 +20,6 @@ from moot.society import Plan, Society
 from tests.doubles.command_line import data, done
 from tests.integration.test_cli_commands import messages, up, wait_for
 
-pytestmark = pytest.mark.timeout(240)
-
 WITH_PAGE = """
 [console]
 port = 0
@@ -35,7 +33,7 @@ def fence_out(place: Path) -> None:
 
 def complaint(process: subprocess.Popen[str]) -> str:
     """Wait for a society to end on its own; return what it complained of."""
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=90)
     assert process.returncode == 3, output
     assert "Traceback" not in output
     (line,) = [line for line in output.splitlines() if "fenced out" in line]
@@ -93,7 +91,7 @@ def test_k3_a_second_society_lives_on_where_the_first_was_fenced_out(tmp_path: P
             done("post", place, "bridge", "who is there?")
             wait_for(lambda: data("status", place)["queued"] == 0, second)
             second.send_signal(signal.SIGINT)
-            output, _ = second.communicate(timeout=30)
+            output, _ = second.communicate(timeout=90)
             assert second.returncode == 0, output
     assert [m["body"]["text"] for m in messages(place, "--type", "NOTE")] == ["who is there?"]
     assert "every rule holds" in done("verify", place)
@@ -105,7 +103,7 @@ def test_k3_an_epoch_that_no_lock_can_have_is_one_line(tmp_path: Path) -> None:
     (place / "lock").write_text(json.dumps({"epoch": 10**26, "pid": 1}))
     with up(place, "--speed", 60) as process:
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=90)
         assert process.returncode == 0, output
     # Without blanks: a narrow terminal breaks the line anywhere.
     said = f"{place / 'lock'} held no epoch that a society writes".replace(" ", "")

@@ -18,8 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from moot.channels.backoff import Backoff
 from moot.channels.discord import DiscordSurface
 from moot.channels.gateway.process import Mirroring, run_gateway
@@ -194,7 +192,6 @@ def difference(found: Mapping[str, Counter[str]], wanted: Mapping[str, Counter[s
     return "; ".join(said[:8])
 
 
-@pytest.mark.timeout(300)
 def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Path, monkeypatch: Any) -> None:
     """Issue of the platforms: nothing lost, nothing twice, and all show the same in the end."""
     names = [name.removeprefix("#") for name in NAMES]

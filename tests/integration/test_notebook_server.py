@@ -23,7 +23,7 @@ def notes(tmp_path):
 def run(*arguments):
     command = [sys.executable, "-m", "moot.bots.notebook.server", *map(str, arguments)]
     return subprocess.run(
-        command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
+        command, check=False, cwd=ROOT, capture_output=True, text=True, timeout=90, stdin=subprocess.DEVNULL
     )
 
 
@@ -98,7 +98,7 @@ def test_the_example_of_the_page_runs(tmp_path):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=90,
     )
     assert (done.returncode, done.stderr) == (0, "")
     # The reference is the one that the page shows.

@@ -224,7 +224,7 @@ def test_the_interpreter_exits_after(tmp_path: Path, name: str) -> None:
         check=False,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=90,
     )
     assert done.returncode == 1
     assert "boom" in done.stderr
@@ -238,7 +238,7 @@ def test_an_interrupted_host_leaves_a_good_log(tmp_path: Path, number: signal.Si
     process = start(tmp_path, "a")
     assert process.stdout is not None and process.stdout.readline()
     process.send_signal(number)
-    process.communicate(timeout=30)
+    process.communicate(timeout=90)
     assert check(tmp_path)
 
 

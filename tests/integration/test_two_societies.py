@@ -85,7 +85,6 @@ async def in_slack(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Any, 
 Platform = Callable[[pytest.MonkeyPatch], AbstractAsyncContextManager[tuple[Any, Callable[[], int]]]]
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("platform", [in_discord, in_slack])
 def test_what_one_society_posted_is_never_taken_for_anothers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: Platform

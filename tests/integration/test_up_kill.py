@@ -88,7 +88,6 @@ def test_twenty_kills_lose_nothing_and_post_nothing_twice(tmp_path: Path) -> Non
     assert len(seqs) == len(set(seqs))
 
 
-@pytest.mark.timeout(120)
 def test_a_second_society_on_the_same_directory_is_refused(tmp_path: Path) -> None:
     directory, config = tmp_path / "data", tmp_path / "moot.toml"
     config.write_text("")
