@@ -1,6 +1,7 @@
 """Moot: a society of bots that argue, decide and trade under strict rules; from Python, these names.
 
     import moot
+    result = moot.debate("Should we adopt a four-day week?")
     week = moot.simulate(days=7, seed=1)
     log = moot.open_log("moot-data")
 
@@ -15,8 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from moot.api.case import Case, Strategy
+    from moot.api.debating import DebateResult, Objection, adebate, debate
+    from moot.api.judging import PanelResult, apanel, panel
     from moot.api.log import Log, open_log
+    from moot.api.refining import ArenaResult, aarena, arena
     from moot.api.simulating import SimulationResult, asimulate, simulate
+    from moot.api.transcript import Transcript
     from moot.config.settings import ConfigError
     from moot.logs.errors import LogError
     from moot.protocols.kernel.errors import BadInput, MootError
@@ -24,33 +29,55 @@ if TYPE_CHECKING:
     from moot.version import MOOT_VERSION as __version__
 
 __all__ = [
+    "ArenaResult",
     "BadInput",
     "Case",
     "ConfigError",
+    "DebateResult",
     "Log",
     "LogError",
     "MootError",
+    "Objection",
+    "PanelResult",
     "Report",
     "SimulationResult",
     "Strategy",
+    "Transcript",
     "__version__",
+    "aarena",
+    "adebate",
+    "apanel",
+    "arena",
     "asimulate",
+    "debate",
     "open_log",
+    "panel",
     "simulate",
 ]
 
 _HOMES: Final = {
+    "ArenaResult": "moot.api.refining",
     "BadInput": "moot.protocols.kernel.errors",
     "Case": "moot.api.case",
     "ConfigError": "moot.config.settings",
+    "DebateResult": "moot.api.debating",
     "Log": "moot.api.log",
     "LogError": "moot.logs.errors",
     "MootError": "moot.protocols.kernel.errors",
+    "Objection": "moot.api.debating",
+    "PanelResult": "moot.api.judging",
     "Report": "moot.verify.report",
     "SimulationResult": "moot.api.simulating",
     "Strategy": "moot.api.case",
+    "Transcript": "moot.api.transcript",
+    "aarena": "moot.api.refining",
+    "adebate": "moot.api.debating",
+    "apanel": "moot.api.judging",
+    "arena": "moot.api.refining",
     "asimulate": "moot.api.simulating",
+    "debate": "moot.api.debating",
     "open_log": "moot.api.log",
+    "panel": "moot.api.judging",
     "simulate": "moot.api.simulating",
 }
 """Where each name is defined."""

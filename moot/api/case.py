@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.api.showing import html_table, said
+from pydantic_core import to_jsonable_python
+
+from moot.api.transcript import Transcript
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.shelves import STRATEGIES
 from moot.protocols.kernel.case import CaseState
@@ -55,6 +58,11 @@ class Case:
         """Yield what was said in it, in order."""
         return self._log.messages(case=self.id)
 
+    @property
+    def transcript(self) -> Transcript:
+        """What was said in it, as people read it."""
+        return Transcript(tuple(self.messages()), self._log.who)
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it, without its messages."""
         names = ("id", "kind", "phase", "outcome", "parent", "opened_seq")
@@ -62,9 +70,9 @@ class Case:
 
     def _repr_html_(self) -> str:
         """Show it in a notebook with what was said."""
-        rows = [(env.seq, env.channel, said(env)) for env in self.messages()]
         how = self.outcome or f"open, {self.phase}"
-        return html_table(f"{self.kind.capitalize()} {self.id}: {how}", ("seq", "channel", "message"), rows)
+        title = f"<p><strong>{escape(f'{self.kind.capitalize()} {self.id}: {how}')}</strong></p>"
+        return title + self.transcript._repr_html_()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +159,6 @@ def _strategy(record: Any) -> Strategy:
 
 def _plain(value: Any) -> Any:
     """Return a value of a case's state as JSON has it."""
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Any).dump_python(value, mode="json", fallback=str)
+    if isinstance(value, frozenset):
+        return sorted(map(_plain, value))
+    return to_jsonable_python(value, fallback=str)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moot.api.case import Case, Strategy
-from moot.api.showing import html_table, said
+from moot.api.showing import html_table
+from moot.channels.showing.namebook import TELLING, NameBook
+from moot.channels.showing.rendering import Speakers, sentence
 from moot.logs import LogSource, asking
 from moot.logs import open_log as open_source
 from moot.logs.inmemory import Kept
@@ -154,7 +156,7 @@ class Log:
                 e.author,
                 e.body.type,
                 e.case_id,
-                said(e),
+                sentence(e, self.who),
                 json.loads(e.json)["body"],
             )
             for e in self
@@ -169,10 +171,19 @@ class Log:
     def _repr_html_(self) -> str:
         """Show the first messages in a notebook."""
         first = [*islice(self, SHOWN)]
-        rows = [(env.seq, rfc3339(env.sent_at), env.channel, said(env)) for env in first]
+        rows = [(env.seq, rfc3339(env.sent_at), env.channel, sentence(env, self.who)) for env in first]
         count = len(self)
         title = f"Log {self.name}: {count:,} messages" + (f", the first {SHOWN}" if count > SHOWN else "")
         return html_table(title, ("seq", "sent at", "channel", "message"), rows)
+
+    @cached_property
+    def who(self) -> Speakers:
+        """Who speaks: people by name, seats by the minds that filled them."""
+        book = NameBook()
+        with self._source() as source:
+            for env in source.envelopes({"type": frozenset(TELLING)}):
+                book.note(env)
+        return book.who
 
     @cached_property
     def _folded(self) -> Folded:

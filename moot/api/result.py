@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from moot.api.log import Log
 from moot.api.showing import html_table
+from moot.minds.silences import silences_of
 
 if TYPE_CHECKING:
     from moot.verify import Report
@@ -27,6 +28,11 @@ class Result(ABC):
         """Judge the log as `moot verify` does; see `Log.verify`."""
         return self.log.verify(evidence=evidence, strict=strict)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why minds of one's own gave no answer, each reason in one line; none where all answered."""
+        return tuple(silences_of(self.log.messages(type="AUDIT")))
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -37,11 +43,14 @@ class Result(ABC):
 
     def __repr__(self) -> str:
         """Tell of it, a line a figure."""
-        rows = self.rows()
+        rows = self._rows()
         width = max(len(name) for name, _ in rows)
         lines = (f"  {name:<{width}}  {value}" for name, value in rows)
         return "\n".join([type(self).__name__, *lines])
 
     def _repr_html_(self) -> str:
         """Tell of it in a notebook."""
-        return html_table(type(self).__name__, ("", ""), self.rows())
+        return html_table(type(self).__name__, ("", ""), self._rows())
+
+    def _rows(self) -> list[tuple[str, object]]:
+        return [*self.rows(), *(("warning", line) for line in self.warnings)]

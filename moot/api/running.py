@@ -7,19 +7,59 @@ gets a thread of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import copy_context
 from datetime import datetime
+from functools import wraps
+from inspect import signature
 from threading import Thread
-from typing import TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
 from moot.clock import VirtualClock
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 Work = Callable[[VirtualClock], T]
 """What runs a society on a clock, and returns when it has ended."""
+
+
+class Prepared(NamedTuple, Generic[T]):
+    """A society that can be run, all that was given checked.
+
+    Attributes:
+        work: It.
+        start: Where its time begins.
+    """
+
+    work: Work[T]
+    start: datetime
+
+
+def twins(
+    prepare: Callable[P, Prepared[T]],
+) -> tuple[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]:
+    """Make a function and its twin for `await`; `prepare` has their arguments, and their documentation."""
+    name = prepare.__name__.lstrip("_")
+
+    @wraps(prepare)
+    def here(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run(*prepare(*args, **kwargs))
+
+    @wraps(prepare)
+    async def awaited(*args: P.args, **kwargs: P.kwargs) -> T:
+        return await arun(*await asyncio.to_thread(prepare, *args, **kwargs))
+
+    gives = signature(prepare)
+    gives = gives.replace(
+        return_annotation=str(gives.return_annotation).removeprefix("Prepared[").removesuffix("]")
+    )
+    for made, called in ((here, name), (awaited, f"a{name}")):
+        made.__name__ = made.__qualname__ = called
+        setattr(made, "__signature__", gives)  # noqa: B010  # typing knows no such attribute
+    awaited.__doc__ = f"Do as `{name}` does, on a thread of its own, while the caller's loop goes on."
+    return here, awaited
 
 
 def run(work: Work[T], start: datetime) -> T:

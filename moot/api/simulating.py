@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -14,8 +13,9 @@ from moot.api.case import Case, Strategy
 from moot.api.log import Log, log_of, open_log
 from moot.api.options import a_number, a_seed, place_of, settings_of
 from moot.api.result import Result
-from moot.api.running import Work, arun, run
+from moot.api.running import Prepared, twins
 from moot.clock import VirtualClock
+from moot.minds.choosing import MindSources
 from moot.protocols.kernel.envelope import Envelope
 from moot.simulation.durations import DEFAULT_START, first_instant
 from moot.simulation.simulate import SimulateOptions, check
@@ -69,16 +69,17 @@ class SimulationResult(Result):
         ]
 
 
-def simulate(
+def _simulate(
     days: float = 7,
     *,
     seed: int = 1,
     start: str | date | None = None,
     prices: Path | str | None = None,
     config: Config = None,
+    minds: MindSources | None = None,
     out: Path | str | None = None,
     progress: Callable[[float, str], None] | None = None,
-) -> SimulationResult:
+) -> Prepared[SimulationResult]:
     """Let a society live some days in virtual time; the same arguments give the same log, byte for byte.
 
     Args:
@@ -87,40 +88,15 @@ def simulate(
         start: The first day or instant, UTC; by default 2026-02-23.
         prices: `"sample"`, `"synthetic"`, or a CSV or Parquet file; by default as configured.
         config: A TOML file, or its sections as a mapping; by default the shipped configuration.
+        minds: What fills a seat: a mind, its class, `"package.module:Class"`, `"simulated"` or `"silent"`.
         out: A directory that keeps the log; by default it is kept in memory.
         progress: Called with the share done, in [0, 1], and the society's instant.
 
     Raises:
         BadInput: An argument cannot be used; the line says which and why.
-        ConfigError: The configuration cannot be used.
+        ConfigError: The configuration or a mind cannot be used.
         MootError: Prices or the directory cannot be used.
     """
-    return run(*_work(days, seed, start, prices, config, out, progress))
-
-
-async def asimulate(
-    days: float = 7,
-    *,
-    seed: int = 1,
-    start: str | date | None = None,
-    prices: Path | str | None = None,
-    config: Config = None,
-    out: Path | str | None = None,
-    progress: Callable[[float, str], None] | None = None,
-) -> SimulationResult:
-    """Do as `simulate` does, on a thread of its own; `progress` is called on that thread."""
-    return await arun(*await to_thread(_work, days, seed, start, prices, config, out, progress))
-
-
-def _work(
-    days: float,
-    seed: int,
-    start: str | date | None,
-    prices: Path | str | None,
-    config: Config,
-    out: Path | str | None,
-    progress: Callable[[float, str], None] | None,
-) -> tuple[Work[SimulationResult], Any]:
     options = SimulateOptions(
         days=a_number("days", days),
         start=DEFAULT_START if start is None else first_instant(start),
@@ -128,9 +104,13 @@ def _work(
         prices=None if prices is None else str(prices),
         out=place_of(out),
         settings=settings_of(config),
+        minds=minds or {},
     )
     options = check(options)
-    return partial(_simulated, options, progress), options.start
+    return Prepared(partial(_simulated, options, progress), options.start)
+
+
+simulate, asimulate = twins(_simulate)
 
 
 def _simulated(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -34,11 +35,11 @@ from moot.protocols.arena.seats import ARENA, FINALIZER, PLANNER, REVIEWER
 from moot.protocols.authorship import written_by
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Draft, Envelope
-from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.minds import SCRIPTED
 from moot.protocols.kernel.minds import Minds as Filling
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.workshop import ASKER, START, workshop
+from moot.workshop import ASKER, START, OnEntry, kept_in, workshop
 
 PLACE: Final = "#r-arena"
 PHASES: Final = {PLANNER: "before", REVIEWER: "during", FINALIZER: "after"}
@@ -59,6 +60,7 @@ class RunOptions:
         seed: Seeds simulated minds.
         minds: What fills seats instead of simulated minds; a script's words go before theirs.
         warn: Called with a line for each reason for which one's own mind gave no answer.
+        directory: Keeps the log; None: nothing is written.
 
     Raises:
         UnusableMind: A mind cannot be used.
@@ -72,6 +74,7 @@ class RunOptions:
     seed: int = 1
     minds: MindSources = field(default_factory=dict)
     warn: Callable[[str], None] | None = None
+    directory: Path | None = None
     chosen: Mapping[str, Chosen] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,20 +100,34 @@ def run_offline(options: RunOptions, progress: Progress | None = None) -> AuditR
         progress: Called with a sentence whenever a seat has spoken.
 
     Raises:
-        Malformed: Task, config or notebook are no JSON objects, or larger than a message may be.
+        BadInput: Task, config or notebook are no JSON objects, or larger than a message may be; or the directory
+            holds a log.
     """
     (record,) = run_many([options], progress)
     return record
 
 
-def run_many(many: list[RunOptions], progress: Progress | None = None) -> list[AuditRecord]:
-    """Hold several runs at once, in one society; they share script, source, seed and minds of the first.
+def run_many(
+    many: list[RunOptions],
+    progress: Progress | None = None,
+    *,
+    clock: VirtualClock | None = None,
+    log: list[Envelope] | None = None,
+) -> list[AuditRecord]:
+    """Hold several runs at once, in one society; they share all but task, config and notebook with the first.
+
+    Args:
+        many: The runs.
+        progress: As for `run_offline`.
+        clock: A new clock, for who wants to end them early.
+        log: Takes everything that was logged.
 
     Raises:
-        Malformed: As `run_offline`.
+        BadInput: As `run_offline`.
     """
     if not many:
         return []
+    logged: list[Envelope] = [] if log is None else log
     messages: dict[str, list[Envelope]] = {}
     order: list[str] = []
 
@@ -124,15 +141,23 @@ def run_many(many: list[RunOptions], progress: Progress | None = None) -> list[A
                 progress(f"{env.author}: {env.body.type}")
 
     async def main(clock: VirtualClock) -> Filling:
-        with closing(OwnMinds(many[0].chosen, clock, many[0].seed)) as own:
-            return await _hold(many, clock, own, listen)
+        with (
+            kept_in(many[0].directory) as on_entry,
+            closing(OwnMinds(many[0].chosen, clock, many[0].seed)) as own,
+        ):
+            return await _hold(many, clock, own, on_entry, listen, logged)
 
-    minds = VirtualClock(START).run(main)
+    minds = (clock or VirtualClock(START)).run(main)
     return [audit_record(messages[case_id], written_by(messages[case_id], minds)) for case_id in order]
 
 
 async def _hold(
-    many: list[RunOptions], clock: VirtualClock, own: OwnMinds, listen: Callable[[Envelope, Effects], None]
+    many: list[RunOptions],
+    clock: VirtualClock,
+    own: OwnMinds,
+    on_entry: OnEntry | None,
+    listen: Callable[[Envelope, Effects], None],
+    logged: list[Envelope],
 ) -> Filling:
     """Seat the three, open the runs, and wait until all have ended; return who filled the seats."""
     first = many[0]
@@ -140,9 +165,12 @@ async def _hold(
     async with opened(first.source, clock) as notebook:
         sessions = SessionStore()
         minds = {seat: _mind(seat, first, notebook, sessions, own) for seat in ARENA}
-        async with workshop(clock, minds, seed=first.seed, named=first.named, own=own) as shop:
+        async with workshop(
+            clock, minds, seed=first.seed, named=first.named, on_entry=on_entry, own=own
+        ) as shop:
             shop.host.listeners.append(listen)
             await shop.hold(openers)
+            logged.extend(shop.log)
             if first.warn is not None:
                 for line in silences_of(shop.log):
                     first.warn(line)
@@ -153,7 +181,7 @@ def _opener(options: RunOptions, n: int) -> Draft:
     try:
         body = ArenaTask(config=options.config, task=options.task, notebook=options.notebook)
     except ValidationError as error:
-        raise Malformed("4", complaint(error)) from None
+        raise BadInput(complaint(error)) from None
     return Draft(channel=PLACE, author=ADMIN, body=body, actor=ASKER, key=f"run-{n}")
 
 

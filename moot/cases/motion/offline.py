@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,9 +11,9 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from moot.bots.minds.generic import GenericMind
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Mind
+from moot.bots.minds.simulated.motion.debater import SimulatedDebater
 from moot.bots.minds.simulated.temper import RELIABLE
 from moot.clock import VirtualClock
 from moot.memory.evidence import Evidence, text_of
@@ -27,7 +27,6 @@ from moot.protocols.motion.messages import MOST_OPTIONS, MOST_QUESTION, Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import rulebook
 from moot.workshop import ASKER, START, evidence_in, kept_in, workshop
 
 SEATS: Final = (ADVOCATE, CRITIC, JUDGE)
@@ -49,6 +48,10 @@ class MotionOptions:
         seed: Seeds simulated minds.
         minds: What fills the seats instead of simulated minds.
         directory: Keeps the log; None: nothing is written.
+
+    Raises:
+        BadInput: Question or options cannot be used.
+        UnusableMind: A mind cannot.
     """
 
     question: str
@@ -57,6 +60,17 @@ class MotionOptions:
     seed: int = 1
     minds: MindSources = field(default_factory=dict)
     directory: Path | None = None
+    chosen: Mapping[str, Chosen] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check the question, and make the minds of one's own."""
+        _motion(self)
+        object.__setattr__(self, "chosen", chosen(self.minds, SEATS))
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Return how the log calls what fills the seats that are not simulated."""
+        return {seat: name for seat, name in named(self.chosen).items() if name != SIMULATED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +86,6 @@ class MotionRun:
     log: tuple[Envelope, ...]
 
 
-def check(options: MotionOptions) -> dict[str, Chosen]:
-    """Find out, before anything runs, whether a motion can be held; return what fills its seats.
-
-    Raises:
-        BadInput: Question or options cannot be used.
-        UnusableMind: A mind cannot.
-    """
-    _motion(options)
-    return chosen(options.minds, SEATS)
-
-
 def hold_motion(
     options: MotionOptions, progress: Progress | None = None, *, clock: VirtualClock | None = None
 ) -> MotionRun:
@@ -94,14 +97,16 @@ def hold_motion(
         clock: A new clock, for who wants to end it early.
 
     Raises:
-        BadInput, UnusableMind: As `check`.
+        BadInput: The directory holds a log.
     """
-    filled = check(options)
     log: list[Envelope] = []
     evidence = evidence_in(options.directory)
 
     async def main(clock: VirtualClock) -> None:
-        with kept_in(options.directory) as on_entry, closing(OwnMinds(filled, clock, options.seed)) as own:
+        with (
+            kept_in(options.directory) as on_entry,
+            closing(OwnMinds(options.chosen, clock, options.seed)) as own,
+        ):
             minds = {seat: _mind(seat, options.seed, own) for seat in SEATS}
             contents = partial(text_of, evidence)
             async with workshop(
@@ -109,7 +114,7 @@ def hold_motion(
                 minds,
                 seed=options.seed,
                 contents=contents,
-                named=_named(filled),
+                named=options.named,
                 on_entry=on_entry,
                 own=own,
             ) as shop:
@@ -122,15 +127,10 @@ def hold_motion(
     return MotionRun(next(env.case_id or "" for env in log if env.body.type == "MOTION"), tuple(log))
 
 
-def _named(filled: dict[str, Chosen]) -> dict[str, str]:
-    """Return what the log says of the minds that are not simulated."""
-    return {seat: name for seat, name in named(filled).items() if name != SIMULATED}
-
-
 def _mind(seat: Seat, seed: int, own: OwnMinds) -> Mind:
     if own.is_silent(seat):
         return HumanMind()
-    return own.mind(seat) or GenericMind(seed, rulebook().messages, RELIABLE)
+    return own.mind(seat) or SimulatedDebater(seed, RELIABLE)
 
 
 def _opener(options: MotionOptions, evidence: Evidence) -> Draft:

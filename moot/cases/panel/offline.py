@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
@@ -24,7 +25,7 @@ from moot.bots.seats.panel_prompts import Prompt
 from moot.cases.panel.record import PanelRecord, panel_record
 from moot.cases.panel.script import Texts
 from moot.clock import VirtualClock
-from moot.memory.evidence import InMemoryEvidence, text_of
+from moot.memory.evidence import text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
 from moot.minds.silences import silences_of
@@ -39,7 +40,7 @@ from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
 from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
-from moot.workshop import ASKER, START, workshop
+from moot.workshop import ASKER, START, evidence_in, kept_in, workshop
 
 KIND: Final = "paper"
 """Under which works are kept as evidence."""
@@ -61,6 +62,7 @@ class PanelOptions:
         seed: Seeds simulated reviewers.
         minds: What fills seats instead of simulated reviewers; texts go before their words.
         warn: Called with a line for each reason for which one's own mind gave no answer.
+        directory: Keeps the log and the work; None: nothing is written.
 
     Raises:
         UnusableMind: A mind cannot be used.
@@ -76,6 +78,7 @@ class PanelOptions:
     seed: int = 1
     minds: MindSources = dataclasses.field(default_factory=dict)
     warn: Callable[[str], None] | None = None
+    directory: Path | None = None
     chosen: Mapping[str, Chosen] = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -95,10 +98,12 @@ class PanelRun:
     Attributes:
         record: Its audit record.
         prompts: What each output was asked with, in order: (role, phase, attempt, prompt).
+        log: Everything that was logged.
     """
 
     record: PanelRecord
     prompts: tuple[tuple[str, str, int, Prompt], ...]
+    log: tuple[Envelope, ...]
 
 
 class _Listening(PanelWriter):
@@ -127,27 +132,40 @@ def _named(texts: Texts, minds: Mapping[str, str]) -> dict[str, str]:
     return {**behind_scripts(minds, scripted), **wholly}
 
 
-def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelRun:
+def run_panel(
+    options: PanelOptions, progress: Progress | None = None, *, clock: VirtualClock | None = None
+) -> PanelRun:
     """Hold one panel.
 
     Args:
         options: The panel.
         progress: Called with a sentence whenever somebody has spoken.
+        clock: A new clock, for who wants to end it early.
 
     Raises:
+        BadInput: The directory holds a log.
         Malformed: Title or field are longer than a message may be.
     """
-    evidence = InMemoryEvidence()
-    ref = evidence.put(KIND, {"text": options.content})
+    evidence = evidence_in(options.directory)
     asked: list[tuple[str, str, int, Prompt]] = []
     log: list[Envelope] = []
 
     async def main(clock: VirtualClock) -> Minds:
-        with closing(OwnMinds(options.chosen, clock, options.seed)) as own:
+        with (
+            kept_in(options.directory) as on_entry,
+            closing(OwnMinds(options.chosen, clock, options.seed)) as own,
+        ):
+            ref = evidence.put(KIND, {"text": options.content})
             minds = {seat: _mind(seat, options, own, asked) for seat in PANEL}
             contents = partial(text_of, evidence)
             async with workshop(
-                clock, minds, seed=options.seed, contents=contents, named=options.named, own=own
+                clock,
+                minds,
+                seed=options.seed,
+                contents=contents,
+                named=options.named,
+                on_entry=on_entry,
+                own=own,
             ) as shop:
                 if progress is not None:
                     shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
@@ -158,11 +176,11 @@ def run_panel(options: PanelOptions, progress: Progress | None = None) -> PanelR
                         options.warn(line)
                 return shop.minds
 
-    filled = VirtualClock(START).run(main)
+    filled = (clock or VirtualClock(START)).run(main)
     case_id = next(env.case_id for env in log if env.body.type == "PANEL_OPENED")
     record = panel_record([env for env in log if env.case_id == case_id], filled, _sha256(options.content))
     record["tags"] += _suspicions(options.content, record)
-    return PanelRun(record, tuple(asked))
+    return PanelRun(record, tuple(asked), tuple(log))
 
 
 def _mind(

@@ -88,7 +88,6 @@ def run(
     from moot.log_setup import set_up_logging
     from moot.protocols.arena.seats import SEATS
     from moot.protocols.authorship import will_write
-    from moot.protocols.kernel.errors import Malformed
 
     set_up_logging(None)
     source = source_of(notebook, mcp, mcp_url, is_off=no_notebook)
@@ -109,12 +108,8 @@ def run(
         warn=lambda line: say(f"moot arena: {line}"),
     )
     say_who_writes(will_write([info.seat for info in SEATS], options.named))
-    try:
-        with progress("arena") as told:
-            record = run_offline(options, told)
-    except Malformed as error:
-        # No object, or more than a message may hold: no run can be opened with it.
-        raise Unusable(f"{error.field}: {error.why}" if error.field else error.why) from None
+    with progress("arena") as told:
+        record = run_offline(options, told)
     deliver(record, out, as_json=as_json)
     return EXIT_CODES.get(record["terminal_state"], FAILED)
 

@@ -15,7 +15,6 @@ from moot.cli.errors import Unusable
 from moot.cli.minds import MindOption, minds_of
 from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json, write_lines
-from moot.cli.panel.input import contract_or_tag
 from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
 
@@ -69,6 +68,7 @@ def run(
     Who has no script is simulated. Exit code 0: decided, 3: the panel has shrunk, 1: the synthesis does not
     follow from the scores, 2: the contract or a file cannot be used. --out holds what verify takes.
     """
+    from moot.cases.panel.given import a_contract
     from moot.cases.panel.offline import PanelOptions, run_panel
     from moot.cases.panel.script import PanelScriptError, read_script
     from moot.log_setup import set_up_logging
@@ -77,15 +77,10 @@ def run(
     from moot.protocols.kernel.seats import Seat
     from moot.protocols.panel.contract import ROLES
     from moot.protocols.panel.seats import SYNTHESIZER
-    from moot.protocols.panel.verify import expression_tags
 
     set_up_logging(None)
-    found = contract_or_tag(contract)
-    if isinstance(found, str):
-        raise Unusable(found)
+    found = a_contract(contract, is_scripted=script is not None)
     work = a_text(paper)
-    if script is None and (unreadable := list(expression_tags(found))):
-        raise Unusable(unreadable[0])  # a simulated reviewer cannot say whether such a condition fired
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Unusable(f"{out} is there already: name a new or an empty folder with --out")
     try:

@@ -11,7 +11,7 @@ from moot.cases.arena.offline import RunOptions, run_many, run_offline
 from moot.cases.arena.script import ArenaScript, NotebookScript
 from moot.cases.arena.source import NotebookSource
 from moot.protocols.arena.conformance.checker import check
-from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.errors import BadInput
 
 TASK = {"task_id": "t1", "initial_prompt": "Plan the widget.", "session_id": "s1"}
 NOTEBOOK = {"notebook_id": "nb", "tools": ["notebook_describe", "notebook_query"]}
@@ -178,7 +178,7 @@ def test_bad_input_ends_with_a_reason_and_a_whole_record(how, expected):
     ],
 )
 def test_what_no_message_can_carry_is_told_in_one_line(options):
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(BadInput) as caught:
         run_offline(RunOptions(**options))
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 500

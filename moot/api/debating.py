@@ -1,0 +1,193 @@
+"""`moot.debate`: any question, debated and judged in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from moot.api.case import Case
+from moot.api.log import log_of, open_log
+from moot.api.options import a_seed, place_of
+from moot.api.result import Result
+from moot.api.running import Prepared, twins
+from moot.api.transcript import Transcript
+from moot.cases.motion.offline import MotionOptions, hold_motion
+from moot.cases.texts import a_text
+from moot.clock import VirtualClock
+from moot.minds.choosing import MindSources
+from moot.protocols.authorship import summary, written_by
+from moot.protocols.kernel.errors import BadInput
+from moot.protocols.kernel.officers import Violation
+from moot.protocols.motion.messages import Claim, Judgment, Objections, Replies
+from moot.workshop import START
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What the Critic objected.
+
+    Attributes:
+        number: Counted from 1 over all rounds.
+        round: When it was raised.
+        text: What it says.
+        severity: minor, major or fatal.
+        evidence_ref: What it rests on, "" for nothing.
+        answer: What the Advocate answered, "" for nothing.
+        is_conceded: Whether the Advocate conceded it.
+        stands: Whether it stands by the judgment; without one, whether nobody answered it.
+    """
+
+    number: int
+    round: int
+    text: str
+    severity: str
+    evidence_ref: str
+    answer: str
+    is_conceded: bool
+    stands: bool
+
+
+@dataclass(frozen=True, repr=False)
+class DebateResult(Result):
+    """What a debate came to.
+
+    Attributes:
+        log: Every message.
+        question: What was asked.
+        options: The answers to choose from.
+        outcome: UPHELD, REJECTED or UNDECIDED by the judgment; TIMEOUT where nobody claimed or judged anything.
+        claim: What the Advocate claimed, one of the options; "" for nothing.
+        answer: What the judgment names as right, one of the options; "" for none.
+        confidence: The Judge's; None without a judgment.
+        reasoning: The Judge's; "" without a judgment.
+        objections: What the Critic objected, by number.
+        written_by: Who wrote what was said: "simulated, no model", or the minds by their names.
+        case: The case, with all that the rules noted.
+    """
+
+    question: str
+    options: tuple[str, ...]
+    outcome: str
+    claim: str
+    answer: str
+    confidence: float | None
+    reasoning: str
+    objections: tuple[Objection, ...]
+    written_by: str
+    case: Case
+
+    @property
+    def transcript(self) -> Transcript:
+        """What was said, in order."""
+        return self.case.transcript
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it; the messages are in `log.to_dict()`."""
+        names = ("question", "outcome", "claim", "answer", "confidence", "reasoning", "written_by")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "options": list(self.options),
+            "objections": [asdict(one) for one in self.objections],
+            "case": self.case.to_dict(),
+        }
+
+    def rows(self) -> list[tuple[str, object]]:
+        sure = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
+        standing = sum(one.stands for one in self.objections)
+        return [
+            ("question", " ".join(self.question.split())[:200]),
+            ("outcome", f"{self.outcome}{sure}"),
+            ("claim", self.claim or "none"),
+            ("answer", self.answer or "none"),
+            ("objections", f"{len(self.objections)}, {standing} of them stand"),
+            ("written by", self.written_by or "nobody"),
+        ]
+
+
+def _debate(
+    question: str,
+    *,
+    options: Sequence[str] = (),
+    context: str | Path | None = None,
+    minds: MindSources | None = None,
+    seed: int = 1,
+    out: Path | str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Prepared[DebateResult]:
+    """Have a question debated by Advocate and Critic, and judged.
+
+    Args:
+        question: What is asked.
+        options: The answers to choose from, 2 to 20; none: yes or no.
+        context: A text that all seats are shown, or the path of a file that holds it.
+        minds: What fills a seat (advocate, critic, judge): a mind, its class, `"package.module:Class"`,
+            `"simulated"` or `"silent"`; seats that are not named are simulated.
+        seed: Seeds simulated minds.
+        out: A directory that keeps the log; by default it is kept in memory.
+        progress: Called with a line whenever somebody has spoken.
+
+    Raises:
+        BadInput: An argument cannot be used; the line says which and why.
+        ConfigError: A mind cannot be used.
+        MootError: The directory cannot be written.
+    """
+    if not isinstance(context, str | Path | None):
+        raise BadInput(f"context: give a text or a pathlib.Path, not a {type(context).__name__}")
+    given = MotionOptions(
+        question=question,
+        options=options,
+        context=a_text(context) if isinstance(context, Path) else context or "",
+        seed=a_seed(seed),
+        minds=minds or {},
+        directory=place_of(out),
+    )
+    return Prepared(partial(_debated, given, progress), START)
+
+
+debate, adebate = twins(_debate)
+
+
+def _debated(
+    given: MotionOptions, progress: Callable[[str], None] | None, clock: VirtualClock
+) -> DebateResult:
+    done = hold_motion(given, progress, clock=clock)
+    log = log_of(done.log) if given.directory is None else open_log(given.directory)
+    case = log.cases[done.case_id]
+    broken = {env.body.of_seq for env in done.log if isinstance(env.body, Violation)}
+    said = [env for env in done.log if env.case_id == done.case_id and env.seq not in broken]
+    claim = next((env.body for env in said if isinstance(env.body, Claim)), None)
+    judgment = next((env.body for env in said if isinstance(env.body, Judgment)), None)
+    replies = {one.number: one for env in said if isinstance(env.body, Replies) for one in env.body.replies}
+    answered = case.figures["answered"]
+    standing = case.figures["standing"]
+    objections = tuple(
+        Objection(
+            one.number,
+            env.body.round,
+            one.text,
+            one.severity,
+            one.evidence_ref,
+            replies[one.number].answer if one.number in replies else "",
+            one.number in replies and replies[one.number].concede,
+            one.number in standing if judgment is not None else one.number not in answered,
+        )
+        for env in said
+        if isinstance(env.body, Objections)
+        for one in env.body.objections
+    )
+    return DebateResult(
+        log=log,
+        question=case.figures["question"],
+        options=tuple(case.figures["options"]),
+        outcome=(case.outcome or "").upper(),
+        claim="" if claim is None else claim.option,
+        answer="" if judgment is None else judgment.option,
+        confidence=case.figures["confidence"],
+        reasoning="" if judgment is None else judgment.reasoning,
+        objections=objections,
+        written_by=summary(written_by(said, log.who.minds)),
+        case=case,
+    )

@@ -1,0 +1,160 @@
+"""`moot.panel`: a work judged by a review panel under a sprint contract, in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from moot.api.case import Case
+from moot.api.log import log_of, open_log
+from moot.api.options import a_seed, place_of
+from moot.api.result import Result
+from moot.api.running import Prepared, twins
+from moot.api.transcript import Transcript
+from moot.cases.panel.given import a_contract
+from moot.cases.panel.offline import PanelOptions, run_panel
+from moot.cases.panel.show import shown
+from moot.cases.texts import a_text
+from moot.clock import VirtualClock
+from moot.minds.choosing import MindSources
+from moot.protocols.authorship import summary
+from moot.protocols.kernel.errors import BadInput
+from moot.protocols.panel.contract import contract_from
+from moot.workshop import START
+
+
+@dataclass(frozen=True, repr=False)
+class PanelResult(Result):
+    """What a panel came to.
+
+    Attributes:
+        log: Every message.
+        decision: accept, minor_revision and so on, as the contract has them; None where the panel aborted.
+        aborted: Why the panel aborted; "" when it did not.
+        scores: What each reviewer gave in each dimension, by dimension.
+        fired: The contract's conditions that fired.
+        written_by: Who wrote the reviews: "simulated, no model", or the minds by their names.
+        record: The audit record, as `moot panel run --json` prints it.
+        case: The case.
+    """
+
+    decision: str | None
+    aborted: str
+    scores: Mapping[str, Any]
+    fired: tuple[str, ...]
+    written_by: str
+    record: Mapping[str, Any]
+    case: Case
+
+    @property
+    def transcript(self) -> Transcript:
+        """What was said, in order."""
+        return self.case.transcript
+
+    def report(self) -> str:
+        """Return the reviewers, the matrix, the arithmetic of the conditions and the decision, as text."""
+        return "\n".join(shown(self.record, contract_from(self.record["contract"])))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit record."""
+        return dict(self.record)
+
+    def rows(self) -> list[tuple[str, object]]:
+        return [
+            ("title", self.record["title"]),
+            ("decision", self.decision or f"none: {self.aborted}"),
+            ("fired", ", ".join(self.fired) or "no condition"),
+            ("written by", self.written_by or "nobody"),
+        ]
+
+
+def _panel(
+    paper: str | Path,
+    *,
+    contract: str | Path = "full",
+    title: str | None = None,
+    field: str = "unspecified",
+    majority: Literal["spec", "strict"] = "spec",
+    on_none_fired: Literal["accept", "abort"] = "accept",
+    minds: MindSources | None = None,
+    seed: int = 1,
+    out: Path | str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Prepared[PanelResult]:
+    """Have a work judged: reviewers commit to a standard without seeing it, then review it.
+
+    Args:
+        paper: The work as a text, or the path of a file that holds it.
+        contract: full, methodology_focus, strategy, architecture, or a file.
+        title: What reviewers know before they see it; by default its first line.
+        field: What else they know: what it is about.
+        majority: How a majority is counted: spec is half of them, rounded up, and one more; strict is more than half.
+        on_none_fired: What follows when no condition fires.
+        minds: What fills a seat: a mind, its class, `"package.module:Class"`, `"simulated"` or `"silent"`.
+        seed: Seeds simulated reviewers.
+        out: A directory that keeps the log; by default it is kept in memory.
+        progress: Called with a line whenever somebody has spoken.
+
+    Raises:
+        BadInput: An argument cannot be used; the line says which and why.
+        ConfigError: A mind cannot be used.
+        MootError: The directory cannot be written.
+    """
+    for name, value, known in (
+        ("majority", majority, ("spec", "strict")),
+        ("on_none_fired", on_none_fired, ("accept", "abort")),
+    ):
+        if value not in known:
+            raise BadInput(f"{name} {value!r}: choose {' or '.join(known)}")
+    work = _work_of(paper)
+    options = PanelOptions(
+        contract=a_contract(contract),
+        content=work,
+        title=_title(work) if title is None else title,
+        field=field,
+        majority=majority,
+        on_none_fired=on_none_fired,
+        seed=a_seed(seed),
+        minds=minds or {},
+        directory=place_of(out),
+    )
+    return Prepared(partial(_judged, options, progress), START)
+
+
+panel, apanel = twins(_panel)
+
+
+def _work_of(paper: str | Path) -> str:
+    if isinstance(paper, Path):
+        return a_text(paper)
+    if not isinstance(paper, str) or not paper.strip():
+        raise BadInput("paper: give its text, or the pathlib.Path of a file")
+    if "\n" not in paper.strip():
+        raise BadInput(f"paper: {paper[:60]!r} is one line of text: name a file with pathlib.Path")
+    return paper
+
+
+def _title(work: str) -> str:
+    return next(line for line in work.splitlines() if line.strip()).lstrip("# ").strip()[:200] or "untitled"
+
+
+def _judged(
+    options: PanelOptions, progress: Callable[[str], None] | None, clock: VirtualClock
+) -> PanelResult:
+    done = run_panel(options, progress, clock=clock)
+    log = log_of(done.log) if options.directory is None else open_log(options.directory)
+    record = done.record
+    case_id = next(env.case_id for env in done.log if env.body.type == "PANEL_OPENED")
+    return PanelResult(
+        log=log,
+        decision=record["editorial_decision"],
+        aborted="" if record["aborted"] is None else record["aborted"]["why"],
+        scores=record["matrix"] or {},
+        fired=tuple(record["fired_conditions"] or ()),
+        written_by=summary(record["written_by"]),
+        record=record,
+        case=log.cases[case_id or ""],
+    )

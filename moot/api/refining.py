@@ -1,0 +1,148 @@
+"""`moot.arena`: a task refined by Planner, Reviewer and Finalizer in virtual time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from moot.api.case import Case
+from moot.api.log import log_of, open_log
+from moot.api.options import a_seed, place_of
+from moot.api.result import Result
+from moot.api.running import Prepared, twins
+from moot.api.transcript import Transcript
+from moot.cases.arena.given import folder_of_notes, given
+from moot.cases.arena.offline import RunOptions, run_many
+from moot.cases.texts import a_text
+from moot.clock import VirtualClock
+from moot.minds.choosing import MindSources
+from moot.protocols.arena.run import KIND
+from moot.protocols.authorship import summary
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import BadInput
+from moot.workshop import START
+
+Task = str | Path | Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class ArenaResult(Result):
+    """What a run of the Arena came to.
+
+    Attributes:
+        log: Every message.
+        outcome: TERMINATED_APPROVED, TERMINATED_MAX_ROUNDS or TERMINATED_ERROR.
+        reason: Why it ended so.
+        rounds: How many rounds there were.
+        output: The final output; "" for none.
+        written_by: Who wrote it: "simulated, no model", or the minds by their names.
+        record: The audit record, as `moot arena run --json` prints it.
+        case: The case.
+    """
+
+    outcome: str
+    reason: str
+    rounds: int
+    output: str
+    written_by: str
+    record: Mapping[str, Any]
+    case: Case
+
+    @property
+    def transcript(self) -> Transcript:
+        """What was said, in order."""
+        return self.case.transcript
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit record."""
+        return dict(self.record)
+
+    def rows(self) -> list[tuple[str, object]]:
+        return [
+            ("outcome", self.outcome),
+            ("reason", self.reason),
+            ("rounds", self.rounds),
+            ("output", " ".join(self.output.split())[:200] or "none"),
+            ("written by", self.written_by or "nobody"),
+        ]
+
+
+def _arena(
+    task: Task,
+    *,
+    notebook: Path | str | None = None,
+    config: Mapping[str, Any] | None = None,
+    max_rounds: int | None = None,
+    minds: MindSources | None = None,
+    seed: int = 1,
+    out: Path | str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Prepared[ArenaResult]:
+    """Have a task refined under Arena Protocol v2.
+
+    Args:
+        task: What is to be done as a text, a `TaskContext` as a mapping, or the path of a JSON file that holds one.
+        notebook: A folder of notes that grounds the run; by default none.
+        config: A `ProtocolConfig`; what is left out is as the protocol has it.
+        max_rounds: How many rounds there may be, 1 to 5, instead of the config's.
+        minds: What fills a seat: a mind, its class, `"package.module:Class"`, `"simulated"` or `"silent"`.
+        seed: Seeds simulated minds.
+        out: A directory that keeps the log; by default it is kept in memory.
+        progress: Called with a line whenever somebody has spoken.
+
+    Raises:
+        BadInput: An argument cannot be used; the line says which and why.
+        ConfigError: A mind cannot be used.
+        MootError: The directory cannot be written.
+    """
+    source = None if notebook is None else folder_of_notes(Path(notebook))
+    names = (str(task) if isinstance(task, Path) else "task", "config")
+    what = given(_task(task), dict(config or {}), names=names, max_rounds=max_rounds, source=source)
+    options = RunOptions(
+        task=what.task,
+        config=what.config,
+        notebook=what.notebook,
+        source=source,
+        seed=a_seed(seed),
+        minds=minds or {},
+        directory=place_of(out),
+    )
+    return Prepared(partial(_refined, options, progress), START)
+
+
+arena, aarena = twins(_arena)
+
+
+def _task(task: Task) -> Any:
+    """Return a task as JSON has it."""
+    if isinstance(task, Mapping):
+        return dict(task)
+    if isinstance(task, Path):
+        try:
+            return json.loads(a_text(task))
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{task}: is not JSON: {' '.join(str(error).split())[:200]}") from None
+    if not isinstance(task, str) or not task.strip():
+        raise BadInput("task: give a text, a mapping or a pathlib.Path of a JSON file")
+    return {"task_id": "task", "initial_prompt": task, "session_id": "task"}
+
+
+def _refined(options: RunOptions, progress: Callable[[str], None] | None, clock: VirtualClock) -> ArenaResult:
+    messages: list[Envelope] = []
+    (record,) = run_many([options], progress, clock=clock, log=messages)
+    log = log_of(messages) if options.directory is None else open_log(options.directory)
+    case = next(one for one in log.cases.values() if one.kind == KIND)
+    return ArenaResult(
+        log=log,
+        outcome=record["terminal_state"] or "",
+        reason=record["terminal_reason"] or "",
+        rounds=len(record["rounds"]),
+        output=record["final_output"] or "",
+        written_by=summary(record.get("written_by", {})),
+        record=record,
+        case=case,
+    )
