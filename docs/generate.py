@@ -267,7 +267,11 @@ def with_excerpts(text: str) -> str:
     return EXCERPT.sub(lambda found: found[1] + excerpt(found["scene"]) + found[3], text)
 
 
-SHOWING: Final = (ROOT / "README.md", ROOT / "docs" / "how-to" / "judge-a-panel.md")
+SHOWING: Final = (
+    ROOT / "README.md",
+    ROOT / "docs" / "how-to" / "debate-a-question.md",
+    ROOT / "docs" / "how-to" / "judge-a-panel.md",
+)
 """Pages that show what scenes and commands print."""
 
 

@@ -33,6 +33,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import ADMIN, ORCHESTRATOR, REFEREE, TIMEKEEPER
 from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.motion import messages as motion
+from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.panel import messages as panel
 from moot.protocols.panel.contract import as_json
 from moot.protocols.panel.seats import DA, DOMAIN, EIC, SYNTHESIZER
@@ -292,6 +293,63 @@ def test_the_arena_reads_as_sentences(body, author, reads):
 
 
 SITS = "panel_20260223_1000"
+
+
+ASKED = "motion_20260223_1000"
+OBJECTED = (
+    motion.Objection(number=2, text="Shops must stay open.", severity="fatal"),
+    motion.Objection(number=3, text="Nobody tried it.", severity="minor"),
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "author", "reads"),
+    [
+        (
+            motion.Motion(motion_id=ASKED, question="Where do we meet?", options=("Rome", "Oslo")),
+            ADMIN,
+            f"Admin asks {ASKED}: Where do we meet? (Rome; Oslo)",
+        ),
+        (motion.Motion(motion_id=ASKED, question="Shall we?"), ADMIN, f"Admin asks {ASKED}: Shall we?"),
+        (
+            motion.Claim(
+                motion_id=ASKED, option="Rome", claim="It is warm.", grounds=(motion.Ground(text="The sun."),)
+            ),
+            ADVOCATE,
+            f"Advocate claims on {ASKED}: Rome. It is warm. Grounds: The sun.",
+        ),
+        (
+            motion.Objections(motion_id=ASKED, round=2, objections=OBJECTED, confidence=0.7),
+            CRITIC,
+            f"Critic raises 2 objections in round 2 of {ASKED}, confidence 0.70: 2 fatal Shops must stay open.; "
+            "3 minor Nobody tried it.",
+        ),
+        (
+            motion.Objections(motion_id=ASKED, round=1, objections=(), confidence=0.7),
+            CRITIC,
+            f"Critic raises no objections in round 1 of {ASKED}, confidence 0.70",
+        ),
+        (
+            motion.Replies(
+                motion_id=ASKED, round=2,
+                replies=(motion.Reply(number=2, answer="They take turns."), motion.Reply(number=3, concede=True)),
+            ),
+            ADVOCATE,
+            f"Advocate replies to 2 objections in round 2 of {ASKED}: 2 They take turns.; 3 concede",
+        ),
+        (
+            motion.Judgment(
+                motion_id=ASKED, outcome="UNDECIDED", confidence=0.5, for_score=0.6, against_score=0.55,
+                standing=(3,), reasoning="It cannot be told.",
+            ),
+            JUDGE,
+            f"Judge judges {ASKED} undecided, confidence 0.50, for 0.60, against 0.55, standing 3: "
+            "It cannot be told.",
+        ),
+    ],
+)  # fmt: skip
+def test_motions_read_as_sentences(body, author, reads):
+    assert sentence(said(body, author)) == labelled(reads, body)
 
 
 def linted(**over):

@@ -13,7 +13,7 @@ from moot.protocols.kernel.catalogue import Channel, Right
 from moot.protocols.kernel.errors import LocalProtocolError
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.protocol import Protocol, declared, type_of
-from moot.protocols.kernel.seats import Seat, SeatInfo
+from moot.protocols.kernel.seats import OFFICERS, Seat, SeatInfo
 from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.research import messages as research
 from moot.protocols.research.seats import CRITIC
@@ -57,6 +57,17 @@ def test_a_protocol_adds_to_the_rulebook_all_that_it_declares():
     assert matrix.may_write(FORECASTER, "#weather", "GUESS") and matrix.readable(FORECASTER) == HERE
     assert not matrix.may_read(CRITIC, "#weather")
     assert "weather" not in {one.name for one in rulebook().protocols}, "the rulebook in force is another"
+
+
+def test_a_seat_that_a_protocol_uses_reads_the_channels_that_it_may_write_and_no_others():
+    rights = (Right("GUESS", frozenset({FORECASTER, CRITIC}), HERE),)
+    places = (PLACE, Channel("#storms", "weather", "storms"))
+    book = Rulebook((*BUILT_IN, weather(uses=(CRITIC,), rights=rights, channels=places)))
+    before, after = rulebook().rules().matrix, book.rules().matrix
+    assert after.readable(CRITIC) == before.readable(CRITIC) | HERE
+    assert after.readable(FORECASTER) == {"#weather", "#storms"}
+    others = before.seats.keys() - {CRITIC, Seat("admin"), Seat("viewer")} - OFFICERS
+    assert all(after.readable(seat) == before.readable(seat) for seat in others)
 
 
 @pytest.mark.parametrize(

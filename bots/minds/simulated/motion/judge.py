@@ -44,8 +44,7 @@ def judge(asked: Answering) -> Reply:
         "for_score": two(for_score),
         "against_score": two(against_score),
     }
-    low, high = EXTENSION_BAND
-    if brief["may_extend"] and low <= min(for_score, against_score) and max(for_score, against_score) <= high:
+    if "EXTEND_MOTION" in asked.view.obligation.expects and _are_strong(for_score, against_score):
         reason = sentence(asked.voice.say(PHRASES["extend"], **facts))
         return Reply(m.ExtendMotion(for_score=for_score, against_score=against_score, reason=reason))
     confidence = _share(0.5 + abs(for_score - against_score))
@@ -63,6 +62,12 @@ def judge(asked: Answering) -> Reply:
             reasoning=sentence(asked.voice.say(PHRASES[f"outcomes.{why}"], **facts)),
         )
     )
+
+
+def _are_strong(*scores: float) -> bool:
+    """Say whether the arguments of both sides are so strong that a third round is worth it (1.3)."""
+    low, high = EXTENSION_BAND
+    return all(low <= score <= high for score in scores)
 
 
 def _outcome(is_stronger: bool, confidence: float, is_fatal: bool, is_examined: bool) -> m.Outcome:
