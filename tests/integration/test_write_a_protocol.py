@@ -185,6 +185,20 @@ def test_its_act_takes_numbers_choices_and_lists_on_the_command_line(place):
     assert "Wet? (3, hail, Bonn; Ulm)" in live(place, "Wet?")
 
 
+LOSE_ONE = """() => {
+    const root = getElement(document.querySelector(".moot").id.slice(1)), answer = root.answer;
+    window.lost = 0;
+    root.answer = (id, result, fault) => {
+        if (!result?.seq || window.lost++) return answer(id, result, fault);
+        const { reject, timer } = root.open[id];
+        delete root.open[id];
+        clearTimeout(timer);
+        reject(Object.assign(new Error("lost"), { isLost: true }));
+        root.answer = answer;
+    };
+}"""
+
+
 def test_its_act_is_a_form_on_the_page(place, monkeypatch):
     richer(place)
     monkeypatch.setenv("PYTHONPATH", str(place / "site"))
@@ -211,8 +225,11 @@ def test_its_act_is_a_form_on_the_page(place, monkeypatch):
                 # What was filled in outlives a reload, until it is sent.
                 page.reload()
                 expect(page.get_by_label(re.compile("^places"))).to_have_value("Bonn\nUlm")
+                # The first answer is lost: what was sent is sent again, and is one message all the same.
+                page.evaluate(LOSE_ONE)
                 send.click()
                 form.get_by_role("link", name="Show it").click()
+                assert page.evaluate("window.lost") == 1
                 expect(page.locator(".msg[data-type=QUESTION]")).to_contain_text("Wet? (3, hail, Bonn; Ulm)")
                 expect(page.locator(".msg[data-type=QUESTION] .own")).to_have_text(re.compile("^question_"))
             with somebody(chromium, society.viewer, "/act/ask") as page:
@@ -222,6 +239,8 @@ def test_its_act_is_a_form_on_the_page(place, monkeypatch):
                 expect(page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
     finally:
         society.stop()
+    said = moot(place, "log", "rain", "--type", "QUESTION", "--json").stdout.splitlines()
+    assert [json.loads(line)["body"]["places"] for line in said] == [["Bonn", "Ulm"]]
 
 
 def test_a_log_of_a_protocol_that_is_not_installed_is_passed_over_and_said_once(place):

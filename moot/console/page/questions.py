@@ -171,7 +171,8 @@ class Questions(ABC):
         faults = acts.faults_of(self.person, act, values)
         if faults:
             return {"ok": False, "text": acts.NOT_SENT, "faults": faults}
-        return await self._act(act.name, from_values(act, values), str(args.get("channel") or "#admin"))
+        channel, key = str(args.get("channel") or "#admin"), str(args.get("key") or "")
+        return await self._act(act.name, from_values(act, values), channel, key)
 
     async def _act(self, kind: Any, fields: Mapping[str, object], channel: str, key: str = "") -> Json:
         """Do what a person did, once per key (K1): a page that heard no answer says it again with the same."""

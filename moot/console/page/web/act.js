@@ -4,9 +4,10 @@ import { cap } from "moot-console/words.js";
 
 const WAIT_MS = 300;
 
-// What was filled in is kept over a reload, by the act; it goes when it is done.
+// What was filled in is kept over a reload, by the act; it goes when it is done. What was sent keeps its key until there
+// is an answer: sent again unchanged, it is done once.
 const KEPT = "moot-act ";
-const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(KEPT + name)); } catch { return null; } };
+const kept = (name) => { try { return JSON.parse(sessionStorage.getItem(KEPT + name)) || {}; } catch { return {}; } };
 
 export const ActList = {
   props: { view: Object, commands: Array, may: String },
@@ -19,22 +20,23 @@ export const ActForm = {
   components: { Field },
   inject: ["ask"],
   props: { view: Object, commands: Array, may: String },
-  data() { return { values: null, faults: {}, touched: {}, reply: null, busy: false, channel: this.view.places[0] || "" }; },
+  data() { return { values: null, faults: {}, touched: {}, reply: null, busy: false, channel: "", key: "" }; },
   computed: {
     defs() { return this.view.schema.$defs || {}; },
     why() { return this.may || this.commands.find((c) => c.name === this.view.word)?.may || ""; },
     shown() { return Object.fromEntries(Object.entries(this.faults).filter(([p]) => this.touched.all || this.touched[p.split(".")[0]])); },
     others() { return Object.entries(this.shown).filter(([p]) => !document.getElementById("f-" + p.replaceAll(".", "-"))); },
   },
-  created() { this.values = kept(this.view.act) || this.empty(); },
+  created() { const { values, channel, key } = kept(this.view.act), { places } = this.view; this.values = values || this.empty(); this.channel = places.includes(channel) ? channel : places[0] || ""; this.key = key || ""; },
   beforeUnmount() { clearTimeout(this.timer); },
   methods: {
     empty() { return blank(this.view.schema, this.defs); },
+    keep() { sessionStorage.setItem(KEPT + this.view.act, JSON.stringify({ values: this.values, channel: this.channel, key: this.key })); },
+    change() { this.key = ""; this.reply = null; this.keep(); },
     put(values) {
       for (const k of Object.keys(values)) if (JSON.stringify(values[k]) !== JSON.stringify(this.values[k])) this.touched[k] = true;
       this.values = values;
-      this.reply = null;
-      sessionStorage.setItem(KEPT + this.view.act, JSON.stringify(values));
+      this.change();
       clearTimeout(this.timer);
       this.timer = setTimeout(this.check, WAIT_MS);
     },
@@ -42,16 +44,24 @@ export const ActForm = {
     async send() {
       this.busy = true;
       clearTimeout(this.timer);
-      try { this.reply = await this.ask("fill", { act: this.view.act, values: this.values, channel: this.channel }); } catch (e) { this.reply = { ok: false, text: e.message }; }
-      this.faults = this.reply.faults || {};
-      this.touched = { all: !this.reply.ok };
-      if (this.reply.ok) { sessionStorage.removeItem(KEPT + this.view.act); this.values = this.empty(); }
+      this.key = this.key || createRandomUUID();
+      this.keep();
+      let reply = null;
+      while (!reply) {
+        try { reply = await this.ask("fill", { act: this.view.act, values: this.values, channel: this.channel, key: this.key }); }
+        catch (e) { if (e.isLost) this.reply = { ok: false, text: "No answer yet; it is sent again until there is one." }; else reply = { ok: false, text: e.message }; }
+      }
+      this.change();
+      this.reply = reply;
+      this.faults = reply.faults || {};
+      this.touched = { all: !reply.ok };
+      if (reply.ok) { sessionStorage.removeItem(KEPT + this.view.act); this.values = this.empty(); }
       this.busy = false;
     },
   },
   template: `<div class="scroll" tabindex="0"><div class="page"><form class="form" @submit.prevent="send" novalidate>
-    <Field name="" path="" :schema="view.schema" :defs="defs" required :faults="shown" :modelValue="values" @update:modelValue="put"/>
-    <div v-if="view.places.length"><label for="f-channel">channel <small>where it is said</small></label><select id="f-channel" class="w" v-model="channel"><option v-for="c in view.places" :value="c">{{ c }}</option></select></div>
+    <Field name="" path="" :schema="view.schema" :defs="defs" required :faults="shown" :modelValue="values" :inert="busy" @update:modelValue="put"/>
+    <div v-if="view.places.length"><label for="f-channel">channel <small>where it is said</small></label><select id="f-channel" class="w" v-model="channel" @change="change"><option v-for="c in view.places" :value="c">{{ c }}</option></select></div>
     <p v-else-if="view.place" class="soft">It is said in {{ view.place }}.</p>
     <p v-for="o in others" class="err">{{ o[0] ? o[0] + ": " : "" }}{{ o[1] }}</p>
     <p><button class="btn main" :disabled="busy || !!why" :title="why">Send</button></p><p v-if="why" class="soft">{{ why }}</p>
