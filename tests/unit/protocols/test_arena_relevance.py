@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from moot.protocols.arena.relevance import RULES, VERDICT, Removed, cleanse, excess, is_spent
+from moot.protocols.arena.excluded import RULES
+from moot.protocols.arena.relevance import VERDICT, Removed, cleanse, excess, is_spent
 from moot.protocols.kernel.redact import redact
 
 # Put together from pieces, so that no scanner takes this file for a leak.
