@@ -12,8 +12,8 @@ from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.frozen import freeze_object
 from moot.protocols.kernel.people import Override
 from moot.protocols.research.messages import BacktestResult, Hypothesis, RevisedHypothesis, StrategyMoved
-from moot.protocols.trading.life import may_move
 from moot.protocols.trading.messages import MetricsRecorded
+from moot.protocols.trading.moves import may_move
 
 HISTORY_KEPT: Final = 100
 """A strategy remembers so many of its moves, the last."""

@@ -14,7 +14,8 @@ from moot.protocols.trading.messages import TradingDay
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book
-    from moot.protocols.trading.life import Life, Standing
+    from moot.protocols.trading.life import Life
+    from moot.protocols.trading.standing import Standing
 
 STAGES: Final = ("production", "staging", "candidates", "withdrawn")
 """Where strategies stand, in the order in which they are listed."""

@@ -4,7 +4,7 @@
 * `hours`: the exchange calendar as a pure function.
 * `session`: the trading day as one case with parallel tracks.
 * `book`: money, positions and marks, folded from the log.
-* `life`: where each strategy stands and how it fares.
+* `life`: where each strategy stands and how it fares; `moves`: who may move one.
 * `deploy`, `promotion`, `alert`, `halt`, `trade`, `bridge`: the cases.
 * `limits`: the limit table and the rule of what grows a position.
 """

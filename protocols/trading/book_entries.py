@@ -37,7 +37,8 @@ from moot.protocols.trading.messages import (
 )
 
 if TYPE_CHECKING:
-    from moot.protocols.trading.life import Life, Standing
+    from moot.protocols.trading.life import Life
+    from moot.protocols.trading.standing import Standing
 
 CAPITAL: Final = 1_000_000.0
 """Dollars that a desk starts with when its configuration does not say."""

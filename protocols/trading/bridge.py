@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.trading.book_figures import Ratio
-from moot.protocols.trading.life import PRODUCTION, Life, Standing
+from moot.protocols.trading.life import Life
 from moot.protocols.trading.messages import FeedbackResponse, RecallRequest
+from moot.protocols.trading.standing import PRODUCTION, Standing
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book

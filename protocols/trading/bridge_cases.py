@@ -28,14 +28,7 @@ from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import bridge
 from moot.protocols.trading.bridge import BridgeState
 from moot.protocols.trading.briefing import session_of
-from moot.protocols.trading.life import (
-    PRODUCTION,
-    UNANSWERED,
-    WITHDRAWN,
-    check_move,
-    move_figures,
-    standing_of,
-)
+from moot.protocols.trading.life import UNANSWERED
 from moot.protocols.trading.messages import (
     DeployNotice,
     FeedbackResponse,
@@ -43,8 +36,10 @@ from moot.protocols.trading.messages import (
     RecallFlag,
     RecallRequest,
 )
+from moot.protocols.trading.moves import check_move, move_figures, standing_of
 from moot.protocols.trading.reviewing import check_alone, check_known, shown
 from moot.protocols.trading.seats import OPERATOR
+from moot.protocols.trading.standing import PRODUCTION, WITHDRAWN
 
 OPS, BRIDGE, REPORTS = "#b-ops", "#bridge", "#a-report"
 

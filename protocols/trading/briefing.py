@@ -13,7 +13,8 @@ from moot.protocols.trading.limits import PORTFOLIO, Reach, halving, surely_held
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book
-    from moot.protocols.trading.life import Life, Standing
+    from moot.protocols.trading.life import Life
+    from moot.protocols.trading.standing import Standing
 
 
 def session_of(body: Message) -> str | None:

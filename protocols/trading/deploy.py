@@ -13,17 +13,7 @@ from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, ends, passes
 from moot.protocols.trading.briefing import session_of
-from moot.protocols.trading.life import (
-    AS_USUAL,
-    CANDIDATES,
-    DEPLOYED,
-    REJECTED,
-    RESTS,
-    STAGING,
-    check_move,
-    move_figures,
-    standing_of,
-)
+from moot.protocols.trading.life import DEPLOYED, REJECTED, RESTS
 from moot.protocols.trading.limits import PORTFOLIO
 from moot.protocols.trading.messages import (
     DeployDecision,
@@ -31,6 +21,7 @@ from moot.protocols.trading.messages import (
     DeployProposal,
     DeployReview,
 )
+from moot.protocols.trading.moves import check_move, move_figures, standing_of
 from moot.protocols.trading.reviewing import (
     OPS,
     check_alone,
@@ -42,6 +33,7 @@ from moot.protocols.trading.reviewing import (
     reviews,
     shown,
 )
+from moot.protocols.trading.standing import AS_USUAL, CANDIDATES, STAGING
 
 KIND: Final = "deployment"
 

@@ -13,7 +13,8 @@ from moot.protocols.trading.messages.deployments import OrderType
 
 if TYPE_CHECKING:
     from moot.protocols.trading.book import Book
-    from moot.protocols.trading.life import Life, Standing
+    from moot.protocols.trading.life import Life
+    from moot.protocols.trading.standing import Standing
 
 
 class Limit(NamedTuple):

@@ -24,11 +24,12 @@ from moot.protocols.trading.deploy import (
     DeploymentState,
 )
 from moot.protocols.trading.halt import RESUME
-from moot.protocols.trading.life import REJECTED, STAGING
+from moot.protocols.trading.life import REJECTED
 from moot.protocols.trading.limits import ALREADY_REDUCED, HALVE
 from moot.protocols.trading.seats import SYSTEM_B
 from moot.protocols.trading.session import pruned
 from moot.protocols.trading.session_state import HALT_DESK, LATE_FILL, SessionState
+from moot.protocols.trading.standing import STAGING
 from moot.protocols.trading.trade import on_halt
 
 REMEMBERED: Final = 256

@@ -29,23 +29,13 @@ from moot.protocols.opinion import (
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.panel import KIND as PANEL
 from moot.protocols.trading.briefing import session_of
-from moot.protocols.trading.life import (
-    CANDIDATES,
-    EXTENDED,
-    MOST_EXTENSIONS,
-    PRODUCTION,
-    REJECTED,
-    STAGING,
-    Standing,
-    check_move,
-    move_figures,
-    standing_of,
-)
+from moot.protocols.trading.life import EXTENDED, MOST_EXTENSIONS, REJECTED
 from moot.protocols.trading.messages import (
     PromotionDecision,
     PromotionProposal,
     PromotionReview,
 )
+from moot.protocols.trading.moves import check_move, move_figures, standing_of
 from moot.protocols.trading.reviewing import (
     OPS,
     check_alone,
@@ -56,6 +46,7 @@ from moot.protocols.trading.reviewing import (
     reviews,
     shown,
 )
+from moot.protocols.trading.standing import CANDIDATES, PRODUCTION, STAGING, Standing
 
 KIND: Final = "promotion"
 

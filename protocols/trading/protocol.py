@@ -8,7 +8,17 @@ from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.rules import Minted
 from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER
 from moot.protocols.research.seats import EVOLVER
-from moot.protocols.trading import acts, life, limits, messages, rights, seats, trade_fills, triggers, wording
+from moot.protocols.trading import (
+    acts,
+    limits,
+    messages,
+    moves,
+    rights,
+    seats,
+    trade_fills,
+    triggers,
+    wording,
+)
 from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.bridge_cases import FEEDBACK, RECALL
@@ -45,7 +55,7 @@ PROTOCOL: Final = Protocol(
     cycles=(DeskCalendar, Health),
     sources=triggers.sources,
     caseless={
-        "STRATEGY_MOVED": life.check_moved,
+        "STRATEGY_MOVED": moves.check_moved,
         "EXECUTION": trade_fills.check_execution,
         "RESUME": check_resume,
     },

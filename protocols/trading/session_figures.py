@@ -13,9 +13,10 @@ from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.trading import bridge, promotion
 from moot.protocols.trading.bridge import book_of, life_of
 from moot.protocols.trading.briefing import desk_brief
-from moot.protocols.trading.life import CANDIDATES, STAGING, WITHDRAWN, move_figures
+from moot.protocols.trading.moves import move_figures
 from moot.protocols.trading.session_follow import change
 from moot.protocols.trading.session_state import SessionState, Subject
+from moot.protocols.trading.standing import CANDIDATES, STAGING, WITHDRAWN
 
 ACTIONS: Final[Mapping[str, str]] = {"HALT": "halt_trading", "CRITICAL": "reduce_exposure", "WARNING": "none"}
 """What an alert of a level requires."""

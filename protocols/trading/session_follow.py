@@ -14,7 +14,7 @@ from moot.protocols.trading.alert import AlertState
 from moot.protocols.trading.bridge import book_of, life_of
 from moot.protocols.trading.deploy import KIND as DEPLOYMENT
 from moot.protocols.trading.hours import trading_at
-from moot.protocols.trading.life import CANDIDATES, FAULTS, STAGING
+from moot.protocols.trading.life import FAULTS
 from moot.protocols.trading.limits import LEVELS, Breach, halving
 from moot.protocols.trading.session_state import (
     ALERT,
@@ -33,6 +33,7 @@ from moot.protocols.trading.session_state import (
     Subject,
     risk_key,
 )
+from moot.protocols.trading.standing import CANDIDATES, STAGING
 
 METRICS_AFTER: Final = minutes(15)
 """From the close to the recording of the day's metrics."""

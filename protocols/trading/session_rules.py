@@ -8,7 +8,7 @@ from moot.protocols.trading import limits
 from moot.protocols.trading.alert import INFEASIBLE
 from moot.protocols.trading.alert import REDUCE as REDUCE_EXPOSURE
 from moot.protocols.trading.halt import SILENT_TICKS
-from moot.protocols.trading.life import STAGING, check_move
+from moot.protocols.trading.moves import check_move
 from moot.protocols.trading.session_follow import (
     Following,
     check_levels,
@@ -35,6 +35,7 @@ from moot.protocols.trading.session_state import (
     Subject,
 )
 from moot.protocols.trading.session_tracks import saturday_in
+from moot.protocols.trading.standing import STAGING
 
 
 def open_session(given: RuleInput) -> SessionState:

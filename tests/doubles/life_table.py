@@ -17,9 +17,10 @@ from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, RuleInput, en
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.rulebook import rules
 from moot.protocols.trading import messages as t
-from moot.protocols.trading.life import Life, Standing
+from moot.protocols.trading.life import Life
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR, TRADER
 from moot.protocols.trading.session import SESSION as REAL_SESSION
+from moot.protocols.trading.standing import Standing
 from tests.doubles import bodies
 from tests.doubles.copying import replace
 from tests.doubles.table import START, Table

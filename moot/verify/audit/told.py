@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeVar
 
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.trading.life import Standing
+from moot.protocols.trading.standing import Standing
 
 MOST: Final = Decimal("0.05")
 """Of the equity one position may have so much (R-B7)."""

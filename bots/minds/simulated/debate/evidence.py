@@ -13,7 +13,7 @@ from moot.bots.minds.simulated.temper import Temper
 from moot.memory.records import StrategyRecord
 from moot.memory.tables import natural
 from moot.memory.view import MemoryView
-from moot.protocols.trading.life import HELD_BY_B
+from moot.protocols.trading.standing import HELD_BY_B
 
 KEPT: Final = 0.5
 """A strategy in production thrives that keeps this share of its backtest's Sharpe ratio (R-B9)."""

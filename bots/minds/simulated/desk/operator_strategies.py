@@ -25,7 +25,6 @@ from moot.bots.tools.universe import Universe
 from moot.protocols.research.judging import passes
 from moot.protocols.research.messages import BacktestMetrics, StrategyMoved
 from moot.protocols.research.messages.strategies import Stage
-from moot.protocols.trading.life import PAPER_DAYS
 from moot.protocols.trading.messages import (
     DeployDecision,
     DeployNotice,
@@ -36,6 +35,7 @@ from moot.protocols.trading.messages import (
     RecallRequest,
 )
 from moot.protocols.trading.seats import OPERATOR
+from moot.protocols.trading.standing import PAPER_DAYS
 
 PHRASES: Final = Phrases("desk/operator")
 
