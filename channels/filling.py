@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, Final
 
@@ -11,10 +11,15 @@ from pydantic import TypeAdapter, ValidationError
 
 from moot.channels.showing.wording import clean
 from moot.protocols.kernel.acts import Act, Blank
+from moot.protocols.kernel.redact import redact
 from moot.protocols.rulebook import rulebook
 
 MOST_TEXT: Final = 20_000
 """Characters of a text whose message says nothing about its length."""
+
+
+MOST_KEPT: Final = 100_000
+"""Characters of a text that is kept as evidence."""
 
 
 def form_of(act: Act) -> dict[str, Any]:
@@ -24,6 +29,8 @@ def form_of(act: Act) -> dict[str, Any]:
     for blank in act.asks:
         if choices := choices_of(blank):
             shape: dict[str, Any] = {"type": "string", "enum": list(choices)}
+        elif blank.is_kept:
+            shape = {"type": "string", "maxLength": MOST_KEPT}
         elif act.read is None:
             shape = whole["properties"][blank.becomes]
         else:
@@ -44,6 +51,27 @@ def is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
+def with_kept(act: Act, fields: Mapping[str, Any], keep: Callable[[str], str]) -> Mapping[str, Any]:
+    """Return fields in which references stand in place of the texts that are to be kept.
+
+    Args:
+        act: What is done.
+        fields: As `from_words` and `from_values` give them.
+        keep: Keeps a text that holds no secret any more, and returns its reference.
+
+    Raises:
+        ValueError: A text is too long.
+    """
+    found = dict(fields)
+    for blank in act.asks:
+        text = found.get(blank.becomes)
+        if blank.is_kept and isinstance(text, str) and text:
+            if len(text) > MOST_KEPT:
+                raise ValueError(f"the {blank.name} has {len(text):,} characters, {MOST_KEPT:,} are the most")
+            found[blank.becomes] = keep(redact(text))
+    return found
+
+
 def choices_of(blank: Blank) -> Sequence[str]:
     """Return what a blank can be, where that is a list."""
     return sorted(rulebook().bots) if blank.is_seat else blank.choices
@@ -58,7 +86,10 @@ def from_words(act: Act, words: Mapping[str, Sequence[str]]) -> Mapping[str, Any
         ValueError: A blank is missing or there is none of that name, or a word is none of those that it can be.
     """
     given = {name: found for name, found in words.items() if any(map(str.strip, found))}
-    said = {blank: [_meant(blank, word) for word in given[blank.name]] for blank in _filled(act, given)}
+    said = {
+        blank: [_meant(blank, word) for word in items_of(blank, given[blank.name])]
+        for blank in _filled(act, given)
+    }
     if act.read is None:
         return {blank.becomes: _read(act, blank, found) for blank, found in said.items()}
     return act.read({blank.name: " ".join(found) for blank, found in said.items()})
@@ -76,10 +107,25 @@ def from_values(act: Act, values: Mapping[str, object]) -> Mapping[str, Any]:
     fields: dict[str, Any] = {}
     for blank in _filled(act, given):
         value = given[blank.name]
-        meant = _meant(blank, value) if isinstance(value, str) else value
+        meant = _meant(blank, value) if isinstance(value, str) else _without_blanks(value)
+        if blank.is_kept:
+            fields[blank.becomes] = meant
+            continue
         found = _tried(_wanted(act, blank).validate_json, json.dumps(meant))
         fields[blank.becomes] = meant if found is None else found
     return fields
+
+
+def items_of(blank: Blank, words: Sequence[str]) -> Sequence[str]:
+    """Return the items that words hold: several where a sign stands between them."""
+    if not blank.sign:
+        return words
+    return [item.strip() for word in words for item in word.split(blank.sign) if item.strip()]
+
+
+def _without_blanks(value: object) -> object:
+    """Leave out the blank lines of a list of texts, as a form of one item a line gives it."""
+    return [item for item in value if not is_blank(item)] if isinstance(value, list) else value
 
 
 def _filled(act: Act, given: Mapping[str, object]) -> list[Blank]:
@@ -113,6 +159,10 @@ def _meant(blank: Blank, word: str) -> str:
 def _read(act: Act, blank: Blank, words: Sequence[str]) -> object:
     """Return words as the field wants them; as they are where it wants something else, which the message then says."""
     wanted = _wanted(act, blank)
+    if blank.sign:
+        return tuple(words)
+    if blank.is_kept:
+        return words[-1]
     if len(words) == 1:
         for way in (wanted.validate_strings, wanted.validate_json):
             if (found := _tried(way, words[0])) is not None:

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -241,6 +242,13 @@ COMMANDS: Final = re.compile(r"(<!-- commands: (?P<file>[\w./-]+) -->\n```\n).*?
 """A block that shows what command lines print; the file holds one a line and lies beside what they read."""
 
 
+MESSAGE: Final = re.compile(r"^( *\d+)  \d{4}-\d\d-\d\d (\d\d:\d\d  #)")
+"""A message of a log in a pipe: its number, the date, the time, the channel; a terminal names the date but once."""
+
+HANG: Final = 29
+"""Columns before what a message goes on with in a terminal."""
+
+
 def printed(file: str) -> str:
     """Run command lines in a copy of their directory and return them with what they print on a terminal."""
     path = ROOT / file
@@ -258,7 +266,17 @@ def _output_of(line: str) -> str:
     done = typer.testing.CliRunner().invoke(app, shlex.split(line)[1:], env=env, catch_exceptions=False)
     if done.exit_code:
         raise SystemExit(f"{line}: exit code {done.exit_code}: {done.output}")
-    return "\n".join(text.rstrip() for text in done.output.splitlines()) + "\n"
+    lines = [part for text in done.output.splitlines() for part in _folded(text.rstrip())]
+    return "\n".join(lines) + "\n"
+
+
+def _folded(line: str) -> list[str]:
+    """Break a message of a log, which is one line in a pipe, as a terminal of `COLUMNS` does: under its seat."""
+    if len(line) <= COLUMNS or not MESSAGE.match(line):
+        return [line]
+    return textwrap.wrap(
+        MESSAGE.sub(r"\1  \2", line), COLUMNS, subsequent_indent=" " * HANG, break_on_hyphens=False
+    )
 
 
 def with_excerpts(text: str) -> str:

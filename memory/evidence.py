@@ -63,6 +63,15 @@ def text_of(evidence: Evidence, ref: str) -> str:
         return ""
 
 
+def keep_text(evidence: Evidence, text: str, kind: str = "context") -> str:
+    """Keep a text as evidence, as `text_of` reads it, and return its reference.
+
+    Raises:
+        StoreUnavailable: The disk did not take it.
+    """
+    return evidence.put(kind, {"text": text})
+
+
 class InMemoryEvidence(Evidence):
     """Evidence that lives and dies with its process."""
 

@@ -59,12 +59,16 @@ class Command:
     @property
     def blanks(self) -> tuple[Blank, ...]:
         """Return what a person fills in, in order; the last one takes the rest of the line."""
-        return self.act.asks if self.act is not None else ()
+        return self.act.in_line if self.act is not None else ()
 
     @property
     def usage(self) -> str:
         """Return how it is written."""
-        return " ".join((f"/{self.name}", *(blank.name.upper() for blank in self.blanks)))
+        asked = (
+            f"[{blank.sign} {blank.name.upper()}]" if blank.sign else blank.name.upper()
+            for blank in self.blanks
+        )
+        return " ".join((f"/{self.name}", *asked))
 
 
 def commands() -> tuple[Command, ...]:
@@ -127,11 +131,17 @@ def usage() -> str:
 
 
 def _fields(command: Command, act: Act, rest: str) -> Mapping[str, object]:
-    found = rest.split(None, len(act.asks) - 1) if act.asks else []
-    if len(found) < len(act.asks):
-        missing = act.asks[len(found)].name.replace("_", " ")
+    words: dict[str, list[str]] = {}
+    asked = [blank for blank in command.blanks if not blank.sign]
+    for listed in command.blanks[len(asked) :]:
+        rest, _, items = rest.partition(listed.sign)
+        words[listed.name] = [items]
+    found = rest.strip().split(None, len(asked) - 1) if asked else []
+    if len(found) < len(asked):
+        missing = asked[len(found)].name.replace("_", " ")
         raise CommandError(f"/{command.name}: the {missing} is missing; write {command.usage}")
+    words |= {blank.name: [word] for blank, word in zip(asked, found, strict=True)}
     try:
-        return from_words(act, {blank.name: [word] for blank, word in zip(act.asks, found, strict=True)})
+        return from_words(act, words)
     except ValueError as exc:
         raise CommandError(f"/{command.name}: {exc}; write {command.usage}") from exc

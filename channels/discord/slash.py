@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from moot.channels.chat.commands import commands
+from moot.channels.chat.commands import Command, commands
 from moot.channels.filling import choices_of
 from moot.protocols.kernel.acts import Blank
 
@@ -28,7 +28,7 @@ def listed() -> list[dict[str, Any]]:
             "type": 1,
             "name": command.name,
             "description": command.does[:100],
-            "options": [_option(blank, is_last=blank is command.blanks[-1]) for blank in command.blanks],
+            "options": [_option(blank, takes_rest=blank is _last(command)) for blank in command.blanks],
         }
         for command in commands()
     ]
@@ -50,23 +50,30 @@ def line_of(name: str, options: Mapping[str, object]) -> str:
     words = [f"/{name}"]
     for blank in blanks:
         value = str(options.get(blank.name, "")).strip()
-        if blank is not blanks[-1] and not blank.is_loose and len(value.split()) > 1:
+        if value and blank.sign:
+            value = f"{blank.sign} {value}"
+        elif blank is not blanks[-1] and not blank.is_loose and len(value.split()) > 1:
             raise NotOneWord(f"/{name}: the {blank.name.replace('_', ' ')} is one word, without blanks")
         words.append(value)
     return " ".join(word for word in words if word)
 
 
-def _option(blank: Blank, *, is_last: bool) -> dict[str, Any]:
+def _last(command: Command) -> Blank | None:
+    """Return what takes the rest of a line, but for a list behind it."""
+    return next((blank for blank in reversed(command.blanks) if not blank.sign), None)
+
+
+def _option(blank: Blank, *, takes_rest: bool) -> dict[str, Any]:
     choices = choices_of(blank)
     option: dict[str, Any] = {
         "type": STRING,
         "name": blank.name,
         "description": blank.help[:100],
-        "required": True,
+        "required": not blank.sign,
     }
     if choices and len(choices) <= MOST_CHOICES:
         return option | {"choices": [{"name": choice, "value": choice} for choice in choices]}
-    return option | {"min_length": 1, "max_length": MOST_TEXT if is_last else MOST_WORD}
+    return option | {"min_length": 1, "max_length": MOST_TEXT if takes_rest or blank.sign else MOST_WORD}
 
 
 def _core(command: Mapping[str, Any]) -> str:

@@ -18,10 +18,8 @@ from moot.cases.motion.offline import MotionOptions, hold_motion
 from moot.cases.texts import a_text
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
-from moot.protocols.authorship import summary, written_by
+from moot.protocols.authorship import summary
 from moot.protocols.kernel.errors import BadInput
-from moot.protocols.kernel.officers import Violation
-from moot.protocols.motion.messages import Claim, Judgment, Objections, Replies
 from moot.workshop import START
 
 
@@ -155,39 +153,14 @@ def _debated(
 ) -> DebateResult:
     done = hold_motion(given, progress, clock=clock)
     log = log_of(done.log) if given.directory is None else open_log(given.directory)
-    case = log.cases[done.case_id]
-    broken = {env.body.of_seq for env in done.log if isinstance(env.body, Violation)}
-    said = [env for env in done.log if env.case_id == done.case_id and env.seq not in broken]
-    claim = next((env.body for env in said if isinstance(env.body, Claim)), None)
-    judgment = next((env.body for env in said if isinstance(env.body, Judgment)), None)
-    replies = {one.number: one for env in said if isinstance(env.body, Replies) for one in env.body.replies}
-    answered = case.figures["answered"]
-    standing = case.figures["standing"]
-    objections = tuple(
-        Objection(
-            one.number,
-            env.body.round,
-            one.text,
-            one.severity,
-            one.evidence_ref,
-            replies[one.number].answer if one.number in replies else "",
-            one.number in replies and replies[one.number].concede,
-            one.number in standing if judgment is not None else one.number not in answered,
-        )
-        for env in said
-        if isinstance(env.body, Objections)
-        for one in env.body.objections
-    )
+    told = done.record
     return DebateResult(
         log=log,
-        question=case.figures["question"],
-        options=tuple(case.figures["options"]),
-        outcome=(case.outcome or "").upper(),
-        claim="" if claim is None else claim.option,
-        answer="" if judgment is None else judgment.option,
-        confidence=case.figures["confidence"],
-        reasoning="" if judgment is None else judgment.reasoning,
-        objections=objections,
-        written_by=summary(written_by(said, log.who.minds)),
-        case=case,
+        **{
+            name: told[name] for name in ("question", "outcome", "claim", "answer", "confidence", "reasoning")
+        },
+        options=tuple(told["options"]),
+        objections=tuple(Objection(**one) for one in told["objections"]),
+        written_by=summary(told["written_by"]),
+        case=log.cases[done.case_id],
     )

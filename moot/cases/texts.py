@@ -8,7 +8,7 @@ from typing import Final
 from moot.protocols.kernel.errors import BadInput
 
 MOST_BYTES: Final = 4_000_000
-"""A larger file is no review; no more than this is read of it."""
+"""A larger file is no such text; no more than this is read of it."""
 
 
 def read_text(path: Path) -> tuple[str | None, str]:
@@ -21,13 +21,17 @@ def read_text(path: Path) -> tuple[str | None, str]:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            return as_text(file.read(MOST_BYTES + 1))
     except OSError as error:
         return None, error.strerror or str(error)
     except ValueError as error:
         return None, str(error)
+
+
+def as_text(data: bytes) -> tuple[str | None, str]:
+    """Read bytes as a text in UTF-8, as `read_text` does; a byte more than `MOST_BYTES` is enough."""
     if len(data) > MOST_BYTES:
-        return None, f"is larger than {MOST_BYTES:,} bytes: no review is"
+        return None, f"is larger than {MOST_BYTES:,} bytes"
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -43,9 +47,17 @@ def a_text(path: Path) -> str:
     Raises:
         BadInput: It cannot be read, or is empty.
     """
-    text, problem = read_text(path)
+    return a_text_of(str(path), *read_text(path))
+
+
+def a_text_of(name: str, text: str | None, problem: str) -> str:
+    """Return a text that there has to be, as `read_text` and `as_text` give it.
+
+    Raises:
+        BadInput: There is none, or it is empty.
+    """
     if text is None:
-        raise BadInput(f"{path}: {problem}")
+        raise BadInput(f"{name}: {problem}")
     if not text.strip():
-        raise BadInput(f"{path}: is empty")
+        raise BadInput(f"{name}: is empty")
     return text

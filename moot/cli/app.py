@@ -23,7 +23,7 @@ from moot.cli.output import say
 from moot.cli.speaking import speak_installed
 
 PANELS: Final = {
-    "Run a society": ("up", "console", "simulate", "scene", "arena", "panel"),
+    "Run a society": ("up", "console", "simulate", "scene", "debate", "arena", "panel"),
     "Look": (
         "status", "log", "case", "obligations", "escalations", "positions", "strategies", "replay",
     ),

@@ -51,7 +51,9 @@ class Blank:
         field: The field of the message that it becomes, where that has another name.
         choices: What it can be, where that is a list; written in any case.
         is_seat: Its first word names a seat that a person can take.
-        is_loose: It may be two words though it is not the last.
+        is_loose: It may be several words though it is not the last.
+        sign: It is a list, and in a line this sign stands before each of its items; it may be left out, and comes last.
+        is_kept: Forms alone ask for it: a text that is kept as evidence, of which the field gets the reference.
     """
 
     name: str
@@ -60,6 +62,8 @@ class Blank:
     choices: tuple[str, ...] = ()
     is_seat: bool = False
     is_loose: bool = False
+    sign: str = ""
+    is_kept: bool = False
 
     @property
     def becomes(self) -> str:
@@ -81,7 +85,7 @@ class Act:
         name: What programs call it.
         does: What it does, in words.
         message: The message that it posts.
-        asks: What a person fills in; the last takes the rest of a line.
+        asks: What a person fills in; in a line the last takes the rest.
         command: Its word in chat, where that is not its name.
         about: The field that names the case that it is about.
         in_case: It is said in the channel of that case.
@@ -105,6 +109,11 @@ class Act:
         return self.command or self.name
 
     @property
+    def in_line(self) -> tuple[Blank, ...]:
+        """Return what a person fills in where an act is one line of text."""
+        return tuple(asked for asked in self.asks if not asked.is_kept)
+
+    @property
     def type(self) -> str:
         """Return the type of its message."""
         return str(self.message.model_fields["type"].default)
@@ -117,6 +126,8 @@ def faults(act: Act) -> Iterator[str]:
             yield f"the act {act.name}: {name!r} is no word of a command"
     if act.name == LINE or act.word in QUESTIONS:
         yield f"the act {act.name}: /{act.word} is taken by Moot itself"
+    if any(asked.sign for asked in act.in_line[:-1]):
+        yield f"the act {act.name}: what has a sign comes last"
     for asked in act.asks if act.read is None else ():
         if asked.becomes not in act.message.model_fields:
             yield f"the act {act.name}: {asked.becomes} is no field of {act.type}"

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from moot.protocols.kernel.acts import Act, Blank, Doer, Words
+from moot.protocols.kernel.acts import Act, Blank, Doer
 from moot.protocols.motion.messages import Motion
-
-BETWEEN: Final = "|"
-"""Stands before each option behind a question: `Where do we meet? | Rome | Oslo`."""
-
-
-def _read(words: Words) -> Mapping[str, Any]:
-    question, *options = (part.strip() for part in words["question"].split(BETWEEN))
-    return {"question": question, "options": options}
 
 
 def _listed(fields: Mapping[str, Any], _doer: Doer) -> Mapping[str, Any]:
@@ -29,9 +21,14 @@ ACTS: Final = (
         does="have a question debated in #motions",
         message=Motion,
         asks=(
-            Blank("question", "what is asked; options, if any, behind it: Where do we meet? | Rome | Oslo"),
+            Blank("question", "what is asked", is_loose=True),
+            Blank(
+                "options",
+                "two or more answers to choose from, such as Rome | Oslo; none: yes or no",
+                sign="|",
+            ),
+            Blank("context", "a text that all seats are shown", field="context_ref", is_kept=True),
         ),
-        read=_read,
         complete=_listed,
     ),
 )

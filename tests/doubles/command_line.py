@@ -13,7 +13,7 @@ from moot.cli.commands import app
 Result = typer.testing.Result
 
 
-def moot(*args: object, stdin: str | None = None, **env: str) -> Result:
+def moot(*args: object, stdin: str | bytes | None = None, **env: str) -> Result:
     """Run one command line, without colours, unwrapped; environment variables by name."""
     return typer.testing.CliRunner().invoke(
         app,

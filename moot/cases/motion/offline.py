@@ -15,17 +15,20 @@ from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.motion.debater import SimulatedDebater
 from moot.bots.minds.simulated.temper import RELIABLE
+from moot.cases.motion.record import MotionRecord, motion_record
 from moot.clock import VirtualClock
 from moot.memory.evidence import Evidence, text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
+from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import BadInput
-from moot.protocols.kernel.minds import SIMULATED
+from moot.protocols.kernel.minds import SIMULATED, Minds
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.motion.messages import MOST_OPTIONS, MOST_QUESTION, Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
+from moot.protocols.motion.state import MotionState
 from moot.protocols.research.seats import CRITIC
 from moot.workshop import ASKER, START, evidence_in, kept_in, workshop
 
@@ -33,6 +36,7 @@ SEATS: Final = (ADVOCATE, CRITIC, JUDGE)
 
 KIND: Final = "context"
 """Under which contexts are kept as evidence."""
+
 
 Progress = Callable[[str], None]
 
@@ -80,29 +84,37 @@ class MotionRun:
     Attributes:
         case_id: Its case.
         log: Everything that was logged.
+        record: What it came to.
     """
 
     case_id: str
     log: tuple[Envelope, ...]
+    record: MotionRecord
 
 
 def hold_motion(
-    options: MotionOptions, progress: Progress | None = None, *, clock: VirtualClock | None = None
+    options: MotionOptions,
+    progress: Progress | None = None,
+    *,
+    listener: Callable[[Envelope], None] | None = None,
+    clock: VirtualClock | None = None,
 ) -> MotionRun:
     """Have a question debated and judged.
 
     Args:
         options: The motion.
         progress: Called with a sentence whenever somebody has spoken.
+        listener: Called for every message as it is logged.
         clock: A new clock, for who wants to end it early.
 
     Raises:
         BadInput: The directory holds a log.
     """
     log: list[Envelope] = []
+    ended: list[CaseState] = []
     evidence = evidence_in(options.directory)
 
-    async def main(clock: VirtualClock) -> None:
+    async def main(clock: VirtualClock) -> Minds:
         with (
             kept_in(options.directory) as on_entry,
             closing(OwnMinds(options.chosen, clock, options.seed)) as own,
@@ -120,11 +132,20 @@ def hold_motion(
             ) as shop:
                 if progress is not None:
                     shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
+                if listener is not None:
+                    for env in shop.log:
+                        listener(env)
+                    shop.host.listeners.append(lambda env, _fx: listener(env))
+                shop.host.listeners.append(lambda _env, fx: ended.extend(fx.ended))
                 await shop.hold([_opener(options, evidence)])
                 log.extend(shop.log)
+                return shop.minds
 
-    (clock or VirtualClock(START)).run(main)
-    return MotionRun(next(env.case_id or "" for env in log if env.body.type == "MOTION"), tuple(log))
+    by_log = (clock or VirtualClock(START)).run(main)
+    (state,) = ended
+    assert isinstance(state, MotionState)
+    said = (env for env in log if env.case_id == state.case_id)
+    return MotionRun(state.case_id, tuple(log), motion_record(state, said, by_log))
 
 
 def _mind(seat: Seat, seed: int, own: OwnMinds) -> Mind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -79,16 +80,25 @@ def act_by_name(
 
 
 def _draft(log: Log, act: Act, user: str, given: Sequence[str], here: str | None) -> Draft:
-    from moot.channels.filling import from_words
+    from moot.channels.filling import from_words, with_kept
     from moot.channels.inbound import draft_of
     from moot.channels.surface import InboundAct, PlatformMessageId
     from moot.cli.look.case import full_id
+    from moot.memory.errors import MemoryStoreError
+    from moot.memory.evidence import DirectoryEvidence, keep_text
     from moot.protocols.kernel.errors import Malformed
 
     try:
         fields = dict(from_words(act, _words(given)))
     except ValueError as exc:
         raise Unusable(f"{act.name}: {exc}; write {_usage(act)}") from None
+    if log.directory is not None:
+        try:
+            fields = dict(
+                with_kept(act, fields, partial(keep_text, DirectoryEvidence(log.directory / "evidence")))
+            )
+        except (ValueError, MemoryStoreError) as exc:
+            raise Unusable(f"{act.name}: {exc}") from None
     channel, case = f"#{here.removeprefix('#')}" if here else "", None
     if isinstance(about := fields.get(act.about), str):
         fields[act.about] = case_id = full_id(log, about)

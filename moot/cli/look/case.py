@@ -12,6 +12,7 @@ from moot.cli.app import command
 from moot.cli.errors import Unusable
 from moot.cli.look.case_panel import panel_json, panel_lines
 from moot.cli.look.log import Reader
+from moot.cli.look.motion import print_outcome
 from moot.cli.output import (
     clock_time,
     console,
@@ -93,6 +94,14 @@ class CaseStory:
         """Say whether it is a review panel, of which there is more to show."""
         return self.state is not None and self.state.kind == "panel"
 
+    def motion(self) -> dict[str, Any] | None:
+        """Return what it came to, if it is a motion."""
+        from moot.cases.motion.record import motion_record
+        from moot.protocols.motion.state import MotionState
+
+        state = self.state
+        return motion_record(state, self.transcript, self.minds) if isinstance(state, MotionState) else None
+
     def _lateness(self, env: Envelope, fx: Effects) -> None:
         from moot.protocols.kernel.errors import Late
         from moot.protocols.kernel.seats import OFFICERS
@@ -119,9 +128,11 @@ class CaseStory:
         from moot.protocols.kernel.times import rfc3339
 
         state = self.state
-        panel = {"panel": panel_json(self.transcript, self.minds)} if self.is_panel else {}
+        more = {"panel": panel_json(self.transcript, self.minds)} if self.is_panel else {}
+        if (motion := self.motion()) is not None:
+            more["motion"] = motion
         return {
-            **panel,
+            **more,
             "case_id": self.case_id,
             "kind": state.kind if state else "",
             "phase": str(state.phase) if state else "",
@@ -215,6 +226,9 @@ def print_story(target: Console, story: CaseStory, log: Log) -> None:
         for line in panel_lines(said, story.minds, min(target.width, WIDEST)):
             # Columns of the matrix stay in line; a terminal breaks what is too long.
             target.print(Text(line), soft_wrap=True)
+        target.print()
+    if (motion := story.motion()) is not None:
+        print_outcome(target, motion)
         target.print()
     if not story.late:
         target.print("nobody was late", style="dim")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from moot.channels.chat.commands import Asked, CommandError, parse
 from moot.channels.errors import ChannelError
+from moot.channels.filling import with_kept
 from moot.channels.inbound import place_of
 from moot.channels.log.file import LOG_NAME
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId
@@ -18,6 +20,8 @@ from moot.console.model.looking import Looking
 from moot.console.model.past import Past
 from moot.console.watching import Watching
 from moot.control import Receipt, ask
+from moot.memory.errors import MemoryStoreError
+from moot.memory.evidence import DirectoryEvidence, keep_text
 from moot.protocols.kernel.acts import LINE
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.errors import Malformed
@@ -122,6 +126,19 @@ class Live(Looking):
             return ""
         return "Not taken: that is too much at once, wait a moment"
 
+    async def _with_kept(self, kind: str, fields: Mapping[str, object]) -> Mapping[str, object]:
+        """Keep the texts that an act is about as evidence: what the log names has been kept before.
+
+        Raises:
+            ValueError: A text is too long.
+            MemoryStoreError: The disk does not take it.
+        """
+        declared = rulebook().acts.get(kind)
+        if declared is None or not any(blank.is_kept for blank in declared.asks):
+            return fields
+        keeper = DirectoryEvidence(self.watching.directory / "evidence")
+        return await asyncio.to_thread(with_kept, declared, fields, partial(keep_text, keeper))
+
     async def act(
         self,
         person: Person,
@@ -148,6 +165,10 @@ class Live(Looking):
         if why := self.why_not(person, kind, channel):
             # The society would refuse it too; it does not have to keep that in its log for a click.
             return ActReply(f"Refused: {why}", ok=False)
+        try:
+            fields = await self._with_kept(kind, fields)
+        except (ValueError, MemoryStoreError) as exc:
+            return ActReply(f"Not taken: {exc}", ok=False)
         return await self._told(
             acts(
                 InboundAct(

@@ -69,7 +69,8 @@ def faults_of(person: Person, act: Act, values: Mapping[str, object]) -> dict[st
     if missing:
         return missing
     try:
-        fields = act.complete(filling.from_values(act, values), Doer(person.user_id, PLATFORM, "form"))
+        given = filling.with_kept(act, filling.from_values(act, values), lambda _text: "")
+        fields = act.complete(given, Doer(person.user_id, PLATFORM, "form"))
         act.message.model_validate({"type": act.type, **fields})
     except ValidationError as exc:
         return {

@@ -12,8 +12,9 @@ def test_every_command_is_listed_within_discords_limits():
     assert [one["name"] for one in found] == [command.name for command in commands()]
     for one in found:
         assert 1 <= len(one["description"]) <= 100
+        needed = [option["required"] for option in one["options"]]
+        assert needed == sorted(needed, reverse=True), "Discord wants what is needed first"
         for option in one["options"]:
-            assert option["required"]
             assert 1 <= len(option["description"]) <= 100
             assert len(option.get("choices", [])) <= 25
 
@@ -31,7 +32,22 @@ def test_what_is_filled_in_is_what_the_grammar_reads(command):
     given = {"verdict": "REJECT", "seat": "critic", "scope": "system A", "option_or_text": "2"}
     options = {name: given.get(name, "word") for name in (blank.name for blank in command.blanks)}
     line = line_of(command.name, options)
-    assert parse(line) == parse(f"/{command.name} " + " ".join(options.values()))
+    signs = {blank.name: f"{blank.sign} " for blank in command.blanks if blank.sign}
+    typed = " ".join(f"{signs.get(name, '')}{word}" for name, word in options.items())
+    assert parse(line) == parse(f"/{command.name} {typed}")
+
+
+def test_a_list_may_be_left_out_and_a_question_has_many_words():
+    (debate,) = [one for one in listed() if one["name"] == "debate"]
+    assert [(option["name"], option["required"]) for option in debate["options"]] == [
+        ("question", True),
+        ("options", False),
+    ], "a context is for forms"
+    assert all(option["max_length"] == 6_000 for option in debate["options"])
+    asked = {"question": "Where do we meet?"}
+    assert line_of("debate", asked) == "/debate Where do we meet?"
+    line = line_of("debate", {**asked, "options": "Rome | Oslo"})
+    assert parse(line).fields == {"question": "Where do we meet?", "options": ("Rome", "Oslo")}
 
 
 def test_an_id_of_two_words_is_refused_and_a_reason_of_many_is_not():

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from moot.channels.filling import form_of, from_values, from_words
+from moot.channels.filling import MOST_KEPT, form_of, from_values, from_words, with_kept
 from moot.protocols.kernel.acts import Act, Blank
 from moot.protocols.kernel.fields import FrozenJson
 from moot.protocols.kernel.message import Instant, Message, Part, Share, Text, Texts
@@ -144,3 +144,35 @@ def test_an_act_that_reads_words_itself_is_given_them_by_a_form_too() -> None:
     }
     with pytest.raises(ValueError, match=r"no seat 'critc' that a person can take, did you mean critic\?"):
         from_values(take, {"seat": "critc"})
+
+
+DEBATE = rulebook().acts["debate"]
+
+
+def test_a_list_with_a_sign_is_split_and_its_blank_items_are_nothing() -> None:
+    for given in (["Rome | Oslo"], ["Rome", "Oslo"], ["Rome |", " Oslo"]):
+        assert from_words(DEBATE, {"question": ["Where?"], "options": given})["options"] == ("Rome", "Oslo")
+    assert from_words(DEBATE, {"question": ["Where?"], "options": ["Rome"]})["options"] == ("Rome",)
+    found = from_values(DEBATE, {"question": "Where?", "options": ["Rome", "", "Oslo", " "], "context": " "})
+    assert found == {"question": "Where?", "options": ("Rome", "Oslo")}
+
+
+def test_a_text_that_is_kept_becomes_its_reference_and_holds_no_secret() -> None:
+    form = form_of(DEBATE)
+    assert form["properties"]["context"]["maxLength"] == MOST_KEPT
+    assert form["required"] == ["question"]
+    kept: list[str] = []
+
+    def keep(text: str) -> str:
+        kept.append(text)
+        return "context/0123456789abcdef"
+
+    secret = "xoxb-" + "1" * 12 + "-" + "a" * 24
+    given = from_values(DEBATE, {"question": "Where?", "context": f"true\n{secret}"})
+    assert with_kept(DEBATE, given, keep)["context_ref"] == "context/0123456789abcdef"
+    assert len(kept) == 1
+    assert kept[0].startswith("true\n[redacted:")
+    assert with_kept(DEBATE, {"question": "Where?"}, keep) == {"question": "Where?"}
+    with pytest.raises(ValueError, match="the context has 100,001 characters, 100,000 are the most"):
+        with_kept(DEBATE, {"question": "Where?", "context_ref": "x" * (MOST_KEPT + 1)}, keep)
+    assert len(kept) == 1

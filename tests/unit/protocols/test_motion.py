@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from moot.channels.chat.commands import CommandError, Said, parse
 from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.obligation import EVERYTHING
 from moot.protocols.kernel.people import Stop
 from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
 from moot.protocols.motion import messages as m
-from moot.protocols.motion.acts import ACTS
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.motion.state import MotionState, Phase
 from moot.protocols.research.seats import CRITIC, EXPLORER
@@ -126,18 +126,22 @@ def test_options_are_none_or_several_different_ones(options: tuple[str, ...], wh
     assert m.Motion(question=QUESTION, options=tuple(map(str, range(20))))
 
 
-def fields_of(line: str) -> Any:
-    (act,) = ACTS
-    assert act.read is not None
-    return act.read({"question": line})
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        (QUESTION, {"question": QUESTION}),
+        ("Where do we meet? | Rome |  Oslo", {"question": "Where do we meet?", "options": ("Rome", "Oslo")}),
+        ("Where? |Rome| Oslo |", {"question": "Where?", "options": ("Rome", "Oslo")}),
+        ("Where? |", {"question": "Where?"}),
+    ],
+)
+def test_people_write_options_behind_a_question(line: str, fields: dict[str, Any]) -> None:
+    assert parse(f"/debate {line}") == Said("debate", fields)
 
 
-def test_people_write_options_behind_a_question() -> None:
-    assert fields_of("Where do we meet? | Rome |  Oslo") == {
-        "question": "Where do we meet?",
-        "options": ["Rome", "Oslo"],
-    }
-    assert fields_of(QUESTION) == {"question": QUESTION, "options": []}
+def test_a_question_is_asked_for_even_where_options_are_given() -> None:
+    with pytest.raises(CommandError, match=r"the question is missing; write /debate QUESTION \[\| OPTIONS\]"):
+        parse("/debate | Rome | Oslo")
 
 
 # ---------------------------------------------------------------- R-Q3: objections

@@ -1,0 +1,111 @@
+"""`moot debate`: any question, debated by an Advocate and a Critic and judged."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from moot.cli.app import command
+from moot.cli.arena.out import say_who_writes
+from moot.cli.look.log import Reader
+from moot.cli.look.motion import print_outcome
+from moot.cli.minds import MindOption, minds_of
+from moot.cli.numbers import seed_option
+from moot.cli.output import say, write_json
+from moot.cli.place import AsJson
+
+if TYPE_CHECKING:
+    from moot.protocols.kernel.envelope import Envelope
+
+JUDGED: Final = frozenset({"UPHELD", "REJECTED", "UNDECIDED"})
+UNJUDGED: Final = 3
+"""Exit code of a motion that nobody judged."""
+
+
+@command(
+    "moot debate 'Should we adopt a four-day week?'",
+    "moot debate 'Where do we meet?' --options Rome,Oslo,Bonn --seed 2",
+    "moot debate 'Should we merge this?' --context proposal.md --out ./debate",
+    "moot debate 'Is this change safe?' --context - --json < change.diff",
+    "moot debate 'Should we merge this?' --mind critic=my_minds:MyCritic",
+)
+def debate(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked.")],
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--options",
+            metavar="A,B,C",
+            help="Answers to choose from, two or more; by default yes and no. May be repeated.",
+        ),
+    ] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(
+            "--context", metavar="FILE|-", help="A text that all seats are shown; - is standard input."
+        ),
+    ] = None,
+    seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
+    mind: MindOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Have a question debated in virtual time: a claim, objections, replies, and a judgment.
+
+    Exit code 0: it was judged, whatever the judgment; 3: nobody judged it in time. What is said is shown as it is
+    said, then what it came to; with --json the record alone. In a society that runs, moot act DIR debate asks.
+    """
+    from moot.cases.motion.offline import SEATS, MotionOptions, hold_motion
+    from moot.channels.showing.namebook import NameBook
+    from moot.log_setup import set_up_logging
+    from moot.place import free_for_a_log
+    from moot.protocols.authorship import will_write
+
+    set_up_logging(None)
+    if out is not None:
+        free_for_a_log(out)
+    asked = MotionOptions(
+        question=question,
+        options=[part.strip() for given in options or () for part in given.split(",")],
+        context="" if context is None else _read(context),
+        seed=seed,
+        minds=minds_of(mind),
+        directory=out,
+    )
+    say_who_writes(will_write(SEATS, asked.named))
+    book = NameBook()
+    reader = Reader(book=book)
+
+    def show(envelope: Envelope) -> None:
+        if envelope.body.type == "SOCIETY_STARTED":
+            book.note(envelope)  # it says who sits where, and is no part of the debate
+        else:
+            reader.show_envelope(envelope)
+
+    run = hold_motion(asked, listener=None if as_json else show)
+    if as_json:
+        write_json(run.record)
+    else:
+        reader.console.print()
+        print_outcome(reader.console, run.record)
+        if out is not None:
+            say(f"the log is in {out}")
+    return 0 if run.record["outcome"] in JUDGED else UNJUDGED
+
+
+def _read(named: str) -> str:
+    """Read the context.
+
+    Raises:
+        BadInput: It is no text.
+    """
+    from moot.cases.texts import MOST_BYTES, a_text, a_text_of, as_text
+
+    if named != "-":
+        return a_text(Path(named))
+    return a_text_of("standard input", *as_text(sys.stdin.buffer.read(MOST_BYTES + 1)))
