@@ -19,13 +19,14 @@ from moot.protocols.kernel.seats import ADMIN, TIMEKEEPER, Seat
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, Owe, RuleInput, Step, ends, passes
 from moot.protocols.kernel.times import minutes
 from moot.protocols.rulebook import rules
-from moot.protocols.trading import life
 from moot.protocols.trading import messages as t
 from moot.protocols.trading.alert import ALERT
 from moot.protocols.trading.book import Book
 from moot.protocols.trading.bridge_cases import RECALL
 from moot.protocols.trading.halt import HALT
 from moot.protocols.trading.health import Health
+from moot.protocols.trading.life import Life
+from moot.protocols.trading.moves import check_moved
 from moot.protocols.trading.policies import DeskPolicies
 from moot.protocols.trading.seats import GUARDIAN as GUARDIAN_SEAT
 from moot.protocols.trading.seats import OPERATOR as OPERATOR_SEAT
@@ -144,7 +145,7 @@ class MoneyTable(Table):
         base = rules()
 
         def folds() -> Sequence[Fold]:
-            ours: list[Fold] = [life.Life(), Book(), DeskPolicies(), Hearing()]
+            ours: list[Fold] = [Life(), Book(), DeskPolicies(), Hearing()]
             names = {fold.name for fold in ours} | {"desk_calendar"}
             return [*(f for f in base.new_folds() if f.name not in names), *ours]
 
@@ -156,7 +157,7 @@ class MoneyTable(Table):
         self.rules = replace(
             base,
             types={**base.types, **self.types},
-            caseless={**base.caseless, "STRATEGY_MOVED": life.check_moved, "EXECUTION": check_execution},
+            caseless={**base.caseless, "STRATEGY_MOVED": check_moved, "EXECUTION": check_execution},
             new_folds=folds,
         )
         self.gate = Gate(self.rules)
