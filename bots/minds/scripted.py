@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -93,7 +93,7 @@ class ScriptedMind(Mind):
         if entry is None:
             return await self._then.answer(view) if self._then is not None else None
         if entry.type:
-            view = view._replace(obligation=view.obligation._replace(expects=(entry.type,)))
+            view = view._replace(obligation=replace(view.obligation, expects=(entry.type,)))
         reply = await self._fill.answer(view) if self._fill is not None else None
         if not entry.fields and not entry.type:
             return reply

@@ -6,6 +6,7 @@ which ends the case.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -189,7 +190,7 @@ RUN: Final = Machine(
             FINALIZING,
             FINALIZER,
             {FinalOutput: Move((APPROVED, ERROR), course.finalized)},
-            SILENT._replace(rule="R-A2"),
+            replace(SILENT, rule="R-A2"),
             subjects=_unasked,
         ),
         "terminated/approved": _terminal(APPROVED),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,8 +58,8 @@ def evolve(state: S, /, **changes: Any) -> S:
     return changed(state, changes)
 
 
-def changed(state: S, changes: dict[str, Any]) -> S:
-    """Return the state with the fields changed that a dict names; see `evolve`.
+def changed(state: S, changes: Mapping[str, Any], phase: str = "") -> S:
+    """Return the state with the fields changed that a mapping names, in another phase if one is given; see `evolve`.
 
     Raises:
         TypeError: A field does not exist.
@@ -66,6 +67,8 @@ def changed(state: S, changes: dict[str, Any]) -> S:
     before = state.__dict__
     fields = before.copy()
     fields.update(changes)
+    if phase:
+        fields["phase"] = phase
     if len(fields) != len(before):
         raise TypeError(f"{type(state).__name__} has no field {', '.join(changes.keys() - before.keys())}")
     new = _blank(state.__class__)
@@ -91,5 +94,5 @@ class Ended(NamedTuple):
 
 def shifted(state: CaseState, gap: timedelta) -> CaseState:
     """Move all that a case counts from by an outage (K6)."""
-    owed = tuple(o._replace(due_at=o.due_at + gap, outage=o.outage + gap) for o in state.owed)
+    owed = tuple(replace(o, due_at=o.due_at + gap, outage=o.outage + gap) for o in state.owed)
     return evolve(state, owed=owed, anchor_at=state.anchor_at + gap)

@@ -294,11 +294,9 @@ class Docket:
             return
         owed, kept = old.owed, new.owed
         if owed is not kept:
+            ids = {obligation.id for obligation in kept}
             for obligation in owed:
-                for other in kept:
-                    if other is obligation or other.id == obligation.id:
-                        break
-                else:
+                if obligation.id not in ids:
                     self._drop(obligation, env, fx)
             is_open = self.open
             for obligation in kept:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.message import Part
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from moot.protocols.kernel.steps import RuleInput
 
 
-class Exactly(NamedTuple):
+@dataclass(slots=True)
+class Exactly:
     """A field has this value and no other.
 
     Attributes:
@@ -21,9 +23,9 @@ class Exactly(NamedTuple):
         rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
     """
 
-    value: Any
-    because: str = ""
-    rule: str = ""
+    value: Final[Any]
+    because: Final[str] = ""
+    rule: Final[str] = ""
 
     @property
     def shown(self) -> Any:
@@ -38,7 +40,8 @@ class Exactly(NamedTuple):
         return self.because or f"the log says {self.value}, the message {plain}"
 
 
-class OneOf(NamedTuple):
+@dataclass(slots=True)
+class OneOf:
     """A field has one of these values; what they follow from is said for people.
 
     Attributes:
@@ -47,9 +50,9 @@ class OneOf(NamedTuple):
         rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
     """
 
-    values: tuple[Any, ...]
-    because: str
-    rule: str = ""
+    values: Final[tuple[Any, ...]]
+    because: Final[str]
+    rule: Final[str] = ""
 
     @property
     def shown(self) -> Any:
@@ -61,7 +64,8 @@ class OneOf(NamedTuple):
         return "" if given in self.values else f"{self.because} leads to {' or '.join(map(str, self.values))}"
 
 
-class Fields(NamedTuple):
+@dataclass(slots=True)
+class Fields:
     """Some fields of an object within the answer are held to figures; its others are free.
 
     Attributes:
@@ -69,8 +73,8 @@ class Fields(NamedTuple):
         rule: The spec section or ruling that a wrong one breaks, "" for that of its step.
     """
 
-    figures: Mapping[str, Any]
-    rule: str = ""
+    figures: Final[Mapping[str, Any]]
+    rule: Final[str] = ""
 
     @property
     def shown(self) -> Any:
@@ -120,12 +124,13 @@ def check(body: Any, figures: Figures, rule: str, within: str = "") -> None:
     Raises:
         Violation: A field does not.
     """
+    said = body.__dict__
     for name, figure in figures.items():
-        if name not in body.__dict__:
+        if name not in said:
             continue
-        given = getattr(body, name)
+        given = said[name]
         if isinstance(figure, Fields):
             check(given, figure.figures, figure.rule or rule, f"{within}{name}.")
         elif why := figure.why_not(given):
-            said = type(body).model_fields[name].serialization_alias or name
-            raise Violation(figure.rule or rule, why, field=within + said)
+            alias = type(body).model_fields[name].serialization_alias
+            raise Violation(figure.rule or rule, why, field=within + (alias or name))

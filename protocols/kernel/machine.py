@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from moot.protocols.kernel.case import CaseState, Decision, Ended, changed, evolve, owing
+from moot.protocols.kernel.case import CaseState, Decision, Ended, changed, owing
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import LocalProtocolError, Violation
@@ -19,7 +19,7 @@ from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.officers import Ruling
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
-from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, illegal
+from moot.protocols.kernel.steps import ENDED, STOP, Effect, Move, Owe, RuleInput, Step, illegal, nothing
 from moot.protocols.kernel.times import rfc3339
 
 
@@ -28,8 +28,8 @@ class Start:
     """How a case opens.
 
     Attributes:
-        state: (input) -> its first state, whose phase says what is owed; raises Violation. One of another kind is taken
-            as it is: its opener opens cases of several kinds.
+        state: (input) -> its first state, newly made, whose phase says what is owed; raises Violation. One of another
+            kind is taken as it is: its opener opens cases of several kinds.
         phases: Every phase in which it may start.
         through: The kind whose opener the message is, where that opens this kind too; "": this kind's own.
     """
@@ -89,20 +89,22 @@ class Machine:
 
     openers: tuple[str, ...] = field(init=False)
     _opens: Mapping[str, tuple[str, ...]] = field(init=False, repr=False)
+    _lasting: Mapping[str, frozenset[str]] = field(init=False, repr=False)
     _withdraws: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse a table that contradicts itself, and sort its steps by phase once."""
         if found := "; ".join(faults(self)):
             raise LocalProtocolError(f"the machine {self.kind}: {found}")
-        opens: dict[str, tuple[str, ...]] = {}
-        for name, step in self.steps.items():
-            opens[step.phase] = (*opens.get(step.phase, ()), name)
+        steps = self.steps.items()
+        opens = {phase: tuple(name for name, step in steps if step.phase == phase) for phase in self.phases}
+        lasting = {phase: frozenset(n for n, step in steps if phase in step.lasts) for phase in self.phases}
         openers = (
             str(kind.model_fields["type"].default) for kind, start in self.start.items() if not start.through
         )
         object.__setattr__(self, "openers", tuple(openers))
         object.__setattr__(self, "_opens", opens)
+        object.__setattr__(self, "_lasting", lasting)
         object.__setattr__(self, "_withdraws", any(step.applies for step in self.steps.values()))
 
     @property
@@ -122,11 +124,12 @@ class Machine:
         """Return a first state with what its phase makes owed."""
         if state.outcome is not None:
             return state
-        return self._settled(evolve(state, owed=self._entering(state, given)), given)
+        return self._settled(owing(state, tuple(self._entering(state, given))), given)
 
-    def _entering(self, state: CaseState, given: RuleInput) -> tuple[Obligation, ...]:
+    def _entering(self, state: CaseState, given: RuleInput) -> list[Obligation]:
         """Make what entering the phase of a state opens."""
-        owed, at = [], given.at
+        at = given.at
+        owed: list[Obligation] = []
         for name in self._opens.get(state.phase, ()):
             step = self.steps[name]
             if step.is_plain:
@@ -136,7 +139,7 @@ class Machine:
                 due = self._owed(Owe(name, subject, at), state, given)
                 if due is not None:
                     owed.append(due)
-        return tuple(owed)
+        return owed
 
     def _owed(self, owe: Owe, state: CaseState, given: RuleInput) -> Obligation | None:
         """Make an obligation; None where it is owed at an instant that never comes."""
@@ -150,17 +153,16 @@ class Machine:
             return step.owed(owe.step, state, following, given, following)
         return step.owed(owe.step, state, owe.subject, given, at)
 
-    def _due(self, state: CaseState, env: Envelope) -> Obligation | None:
+    def _answered(self, state: CaseState, env: Envelope) -> tuple[Obligation, Step, Move] | None:
         """Find what a message answers: what it says, else what its author owes of this type about the same."""
-        kind, author, answers = type(env.body), env.author, env.obligation_id
+        body, author, answers = env.body, env.author, env.obligation_id
         for due in state.owed:
-            if due.seat != author:
+            if due.seat != author or (answers is not None and answers != due.id):
                 continue
             step = self.steps[due.rule]
-            if kind not in step.moves:
-                continue
-            if due.id == answers or (answers is None and step.is_about(due.subject, env.body)):
-                return due
+            move = step.moves.get(type(body))
+            if move is not None and (answers is not None or step.is_about(due.subject, body)):
+                return due, step, move
         return None
 
     def step(self, state: CaseState, env: Envelope, context: RuleContext) -> CaseState:
@@ -169,20 +171,19 @@ class Machine:
         Raises:
             Violation: It is no move, or the rule of its move refuses it; nothing changes.
         """
-        kind = type(env.body)
-        due = self._due(state, env)
-        given = RuleInput(context, env, due)
-        if due is None:
-            fact = self.facts.get((state.phase, kind)) or self.facts.get((state.phase, Message))
+        answered = self._answered(state, env)
+        if answered is None:
+            fact = self.facts.get((state.phase, type(env.body))) or self.facts.get((state.phase, Message))
             if fact is None:
                 raise _unfit(state, env, self.rule)
-            return self.moved(state, fact, given)
-        step = self.steps[due.rule]
+            return self.moved(state, fact, RuleInput(context, env))
+        due, step, move = answered
         if env.sent_at < due.opened_at:
             raise Violation(step.rule, f"it is owed from {rfc3339(due.opened_at)} on")
-        if figures := step.figures(state, given):
-            check(env.body, figures, step.rule)
-        return self.moved(state, step.moves[kind], given)
+        given = RuleInput(context, env, due)
+        if step.figures is not nothing:
+            check(env.body, step.figures(state, given), step.rule)
+        return self.moved(state, move, given)
 
     def moved(self, state: CaseState, move: Move, given: RuleInput) -> CaseState:
         """Return the state after a move, with what it makes owed.
@@ -200,30 +201,28 @@ class Machine:
         if self.note is not None:
             for note in effect.notes:
                 self.note(note)
-        changes = {**effect.changes, "phase": to}
         if to == ENDED:
-            changes["owed"], changes["outcome"] = (), effect.outcome
-            return changed(state, changes)
-        new = changed(state, changes)
+            return changed(state, {**effect.changes, "owed": (), "outcome": effect.outcome}, to)
+        new = changed(state, effect.changes, to)
         left = self._kept(state, new, effect, given)
         if to == state.phase:
-            owed = (*left, *self._again(new, given), *self._opened(new, effect.owe or (), given))
+            owed = [*left, *self._again(new, given), *self._opened(new, effect.owe or (), given)]
         elif effect.owe is not None:
-            owed = (*self._opened(new, effect.owe, given), *left)
+            owed = [*self._opened(new, effect.owe, given), *left]
         else:
-            owed = (*self._entering(new, given), *left)
-        return self._settled(owing(new, owed), given)
+            owed = [*self._entering(new, given), *left]
+        return self._settled(owing(new, tuple(owed)), given)
 
     def _kept(
         self, before: CaseState, after: CaseState, effect: Effect, given: RuleInput
-    ) -> tuple[Obligation, ...]:
+    ) -> list[Obligation]:
         """Return what stays owed: in a phase that does not change all but what was answered, missed or withdrawn."""
-        to, due, drop = after.phase, given.due, effect.drop
-        is_same = to == before.phase
-        kept = [o for o in before.owed if o is not due and (is_same or to in self.steps[o.rule].lasts)]
+        due, drop = given.due, effect.drop
+        lasting = self.steps if after.phase == before.phase else self._lasting[after.phase]
+        kept = [o for o in before.owed if o is not due and o.rule in lasting]
         if drop is not None:
             kept = [o for o in kept if not drop(o)]
-        return tuple([o for o in kept if self._applies(after, o, given)] if self._withdraws else kept)
+        return [o for o in kept if self._applies(after, o, given)] if self._withdraws else kept
 
     def _again(self, state: CaseState, given: RuleInput) -> tuple[Obligation, ...]:
         """Make the next one of what was answered or missed, where it comes again."""
@@ -240,11 +239,11 @@ class Machine:
         """Go on where nothing is owed any more."""
         if state.owed or state.phase not in self.dry:
             return state
-        return self.moved(state, self.dry[state.phase], given._replace(due=None))
+        return self.moved(state, self.dry[state.phase], given.about(None))
 
     def _applies(self, state: CaseState, due: Obligation, given: RuleInput) -> bool:
         applies = self.steps[due.rule].applies
-        return applies is None or applies(state, given._replace(due=due))
+        return applies is None or applies(state, given.about(due))
 
     def silence(self, state: CaseState, due: Obligation) -> Decision:
         """Return what the referee rules when an obligation is missed (K5).
@@ -309,8 +308,9 @@ class Machine:
         """Return what a mind is shown for an obligation: its step's brief, and the figures that hold its answer."""
         step, given = self.steps[due.rule], RuleInput(context, due=due)
         shown = step.brief(state, given)
-        for name, figure in step.figures(state, given).items():
-            shown[name] = figure.shown
+        if step.figures is not nothing:
+            for name, figure in step.figures(state, given).items():
+                shown[name] = figure.shown
         return shown
 
 

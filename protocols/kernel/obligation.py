@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from moot.protocols.kernel.seats import Seat
 
@@ -34,8 +34,9 @@ EVERYTHING: Final = Visibility()
 NO_GRACE: Final = timedelta(0)
 
 
-class Obligation(NamedTuple):
-    """A message that a seat owes.
+@dataclass(slots=True)
+class Obligation:
+    """A message that a seat owes. Nobody changes one: `frozen` would say it too, and cost four times the making.
 
     Attributes:
         id: `<case_id>/<step>/<seat>`; the step names round and retry, so ids never repeat within a case.
@@ -54,18 +55,18 @@ class Obligation(NamedTuple):
     Source: kernel.
     """
 
-    id: str
-    case_id: str
-    seat: Seat
-    expects: tuple[str, ...]
-    channel: str
-    opened_at: datetime
-    due_at: datetime
-    grace: timedelta
-    may_see: Visibility = EVERYTHING
-    outage: timedelta = NO_GRACE
-    rule: str = ""
-    subject: Any = None
+    id: Final[str]
+    case_id: Final[str]
+    seat: Final[Seat]
+    expects: Final[tuple[str, ...]]
+    channel: Final[str]
+    opened_at: Final[datetime]
+    due_at: Final[datetime]
+    grace: Final[timedelta]
+    may_see: Final[Visibility] = EVERYTHING
+    outage: Final[timedelta] = NO_GRACE
+    rule: Final[str] = ""
+    subject: Final[Any] = None
 
     @property
     def void_at(self) -> datetime:

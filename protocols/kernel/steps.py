@@ -17,6 +17,7 @@ from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.figures import Figures
+from moot.protocols.kernel.frozen import FrozenDict
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.obligation import EVERYTHING, NO_GRACE, Obligation, Visibility
 from moot.protocols.kernel.seats import REFEREE, Seat
@@ -27,8 +28,12 @@ ENDED: Final = "ended"
 STOP: Final = "stop"
 """The ruling that a human STOP leads to, see `Machine.rulings`."""
 
+UNCHANGED: Final[Mapping[str, Any]] = FrozenDict()
+"""The changes of an effect that changes no field."""
 
-class RuleInput(NamedTuple):
+
+@dataclass(slots=True)
+class RuleInput:
     """What a rule is given besides the state.
 
     Attributes:
@@ -39,11 +44,11 @@ class RuleInput(NamedTuple):
         child: The last state of the case in this one that has just ended, if that is what happens.
     """
 
-    context: RuleContext
-    env: Envelope | None = None
-    due: Obligation | None = None
-    parent: CaseState | None = None
-    child: Any = None
+    context: Final[RuleContext]
+    env: Final[Envelope | None] = None
+    due: Final[Obligation | None] = None
+    parent: Final[CaseState | None] = None
+    child: Final[Any] = None
 
     @property
     def body(self) -> Any:
@@ -66,6 +71,10 @@ class RuleInput(NamedTuple):
         """Return what the obligation is about, None where it is about nothing."""
         return self.due.subject if self.due is not None else None
 
+    def about(self, due: Obligation | None) -> RuleInput:
+        """Return the same input about another obligation, or about none."""
+        return RuleInput(self.context, self.env, due, self.parent, self.child)
+
 
 class Owe(NamedTuple):
     """A duty that an effect opens.
@@ -81,7 +90,8 @@ class Owe(NamedTuple):
     at: datetime | None = None
 
 
-class Effect(NamedTuple):
+@dataclass(slots=True)
+class Effect:
     """What a move does.
 
     Attributes:
@@ -94,12 +104,12 @@ class Effect(NamedTuple):
         notes: What happens, in order, for whoever keeps a record of the case, see `Machine.note`.
     """
 
-    changes: Mapping[str, Any] = {}
-    to: str = ""
-    outcome: str | None = None
-    owe: tuple[Owe, ...] | None = None
-    drop: Callable[[Obligation], bool] | None = None
-    notes: tuple[Any, ...] = ()
+    changes: Final[Mapping[str, Any]] = UNCHANGED
+    to: Final[str] = ""
+    outcome: Final[str | None] = None
+    owe: Final[tuple[Owe, ...] | None] = None
+    drop: Final[Callable[[Obligation], bool] | None] = None
+    notes: Final[tuple[Any, ...]] = ()
 
 
 Rule = Callable[[Any, RuleInput], Effect | None]
@@ -109,7 +119,8 @@ None where a message leaves the case as it is, or a ruling or the end of a case 
 """
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Move:
     """A legal move.
 
     Attributes:
@@ -121,7 +132,8 @@ class Move(NamedTuple):
     effect: Rule
 
 
-class Missed(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Missed:
     """What silence leads to: the referee's ruling, and the move that it makes.
 
     Attributes:
@@ -280,14 +292,24 @@ class Step:
             name,
             subject,
         )
-        return due if self._is_fixed else self._narrowed(due, state, given._replace(due=due))
+        return due if self._is_fixed else self._narrowed(due, state, given.about(due))
 
     def _narrowed(self, due: Obligation, state: CaseState, given: RuleInput) -> Obligation:
         """Return an obligation with what depends on the state."""
-        return due._replace(
-            expects=self.expects if self.asks is None else self.asks(state, given),
-            due_at=due.opened_at + self.within(state, given) if callable(self.within) else due.due_at,
-            may_see=self.may_see(state, given),
+        within = self.within
+        return Obligation(
+            due.id,
+            due.case_id,
+            due.seat,
+            due.expects if self.asks is None else self.asks(state, given),
+            due.channel,
+            due.opened_at,
+            due.opened_at + within(state, given) if callable(within) else due.due_at,
+            due.grace,
+            self.may_see(state, given),
+            due.outage,
+            due.rule,
+            due.subject,
         )
 
 

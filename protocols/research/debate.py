@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -289,7 +289,7 @@ def overridden_again(state: DebateState, given: RuleInput) -> Effect:
     effect, verdict = overridden(state, given), given.body.verdict
     if verdict == state.verdict:
         raise Violation("K23", f"the verdict is {verdict} already", field="verdict")
-    return effect._replace(owe=(Owe(AFTER[verdict][1], given.message.seq),))
+    return replace(effect, owe=(Owe(AFTER[verdict][1], given.message.seq),))
 
 
 def silent(_state: DebateState, _given: RuleInput) -> Effect:

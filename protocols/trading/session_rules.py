@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.steps import Effect, RuleInput, illegal
 from moot.protocols.trading import limits
@@ -152,7 +154,7 @@ def raised(state: SessionState, given: RuleInput) -> Effect:
 
 def halted(state: SessionState, given: RuleInput) -> Effect:
     """Once the desk is halted no HALT is owed (R-B5)."""
-    return goes_on(state, given)._replace(drop=lambda due: due.rule == HALT)
+    return replace(goes_on(state, given), drop=lambda due: due.rule == HALT)
 
 
 def unraised(state: SessionState, given: RuleInput) -> Effect:

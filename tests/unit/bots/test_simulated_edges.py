@@ -20,6 +20,7 @@ from moot.protocols.research.debate_machine import STEPS as DEBATE
 from moot.protocols.research.debate_table import EXTENSION_BAND
 from moot.protocols.research.seats import CRITIC, EXPLORER, SYSTEM_A
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.views import START, Society, one_debate
 
 SYNTHETIC = load_universe("synthetic", start=START, seed=7)
@@ -70,7 +71,7 @@ def test_every_duty_of_system_a_has_an_answer():
 def test_a_message_that_nobody_knows_is_met_with_silence():
     society = Society(mind_of())
     view = society.view(society.owed_bots()[0])
-    other = view._replace(obligation=view.obligation._replace(expects=("PROPHECY",)))
+    other = view._replace(obligation=replace(view.obligation, expects=("PROPHECY",)))
     assert mind_of().consider(other) is None
 
 
@@ -210,8 +211,8 @@ def test_a_refused_verdict_is_corrected_to_a_rejection():
 
 def test_an_extension_is_never_given_where_only_a_verdict_is_owed():
     for society, owed in verdicts_owed(20):
-        assert society.ask(owed._replace(expects=("VERDICT",))).body.type == "VERDICT"
-        forced = society.ask(owed._replace(expects=("EXTEND_DEBATE",))).body
+        assert society.ask(replace(owed, expects=("VERDICT",))).body.type == "VERDICT"
+        forced = society.ask(replace(owed, expects=("EXTEND_DEBATE",))).body
         low, high = EXTENSION_BAND
         assert forced.extra_rounds == 1
         assert low <= forced.alpha_argument_score <= high and low <= forced.risk_argument_score <= high
@@ -220,8 +221,8 @@ def test_an_extension_is_never_given_where_only_a_verdict_is_owed():
 def test_the_explorer_says_what_it_is_asked_for():
     society = Society(mind_of(2))
     owed = until_owed(society, "REBUTTAL")
-    assert society.ask(owed._replace(expects=("CONCEDE",))).body.type == "CONCEDE"
-    assert society.ask(owed._replace(expects=("REBUTTAL",))).body.type == "REBUTTAL"
+    assert society.ask(replace(owed, expects=("CONCEDE",))).body.type == "CONCEDE"
+    assert society.ask(replace(owed, expects=("REBUTTAL",))).body.type == "REBUTTAL"
 
 
 def test_messages_that_broke_a_rule_are_not_heard():

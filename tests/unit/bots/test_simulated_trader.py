@@ -16,6 +16,7 @@ from moot.protocols.trading.book_figures import Position
 from moot.protocols.trading.seats import GUARDIAN, OPERATOR
 from moot.protocols.trading.seats import TRADER as TRADER_SEAT
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.desk_minds import MindedDesk, at, tools, trend
 
 TRADER = TRADER_SEAT
@@ -378,7 +379,7 @@ def test_spec_4_2_feasibility_says_when_the_exchange_is_closed_and_when_nothing_
     desk.trade("strat_1", trend("SIM-GOLF"))
     desk.until(at(9, 46))
     owed = desk.owed(TRADER, "DESK_CHECK")
-    owed = owed._replace(expects=("FEASIBILITY",))
+    owed = replace(owed, expects=("FEASIBILITY",))
     brief = {**desk.brief(desk.owed(TRADER, "DESK_CHECK")), "affected": ()}
     nothing = desk.think(owed, brief=brief).body
     assert (nothing.feasible, nothing.cost_bps) == (True, 0.0)

@@ -109,9 +109,9 @@ def forgetting(name: str) -> Callable[[pytest.MonkeyPatch], None]:
     def forget(monkeypatch: pytest.MonkeyPatch) -> None:
         def forgetful(state: RunState, given: RuleInput) -> Effect:
             effect = revised(evolve(state, **{name: ()}), given)
-            return effect._replace(changes={**effect.changes, name: ()})
+            return replace(effect, changes={**effect.changes, name: ()})
 
-        monkeypatch.setitem(DRY, State.REVISING, RUN.dry[State.REVISING]._replace(effect=forgetful))
+        monkeypatch.setitem(DRY, State.REVISING, replace(RUN.dry[State.REVISING], effect=forgetful))
 
     return forget
 

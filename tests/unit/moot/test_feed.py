@@ -23,6 +23,7 @@ from moot.protocols.research.seats import EXPLORER
 from moot.protocols.trading.messages import Halt
 from moot.protocols.trading.seats import OPERATOR
 from moot.society import Plan, Society
+from tests.doubles.copying import replace
 from tests.doubles.desk_samples import DESK_BODIES
 from tests.doubles.small_log import SmallLog
 from tests.doubles.table import START
@@ -103,7 +104,7 @@ def test_a_halted_desk_and_nothing_that_is_owed_later_stand_in_the_status_line()
         await clock.sleep(timedelta(minutes=4))
         (owed,) = society.host.docket.owed_by(EXPLORER)
         assert "explorer owes" in status(society, 200).plain
-        later = owed._replace(opened_at=clock.now() + timedelta(minutes=5))
+        later = replace(owed, opened_at=clock.now() + timedelta(minutes=5))
         society.host.docket.open[owed.id] = later
         assert "explorer owes" not in status(society, 200).plain
         society.host.docket.open[owed.id] = owed

@@ -103,7 +103,7 @@ def test_k12_a_mind_is_not_shown_hidden_types_and_hidden_cases() -> None:
         cycle = whole.transcript[0].case_id
         assert cycle is not None and cycle != obligation.case_id
         blind = Visibility(hidden_cases=frozenset({cycle}), hidden_types=frozenset({"REBUTTAL"}))
-        stage.host.docket.open[obligation.id] = obligation._replace(may_see=blind)
+        stage.host.docket.open[obligation.id] = replace(obligation, may_see=blind)
         part = await stage.host.view(EVOLVER, obligation)
         assert part is not None
         assert part.transcript == tuple(

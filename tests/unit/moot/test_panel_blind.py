@@ -130,7 +130,7 @@ class Sitting:
         """Return what a seat is shown now; another `sight` stands in for what its obligation says."""
         owed, is_open = self.owed(seat), self.stage.host.docket.open
         if sight is not None:
-            is_open[owed.id] = owed._replace(may_see=sight)
+            is_open[owed.id] = replace(owed, may_see=sight)
         view = await self.stage.host.view(seat, owed)
         is_open[owed.id] = owed
         assert view is not None

@@ -13,6 +13,7 @@ from moot.protocols.research import messages as m
 from moot.protocols.research.debate_table import BUDGETED, Phase
 from moot.protocols.trading.seats import OPERATOR
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.debating import (
     ADMIN,
     CRITIC,
@@ -765,7 +766,7 @@ def test_k1_an_answer_may_not_be_given_for_another_obligation():
     owed = table.owed(CRITIC, "RISK_ASSESSMENT")
     body = bodies.assessment()
     for wrong in ("hyp_20260223_0900/assessment-1/critic", f"{case_id}/assessment-2/critic"):
-        env = table.post(CRITIC, body, owed=owed._replace(id=wrong))
+        env = table.post(CRITIC, body, owed=replace(owed, id=wrong))
         assert table.effects[-1].violation.rule == "K1"
         assert env.obligation_id == wrong
     assert debate(table, case_id).phase == Phase.ASSESSING_1

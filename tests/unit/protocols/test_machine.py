@@ -71,7 +71,7 @@ def test_a_phase_that_nothing_leads_to_is_named() -> None:
     assert missed is not None
     with pytest.raises(LocalProtocolError, match="nothing leads to the phase reporting"):
         replace(
-            CYCLE, children={}, steps=steps(missed=missed._replace(move=Move((ENDED,), missed.move.effect)))
+            CYCLE, children={}, steps=steps(missed=replace(missed, move=Move((ENDED,), missed.move.effect)))
         )
 
 
