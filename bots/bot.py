@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -128,7 +129,8 @@ class Bot:
         for n, aside in enumerate(reply.asides, 1):
             body = aside.body
             await self._publish(
-                draft._replace(
+                replace(
+                    draft,
                     channel=aside.channel,
                     body=body,
                     case_id=(getattr(body, body.case_field) if body.case_field else "") or draft.case_id,

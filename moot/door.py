@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from moot.bots.officers.referee import named
@@ -105,21 +106,21 @@ class Door:
         body, docket = draft.body, self._host.docket
         run = docket.cases.get(draft.case_id or "")
         if isinstance(run, RunState):
-            return draft._replace(body=completed(body, run))
+            return replace(draft, body=completed(body, run))
         if draft.author != ADMIN:
             return draft
         if isinstance(body, Halt) and not body.session_id:
             # One that waits for a ruling would refuse it (K10), and a halt waits for nobody.
             days = [s.case_id for s in docket.cases.values() if s.kind == "session"]
             free = [case_id for case_id in days if case_id not in docket.waiting]
-            return draft._replace(body=changed(body, "session_id", free[-1])) if free else draft
+            return replace(draft, body=changed(body, "session_id", free[-1])) if free else draft
         if isinstance(body, Resume | ResumeConfirmed) and not body.halt_id and draft.case_id is None:
             halt_id = docket.context.fold_named("book").halt_id
             if not halt_id and isinstance(body, Resume) and docket.context.conservative_a:
                 halt_id = docket.context.fold_named("modes").because
             if not halt_id:
                 raise Violation("R-B5", "nothing is halted", field="halt_id")
-            return draft._replace(case_id=halt_id, body=changed(body, "halt_id", halt_id))
+            return replace(draft, case_id=halt_id, body=changed(body, "halt_id", halt_id))
         return draft
 
     async def publish_json(self, draft: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -161,7 +162,7 @@ class Door:
                 raise Forbidden("K14", f"take the seat first: nobody holds {author}", field="author")
             if holder != actor:
                 raise Forbidden("K14", f"{holder.name} holds {author}, not {actor.name}", field="author")
-        return draft._replace(author=ADMIN) if author == VIEWER and is_admin else draft
+        return replace(draft, author=ADMIN) if author == VIEWER and is_admin else draft
 
 
 def _note(env: Envelope, violation: Violation) -> str:

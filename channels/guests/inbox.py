@@ -18,6 +18,7 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, NotRequired, TypedDict
 
@@ -122,11 +123,11 @@ def keyed(draft: Draft, key: str) -> Draft:
         Malformed: The key has the form of an answer's id, but settles no obligation.
     """
     if draft.obligation_id is not None:
-        return draft._replace(key="")
+        return replace(draft, key="")
     ends = _ANSWER_ID.search(key)
     if ends is not None and ends[1] in rulebook().seats:
         raise Malformed("K1", f"{key!r} has the form of an answer's id: choose another", field="key")
-    return draft._replace(key=key)
+    return replace(draft, key=key)
 
 
 def read_draft(text: str, key: str, decode_body: DecodeBody) -> Draft:

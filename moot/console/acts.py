@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,7 +71,7 @@ class Acts(Intake):
 
     async def hand_in(self, draft: Draft) -> ActReply:
         """Publish a draft that settles an obligation, once, and say what became of it."""
-        keyed = draft._replace(key=draft.actor.own(draft.identity()))
+        keyed = replace(draft, key=draft.actor.own(draft.identity()))
         return await self._once(keyed.key, draft_to_json(keyed))
 
     async def _take(self, act: InboundAct) -> ActReply:

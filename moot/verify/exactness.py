@@ -28,7 +28,22 @@ def differences(text: str, env: Envelope) -> list[str]:
 
 def written(env: Envelope) -> str:
     """Write an envelope as the sequencer would have, without `hash` (K15)."""
-    return stored_text(*env[:13], body_json(env.body))
+    return stored_text(
+        env.v,
+        env.seq,
+        env.id,
+        env.channel,
+        env.author,
+        env.actor,
+        env.case_id,
+        env.obligation_id,
+        env.attempt,
+        env.tenure,
+        env.in_reply_to,
+        env.hops,
+        env.sent_at,
+        body_json(env.body),
+    )
 
 
 class _Twice(Exception):

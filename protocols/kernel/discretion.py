@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
@@ -64,7 +65,7 @@ def discreet(draft: Draft) -> Draft:
     if body is draft.body:
         return draft
     try:
-        return draft._replace(body=type(body).model_validate_json(body_json(body)))
+        return replace(draft, body=type(body).model_validate_json(body_json(body)))
     except ValidationError as exc:
         field = ".".join(str(part) for part in exc.errors(include_input=False)[0]["loc"]) or "body"
         raise Malformed(RULE, "holds a secret and is invalid without it: leave it out", field=field) from None

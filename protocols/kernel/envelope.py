@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from datetime import datetime
 from json.encoder import encode_basestring as _quoted
 from typing import Final, Literal, NamedTuple
@@ -62,7 +63,8 @@ BOT: Final = Actor("bot")
 OFFICER: Final = Actor("officer")
 
 
-class Draft(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True)
+class Draft:
     """A message on its way to the log; the sequencer adds `id`, `seq` and `sent_at`.
 
     `key` is the idempotency key of a message that settles no obligation: the platform's message id, a
@@ -70,18 +72,18 @@ class Draft(NamedTuple):
     `display_name` is what the platform calls the person: no part of the message, the log has it once (PERSON_NAMED).
     """
 
-    channel: str
-    author: Seat
-    body: Message
-    actor: Actor = BOT
-    case_id: str | None = None
-    obligation_id: str | None = None
-    attempt: int = 0
-    tenure: int = 0
-    in_reply_to: str | None = None
-    hops: int = 0
-    key: str = ""
-    display_name: str = ""
+    channel: Final[str]
+    author: Final[Seat]
+    body: Final[Message]
+    actor: Final[Actor] = BOT
+    case_id: Final[str | None] = None
+    obligation_id: Final[str | None] = None
+    attempt: Final[int] = 0
+    tenure: Final[int] = 0
+    in_reply_to: Final[str | None] = None
+    hops: Final[int] = 0
+    key: Final[str] = ""
+    display_name: Final[str] = ""
 
     def identity(self) -> str:
         """Derive the envelope id: from the key and the person who chose it, else from obligation and attempt (K1).
@@ -106,28 +108,29 @@ class Draft(NamedTuple):
         return f"{DIGEST_VERSION}:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-class Envelope(NamedTuple):
-    """One logged message. Immutable; equal bytes mean equal envelopes.
+@dataclass(slots=True, unsafe_hash=True)
+class Envelope:
+    """One logged message. Nobody changes one, as its fields say; equal bytes mean equal envelopes.
 
     `json` holds the stored text, which is without `hash`; `hash` the hex SHA-256 of the chain up to here.
     """
 
-    v: int
-    seq: int
-    id: str
-    channel: str
-    author: Seat
-    actor: Actor
-    case_id: str | None
-    obligation_id: str | None
-    attempt: int
-    tenure: int
-    in_reply_to: str | None
-    hops: int
-    sent_at: datetime
-    body: Message
-    json: str = ""
-    hash: str = ""
+    v: Final[int]
+    seq: Final[int]
+    id: Final[str]
+    channel: Final[str]
+    author: Final[Seat]
+    actor: Final[Actor]
+    case_id: Final[str | None]
+    obligation_id: Final[str | None]
+    attempt: Final[int]
+    tenure: Final[int]
+    in_reply_to: Final[str | None]
+    hops: Final[int]
+    sent_at: Final[datetime]
+    body: Final[Message]
+    json: Final[str] = ""
+    hash: Final[str] = ""
 
     @property
     def line(self) -> str:

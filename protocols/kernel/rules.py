@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -275,7 +275,7 @@ def _opening(draft: Draft, minted: Minted, named: str) -> Draft:
         Malformed: It chose an id that is none of that kind.
     """
     _check_chosen(minted, named, draft.body.case_field)
-    return draft._replace(case_id=named or None) if draft.case_id != (named or None) else draft
+    return replace(draft, case_id=named or None) if draft.case_id != (named or None) else draft
 
 
 def _placed(draft: Draft) -> Draft:
@@ -285,7 +285,7 @@ def _placed(draft: Draft) -> Draft:
         Malformed: It names another, or belongs to none.
     """
     if draft.case_id is None and type(draft.body) is Override:
-        draft = draft._replace(case_id=draft.body.case_id)
+        draft = replace(draft, case_id=draft.body.case_id)
     if draft.author not in OFFICERS and (why := misplaced(draft.body, draft.case_id)):
         raise Malformed("K9", why, field="case_id")
     return draft
@@ -323,7 +323,7 @@ class Gate:
             if not named:
                 raise Malformed("K9", "is empty: name the case", field=body.case_field)
         elif not named:
-            return draft._replace(body=changed(body, body.case_field, draft.case_id))
+            return replace(draft, body=changed(body, body.case_field, draft.case_id))
         elif named != draft.case_id:
             raise Malformed("K9", f"names case {named}, the envelope {draft.case_id}", field=body.case_field)
         return draft

@@ -22,6 +22,7 @@ from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.sqlite import SqliteBus
 from moot.protocols.kernel.envelope import GENESIS, Draft, Envelope
 from moot.protocols.research.seats import EXPLORER
+from tests.doubles.copying import replace
 from tests.doubles.tiny import Numbered, Said, Ticks, TinyAdmission, decode, numbered, said
 
 
@@ -193,11 +194,11 @@ def test_a_refused_draft_leaves_its_id_free(backend: Backend) -> None:
 @pytest.mark.parametrize(
     ("draft", "where"),
     [
-        (said("a")._replace(key=""), "key"),
+        (replace(said("a"), key=""), "key"),
         (said("x" * 501), "key"),
         (said("lone \ud800"), None),
-        (said("a")._replace(case_id="lone \udfff"), None),
-        (said("a")._replace(in_reply_to="\ud800"), None),
+        (replace(said("a"), case_id="lone \udfff"), None),
+        (replace(said("a"), in_reply_to="\ud800"), None),
     ],
 )
 def test_a_draft_that_cannot_be_written_is_refused_and_counts_nothing(
@@ -205,7 +206,7 @@ def test_a_draft_that_cannot_be_written_is_refused_and_counts_nothing(
 ) -> None:
     async def scenario(bus: Bus) -> None:
         with pytest.raises(Refused) as caught:
-            await bus.publish(draft._replace(body=Numbered()))
+            await bus.publish(replace(draft, body=Numbered()))
         assert caught.value.violation.field == where
         await bus.publish(numbered("n"))
         (only,) = await everything(bus)
@@ -237,9 +238,9 @@ def test_the_admission_completes_the_case_but_the_digest_is_that_of_the_draft_as
     backend: Backend,
 ) -> None:
     async def scenario(bus: Bus) -> None:
-        await bus.publish(said("a")._replace(case_id="?"))
-        assert (await bus.publish(said("a")._replace(case_id="?"))).status == "duplicate"
-        assert (await bus.publish(said("a")._replace(case_id="case_1"))).status == "superseded"
+        await bus.publish(replace(said("a"), case_id="?"))
+        assert (await bus.publish(replace(said("a"), case_id="?"))).status == "duplicate"
+        assert (await bus.publish(replace(said("a"), case_id="case_1"))).status == "superseded"
         assert [e.case_id for e in await everything(bus)] == ["case_1"]
 
     play(backend, scenario)
@@ -261,7 +262,7 @@ def test_r_a9_a_published_secret_is_nowhere_in_the_log_in_memory_or_on_disk(
         bus.on_append = folded.append
         hearing = asyncio.create_task(hear(bus, 2 * count))
         await asyncio.gather(*(bus.publish(loose(f"k{n}")) for n in range(count)))
-        await asyncio.gather(*(bus.publish(loose(f"k{n}")._replace(key=f"again{n}")) for n in range(count)))
+        await asyncio.gather(*(bus.publish(replace(loose(f"k{n}"), key=f"again{n}")) for n in range(count)))
         await hearing
         logged = await everything(bus)
         assert len(logged) == 2 * count
@@ -302,7 +303,7 @@ def test_r_a9_an_id_that_looks_like_a_secret_is_refused_and_counts_nothing(
 
     async def scenario(bus: Bus) -> None:
         with pytest.raises(Refused) as caught:
-            await bus.publish(numbered("k")._replace(**named))
+            await bus.publish(replace(numbered("k"), **named))
         assert (caught.value.violation.rule, caught.value.violation.field) == ("R-A9", field)
         assert SECRET not in str(caught.value)
         await bus.publish(numbered("n"))

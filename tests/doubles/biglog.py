@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from pathlib import Path
@@ -172,7 +173,7 @@ class Chance:
         if body.type == "HYPOTHESIS" and holder is None and self.random.random() < 0.3:
             note = ResearchNote(title="trends", findings=("they persist",), sources=())
             key = f"{draft.identity()}/aside-1"
-            self.publish(draft._replace(channel="#a-research", body=note, obligation_id=None, key=key))
+            self.publish(replace(draft, channel="#a-research", body=note, obligation_id=None, key=key))
         self.publish(draft)
 
 

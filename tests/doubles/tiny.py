@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
@@ -48,7 +49,7 @@ class TinyAdmission:
         self.asked += 1
         if draft.channel != "#open":
             raise Forbidden("tiny", f"{draft.author} may not write in {draft.channel}", field="channel")
-        return draft._replace(case_id="case_1") if draft.case_id == "?" else draft
+        return replace(draft, case_id="case_1") if draft.case_id == "?" else draft
 
     def mint(self, draft: Draft, sent_at: datetime) -> Message:
         if not isinstance(draft.body, Numbered):

@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.cli.act.authority import PLATFORM, viewers_of
@@ -71,7 +72,7 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
         # With nobody at the door, what would be refused there is not queued for the next start.
         _check_rights(log, draft)
     identity = draft.identity()
-    receipt = post(log.path, draft_to_json(draft._replace(key=draft.key or identity)), identity, RECEIPT_S)
+    receipt = post(log.path, draft_to_json(replace(draft, key=draft.key or identity)), identity, RECEIPT_S)
     if receipt is None:
         return _tell_queued(identity, is_running, as_json)
     seq, status = receipt.get("seq"), receipt["status"]

@@ -28,6 +28,7 @@ from moot.protocols.arena.seats import REVIEWER as REVIEWER_SEAT
 from moot.protocols.arena.states import State
 from tests.doubles.arena_minds import Notes, SayingWriter, stage
 from tests.doubles.arena_table import NOTEBOOK
+from tests.doubles.copying import replace
 from tests.doubles.views import run
 
 PLANNER, REVIEWER, FINALIZER = PLANNER_SEAT, REVIEWER_SEAT, FINALIZER_SEAT
@@ -488,9 +489,8 @@ def test_a_seat_is_shown_nothing_of_the_other_runs_of_its_parent():
     table = stage(writer).to("REVIEW")
     view = table.view()
     (draft,) = [env for env in view.transcript if env.body.type == "DRAFT"]
-    sibling = draft._replace(
-        case_id="arena_20260223_0900", body=m.ArenaDraft(text="the draft of another run")
-    )
+    body = m.ArenaDraft(text="the draft of another run")
+    sibling = replace(draft, case_id="arena_20260223_0900", body=body)
     reply = run(table.minds[REVIEWER].answer(view._replace(transcript=(*view.transcript, sibling))))
 
     assert isinstance(reply.body, m.Review)

@@ -180,7 +180,7 @@ def test_r_b8_what_was_sold_to_reduce_exposure_is_not_bought_back_in_that_sessio
     ruling = Ruling(
         obligation_id=None, case_id=owed.case_id, outcome="reduce_exposure", reason="expired", rule="R-B8"
     )
-    ruled = (*shown.transcript, last._replace(body=ruling, seq=last.seq + 1))
+    ruled = (*shown.transcript, replace(last, body=ruling, seq=last.seq + 1))
     assert desk.think(owed).asides
     assert desk.think(owed, transcript=ruled).asides == ()
 

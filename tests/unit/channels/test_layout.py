@@ -177,7 +177,7 @@ def test_several_messages_become_one_with_a_line_each():
 
 def test_a_summary_over_midnight_names_the_days():
     item = posting({"type": "NOTE", "text": "a"}, folded=[{"type": "NOTE", "text": "b"}])
-    later = item.folded[0]._replace(sent_at=item.envelope.sent_at.replace(day=24))
+    later = replace(item.folded[0], sent_at=item.envelope.sent_at.replace(day=24))
     assert parts(replace(item, folded=(later,))).lines == (
         "02-23 10:00 Critic notes: a",
         "02-24 10:00 Critic notes: b",

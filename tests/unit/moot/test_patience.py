@@ -17,6 +17,7 @@ from moot.protocols.research.seats import EXPLORER
 from moot.society import Plan, Society
 from moot.up import control_clock
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 from tests.doubles.table import START
 from tests.doubles.waiting import until
 
@@ -81,7 +82,7 @@ def test_k8_the_clock_drops_to_1x_while_a_taken_seat_owes_and_goes_on_after_the_
         assert view is not None
         draft = society.host.answer_draft(view, bodies.hypothesis(owed.case_id))
         assert draft is not None
-        await society.host.publish(draft._replace(actor=ANN))
+        await society.host.publish(replace(draft, actor=ANN))
         await reached(lambda: society.clock.speed == FULL)
         assert not patience.is_waiting
 

@@ -48,7 +48,7 @@ def draft(table: Table, seat: Seat, body: Any, **over: Any) -> Draft:
         obligation_id=owed.id,
         attempt=table.docket.attempts.get(owed.id, 0),
     )
-    return made._replace(**over)
+    return replace(made, **over)
 
 
 def report(table: Table) -> Report:
@@ -172,7 +172,7 @@ def test_a_released_seat_is_a_bots_again() -> None:
 def test_what_people_say_of_their_own_has_nothing_of_an_answer(over: dict[str, Any]) -> None:
     table = opened()
     note = Draft(channel="#a-arena", author=ADMIN, actor=ANN, body=Note(text="hm"), key="n")
-    env = table.publish(note._replace(**over))
+    env = table.publish(replace(note, **over))
     assert env is not None
     assert (env.seq, "envelope") in found(table)
 
@@ -204,8 +204,8 @@ def test_an_aside_goes_with_its_answer() -> None:
     assert found(table) == []
 
     table = Table()
-    table.publish(aside._replace(hops=2))
-    table.publish(aside._replace(key=f"{owed.id}/1/aside-1"))
+    table.publish(replace(aside, hops=2))
+    table.publish(replace(aside, key=f"{owed.id}/1/aside-1"))
     assert [seq for seq, invariant in found(table) if invariant == "envelope"] == [3, 4]
 
 

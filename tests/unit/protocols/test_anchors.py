@@ -83,7 +83,7 @@ def test_a_log_without_hashes_folds_and_its_anchors_name_the_message_all_the_sam
     society.wait(minutes=30)
     note(society, "early")
     docket = Docket(society.rules)
-    bare = [env._replace(hash="") for env in society.log]
+    bare = [replace(env, hash="") for env in society.log]
     for env in bare[:-1]:
         docket.fold(env)
     with pytest.raises(OfficerFault):

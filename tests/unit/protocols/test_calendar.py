@@ -18,6 +18,7 @@ from moot.protocols.rulebook import rulebook
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
 from tests.doubles.biglog import Chance
+from tests.doubles.copying import replace
 from tests.doubles.debating import (
     ADMIN,
     EVOLVER,
@@ -494,7 +495,7 @@ def test_k5_a_trigger_that_says_something_else_is_a_fault(over):
     table.now = MONDAY + hours(10)
     (draft,) = due_now(table)
     with pytest.raises(OfficerFault):
-        table.publish(draft._replace(body=draft.body.model_copy(update=over)))
+        table.publish(replace(draft, body=draft.body.model_copy(update=over)))
 
 
 @pytest.mark.parametrize(

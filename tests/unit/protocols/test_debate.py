@@ -831,7 +831,7 @@ def test_k5_a_second_ping_is_a_fault():
     table, case_id = opened()
     table.wait(minutes=25)
     with pytest.raises(OfficerFault, match="pinged"):
-        table.publish(ping_of(debate(table, case_id).owed[0])._replace(key="ping/again"))
+        table.publish(replace(ping_of(debate(table, case_id).owed[0]), key="ping/again"))
 
 
 def test_k5_a_ruling_without_a_ping_is_a_fault():
@@ -850,7 +850,7 @@ def test_k5_a_ruling_that_says_something_else_is_a_fault(over):
     table.wait(minutes=25)
     table.now = debate(table, case_id).owed[0].void_at
     draft = _void_draft(table, case_id)
-    draft = draft._replace(body=draft.body.model_copy(update=over))
+    draft = replace(draft, body=draft.body.model_copy(update=over))
     with pytest.raises(OfficerFault, match="tables derive"):
         table.publish(draft)
 
@@ -880,7 +880,7 @@ def test_k5_a_ruling_on_an_obligation_that_never_was_is_a_fault():
     table.wait(minutes=31)
     owed = debate(table, case_id).owed[0]
     body = table.last("RULING").body.model_copy(update={"obligation_id": f"{case_id}/nothing/critic"})
-    draft = _void_draft_of(table, owed)._replace(body=body, key=f"ruling/{case_id}/nothing/critic")
+    draft = replace(_void_draft_of(table, owed), body=body, key=f"ruling/{case_id}/nothing/critic")
     with pytest.raises(OfficerFault, match="no table asks"):
         table.publish(draft)
 

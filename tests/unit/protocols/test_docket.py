@@ -86,7 +86,7 @@ def test_the_log_must_be_dense():
     table = Table()
     for seq in (len(table.log), len(table.log) + 2):
         with pytest.raises(LocalProtocolError, match="dense"):
-            table.docket.fold(table.log[-1]._replace(seq=seq))
+            table.docket.fold(replace(table.log[-1], seq=seq))
 
 
 def test_folding_a_log_anew_gives_the_same_docket(long_log):
@@ -135,7 +135,8 @@ def test_k4_an_unknown_type_folds_as_nothing_whoever_says_it():
         for case_id in (None, next(iter(before)), "hyp_20200101_0000"):
             body = Opaque(type="FROM_THE_FUTURE", data={"type": "FROM_THE_FUTURE", "x": [1]})
             last = table.log[-1]
-            env = last._replace(
+            env = replace(
+                last,
                 seq=last.seq + 1,
                 id=f"x/{last.seq}",
                 author=author,
@@ -189,7 +190,7 @@ def test_k5_officers_messages_never_cause_violations():
 def test_k5_a_duty_in_another_envelope_is_a_fault(over):
     table, _ = opened()
     table.now += timedelta(minutes=20)
-    draft = next(iter(table.docket.due(table.now)))._replace(**over)
+    draft = replace(next(iter(table.docket.due(table.now))), **over)
     env = seal_unchecked(table, draft)
     with pytest.raises(OfficerFault):
         table.docket.fold(env)
@@ -427,7 +428,7 @@ def test_k14_an_answer_of_an_older_tenure_is_a_violation_and_the_holders_counts(
     assert table.effects[-1].violation.rule == "K14"
     table.officers()
     assert table.docket.attempts[owed.id] == 1
-    human = stale._replace(tenure=env.seq, attempt=1, actor=Actor("human", "cli", "ann"))
+    human = replace(stale, tenure=env.seq, attempt=1, actor=Actor("human", "cli", "ann"))
     table.publish(human)
     assert table.effects[-1].violation is None
     assert debate(table, case_id).phase == Phase.REBUTTING_2
@@ -591,7 +592,8 @@ def test_a_log_of_unknown_types_does_not_grow_the_docket():
     table = Table()
     for n in range(2000):
         body = Opaque(type=f"T{n}", data={"type": f"T{n}"})
-        env = table.log[-1]._replace(
+        env = replace(
+            table.log[-1],
             seq=table.docket.seq + 1,
             id=f"x{n}",
             author=EVOLVER,
@@ -647,21 +649,21 @@ def test_a_log_that_anybody_altered_folds_or_is_an_officers_fault(long_log, data
         elif act == "swap":
             log[n] = other
         elif act == "body":
-            log[n] = log[n]._replace(body=other.body)
+            log[n] = replace(log[n], body=other.body)
         elif act == "field":
             name = data.draw(
                 st.sampled_from(["author", "case_id", "obligation_id", "id", "channel", "in_reply_to"])
             )
-            log[n] = log[n]._replace(**{name: getattr(other, name)})
+            log[n] = replace(log[n], **{name: getattr(other, name)})
         else:
             author = data.draw(st.sampled_from(list(rulebook().seats)))
-            log[n] = log[n]._replace(author=author, tenure=data.draw(st.integers(0, 3)))
+            log[n] = replace(log[n], author=author, tenure=data.draw(st.integers(0, 3)))
     docket = Docket(rules())
     at = START - timedelta(days=30)
     for seq, env in enumerate(log, 1):
         at = max(at, env.sent_at)
         docket.seq = seq - 1
         with contextlib.suppress(LocalProtocolError):  # verify goes on after a fault, and so do we
-            docket.fold(env._replace(seq=seq, sent_at=at))
+            docket.fold(replace(env, seq=seq, sent_at=at))
         list(docket.due(at))
         docket.next_instant()

@@ -23,6 +23,7 @@ from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN, VIEWER
 from moot.protocols.research.seats import CRITIC, EXPLORER
 from tests.doubles import bodies
+from tests.doubles.copying import replace
 
 AT = datetime(2026, 2, 23, 10, tzinfo=UTC)
 
@@ -71,7 +72,7 @@ def test_k15_the_chain_goes_on_from_the_previous_hash():
     assert first.hash != second.hash
 
 
-KEYS = [*Envelope._fields[:-2], "hash"]
+KEYS = [*Envelope.__slots__[:-2], "hash"]
 
 
 def test_k15_the_line_is_the_stored_text_with_its_hash_as_the_last_key():
@@ -152,8 +153,9 @@ def test_k1_a_digest_of_another_version_is_taken_for_the_same_draft(monkeypatch)
     assert receipt_of("k", (5, first), one.digest()).status == "duplicate"
 
 
-def test_an_envelope_cannot_be_changed():
+def test_a_copy_of_an_envelope_with_other_fields_is_unequal_and_leaves_it_as_it_was():
     env, _ = sealed(draft())
-    assert env._replace(seq=2).seq == 2
+    other = replace(env, seq=2)
+    assert (other.seq, env.seq, other == env, replace(other, seq=1) == env) == (2, 1, False, True)
     with pytest.raises(AttributeError):
-        env.seq = 5
+        env.sequence = 5

@@ -24,6 +24,7 @@ from moot.protocols.trading.seats import OPERATOR
 from moot.protocols.trading.triggers import sources as desk_sources
 from tests.doubles import bodies
 from tests.doubles.answers import Answers
+from tests.doubles.copying import replace
 from tests.doubles.debating import (
     ADMIN,
     EVOLVER,
@@ -907,7 +908,7 @@ def test_k5_an_escalation_that_says_something_else_is_a_fault(over):
             break
         table.publish(draft)
     with pytest.raises(OfficerFault):
-        table.publish(draft._replace(body=draft.body.model_copy(update=over)))
+        table.publish(replace(draft, body=draft.body.model_copy(update=over)))
 
 
 def test_k5_a_second_end_of_an_escalation_is_a_fault():

@@ -89,8 +89,10 @@ def test_a_move_leads_where_its_row_says_and_nowhere_else() -> None:
     machine = replace(CYCLE, steps=steps(moves={Hypothesis: Move(("debating",), astray)}))
     table = Table()
     (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
-    hypothesis = table.last("CYCLE_TRIGGER")._replace(
-        author=CYCLE.steps["hypothesis"].seat, body=Hypothesis.model_construct(type="HYPOTHESIS")
+    hypothesis = replace(
+        table.last("CYCLE_TRIGGER"),
+        author=CYCLE.steps["hypothesis"].seat,
+        body=Hypothesis.model_construct(type="HYPOTHESIS"),
     )
     with pytest.raises(LocalProtocolError, match="a move leads to reporting, its row says"):
         machine.step(state, hypothesis, table.docket.context)
@@ -149,8 +151,8 @@ def debating() -> tuple[Machine, Any, RuleInput]:
     trigger = table.last("CYCLE_TRIGGER")
     given = RuleInput(table.docket.context, trigger)
     state = machine.open(given)
-    hypothesis = trigger._replace(
-        author=EXPLORER, body=Hypothesis.model_construct(type="HYPOTHESIS"), obligation_id=None
+    hypothesis = replace(
+        trigger, author=EXPLORER, body=Hypothesis.model_construct(type="HYPOTHESIS"), obligation_id=None
     )
     return machine, machine.step(state, hypothesis, given.context), given
 
@@ -169,7 +171,7 @@ def test_what_an_officer_rules_moves_as_its_step_says() -> None:
     machine, state, given = debating()
     (budget,) = state.owed
     body = machine.discharge(state, budget, given.context)
-    env = given.message._replace(author=REFEREE, body=body)
+    env = replace(given.message, author=REFEREE, body=body)
     decision = Decision("skip", "time", "R-X1")
     after = machine.ruled(state, decision, env, given.context, budget)
     assert (after.phase, after.result) == ("reporting", "timeout")
@@ -180,7 +182,8 @@ def test_what_an_officer_rules_moves_as_its_step_says() -> None:
 def test_an_answer_that_names_another_obligation_than_is_open_is_none() -> None:
     table = Table()
     (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
-    wrong = table.last("CYCLE_TRIGGER")._replace(
+    wrong = replace(
+        table.last("CYCLE_TRIGGER"),
         author=EXPLORER,
         body=Hypothesis.model_construct(type="HYPOTHESIS"),
         obligation_id="another/hypothesis/explorer",
@@ -226,22 +229,22 @@ def started(machine: Machine) -> tuple[Any, RuleInput]:
 def test_what_recurs_is_about_its_instant_and_is_owed_again_after_each_answer() -> None:
     machine = ticking(next_at=hourly, name=lambda _state, instant: f"tick-{instant:%H%M}")
     state, given = started(machine)
-    note = given.message._replace(author=CRITIC, body=Note(text="well"), obligation_id=None)
+    note = replace(given.message, author=CRITIC, body=Note(text="well"), obligation_id=None)
     for n in (1, 2):
         tick = state.owed[-1]
         instant = state.anchor_at + n * HOUR
         assert (tick.opened_at, tick.subject, tick.step) == (instant, instant, f"tick-{instant:%H%M}")
         assert tick.due_at == instant + minutes(5)
         with pytest.raises(Violation, match="it is owed from"):
-            machine.step(state, note._replace(sent_at=instant - minutes(1)), given.context)
-        state = machine.step(state, note._replace(sent_at=instant), given.context)
+            machine.step(state, replace(note, sent_at=instant - minutes(1)), given.context)
+        state = machine.step(state, replace(note, sent_at=instant), given.context)
     assert [due.rule for due in state.owed] == ["hypothesis"]
 
 
 def test_what_no_longer_applies_is_withdrawn_but_what_a_move_opens_is_asked_after_the_next_one() -> None:
     machine = ticking(applies=lambda state, _given: not state.result)
     state, given = started(machine)
-    note = given.message._replace(author=CRITIC, body=Note(text="well"), obligation_id=None)
+    note = replace(given.message, author=CRITIC, body=Note(text="well"), obligation_id=None)
     assert [due.rule for due in state.owed] == ["hypothesis", "tick"]
 
     def over(_state: Any, _given: Any) -> Effect:
@@ -250,7 +253,7 @@ def test_what_no_longer_applies_is_withdrawn_but_what_a_move_opens_is_asked_afte
     machine = replace(
         machine, facts={**machine.facts, ("hypothesising", Note): Move(("hypothesising",), over)}
     )
-    said = note._replace(author=EVOLVER)
+    said = replace(note, author=EVOLVER)
     state = machine.step(state, said, given.context)
     assert [(due.rule, due.subject) for due in state.owed] == [("hypothesis", None), ("tick", "again")]
     case = replace(machine, facts={("hypothesising", Note): Move(("hypothesising",), nothing)})
@@ -279,7 +282,7 @@ def test_a_row_for_any_message_refuses_what_has_no_row_of_its_own() -> None:
     trigger = table.last("CYCLE_TRIGGER")
     with pytest.raises(Violation, match="hypothesising is the end"):
         machine.step(state, trigger, table.docket.context)
-    note = trigger._replace(body=Note.model_construct(type="NOTE", text="well"))
+    note = replace(trigger, body=Note.model_construct(type="NOTE", text="well"))
     assert machine.step(state, note, table.docket.context).owed == state.owed
 
 
@@ -295,7 +298,7 @@ def test_what_a_move_notes_goes_to_who_keeps_a_record_and_to_nobody_else() -> No
     table = Table()
     (state,) = (state for state in table.docket.cases.values() if state.kind == "cycle")
     for text in ("well", "wrong"):
-        note = table.last("CYCLE_TRIGGER")._replace(body=Note.model_construct(type="NOTE", text=text))
+        note = replace(table.last("CYCLE_TRIGGER"), body=Note.model_construct(type="NOTE", text=text))
         for machine in (silent, recording):
             with suppress(Violation):
                 assert machine.step(state, note, table.docket.context).owed == state.owed

@@ -26,6 +26,7 @@ from moot.protocols.research.messages import Hypothesis
 from moot.protocols.rulebook import rulebook, rules
 from moot.protocols.trading.messages import Halt, RiskAlert
 from moot.simulation.scene import load_scene, run_scene
+from tests.doubles.copying import replace
 from tests.doubles.machine_reading import asked_of, functions_of
 from tests.unit.protocols.test_messages import BODIES
 
@@ -318,7 +319,7 @@ def test_each_message_moves_as_written_or_is_refused_and_changes_nothing(machine
             continue
         before, cases = repr(state), dict(docket.cases)
         for seat, body in told(machine, state, docket):
-            env = last._replace(author=seat, body=body, case_id=state.case_id, obligation_id=None)
+            env = replace(last, author=seat, body=body, case_id=state.case_id, obligation_id=None)
             leads = expected(machine, state, seat, type(body))
             try:
                 after = machine.step(state, env, docket.context)
@@ -341,8 +342,13 @@ def test_each_silence_is_ruled_once_and_leads_where_it_is_written(machine: Machi
             body = Ruling.model_construct(
                 obligation_id=due.id, case_id=None, outcome=outcome, reason=reason, rule=rule, of_seq=None
             )
-            env = last._replace(
-                author=REFEREE, body=body, case_id=state.case_id, obligation_id=None, sent_at=due.void_at
+            env = replace(
+                last,
+                author=REFEREE,
+                body=body,
+                case_id=state.case_id,
+                obligation_id=None,
+                sent_at=due.void_at,
             )
             after = machine.ruled(state, decision, env, docket.context, due)
             assert after.phase in leads_to(machine, missed.move), due.id

@@ -18,6 +18,7 @@ from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.protocols.rulebook import rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
+from tests.doubles.copying import replace
 from tests.doubles.table import START, Table
 
 MINUTE = timedelta(minutes=1)
@@ -212,7 +213,7 @@ def test_k20_a_gate_that_read_a_log_gives_the_ids_that_the_writer_would_have_giv
 
 def test_the_gate_asks_the_matrix_first():
     with pytest.raises(Forbidden):
-        gate().admit(hypothesis()._replace(author=CRITIC, key=""))
+        gate().admit(replace(hypothesis(), author=CRITIC, key=""))
 
 
 def test_the_gate_fills_the_case_that_the_envelope_names():
@@ -238,7 +239,7 @@ def test_the_gate_refuses_a_body_without_its_case(body):
 
 
 def test_an_opener_forgets_the_case_in_which_it_was_owed():
-    admitted = gate().admit(hypothesis()._replace(case_id="cycle_20260223_1000"))
+    admitted = gate().admit(replace(hypothesis(), case_id="cycle_20260223_1000"))
     assert (admitted.case_id, admitted.body.hypothesis_id) == (None, "")
 
 
@@ -253,9 +254,9 @@ def test_an_opener_may_bring_an_id_of_its_kind_and_no_other():
 
 def test_k1_what_settles_nothing_needs_a_key():
     with pytest.raises(Malformed) as caught:
-        gate().admit(hypothesis()._replace(key=""))
+        gate().admit(replace(hypothesis(), key=""))
     assert caught.value.field == "key"
-    gate().admit(hypothesis()._replace(key="", obligation_id="cycle_20260223_1000/hypothesis/explorer"))
+    gate().admit(replace(hypothesis(), key="", obligation_id="cycle_20260223_1000/hypothesis/explorer"))
 
 
 @pytest.mark.parametrize(
@@ -315,7 +316,7 @@ def test_k1_officers_keys_are_derived_and_therefore_free():
 @pytest.mark.parametrize("obligation_id", ["hyp_1/verdict/evolver", "hyp_1/answer/admin", "x", "explorer"])
 def test_k1_a_seat_answers_its_own_obligations_only(obligation_id):
     with pytest.raises(Malformed) as caught:
-        check_identity(hypothesis()._replace(key="", obligation_id=obligation_id), derived_keys([EVOLVER]))
+        check_identity(replace(hypothesis(), key="", obligation_id=obligation_id), derived_keys([EVOLVER]))
     assert caught.value.field == "obligation_id"
 
 
@@ -323,7 +324,7 @@ def test_an_admin_answers_an_escalation_by_obligation_or_by_key():
     answer = EscalationAnswer(escalation_id="esc_20260223_1000", option=1)
     by_key = draft(answer, ADMIN, actor=Actor("human", "web", "ann"), case_id="esc_20260223_1000")
     assert gate().admit(by_key).body == answer
-    by_obligation = by_key._replace(key="", obligation_id="esc_20260223_1000/answer/admin")
+    by_obligation = replace(by_key, key="", obligation_id="esc_20260223_1000/answer/admin")
     assert gate().admit(by_obligation).identity() == "esc_20260223_1000/answer/admin/0"
 
 
