@@ -346,7 +346,7 @@ def _classes_of(hint: Any) -> tuple[type, ...] | None:
         return None if None in parts else tuple(one for part in parts for one in part or ())
     if origin is Literal:
         return tuple({type(value) for value in typing.get_args(hint)})
-    if origin is typing.Annotated:
+    if origin in (typing.Annotated, Final):
         return _classes_of(typing.get_args(hint)[0])
     found = origin or hint
     if found is Any or not isinstance(found, type):

@@ -17,6 +17,8 @@ from moot.protocols.kernel.seats import REFEREE
 
 REMEMBERED: Final = 1024
 """So many duties that were overtaken are told from ones that never were, and each for so many seqs."""
+HEARINGS: Final = 256
+"""For so many kinds of message it is remembered which sources hear of them; a log may hold any number of them."""
 OCCURRENCES: Final = 20
 """The seqs of so many occurrences of an escalation are kept, the latest; all of them are counted."""
 
@@ -39,9 +41,6 @@ class Condition(NamedTuple):
     context: str = ""
     evidence: tuple[int, ...] = ()
     was_due: bool = False
-
-
-NO_KINDS: Final[frozenset[str]] = frozenset()
 
 
 class Source:
@@ -111,7 +110,7 @@ class Watch(Fold):
         self.deeds = Deed.ENDED
         for source in self.sources:
             self.deeds |= source.deeds
-        self._heard = tuple((int(s.deeds), s.types, s.ends, s) for s in self.sources)
+        self._hearings: dict[tuple[str, int, tuple[str, ...]], tuple[Source, ...]] = {}
         self.watched: dict[tuple[str, str], Watched] = {}
         self._overtaken: dict[str, int] = {}
 
@@ -122,15 +121,24 @@ class Watch(Fold):
             self._follow(env, fx)
         if type(env.body) is EscalationAnswer and fx.violation is None:
             self._overtake(_withdrawal(env.case_id or ""), env.seq, docket)
-        kind, deeds = env.body.type, fx.deeds
-        ended = {state.kind for state in fx.ended} if fx.ended else NO_KINDS
-        for heard, types, ends, source in self._heard:
-            if heard & deeds or kind in types or not ends.isdisjoint(ended):
-                for condition in source.changes(env, fx, docket):
-                    draft = self._changed(condition, env, docket)
-                    if draft is not None:
-                        duties = [*(duties or ()), draft]
+        for source in self._hearing(env.body.type, fx.deeds, tuple([state.kind for state in fx.ended])):
+            for condition in source.changes(env, fx, docket):
+                draft = self._changed(condition, env, docket)
+                if draft is not None:
+                    duties = [*(duties or ()), draft]
         return duties
+
+    def _hearing(self, kind: str, deeds: int, ended: tuple[str, ...]) -> tuple[Source, ...]:
+        """Return the sources that take in a message of this type that does this and ends cases of these kinds."""
+        key = (kind, deeds, ended)
+        found = self._hearings.get(key)
+        if found is None:
+            found = tuple(
+                s for s in self.sources if s.deeds & deeds or kind in s.types or not s.ends.isdisjoint(ended)
+            )
+            if len(self._hearings) < HEARINGS:
+                self._hearings[key] = found
+        return found
 
     def _follow(self, env: Envelope, fx: Effects) -> None:
         for state in fx.started:

@@ -146,6 +146,8 @@ class Disagreements(Source):
             said = f"Guardian: {guardian_says(state.guardian)}, Trader: {trader_says(state.trader)}"
             context = f"{state.strategy_id}. {said}"
             return (Condition("deployment", case_id, True, context, (state.opened_seq, env.seq)),)
+        if not self._waiting:
+            return NOTHING
         over = [c for c in self._waiting if c not in docket.cases or not _waits(docket, c)]
         self._waiting.difference_update(over)
         return tuple(Condition("deployment", c, False) for c in sorted(over))

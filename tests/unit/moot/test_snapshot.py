@@ -199,7 +199,7 @@ def a_field_of_another_kind(data: Any) -> None:
 
     def walk(node: Any) -> bool:
         if isinstance(node, list):
-            if node[:2] == ["t", n]:
+            if node[:2] == ["o", n]:
                 node[2 + at] = "tomorrow"
                 return True
             return any(walk(one) for one in node)
