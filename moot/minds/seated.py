@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final
@@ -69,7 +70,7 @@ class SeatedMind(Mind):
     async def text(self, view: View) -> str | None:
         """Return the text of an answer, for a seat whose shell makes the message; None: it stays silent."""
         # What else may settle it is said by the shell: a blocked tool, a session that is not there.
-        view = view._replace(obligation=view.obligation._replace(expects=view.obligation.expects[:1]))
+        view = view._replace(obligation=replace(view.obligation, expects=view.obligation.expects[:1]))
         reply = await self.answer(view)
         if reply is None:
             return None
