@@ -7,6 +7,7 @@ that a refusal stands in the log (R-E5).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -88,12 +89,21 @@ def place_of(kind: str, here: str, case_channel: str | None = None) -> str:
 
 
 def _body(model: type[Message], fields: Mapping[str, Any]) -> Message:
+    said = {"type": model.model_fields["type"].default, **fields}
     try:
-        return model.model_validate({"type": model.model_fields["type"].default, **fields})
+        return model.model_validate(said)
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        raise Malformed("K1", _why(first), field=field) from exc
+        fault = exc
+    try:
+        # A program gives what JSON has: a list for a tuple, a text for an instant.
+        return model.model_validate_json(json.dumps(said))
+    except ValidationError as exc:
+        fault = exc
+    except (TypeError, ValueError, RecursionError):
+        pass
+    first = fault.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or None
+    raise Malformed("K1", _why(first), field=field) from fault
 
 
 def _why(error: ErrorDetails) -> str:

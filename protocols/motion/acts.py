@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from moot.protocols.kernel.acts import Act, Blank, Doer
+from moot.protocols.kernel.acts import Act, Blank
 from moot.protocols.motion.messages import Motion
-
-
-def _listed(fields: Mapping[str, Any], _doer: Doer) -> Mapping[str, Any]:
-    """Take options as a page or a gateway sends them: as a list."""
-    options = fields.get("options", ())
-    return {**fields, "options": tuple(options) if isinstance(options, list) else options}
-
 
 ACTS: Final = (
     Act(
@@ -29,6 +21,5 @@ ACTS: Final = (
             ),
             Blank("context", "a text that all seats are shown", field="context_ref", is_kept=True),
         ),
-        complete=_listed,
     ),
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Body = TypeVar("Body", bound="Message")
 
 EscalationId = Annotated[str, typer.Argument(metavar="ESCALATION", help="Its id, or last.")]
-SeatName = Annotated[str, typer.Argument(metavar="SEAT", help="explorer, critic, evolver …")]
+SeatName = Annotated[str, typer.Argument(metavar="SEAT", help="A seat that a bot fills, such as critic.")]
 
 
 @command(

@@ -229,3 +229,15 @@ def test_any_command_line_gives_a_draft_or_a_reason(line):
         said = parse(line)
         if isinstance(said, Said):
             draft_of(act(said.kind, **said.fields), VIEWER)
+
+
+def test_a_program_gives_lists_as_json_has_them():
+    draft = draft_of(act("debate", question="Where?", options=["Rome", "Oslo"]), ADMIN)
+    assert draft.body.options == ("Rome", "Oslo")
+    for options, where in (([1, "Oslo"], "options.0"), ("Rome", "options")):
+        with pytest.raises(Malformed) as refused:
+            draft_of(act("debate", question="Where?", options=options), ADMIN)
+        assert refused.value.field == where
+    with pytest.raises(Malformed) as refused:
+        draft_of(act("note", text=object()), ADMIN)
+    assert (refused.value.field, refused.value.why) == ("text", "Input should be a valid string")
