@@ -11,6 +11,7 @@ public and stays; all else may change with any version.
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,12 +86,19 @@ _HOMES: Final = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
-    if name == "__version__":
-        found: Any = import_module("moot.version").MOOT_VERSION
-    elif name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
-    else:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    was_on = gc.isenabled()
+    gc.disable()  # what is imported stays: looking through it for garbage takes a tenth of the time
+    try:
+        found: Any = (
+            import_module("moot.version").MOOT_VERSION
+            if name == "__version__"
+            else getattr(import_module(_HOMES[name]), name)
+        )
+    finally:
+        if was_on:
+            gc.enable()
     globals()[name] = found
     return found
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ class DebateResult(Result):
         reasoning: The Judge's; "" without a judgment.
         objections: What the Critic objected, by number.
         written_by: Who wrote what was said: "simulated, no model", or the minds by their names.
+        record: All of this, as `moot debate --json` prints it.
         case: The case, with all that the rules noted.
     """
 
@@ -75,6 +76,7 @@ class DebateResult(Result):
     reasoning: str
     objections: tuple[Objection, ...]
     written_by: str
+    record: Mapping[str, Any]
     case: Case
 
     @property
@@ -83,14 +85,8 @@ class DebateResult(Result):
         return self.case.transcript
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it; the messages are in `log.to_dict()`."""
-        names = ("question", "outcome", "claim", "answer", "confidence", "reasoning", "written_by")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "options": list(self.options),
-            "objections": [asdict(one) for one in self.objections],
-            "case": self.case.to_dict(),
-        }
+        """Return the record."""
+        return dict(self.record)
 
     def rows(self) -> list[tuple[str, object]]:
         sure = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
@@ -153,14 +149,16 @@ def _debated(
 ) -> DebateResult:
     done = hold_motion(given, progress, clock=clock)
     log = log_of(done.log) if given.directory is None else open_log(given.directory)
-    told = done.record
+    record = done.record
     return DebateResult(
         log=log,
         **{
-            name: told[name] for name in ("question", "outcome", "claim", "answer", "confidence", "reasoning")
+            name: record[name]
+            for name in ("question", "outcome", "claim", "answer", "confidence", "reasoning")
         },
-        options=tuple(told["options"]),
-        objections=tuple(Objection(**one) for one in told["objections"]),
-        written_by=summary(told["written_by"]),
+        options=tuple(record["options"]),
+        objections=tuple(Objection(**one) for one in record["objections"]),
+        written_by=summary(record["written_by"]),
+        record=record,
         case=log.cases[done.case_id],
     )

@@ -20,6 +20,9 @@ sys.path.insert(0, str(ROOT))
 from moot.heap import settle_heap  # noqa: E402  # the path comes first
 
 FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
+    ("api", "api_import_s", "bench_api", "api_import_s", 0.3),
+    ("api", "api_first_debate_s", "bench_api", "api_first_debate_s", 1.0),
+    ("api", "api_debate_ms", "bench_api", "api_debate_ms", 50),
     ("bus", "inmemory_deliveries_per_s", "bench_bus", "bus_inmemory_deliveries_per_s", 150_000),
     ("bus", "sqlite_ratio", "bench_bus", "bus_sqlite_ratio", 0.4),
     ("bus", "sqlite_publishes_per_s", "bench_bus", "bus_sqlite_publishes_per_s", None),

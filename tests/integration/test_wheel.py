@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PROGRAMS = ROOT / "tests" / "doubles"
 SCENE = ROOT / "docs" / "tutorial" / "first-debate.yaml"
 FOLDERS = ("bots", "channels", "config", "memory", "protocols")
 
@@ -83,3 +85,34 @@ def test_a_scene_runs_beside_a_users_own_modules_of_the_same_names(python: Path,
     assert done.returncode == 0, done.stderr
     kinds = [json.loads(line)["body"]["type"] for line in done.stdout.splitlines() if line.startswith("{")]
     assert "VERDICT" in kinds or "FINAL_VERDICT" in kinds, done.stdout[:2000]
+
+
+def run(python: Path, home: Path, *words: object) -> list[str]:
+    """Run a program in the wheel's environment; return the lines that it printed."""
+    done = subprocess.run(
+        [python, *map(str, words)],
+        cwd=home,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
+@pytest.mark.timeout(300)
+def test_every_python_block_of_readme_and_docs_runs_and_prints_what_the_page_says(
+    python: Path, tmp_path: Path
+) -> None:
+    pages = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    blocks = sum(page.read_text(encoding="utf-8").count("\n```python\n") for page in pages)
+    ran = run(python, tmp_path, PROGRAMS / "run_snippets.py", *pages)
+    assert len(ran) == blocks > 10, "a block is indented, or lies in another fence"
+
+
+@pytest.mark.timeout(300)
+def test_the_tutorials_notebook_shows_in_a_real_kernel_what_it_says(python: Path, tmp_path: Path) -> None:
+    (notebook,) = (DOCS / "tutorial").glob("*.ipynb")
+    ran = run(python, tmp_path, PROGRAMS / "run_notebook.py", notebook)
+    assert ran == [f"{len(json.loads(notebook.read_text())['cells'])} cells"]
