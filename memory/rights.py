@@ -36,10 +36,10 @@ WRITERS: Final[Mapping[Shelf[Any], frozenset[Seat]]] = {
     PROPOSALS: A,
     RUNS: A | {FINALIZER},
 }
-"""Who may write each shelf; strategies go by `life.may_move`. People write by overriding a debate (K23).
+"""Who may write each shelf; strategies go by `moves.may_move`. People write by overriding a debate (K23).
 The Orchestrator ends the run whose output refines a change."""
 
 
 def may_write(shelf: Shelf[Any], seat: Seat) -> bool:
-    """Say whether a seat may write a shelf; for strategies ask `life.may_move`."""
+    """Say whether a seat may write a shelf; for strategies ask `moves.may_move`."""
     return seat in WRITERS.get(shelf, frozenset())

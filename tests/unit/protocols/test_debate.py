@@ -567,6 +567,14 @@ def test_at_150_minutes_the_referee_rejects_what_has_no_verdict(phase):
     assert table.effects[env.seq - 1].settled.seat == REFEREE
 
 
+def test_the_budget_counts_from_the_start_of_the_cycle_however_late_the_hypothesis_is():
+    table = Table()
+    table.until(START + timedelta(minutes=25))
+    case_id = hypothesise(table)
+    (budget,) = (owed for owed in debate(table, case_id).owed if owed.seat == REFEREE)
+    assert budget.due_at == START + timedelta(minutes=150)
+
+
 def test_the_budget_of_an_extended_debate_is_still_150_minutes():
     table, case_id = opened()
     table.until(START + timedelta(minutes=29))
@@ -600,6 +608,8 @@ def test_the_budget_does_not_run_over_a_verdict_in_effect():
         ({"alpha_argument_score": 0.7, "risk_argument_score": 0.650001}, "tie", "R-D8"),
         ({"alpha_argument_score": 0.65, "risk_argument_score": 0.699999}, "tie", "R-D8"),
         ({"alpha_argument_score": 0.5, "risk_argument_score": 0.5}, "tie", "R-D8"),
+        ({"alpha_argument_score": 0.3, "risk_argument_score": 0.7}, "outweighed", "R-F9"),
+        ({"next_action": "archive"}, "next_action", "R-F9"),
     ],
 )
 def test_an_approve_that_must_not_be_is_a_violation_and_rules_reject(final, over, reason, rule):
@@ -607,6 +617,15 @@ def test_an_approve_that_must_not_be_is_a_violation_and_rules_reject(final, over
     env = (judge_finally if final else judge)(table, **over)
     assert beside(table, env).rule == rule
     rejected(table, case_id, reason, rule)
+
+
+def test_an_approve_while_a_fatal_flaw_stands_is_a_violation_and_rules_reject():
+    table, case_id = opened()
+    assess(table, fatal_flaws=("it looks ahead",))
+    table.until(START + timedelta(minutes=30))
+    env = judge(table)
+    assert beside(table, env).rule == "R-F9"
+    rejected(table, case_id, "fatal_flaw", "R-F9")
 
 
 @pytest.mark.parametrize("final", [False, True])
