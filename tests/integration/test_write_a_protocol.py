@@ -329,8 +329,12 @@ def test_the_configuration_names_a_module_as_well(place):
     (place / "moot.toml").write_text(SETTINGS)
     done = moot(place, "config", "show", "--config", "moot.toml")
     assert done.returncode == 0, done.stderr
-    through_env = moot(place, "scene", "rain.yaml", MOOT_PROTOCOLS__MODULES='["weather"]')
+    through_env = moot(place, "scene", "rain.yaml", "--out", "rain", MOOT_PROTOCOLS__MODULES='["weather"]')
     assert "forecasts question_20260223_1005" in through_env.stdout, through_env.stderr
+    ask = ("act", "rain", "ask", "text=Will it hail?")
+    unknown = moot(place, *ask)
+    assert unknown.returncode == 2 and "there is no act 'ask'" in unknown.stderr
+    assert moot(place, *ask, "--protocol", "weather").returncode == 0
 
 
 def test_a_scene_scripts_a_seat_of_a_protocol_that_the_configuration_alone_names(place):
