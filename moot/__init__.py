@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from moot.api.refining import ArenaResult, aarena, arena
     from moot.api.simulating import SimulationResult, asimulate, simulate
     from moot.api.transcript import Transcript
+    from moot.bots.minds.mind import Reply, View
+    from moot.bots.minds.replying import WrongBody
     from moot.config.settings import ConfigError
     from moot.logs.errors import LogError
+    from moot.minds.choosing import UnusableMind
+    from moot.minds.mind import Mind
     from moot.protocols.kernel.errors import BadInput, MootError
     from moot.verify.report import Report
     from moot.version import MOOT_VERSION as __version__
@@ -37,13 +41,18 @@ __all__ = [
     "DebateResult",
     "Log",
     "LogError",
+    "Mind",
     "MootError",
     "Objection",
     "PanelResult",
+    "Reply",
     "Report",
     "SimulationResult",
     "Strategy",
     "Transcript",
+    "UnusableMind",
+    "View",
+    "WrongBody",
     "__version__",
     "aarena",
     "adebate",
@@ -64,13 +73,18 @@ _HOMES: Final = {
     "DebateResult": "moot.api.debating",
     "Log": "moot.api.log",
     "LogError": "moot.logs.errors",
+    "Mind": "moot.minds.mind",
     "MootError": "moot.protocols.kernel.errors",
     "Objection": "moot.api.debating",
     "PanelResult": "moot.api.judging",
+    "Reply": "moot.bots.minds.mind",
     "Report": "moot.verify.report",
     "SimulationResult": "moot.api.simulating",
     "Strategy": "moot.api.case",
     "Transcript": "moot.api.transcript",
+    "UnusableMind": "moot.minds.choosing",
+    "View": "moot.bots.minds.mind",
+    "WrongBody": "moot.bots.minds.replying",
     "aarena": "moot.api.refining",
     "adebate": "moot.api.debating",
     "apanel": "moot.api.judging",

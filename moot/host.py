@@ -238,6 +238,10 @@ class Host:
         self._bots[bot.seat] = bot
         self._hand_over(bot.seat)
 
+    def bot(self, seat: Seat) -> Bot:
+        """Return the bot in a seat."""
+        return self._bots[seat]
+
     def restart_bot(self, seat: Seat) -> None:
         """Ask a seat's mind anew for everything it owes (an admin's answer to an escalation)."""
         self._hand_over(seat)

@@ -19,6 +19,7 @@ from moot.protocols.kernel.seats import Seat
 if TYPE_CHECKING:
     from moot.bots.minds.views.arena import Arena
     from moot.bots.minds.views.debate import Debate
+    from moot.bots.minds.views.motion import DebatedMotion
     from moot.bots.minds.views.panel import Panel
 
 NO_CONFIG: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -99,6 +100,13 @@ class View(NamedTuple):
         from moot.bots.minds.views.debate import Debate
 
         return Debate(self.in_effect, self.brief.get("round")) if self.kind == "debate" else None
+
+    @property
+    def motion(self) -> DebatedMotion | None:
+        """Return the motion that the obligation belongs to; None where it is of another kind."""
+        from moot.bots.minds.views.motion import DebatedMotion
+
+        return DebatedMotion.of(self) if self.kind == "motion" else None
 
     @property
     def arena(self) -> Arena | None:

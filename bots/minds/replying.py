@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from moot.bots.minds.mind import View
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.message import Message
 from moot.protocols.rulebook import rulebook
 
@@ -19,7 +20,7 @@ SHOWN: Final = 60
 """So many characters of a wrong value are quoted."""
 
 
-class WrongBody(ValueError):
+class WrongBody(BadInput):
     """Say in one line why fields make no answer: which field, what is wrong, what is right.
 
     Attributes:

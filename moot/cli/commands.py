@@ -11,7 +11,7 @@ from moot.cli.keep import keeping as keep
 from moot.cli.look import case, escalations, log, status
 from moot.cli.panel import judges as panel
 from moot.cli.panel import run as panel_run
-from moot.cli.run import console, debate, scene, simulate, up
+from moot.cli.run import console, debate, minds, scene, simulate, up
 from moot.cli.setup import config, discord, doctor, slack
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "escalations",
     "keep",
     "log",
+    "minds",
     "panel",
     "panel_run",
     "people",

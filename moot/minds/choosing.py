@@ -128,9 +128,7 @@ def _found(where: str, dotted: str) -> object:
 def _instance(where: str, kind: object, name: str, options: Mapping[str, Any]) -> Mind:
     """Make a mind of its class and options."""
     if not (isinstance(kind, type) and issubclass(kind, Mind)):
-        raise UnusableMind(
-            f"{where}: {name} is no Mind: write class {name.rpartition(':')[2]}(moot.minds.Mind)"
-        )
+        raise UnusableMind(f"{where}: {name} is no Mind: write class {name.rpartition(':')[2]}(moot.Mind)")
     if inspect.isabstract(kind):
         raise UnusableMind(f"{where}: {name} has no method answer(self, view)")
     try:

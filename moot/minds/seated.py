@@ -24,6 +24,9 @@ from moot.protocols.kernel.seats import Seat
 Tell = Callable[[View, str], Awaitable[None]]
 """Keeps in the log why a seat stays silent."""
 
+NOTHING: Final = "gave nothing"
+"""How the line begins that says so."""
+
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 
 
@@ -52,8 +55,15 @@ class SeatedMind(Mind):
         return delay(self._seed, view.obligation, view.attempt, view.now, RELIABLE)
 
     async def answer(self, view: View) -> Reply | None:
+        reply, why = await self.attempt(view)
+        if reply is None:
+            await self._silent(view, why)
+        return reply
+
+    async def attempt(self, view: View) -> tuple[Reply | None, str]:
+        """Ask the mind; return its answer, or None and why there is none."""
         try:
-            return _reply(await self._asked(view), view)
+            return _reply(await self._asked(view), view), ""
         except WallTimeout:
             why = f"has no answer after {self._timeout_s:g} s"
         except StillHanging as exc:
@@ -64,18 +74,22 @@ class SeatedMind(Mind):
             why = f"has no answer: {exc}"
         except Exception as exc:
             why = f"raised {told(exc)}"
-        await self._silent(view, why)
-        return None
+        # An address differs from one run to the next, and the log is to be the same.
+        return None, _ADDRESS.sub("0x…", why)
+
+    @staticmethod
+    def is_deliberate(why: str) -> bool:
+        """Say whether that is why there is no answer: the mind gave None."""
+        return why.startswith(NOTHING)
 
     async def text(self, view: View) -> str | None:
         """Return the text of an answer, for a seat whose shell makes the message; None: it stays silent."""
-        # What else may settle it is said by the shell: a blocked tool, a session that is not there.
-        view = view._replace(obligation=replace(view.obligation, expects=view.obligation.expects[:1]))
+        view = own_view(view)
         reply = await self.answer(view)
         if reply is None:
             return None
-        text = getattr(reply.body, "text", None)
-        if reply.body.type in view.asked and isinstance(text, str):
+        text = text_of_reply(reply, view)
+        if text is not None:
             return text
         await self._silent(view, f"gave a {reply.body.type}, where {_expected(view)} was asked for")
         return None
@@ -88,8 +102,18 @@ class SeatedMind(Mind):
         return await self._clock.from_thread(self._thread.submit(ask, self._name, self._timeout_s))
 
     async def _silent(self, view: View, why: str) -> None:
-        # An address differs from one run to the next, and the log is to be the same.
-        await self._tell(view, f"{self._name} {_ADDRESS.sub('0x…', why)}; the {view.seat} stays silent")
+        await self._tell(view, f"{self._name} {why}; the {view.seat} stays silent")
+
+
+def own_view(view: View) -> View:
+    """Return the view of a mind whose seat has a shell: what else may settle the obligation is said by that."""
+    return view._replace(obligation=replace(view.obligation, expects=view.asked[:1]))
+
+
+def text_of_reply(reply: Reply, view: View) -> str | None:
+    """Return the text of an answer; None when it is none to what is asked."""
+    text = getattr(reply.body, "text", None)
+    return text if reply.body.type in view.asked and isinstance(text, str) else None
 
 
 class _Useless(Exception):
@@ -101,8 +125,8 @@ def _reply(given: Any, view: View) -> Reply:
         return Reply(given)
     if isinstance(given, Reply) and isinstance(given.body, Message):
         return given
-    what = "nothing" if given is None else f"a {type(given).__name__}, which is no message"
-    raise _Useless(f"gave {what}, where {_expected(view)} was asked for")
+    what = NOTHING if given is None else f"gave a {type(given).__name__}, which is no message"
+    raise _Useless(f"{what}, where {_expected(view)} was asked for")
 
 
 def _expected(view: View) -> str:

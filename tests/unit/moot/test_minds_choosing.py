@@ -50,7 +50,7 @@ class Timeless(Lenient):
         ("nowhere.minds:M", "minds.critic: there is no module 'nowhere': install it, or start where"),
         (f"{HERE}.deep:M", "minds.critic: there is no module 'tests.doubles.own_minds.deep'"),
         (f"{HERE}:Lenent", f"minds.critic: {HERE} has no Lenent; it has Async, Exits, Hangs, Lenient"),
-        (f"{HERE}:NoMind", f"minds.critic: {HERE}:NoMind is no Mind: write class NoMind(moot.minds.Mind)"),
+        (f"{HERE}:NoMind", f"minds.critic: {HERE}:NoMind is no Mind: write class NoMind(moot.Mind)"),
         (f"{HERE}:assessment", "assessment is no Mind"),
         (NoMind, "NoMind is no Mind"),
         (Speechless, f"{HERE}:Speechless has no method answer(self, view)"),
