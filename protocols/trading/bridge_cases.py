@@ -23,28 +23,30 @@ from moot.protocols.kernel.steps import (
     passes,
 )
 from moot.protocols.kernel.times import hours, minutes
-from moot.protocols.research.messages import CausalRecord, Reflection, StrategyMoved
+from moot.protocols.research.messages import CausalRecord, Reflection
 from moot.protocols.research.seats import EVOLVER
 from moot.protocols.trading import bridge
 from moot.protocols.trading.bridge import BridgeState
 from moot.protocols.trading.briefing import session_of
 from moot.protocols.trading.life import UNANSWERED
 from moot.protocols.trading.messages import (
-    DeployNotice,
     FeedbackResponse,
     PerformanceFeedback,
     RecallFlag,
     RecallRequest,
 )
 from moot.protocols.trading.moves import check_move, move_figures, standing_of
-from moot.protocols.trading.reviewing import check_alone, check_known, shown
+from moot.protocols.trading.reviewing import BRIDGE, check_alone, check_known, move, notice, shown
 from moot.protocols.trading.seats import OPERATOR
 from moot.protocols.trading.standing import PRODUCTION, WITHDRAWN
 
-OPS, BRIDGE, REPORTS = "#b-ops", "#bridge", "#a-report"
+REPORTS: Final = "#a-report"
 
 ASKED, FOLLOWING = "asked", "following"
 """Phases of both: the Operator owes its word; then what follows from it, by both systems at once."""
+
+WITHDRAWN_WITHIN: Final = minutes(30)
+"""Time for each step of a withdrawal, and grace after it."""
 
 UNMOVED: Final = "unmoved"
 """How a case ends that was to withdraw a strategy which nobody moved."""
@@ -292,40 +294,16 @@ def _lesson(kind: type[Message], missed: str, rule: str) -> Step:
     )
 
 
-def _operators(
-    channel: str,
-    moves: Mapping[type[Message], Move],
-    missed: Missed,
-    figures: Callable[[Any, RuleInput], Figures],
-) -> Step:
-    """Return what the Operator owes of a withdrawal, for which it has half an hour."""
-    return Step(
-        phase=FOLLOWING,
-        seat=OPERATOR,
-        channel=channel,
-        moves=moves,
-        missed=missed,
-        rule=missed.rule,
-        within=minutes(30),
-        grace=minutes(30),
-        figures=figures,
-        brief=_brief,
-    )
-
-
 WITHDRAWAL: Final[Mapping[str, Step]] = {
-    "withdrawal": _operators(
-        BRIDGE,
-        {StrategyMoved: Move((FOLLOWING,), _withdrawn)},
-        Missed("R-D20", "void", Move((FOLLOWING,), _not_withdrawn)),
+    "withdrawal": move(
+        FOLLOWING,
+        Move((FOLLOWING,), _withdrawn),
+        Move((FOLLOWING,), _not_withdrawn),
+        _brief,
         withdrawal_figures,
+        WITHDRAWN_WITHIN,
     ),
-    "notice": _operators(
-        OPS,
-        {DeployNotice: Move((FOLLOWING,), passes)},
-        Missed("R-B12", "void", Move((FOLLOWING,), passes)),
-        notice_figures,
-    ),
+    "notice": notice(FOLLOWING, Move((FOLLOWING,), passes), _brief, notice_figures, WITHDRAWN_WITHIN),
 }
 """What a withdrawal takes, in a feedback and in a recall."""
 

@@ -324,7 +324,7 @@ DEPLOYMENT: Final = Machine(
             _brief,
             decision_figures,
         ),
-        "notice": notice(NOTIFYING, _closed, _brief, notice_figures),
+        "notice": notice(NOTIFYING, Move((ENDED,), _closed), _brief, notice_figures),
         "return": move(
             RETURNING, Move((ENDED,), _returned), Move((ENDED,), _closed), _return_brief, return_figures
         ),

@@ -340,7 +340,7 @@ PROMOTION: Final = Machine(
             decision_figures,
         ),
         "move": move(MOVING, Move((NOTIFYING,), _moved), Move((ENDED,), _unmoved), _brief, moving_figures),
-        "notice": notice(NOTIFYING, _closed, _brief, notice_figures),
+        "notice": notice(NOTIFYING, Move((ENDED,), _closed), _brief, notice_figures),
     },
     rulings={STOP: Move((ENDED,), ends("stopped"))},
     children={(AWAITING, PANEL): Move((DECIDING,), _judged)},

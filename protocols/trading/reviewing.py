@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, Final
 
 from moot.protocols.kernel.case import CaseState
@@ -11,7 +12,7 @@ from moot.protocols.kernel.errors import Violation
 from moot.protocols.kernel.figures import Exactly, Figures
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.seats import Seat
-from moot.protocols.kernel.steps import ENDED, Missed, Move, Rule, RuleInput, Step, nothing, passes
+from moot.protocols.kernel.steps import Missed, Move, Rule, RuleInput, Step, nothing, passes
 from moot.protocols.kernel.times import minutes
 from moot.protocols.research.messages import StrategyMoved
 from moot.protocols.trading.briefing import desk_brief
@@ -70,6 +71,7 @@ def operators(
     missed: Missed,
     brief: Brief,
     figures: Fixes = nothing,
+    limit: timedelta = LIMIT,
 ) -> Step:
     """Return a step of a deliberation that the Operator owes; who misses it breaks the rule that its figures break."""
     return Step(
@@ -79,22 +81,24 @@ def operators(
         moves=moves,
         missed=missed,
         rule=missed.rule,
-        within=LIMIT,
-        grace=LIMIT,
+        within=limit,
+        grace=limit,
         figures=figures,
         brief=brief,
     )
 
 
-def move(phase: str, taken: Move, missed: Move, brief: Brief, figures: Fixes) -> Step:
+def move(
+    phase: str, taken: Move, missed: Move, brief: Brief, figures: Fixes, limit: timedelta = LIMIT
+) -> Step:
     """Return the step in which the Operator moves the strategy (R-D20)."""
-    return operators(phase, BRIDGE, {StrategyMoved: taken}, Missed("R-D20", "void", missed), brief, figures)
+    silence = Missed("R-D20", "void", missed)
+    return operators(phase, BRIDGE, {StrategyMoved: taken}, silence, brief, figures, limit)
 
 
-def notice(phase: str, closed: Rule, brief: Brief, figures: Fixes) -> Step:
-    """Return the step in which the Operator tells what was decided; told or not, the case ends as `closed` (R-B12)."""
-    end = Move((ENDED,), closed)
-    return operators(phase, OPS, {DeployNotice: end}, Missed("R-B12", "void", end), brief, figures)
+def notice(phase: str, told: Move, brief: Brief, figures: Fixes, limit: timedelta = LIMIT) -> Step:
+    """Return the step in which the Operator tells what was decided; silence leads to the same (R-B12)."""
+    return operators(phase, OPS, {DeployNotice: told}, Missed("R-B12", "void", told), brief, figures, limit)
 
 
 def _itself(reviewer: Seat) -> Seat:
