@@ -161,6 +161,10 @@ class Matrix:
             return Forbidden(
                 "messages", f"{author} may post {kind} in {_list(where)}, not in {channel}", field="channel"
             )
+        if named := frozenset().union(*(row.channels for row in rows if author in row.seats)):
+            places = "any channel" if named == self.channels else _list(named)
+            why = f"{author} may post {kind} in {places} where [viewers] writes names it, and it does not"
+            return Forbidden("messages", why, field="channel")
         who = frozenset().union(*(row.seats for row in rows))
         return Forbidden("messages", f"{author} may not post {kind}: only {_list(who)} may", field="author")
 

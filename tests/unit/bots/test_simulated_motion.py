@@ -7,17 +7,22 @@ from functools import cache
 
 import pytest
 
+from moot.bots.minds.mind import View
 from moot.bots.minds.simulated.motion.debater import SimulatedDebater
 from moot.bots.minds.simulated.temper import RELIABLE
 from moot.clock import VirtualClock
+from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.motion import messages as m
+from moot.protocols.motion.machine import MOTION
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
 from moot.workshop import START, workshop
 from tests.doubles.checking import findings
+from tests.doubles.motion_table import MotionTable
+from tests.doubles.views import run
 
 QUESTION = "Should we adopt a four-day week {or} not?"
 WORK = "# Notes\n\nThe plant runs day and night. Nobody was asked."
@@ -81,7 +86,9 @@ def test_the_same_seed_says_the_same_and_another_something_else() -> None:
     again, _ = debated(n=4)
     other, _ = debated(seed=2, n=4)
     assert [env.hash for env in again] == [env.hash for env in log]
-    assert [env.body for env in other][5:] != [env.body for env in log][5:]
+    claims = [{env.case_id: env.body for env in one if isinstance(env.body, m.Claim)} for one in (log, other)]
+    assert claims[0].keys() == claims[1].keys()
+    assert all(claims[0][case_id] != claims[1][case_id] for case_id in claims[0])
 
 
 @pytest.mark.parametrize("options", [(), ("Rome", "Oslo {city}", "Paris")])
@@ -123,3 +130,20 @@ def test_without_a_critic_nothing_is_upheld() -> None:
     log, outcomes = debated(n=10, without=CRITIC)
     assert set(outcomes) == {"undecided"}
     assert "VIOLATION" not in {env.body.type for env in log}
+
+
+def test_no_seed_upholds_what_a_fatal_objection_stands_against() -> None:
+    table = MotionTable()
+    table.claim()
+    table.object("fatal")
+    table.reply()
+    table.object()
+    due = table.owed(JUDGE, "JUDGMENT")
+    brief = MOTION.brief(table.state, due, table.docket.context)
+    view = View(due, JUDGE, table.now, 0, "", (), (), brief, InMemoryStore().read())
+    replies = [run(SimulatedDebater(seed, RELIABLE).answer(view)) for seed in range(300)]
+    judged = [reply.body for reply in replies if reply is not None and isinstance(reply.body, m.Judgment)]
+    assert len(judged) == len(replies)
+    assert "UPHELD" not in {body.outcome for body in judged}
+    strong = [body for body in judged if body.for_score > body.against_score and body.confidence >= 0.6]
+    assert strong, "some would be upheld but for that"

@@ -222,7 +222,10 @@ def test_an_option_that_does_not_exist_is_refused_before_it_is_sent(
         (["override", HYP, "REJECT", "--why", ""], "--why is empty"),
         (["take", "critc"], "did you mean critic?"),
         (["take", "referee"], "there is no seat 'referee' that a person can take"),
-        (["take", "admin"], "there is no seat 'admin' that a person can take: choose one of critic, da, "),
+        (
+            ["take", "admin"],
+            "there is no seat 'admin' that a person can take: choose one of advocate, critic, da, ",
+        ),
         (["post", "bridge", "x", "--about", "no_such"], "there is no case no_such: moot status"),
         (["post", "bridge", " \u200b\u2066\t"], "TEXT is empty"),
         (["post", "bridge", "x", "--as", "referee"], "--as referee: that is a seat, name a person"),

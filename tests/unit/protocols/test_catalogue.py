@@ -269,10 +269,24 @@ def test_config_narrows_what_viewers_read_and_write():
     assert all(matrix.may_write(ADMIN, name, "NOTE") for name in CHANNEL_NAMES)
 
 
-def test_viewers_who_may_write_nowhere_are_refused_with_those_who_may():
+def test_viewers_who_may_write_nowhere_are_told_which_setting_says_so():
     matrix = Matrix(ROWS, *PLACES, Viewers(writes=frozenset()))
-    with pytest.raises(Forbidden, match="viewer may not post NOTE"):
+    with pytest.raises(
+        Forbidden, match=r"viewer may post NOTE in any channel where \[viewers\] writes names it"
+    ):
         matrix.check(VIEWER, "#a-arena", "NOTE")
+
+
+def test_a_viewer_asks_a_question_where_the_configuration_lets_viewers_write():
+    rows, *places = (rulebook().rights, *PLACES)
+    shut, opened = Matrix(rows, *places, Viewers(writes=frozenset({"#lab"}))), Matrix(rows, *places)
+    with pytest.raises(Forbidden) as refused:
+        shut.check(VIEWER, "#motions", "MOTION")
+    assert refused.value.field == "channel"
+    assert refused.value.why == (
+        "viewer may post MOTION in #motions where [viewers] writes names it, and it does not"
+    )
+    opened.check(VIEWER, "#motions", "MOTION")
 
 
 def test_config_lets_viewers_write_in_admin_but_nothing_except_notes():

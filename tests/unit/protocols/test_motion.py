@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from moot.channels.chat.commands import CommandError, Said, parse
 from moot.protocols.kernel.errors import Forbidden
 from moot.protocols.kernel.obligation import EVERYTHING
-from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.people import Override, Stop
 from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER
 from moot.protocols.motion import messages as m
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
@@ -507,6 +507,17 @@ def test_a_stop_ends_one_motion_and_no_other(phase: Phase) -> None:
     table.say(ADMIN, Stop(scope=table.motion_id, why="enough"), channel="#admin")
     assert table.outcome == "stopped"
     assert list(table.docket.cases) == [other]
+
+
+def test_a_motion_is_judged_and_not_overridden() -> None:
+    table = in_phase(Phase.JUDGING)
+    body = Override(case_id=table.motion_id, verdict="APPROVE", why="enough")
+    env = table.say(ADMIN, body, channel="#motions", case_id=table.motion_id)
+    assert table.broke(env)[0] == "R-Q1"
+    table.judge()
+    assert table.outcome == "upheld"
+    env = table.say(ADMIN, body, channel="#motions", case_id=table.motion_id)
+    assert table.broke(env)[0] == "K23"
 
 
 def test_a_motion_belongs_to_no_system() -> None:

@@ -14,7 +14,7 @@ from moot.protocols.research.debate_table import EXTENSION_BAND, LOW_CONFIDENCE
 
 PHRASES: Final = Phrases("motion/judge")
 
-WEIGHTS: Final[Mapping[m.Severity, float]] = {"minor": 0.06, "major": 0.16, "fatal": 0.3}
+WEIGHTS: Final[Mapping[m.Severity, float]] = {"minor": 0.06, "major": 0.16, "fatal": 0.22}
 """What an objection that stands adds to the argument against the claim; one that was answered adds a fifth of it."""
 ANSWERED: Final = 0.2
 STRENGTH: Final = 0.72
