@@ -236,7 +236,8 @@ def rights_of(model: ReadModel, person: Person, channels: Sequence[ChannelView])
 def _why_not(model: ReadModel, person: Person, kind: str, viewers: str, channel: str = "#admin") -> str:
     """Say why this person may not do something: that no society runs, or what holds for viewers."""
     why = model.why_not(person, kind, channel)
-    return viewers if why.startswith(f"{person.seat} may not post") and not person.is_admin else why
+    is_right = why.startswith((f"{person.seat} may not post", "only an admin may"))
+    return viewers if is_right and not person.is_admin else why
 
 
 def seats() -> list[str]:

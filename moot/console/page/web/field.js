@@ -37,7 +37,7 @@ export const Field = {
     },
     fault() { return this.faults[this.path] || ""; },
     id() { return "f-" + this.path.replaceAll(".", "-"); },
-    note() { const s = this.s; return [this.schema.description || "", this.required ? "" : "may be left out", s.minimum !== undefined || s.maximum !== undefined ? `${s.minimum ?? "…"} to ${s.maximum ?? "…"}` : "", this.texts ? "one a line" : "", this.kind === "string" ? AS[s.format] || AS[s.pattern] || "" : ""].filter(Boolean).join(", "); },
+    note() { const s = this.s; return [this.schema.description || "", this.required ? "" : "may be left out", s.minimum !== undefined || s.maximum !== undefined ? `${s.minimum ?? "…"} to ${s.maximum ?? "…"}` : "", this.texts ? "one a line" : "", this.kind === "string" ? AS[s.format] || AS[s.pattern] || "" : ""].filter(Boolean).join(" · "); },
     texts() { return this.kind === "array" && resolve(this.s.items, this.defs).type === "string" && !resolve(this.s.items, this.defs).enum; },
     pairs() { return Object.entries(this.modelValue || {}); },
   },
