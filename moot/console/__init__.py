@@ -7,8 +7,8 @@
   log by way of it (`readers`, `windows`); the docket, and what folding tells of cases (`folding`, `stories`, `cases`).
 * `hub`: what is new, for any number of pages; `pace`: how society time goes on; `acts`: what people do, kept
   until the log has it.
-* `serving`: who may come in (`access`, `guard`); for programs (`api`, `stream`, `metrics`); all of it on a port
-  (`server`), also beside the surfaces of a gateway (`keeping`).
+* `serving`: who may come in (`access`, `guard`), what is read of them and answered (`bodies`, `answers`); for programs
+  (`api`, `stream`, `metrics`); all of it on a port (`server`), also beside the surfaces of a gateway (`keeping`).
 * `page`: what people see.
 
 Data flows from the log through the model to the pages; acts flow back as drafts of a guest (K3).

@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from moot.console.serving import allowance, front, guard
+from moot.console.serving import allowance, bodies, front
 from tests.doubles.console import Served, served, written
 from tests.doubles.waiting import until
 
@@ -183,7 +183,7 @@ def test_what_a_society_writes_is_its_owners_only(tmp_path: Path) -> None:
 async def test_a_body_is_taken_in_within_a_size_and_a_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guard, "BODY_S", 4.0)
+    monkeypatch.setattr(bodies, "BODY_S", 4.0)
     written(tmp_path, 50)
     async with served(tmp_path) as console, at(console, console.viewer) as viewer:
         port = int(console.host.rpartition(":")[2])
@@ -211,7 +211,7 @@ async def test_a_body_is_taken_in_within_a_size_and_a_time(
         )
         assert (await asyncio.wait_for(reader.read(100), 60)).startswith(b"HTTP/1.1 401")
         writer.close()
-        async with viewer.post("/api/acts", data=b"x" * guard.MOST_BODY) as answer:
+        async with viewer.post("/api/acts", data=b"x" * bodies.MOST_BODY) as answer:
             assert answer.status == 422
 
 

@@ -4,8 +4,8 @@ It lets nobody in without a token or its cookie, answers only under its own name
 is pointed at this machine gets nothing), takes acts and sockets from its own pages only, and puts the security
 headers on every answer. `/healthz` is open and says nothing but that it lives.
 
-Nobody takes the console from the others: a body is read here, whole, within a time and a size, before anything is done
-with it; who asks too much waits, then is refused (`allowance`); a route that fails is one line of the gateway's log.
+Nobody takes the console from the others: a body is read first (`bodies`); who asks too much waits, then is refused
+(`allowance`); a route that fails is one line of the gateway's log.
 """
 
 from __future__ import annotations
@@ -14,23 +14,21 @@ import asyncio
 import ipaddress
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable, MutableMapping
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from moot.console.model.interface import Person
 from moot.console.serving.access import COOKIE_DAYS, Access
 from moot.console.serving.allowance import Allowances
+from moot.console.serving.answers import CLOSE, answer, refuse, with_headers
+from moot.console.serving.bodies import given_once, read_body
 from moot.console.serving.front import STATE, Line
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN: Final = frozenset({"/healthz"})
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -38,12 +36,6 @@ CSRF_HEADER: Final = b"x-moot"
 """A page of another origin cannot send a header of its own without being asked first, and is told no."""
 
 MOST_QUERY: Final = 4_096
-MOST_BODY: Final = 1_048_576
-"""Bytes of a request's body; the longest draft fits."""
-
-BODY_S: Final = 20.0
-"""Wall time in which a body is there."""
-
 MOST_BODIES: Final = 8
 """Bodies of one viewer that are taken in at a time."""
 
@@ -58,30 +50,6 @@ SOCKET_BYTES: Final = 16_384
 
 FAILED_S: Final = 1.0
 """Wall time between two lines about routes that failed."""
-
-POLICY: Final = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
-    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
-"""What a page may load: NiceGUI brings its scripts inline and compiles templates; nothing comes from elsewhere."""
-
-CLOSE: Final = (b"connection", b"close")
-
-HEADERS: Final[tuple[tuple[bytes, bytes], ...]] = (
-    (b"content-security-policy", POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
-)
-
-PAGE: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Moot</title>{head}
-<meta name="viewport" content="width=device-width, initial-scale=1"><style>body{{font:16px/1.5 system-ui;max-width:32em;
-margin:15vh auto;padding:0 1em}}@media(prefers-color-scheme:dark){{body{{background:#111;color:#ddd}}}}</style></head>
-<body><h1>{title}</h1><p>{text}</p></body></html>"""
 
 NO_TOKEN: Final = "Open the address that was printed when the society was started; it holds your token."
 
@@ -101,7 +69,7 @@ class Guard:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         access: Access,
         *,
         names: Iterable[str],
@@ -146,12 +114,10 @@ class Guard:
         headers = {name.lower(): value for name, value in scope["headers"]}
         host = headers.get(b"host", b"").decode("latin-1").lower()
         if not self._is_our_name(host):
-            await self._refuse(
-                scope, receive, send, HTTPStatus.MISDIRECTED_REQUEST, "This is not its address."
-            )
+            await refuse(scope, receive, send, HTTPStatus.MISDIRECTED_REQUEST, "This is not its address.")
             return
         if scope["path"] in OPEN and scope["type"] == "http":
-            await self._app(scope, receive, _with_headers(send))
+            await self._app(scope, receive, with_headers(send))
             return
         bearer = _bearer(headers)
         person = self._access.by_token(bearer) if bearer is not None else self._by_cookie(headers)
@@ -167,7 +133,7 @@ class Guard:
             )
             return
         if why := self._foreign(scope, headers, host, is_bearer=bearer is not None):
-            await self._refuse(scope, receive, send, HTTPStatus.FORBIDDEN, why)
+            await refuse(scope, receive, send, HTTPStatus.FORBIDDEN, why)
             return
         scope.setdefault("state", {})["person"] = person
         await self._let_in(scope, receive, send, person)
@@ -196,21 +162,21 @@ class Guard:
         if wait_s:
             await asyncio.sleep(wait_s)
         if scope["method"] in SAFE:
-            await self._run(scope, receive, _with_headers(send))
+            await self._run(scope, receive, with_headers(send))
             return
         if not person.is_admin and self._bodies[person.user_id] >= MOST_BODIES:
             await self._too_much(scope, receive, send, "That is too much at once: wait for an answer.")
             return
         self._bodies[person.user_id] += 1
         try:
-            body = await _body(scope, receive)
+            body = await read_body(scope, receive)
             if isinstance(body, bytes):
-                await self._run(scope, _once(body, receive), _with_headers(send))
+                await self._run(scope, given_once(body, receive), with_headers(send))
             elif body is not None:
                 why = (
                     "It did not come in time." if body is HTTPStatus.REQUEST_TIMEOUT else "That is too long."
                 )
-                await self._refuse(scope, receive, send, body, why)
+                await refuse(scope, receive, send, body, why)
         finally:
             self._bodies[person.user_id] -= 1
             if not self._bodies[person.user_id]:
@@ -234,7 +200,7 @@ class Guard:
                 why = f"{type(exc).__name__}: {exc}"[:300]
                 self._log.error("route failed", path=scope["path"][:100], why=why, where=_where(exc))
             if not begun and scope["type"] == "http":
-                await _answer(
+                await answer(
                     send, HTTPStatus.INTERNAL_SERVER_ERROR, b"That failed.\n", b"text/plain", [CLOSE]
                 )
 
@@ -278,7 +244,7 @@ class Guard:
                 f"HttpOnly; SameSite=Strict{'; Secure' if self._is_secure else ''}"
             )
             more.append((b"set-cookie", cookie.encode("latin-1")))
-        await _answer(send, HTTPStatus.SEE_OTHER, b"", b"text/plain", more)
+        await answer(send, HTTPStatus.SEE_OTHER, b"", b"text/plain", more)
         return True
 
     async def _unknown(
@@ -296,7 +262,7 @@ class Guard:
         head = ""
         if headers.get(b"sec-fetch-site") == b"cross-site" and headers.get(b"cookie") is None:
             head = '<meta http-equiv="refresh" content="0">'
-        await self._refuse(scope, receive, send, HTTPStatus.UNAUTHORIZED, NO_TOKEN, head=head)
+        await refuse(scope, receive, send, HTTPStatus.UNAUTHORIZED, NO_TOKEN, head=head)
 
     def _foreign(self, scope: Scope, headers: dict[bytes, bytes], host: str, *, is_bearer: bool) -> str:
         """Say why this does not come from our own page; "" when it does, or may come from anywhere."""
@@ -326,57 +292,7 @@ class Guard:
         return {f"http://{host}", f"https://{host}"}
 
     async def _too_much(self, scope: Scope, receive: Receive, send: Send, why: str) -> None:
-        await self._refuse(scope, receive, send, HTTPStatus.TOO_MANY_REQUESTS, why)
-
-    async def _refuse(
-        self, scope: Scope, receive: Receive, send: Send, status: HTTPStatus, text: str, *, head: str = ""
-    ) -> None:
-        if scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": text})
-            return
-        accepts = b"".join(value for name, value in scope["headers"] if name.lower() == b"accept")
-        if b"text/html" in accepts:
-            page = PAGE.format(title=status.phrase, text=text, head=head)
-            await _answer(send, status, page.encode(), b"text/html; charset=utf-8", [CLOSE])
-        else:
-            more = [CLOSE]
-            if status is HTTPStatus.UNAUTHORIZED:
-                more.append((b"www-authenticate", b"Bearer"))
-            if status is HTTPStatus.TOO_MANY_REQUESTS:
-                more.append((b"retry-after", b"1"))
-            await _answer(send, status, f"{text}\n".encode(), b"text/plain; charset=utf-8", more)
-
-
-async def _body(scope: Scope, receive: Receive) -> bytes | HTTPStatus | None:
-    """Read a request's body; returns why not when it is too long or too slow, None when nobody is there any more."""
-    given = b"".join(value for name, value in scope["headers"] if name.lower() == b"content-length")
-    if given and (not given.isdigit() or len(given) > 9 or int(given) > MOST_BODY):
-        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_S):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return None
-                body += message.get("body", b"")
-                if len(body) > MOST_BODY:
-                    return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
-                if not message.get("more_body", False):
-                    return bytes(body)
-    except TimeoutError:
-        return HTTPStatus.REQUEST_TIMEOUT
-
-
-def _once(body: bytes, receive: Receive) -> Receive:
-    """Give an application the body that has been read, then whatever follows."""
-    left: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def given() -> MutableMapping[str, Any]:
-        return left.pop() if left else await receive()
-
-    return given
+        await refuse(scope, receive, send, HTTPStatus.TOO_MANY_REQUESTS, why)
 
 
 def _where(exc: BaseException) -> str:
@@ -398,27 +314,3 @@ def _split(host: str) -> tuple[str, int]:
     if not colon or host.endswith("]"):
         name, port = host, "80"
     return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
-
-
-def _with_headers(send: Send) -> Send:
-    async def guarded(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            given = list(message.get("headers", ()))
-            names = {name.lower() for name, _ in given}
-            given += [pair for pair in HEADERS if pair[0] not in names]
-            if b"cache-control" not in names:
-                given.append((b"cache-control", b"no-store"))
-            message = {**message, "headers": given}
-        await send(message)
-
-    return guarded
-
-
-async def _answer(
-    send: Send, status: HTTPStatus, body: bytes, kind: bytes, more: list[tuple[bytes, bytes]]
-) -> None:
-    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *more]
-    start = {"type": "http.response.start", "status": int(status), "headers": headers}
-    guarded = _with_headers(send)
-    await guarded(start)
-    await guarded({"type": "http.response.body", "body": body})
