@@ -110,4 +110,4 @@ def _why(error: ErrorDetails) -> str:
     if error["type"] == "string_too_long":
         most, has = error["ctx"]["max_length"], len(error["input"])
         return f"at most {most:,} characters, this has {has:,}: say it in parts"
-    return error["msg"]
+    return error["msg"].removeprefix("Value error, ")

@@ -16,7 +16,7 @@ ACTS: Final = (
             Blank("question", "what is asked", is_loose=True),
             Blank(
                 "options",
-                "two or more answers to choose from, such as Rome | Oslo; none: yes or no",
+                "two or more answers to choose from; without them yes or no",
                 sign="|",
             ),
             Blank("context", "a text that all seats are shown", field="context_ref", is_kept=True),

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from moot.channels.discord import DiscordSurface
+from moot.channels.discord.setup import steps
 from moot.channels.showing.rendering import card
 from moot.channels.surface import ActReply, InboundAct, PlatformMessageId, Posting, load_surface
 from moot.protocols.escalation.messages import Escalation, Option
+from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.seats import REFEREE
 from moot.protocols.rulebook import rulebook
 from tests.doubles import gateway_running
@@ -145,3 +147,11 @@ def posts(server: DiscordServer, channel: str | None = None) -> list[list[int]]:
 def seqs(server: DiscordServer, channel: str | None = None) -> list[int]:
     """Return the numbers of all messages that stand in a channel."""
     return [seq for found in posts(server, channel) for seq in found]
+
+
+async def register(server: DiscordServer) -> None:
+    """Register the slash commands, as `moot discord setup` does."""
+    async with started(server, Inbox()) as surface:
+        async for step in steps(surface._client, surface.options, Viewers()):
+            if step.make is not None and step.check.name == "commands":
+                await step.make()

@@ -6,13 +6,11 @@ import pytest
 
 from moot.channels.chat.commands import commands
 from moot.channels.discord.pressing import NOT_TAKEN, STRANGE
-from moot.channels.discord.setup import steps
 from moot.channels.discord.slash import listed
 from moot.channels.surface import ActReply
-from moot.protocols.kernel.catalogue import Viewers
 from tests.doubles.discord_faults import DROP_AFTER, DROP_BEFORE, delay, limited, refused, status
 from tests.doubles.discord_server import DiscordServer
-from tests.doubles.on_discord import Inbox, escalation, posting, started, until, with_channels
+from tests.doubles.on_discord import Inbox, escalation, posting, register, started, until, with_channels
 from tests.doubles.small_log import SmallLog
 
 CASE = "esc_20260222_1338"
@@ -40,14 +38,7 @@ async def escalated(surface, log=None):
 
 
 def registered(server):
-    """Register the slash commands, as `moot discord setup` does."""
-
-    async def use(surface):
-        async for step in steps(surface._client, surface.options, Viewers()):
-            if step.make is not None and step.check.name == "commands":
-                await step.make()
-
-    on(server, use, Inbox())
+    asyncio.run(register(server))
 
 
 def only_reply(server, id):

@@ -6,14 +6,10 @@ The society is a process of its own (`moot up`), the gateway runs here; the plat
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sqlite3
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,15 +23,14 @@ from moot.channels.slack import SlackSurface
 from moot.channels.terminal import TerminalSurface, line
 from moot.config.settings import load_settings
 from moot.protocols.rulebook import rulebook
-from tests.doubles.data_dir import read_lines
 from tests.doubles.discord_server import DiscordServer
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
 from tests.doubles.read_back import from_discord, from_slack, from_slack_file
 from tests.doubles.slack_server import SlackServer
+from tests.doubles.up_society import ROOT, UpLog, up_society
 from tests.doubles.waiting import until as eventually
 
 until = partial(eventually, within_s=90.0)
-ROOT = Path(__file__).parents[2]
 NAMES = [channel.name for channel in rulebook().channels]
 ANN, EVE = "ann", "eve"
 
@@ -68,59 +63,6 @@ class Pipe:
 
     def flush(self) -> None:
         pass
-
-
-class Log:
-    """The society's log, read from its file."""
-
-    def __init__(self, directory: Path) -> None:
-        self.path = directory / "log.sqlite"
-
-    def _rows(self, sql: str) -> list[Any]:
-        try:
-            with closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as db:
-                return db.execute(sql).fetchall()
-        except sqlite3.Error:
-            return []
-
-    @property
-    def head(self) -> int:
-        rows = self._rows("SELECT max(seq) FROM log")
-        return (rows[0][0] or 0) if rows else 0
-
-    def read(self) -> list[str]:
-        return read_lines(self.path)
-
-    def count(self, kind: str) -> int:
-        """Count the messages of a type, without reading the log as a whole."""
-        rows = self._rows(f'SELECT count(*) FROM log WHERE json LIKE \'%"type":"{kind}"%\'')
-        return int(rows[0][0]) if rows else 0
-
-
-@contextmanager
-def society(directory: Path, config: Path) -> Iterator[Log]:
-    command = [
-        sys.executable,
-        "-m",
-        "moot",
-        "up",
-        "--no-console",
-        "--speed",
-        "1200",
-        "--data",
-        str(directory),
-        "--config",
-        str(config),
-    ]
-    with (directory.parent / "up.out").open("ab") as out:
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdout=out, stderr=out, env={**os.environ, "NO_COLOR": "1"}
-        )
-    try:
-        yield Log(directory)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
 
 
 async def moot(*words: str) -> None:
@@ -225,7 +167,7 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
             "fake": lambda: on_fake(file),
         }
 
-        def differences(log: Log) -> dict[str, str]:
+        def differences(log: UpLog) -> dict[str, str]:
             lines = log.read()
             found = {name: difference(view(), expected(lines, name)) for name, view in views.items()}
             wanted = Counter(as_shown(lines))
@@ -233,7 +175,7 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
             found["terminal"] = str(sorted(((wanted - shown) + (shown - wanted)).elements())[:3]).strip("[]")
             return {name: said for name, said in found.items() if said}
 
-        async def all_equal(log: Log) -> None:
+        async def all_equal(log: UpLog) -> None:
             await moot("pause", str(directory))
             for _look in range(180):
                 # On a thread: the gateway's loop is this one, and goes on meanwhile.
@@ -242,7 +184,7 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
                 await asyncio.sleep(0.5)
             raise AssertionError(found)
 
-        async def live(log: Log) -> None:
+        async def live(log: UpLog) -> None:
             await until(lambda: log.head > 20)
             stop = asyncio.Event()
             gateway = asyncio.create_task(
@@ -265,7 +207,7 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
                 stop.set()
                 await gateway
 
-        async def cut_each_off(log: Log) -> None:
+        async def cut_each_off(log: UpLog) -> None:
             cuts: list[tuple[Callable[[], None], Callable[[], None]]] = [
                 (discord.stop, discord.start),
                 (slack.stop, slack.start),
@@ -278,7 +220,7 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
                 await until(lambda head=head: log.head > head + 15)  # type: ignore[misc]
                 mend()
 
-        async def people(log: Log) -> None:
+        async def people(log: UpLog) -> None:
             on_slack_note = slack.person_writes(ANN, "a-arena", "Slack looks at tail risk")
             on_discord_note = discord.person_writes(EVE, "a-arena", "Discord asks about crowding")
             await until(lambda: log.count("NOTE") == 2)
@@ -298,6 +240,6 @@ def test_the_same_society_on_four_surfaces_each_cut_off_for_a_while(tmp_path: Pa
             await until(lambda: any("changes nothing" in told.text for told in slack.replies(late)))
             assert on_slack_note and on_discord_note
 
-        with society(directory, config) as log:
+        with up_society(directory, config) as log:
             asyncio.run(live(log))
         assert discord.pings == [] and slack.pings == []

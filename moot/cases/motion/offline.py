@@ -28,7 +28,6 @@ from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.motion.messages import MOST_OPTIONS, MOST_QUESTION, Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
-from moot.protocols.motion.state import MotionState
 from moot.protocols.research.seats import CRITIC
 from moot.workshop import ASKER, START, evidence_in, kept_in, workshop
 
@@ -143,9 +142,8 @@ def hold_motion(
 
     by_log = (clock or VirtualClock(START)).run(main)
     (state,) = ended
-    assert isinstance(state, MotionState)
     said = (env for env in log if env.case_id == state.case_id)
-    return MotionRun(state.case_id, tuple(log), motion_record(state, said, by_log))
+    return MotionRun(state.case_id, tuple(log), motion_record(said, state.outcome, by_log))
 
 
 def _mind(seat: Seat, seed: int, own: OwnMinds) -> Mind:

@@ -97,10 +97,12 @@ class CaseStory:
     def motion(self) -> dict[str, Any] | None:
         """Return what it came to, if it is a motion."""
         from moot.cases.motion.record import motion_record
-        from moot.protocols.motion.state import MotionState
+        from moot.protocols.motion.state import KIND
 
         state = self.state
-        return motion_record(state, self.transcript, self.minds) if isinstance(state, MotionState) else None
+        if state is None or state.kind != KIND:
+            return None
+        return motion_record(self.transcript, state.outcome, self.minds)
 
     def _lateness(self, env: Envelope, fx: Effects) -> None:
         from moot.protocols.kernel.errors import Late

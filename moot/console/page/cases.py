@@ -8,6 +8,7 @@ from typing import Any, Final
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError
 from moot.console.model.interface import CaseView, Person, ReadModel
+from moot.console.page.case_motions import motion_tables
 from moot.console.page.case_panels import panel_tables
 from moot.console.page.case_runs import conformance_tables, rounds_of
 from moot.console.page.case_targets import targets_of
@@ -16,6 +17,7 @@ from moot.console.page.views import owed_of
 from moot.protocols.authorship import labels, written_by
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.motion.state import KIND as MOTION
 from moot.protocols.trading.deploy import TABLE
 
 MOST_POINTS: Final = 2_000
@@ -36,6 +38,9 @@ async def facts_of(model: ReadModel, case: CaseView, person: Person) -> dict[str
         rests = "Conformance"
         rounds = rounds_of(said, minds)
         tables = conformance_tables(said, is_over=case.outcome is not None)
+    elif case.kind == MOTION:
+        rests = "Objections"
+        tables = motion_tables(said, case.outcome, minds)
     else:
         tables = decision_tables(said)
         figures = [*score_figures(said), *await equity_figures(model, said)]

@@ -87,7 +87,9 @@ def by_path(exc: ValidationError) -> dict[str, str]:
     for error in exc.errors(include_url=False)[:MOST_FAULTS]:
         path = ".".join(str(part) for part in error["loc"])
         is_missing = error["type"] == "missing" or error.get("input") is None
-        found.setdefault(path, "is needed" if is_missing else clean(str(error["msg"]), 200))
+        found.setdefault(
+            path, "is needed" if is_missing else clean(error["msg"].removeprefix("Value error, "), 200)
+        )
     return found
 
 

@@ -49,7 +49,7 @@ export const Message = {
         <time :datetime="m.t">{{ clockTime(m.t) }}</time>
         <a v-if="place" class="place" :href="'/c/' + m.c.slice(1)" data-go>{{ m.c }}</a>
         <a v-if="m.k && !incase" class="chip" :href="'/case/' + encodeURIComponent(m.k)" data-go :title="'case ' + m.k">{{ m.k }}</a></div>
-      <p v-if="!(isAll && texts.length === 1)" :class="['say', {cut: long && !isLong && !m.l}]"><span v-if="cont && m.u" class="tag by">{{ m.u }}</span> <Say :text="m.x" :own="m.k || ''"/><span v-if="times > 1" class="times">{{ times }} times until {{ clockTime(until) }}</span></p>
+      <p v-if="!(isAll && texts.length === 1)" :class="['say', {cut: long && !isLong && !m.l}]"><template v-if="cont && m.u"><span class="tag by">{{ m.u }}</span> </template><Say :text="m.x" :own="m.k || ''"/><span v-if="times > 1" class="times">{{ times }} times until {{ clockTime(until) }}</span></p>
       <dl v-if="isAll" class="texts"><template v-for="t in texts"><dt v-if="texts.length > 1">{{ t[0] }}</dt><dd dir="auto">{{ t[1] }}</dd></template><dd v-if="!texts.length" :class="{late: fault}">{{ fault || (kept ? "There is no more." : "one moment …") }}</dd></dl>
       <button v-if="m.l" class="more" :aria-expanded="isAll" @click="all">{{ isAll ? "show less" : "show all" }}</button>
       <button v-else-if="long" class="more" :aria-expanded="isLong" @click="isLong = !isLong">{{ isLong ? "less" : "more" }}</button>
