@@ -52,6 +52,7 @@ def test_debate_on_discord_and_slack_with_options(tmp_path: Path, monkeypatch: A
     directory, config = tmp_path / "data", tmp_path / "moot.toml"
     with DiscordServer() as discord, SlackServer(*NAMES, scale=0.05) as slack:
         with_channels(discord)
+        asyncio.run(register(discord))
         monkeypatch.setenv("MOOT_DISCORD_TOKEN", discord.token)
         monkeypatch.setenv("MOOT_SLACK_BOT_TOKEN", slack.bot_token)
         monkeypatch.setenv("MOOT_SLACK_APP_TOKEN", slack.app_token)
@@ -96,7 +97,6 @@ def test_debate_on_discord_and_slack_with_options(tmp_path: Path, monkeypatch: A
             ]
 
         async def live(log: UpLog) -> None:
-            await register(discord)
             stop = asyncio.Event()
             settings = load_settings(config)
             gateway = asyncio.create_task(

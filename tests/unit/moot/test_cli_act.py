@@ -8,6 +8,7 @@ import pytest
 
 from moot.cli.act import acts
 from moot.cli.place import login_name
+from moot.memory.evidence import DirectoryEvidence, text_of
 from moot.protocols.rulebook import rulebook
 from tests.doubles.command_line import complaint, data, done
 from tests.doubles.data_dir import a_debate, write_log
@@ -88,3 +89,19 @@ def test_what_cannot_be_done_is_one_line(stopped: Path, code: int, words: list[s
 
 def test_where_no_society_runs_it_waits_for_the_next(stopped: Path) -> None:
     assert done("act", stopped, "halt", "reason=x") == "queued: no society runs, the next one takes it\n"
+
+
+def test_a_context_is_kept_beside_the_log_and_named_by_the_motion(debate: LiveSociety) -> None:
+    words = ("question=Where do we meet?", "options=Rome", "options=Oslo", "context=Half live in Oslo.")
+    assert done("act", debate.directory, "debate", *words).startswith("MOTION in #motions: message ")
+
+    said = json.loads(done("log", debate.directory, "--type", "MOTION", "--json"))["body"]
+    assert (said["question"], said["options"]) == ("Where do we meet?", ["Rome", "Oslo"])
+    evidence = DirectoryEvidence(debate.directory / "evidence")
+    assert text_of(evidence, said["context_ref"]) == "Half live in Oslo."
+    assert "100,000 are the most" in complaint(
+        2, "act", debate.directory, "debate", "question=Where?", f"context={'x' * 100_001}"
+    )
+    assert "one option is no choice" in complaint(
+        2, "act", debate.directory, "debate", "question=Where?", "options=Rome"
+    )

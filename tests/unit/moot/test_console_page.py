@@ -26,6 +26,7 @@ from moot.console.model.interface import (
 )
 from moot.console.page import acts
 from moot.console.page.cards import MOST_BARS, bars, card_of, whole
+from moot.console.page.case_motions import motion_tables
 from moot.console.page.case_runs import changes, rounds_of
 from moot.console.page.case_targets import target_table
 from moot.console.page.cases import drawn
@@ -46,6 +47,7 @@ from moot.protocols.rulebook import rulebook, rules
 from tests.doubles import bodies
 from tests.doubles.biglog import Chance
 from tests.doubles.copying import replace
+from tests.doubles.motion_table import MotionTable
 from tests.doubles.table import START
 
 JSON = st.recursive(
@@ -223,6 +225,42 @@ def test_what_no_model_wrote_on_a_free_question_is_labelled_on_its_card_and_besi
     ]
     assert "u" not in card_of(envelope({"type": "RUN_TERMINATED"}, author="orchestrator"), who)
     assert "u" not in card_of(envelope(bodies.assessment(1).model_dump(mode="json")), who)
+
+
+def test_a_motion_shows_its_objections_with_what_became_of_them_and_whose_word_it_is() -> None:
+    table, minds = MotionTable(question="Where do we meet?", options=("Rome", "Oslo")), Minds()
+    asked = [env for env in table.log if env.case_id == table.motion_id]
+    early, none = motion_tables(asked, None, minds)
+    assert early["rows"] == [["claim", "none yet"]] and none["rows"] == []
+    table.claim("Rome")
+    table.object("fatal", "minor", "major")
+    table.reply(2, conceded=(1,))
+    table.object()
+    table.judge("UNDECIDED")
+    said = [env for env in table.log if env.case_id == table.motion_id]
+    told, objections = motion_tables(said, table.outcome, minds)
+    assert told["title"] == "Where do we meet?"
+    assert dict(told["rows"])["claim"] == "Rome"
+    assert dict(told["rows"])["judgment"] == "undecided"
+    assert dict(told["rows"])["by"] == "simulated, no model"
+    text = "Shops must stay open."
+    assert objections["rows"] == [
+        ["1", "fatal", text, "conceded", "stands"],
+        ["2", "minor", text, "They take turns.", "–"],
+        ["3", "major", text, "no answer", "stands"],
+    ]
+    assert motion_tables([], None, minds) == []
+
+
+def test_what_a_form_gets_wrong_is_said_in_plain_words() -> None:
+    person = Person("ann", ADMIN)
+    act = rulebook().acts["debate"]
+    assert acts.faults_of(person, act, {"question": "Where?", "options": ["Rome"]}) == {
+        "options": "one option is no choice: give two or more, or none for yes and no"
+    }
+    assert acts.faults_of(person, act, {"question": " "}) == {"question": "is needed"}
+    good = {"question": "Where?", "options": ["Rome", "", "Oslo"], "context": "Half live in Oslo."}
+    assert acts.faults_of(person, act, good) == {}
 
 
 def test_a_type_of_a_newer_version_is_a_card_and_its_json_is_there() -> None:
