@@ -149,16 +149,7 @@ class Past(Looking):
     def why_not(self, person: Person, kind: str, channel: str = "#admin") -> str:
         return NOT_HERE
 
-    async def act(
-        self,
-        person: Person,
-        kind: str,
-        fields: Mapping[str, object],
-        *,
-        key: str,
-        channel: str = "#admin",
-        reply_to: int | None = None,
-    ) -> ActReply:
+    async def act(self, *_act: Any, **_how: Any) -> ActReply:
         return ActReply(NOT_HERE, ok=False)
 
     async def form(self, person: Person, obligation_id: str) -> Mapping[str, Any]:
