@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import typer.testing
 from rich.console import Console
 
+from docs import notebook, snippets
 from moot.cli.commands import app
 from moot.cli.look.log import Reader
 from moot.config.contracts import SCHEMA
@@ -299,6 +300,10 @@ def main(argv: list[str]) -> int:
     pages = {HERE / name: NOTE + "\n".join(page()).rstrip() + "\n" for name, page in PAGES.items()}
     for path in SHOWING:
         pages[path] = with_excerpts(path.read_text(encoding="utf-8"))
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        pages[path] = snippets.with_output(pages.get(path) or path.read_text(encoding="utf-8"), path.name)
+    for path in (ROOT / "docs").rglob("*.ipynb"):
+        pages[path] = notebook.with_output(path.read_text(encoding="utf-8"))
     pages[SCHEMA] = schema_text()
     for path, text in pages.items():
         if "--check" in argv:

@@ -98,23 +98,25 @@ _HOMES: Final = {
 """Where each name is defined."""
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    was_on = gc.isenabled()
-    gc.disable()  # what is imported stays: looking through it for garbage takes a tenth of the time
-    try:
-        found: Any = (
-            import_module("moot.version").MOOT_VERSION
-            if name == "__version__"
-            else getattr(import_module(_HOMES[name]), name)
-        )
-    finally:
-        if was_on:
-            gc.enable()
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # which would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first asked for."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        was_on = gc.isenabled()
+        gc.disable()  # what is imported stays: looking through it for garbage takes a tenth of the time
+        try:
+            found: Any = (
+                import_module("moot.version").MOOT_VERSION
+                if name == "__version__"
+                else getattr(import_module(_HOMES[name]), name)
+            )
+        finally:
+            if was_on:
+                gc.enable()
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

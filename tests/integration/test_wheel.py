@@ -15,7 +15,6 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PROGRAMS = ROOT / "tests" / "doubles"
 SCENE = ROOT / "docs" / "tutorial" / "first-debate.yaml"
 FOLDERS = ("bots", "channels", "config", "memory", "protocols")
 
@@ -57,6 +56,7 @@ def test_the_wheel_holds_one_name_with_everything_in_it(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as packed:
         names = packed.namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"moot"}
+    assert "moot/py.typed" in names, "type checkers believe the annotations only where it is"
     for folder in FOLDERS:
         assert {f"moot/{name}" for name in tracked(folder)} <= set(names)
 
@@ -107,12 +107,12 @@ def test_every_python_block_of_readme_and_docs_runs_and_prints_what_the_page_say
 ) -> None:
     pages = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
     blocks = sum(page.read_text(encoding="utf-8").count("\n```python\n") for page in pages)
-    ran = run(python, tmp_path, PROGRAMS / "run_snippets.py", *pages)
+    ran = run(python, tmp_path, DOCS / "snippets.py", *pages)
     assert len(ran) == blocks > 10, "a block is indented, or lies in another fence"
 
 
 @pytest.mark.timeout(300)
 def test_the_tutorials_notebook_shows_in_a_real_kernel_what_it_says(python: Path, tmp_path: Path) -> None:
     (notebook,) = (DOCS / "tutorial").glob("*.ipynb")
-    ran = run(python, tmp_path, PROGRAMS / "run_notebook.py", notebook)
+    ran = run(python, tmp_path, DOCS / "notebook.py", notebook)
     assert ran == [f"{len(json.loads(notebook.read_text())['cells'])} cells"]

@@ -249,3 +249,21 @@ def test_minds_of_ones_own_sit_in_runs_panels_and_simulations_too():
     assert run.outcome == "TERMINATED_ERROR" and "RuntimeError: no" in run.warnings[0]
     assert moot.panel(PAPER, minds={"da": Silent}).aborted
     assert "RuntimeError: no" in moot.simulate(days=0.1, minds={"critic": Silent}).warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"question": ""}, [""]),
+        ({"question": "x" * 100_000}, ["x" * 100_000]),
+        ({"options": ["Rome", "rome"]}, [QUESTION, "--options", "Rome,rome"]),
+        ({"context": Path("nowhere.md")}, [QUESTION, "--context", "nowhere.md"]),
+        ({"minds": {"bob": "simulated"}}, [QUESTION, "--mind", "bob=simulated"]),
+        ({"minds": {"critic": "nowhere:Critic"}}, [QUESTION, "--mind", "critic=nowhere:Critic"]),
+        ({"minds": {"critic": "json:JSONEncoder"}}, [QUESTION, "--mind", "critic=json:JSONEncoder"]),
+    ],
+)
+def test_a_debates_bad_input_is_the_command_lines_line(given, words):
+    with pytest.raises(moot.MootError) as caught:
+        moot.debate(**{"question": QUESTION, **given})
+    assert complaint(2, "debate", *words) == f"moot debate: {caught.value}"

@@ -186,7 +186,15 @@ def test_what_is_no_log_is_a_log_error(tmp_path):
 def test_a_program_that_uses_moot_keeps_its_own_logging():
     look = """
 import logging, moot
-moot.simulate(days=0.01)
+from moot.minds import Mind
+
+class Hasty(Mind):
+    def answer(self, view):
+        return view.reply(outcome="UPHELD", option="yes", confidence=0.1, for_score=1, against_score=0, standing=[],
+                          reasoning="So be it.")
+
+result = moot.debate("Is a broken rule printed?", minds={"judge": Hasty})
+assert any(env.body.type == "VIOLATION" for env in result.log)
 root = logging.getLogger()
 print(root.level == logging.WARNING, root.handlers, logging.raiseExceptions)
 """

@@ -1,0 +1,40 @@
+"""What a type checker makes of the API; `make check` holds it, nothing runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import assert_type
+
+import moot
+from moot.minds import Mind, Reply, View
+from moot.protocols.kernel.envelope import Envelope
+
+
+class Doubter(Mind):
+    """A mind as a user writes one."""
+
+    def answer(self, view: View) -> Reply:
+        """Object to nothing."""
+        return view.reply(objections=(), confidence=0.5)
+
+
+async def uses_of_it(paper: Path) -> None:
+    """Use all functions, with a mistake in each that has to be found."""
+    debated = moot.debate("q?", options=["a", "b"], minds={"critic": Doubter()}, seed=1)
+    assert_type(debated, moot.DebateResult)
+    assert_type(await moot.adebate("q?"), moot.DebateResult)
+    assert_type(debated.objections, tuple[moot.Objection, ...])
+    assert_type(debated.confidence, float | None)
+    assert_type(debated.verify(), moot.Report)
+    assert_type(debated.log.messages(type="VERDICT"), Iterator[Envelope])
+    assert_type(await moot.asimulate(days=1), moot.SimulationResult)
+    assert_type(moot.simulate(days=1).strategies, Mapping[str, moot.Strategy])
+    assert_type(moot.simulate(days=1).cases["hyp_1"], moot.Case)
+    assert_type(moot.arena("t", notebook="notes/"), moot.ArenaResult)
+    assert_type(await moot.apanel(paper, contract="full"), moot.PanelResult)
+    assert_type(moot.open_log("moot-data"), moot.Log)
+    moot.debate(3)  # type: ignore[arg-type]
+    moot.debate("q?", sed=1)  # type: ignore[call-arg]
+    moot.panel(paper, majority="most")  # type: ignore[arg-type]
+    moot.debat("q?")  # type: ignore[attr-defined]
