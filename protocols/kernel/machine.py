@@ -206,12 +206,13 @@ class Machine:
         new = changed(state, effect.changes, to)
         left = self._kept(state, new, effect, given)
         if to == state.phase:
-            owed = [*left, *self._again(new, given), *self._opened(new, effect.owe or (), given)]
+            owed = (*left, *self._again(new, given), *self._opened(new, effect.owe or (), given))
         elif effect.owe is not None:
-            owed = [*self._opened(new, effect.owe, given), *left]
+            owed = (*self._opened(new, effect.owe, given), *left)
         else:
-            owed = [*self._entering(new, given), *left]
-        return self._settled(owing(new, tuple(owed)), given)
+            owed = (*self._entering(new, given), *left)
+        owing(new, owed)
+        return new if owed else self._settled(new, given)
 
     def _kept(
         self, before: CaseState, after: CaseState, effect: Effect, given: RuleInput
@@ -219,7 +220,10 @@ class Machine:
         """Return what stays owed: in a phase that does not change all but what was answered, missed or withdrawn."""
         due, drop = given.due, effect.drop
         lasting = self.steps if after.phase == before.phase else self._lasting[after.phase]
-        kept = [o for o in before.owed if o is not due and o.rule in lasting]
+        kept = []
+        for one in before.owed:
+            if one is not due and one.rule in lasting:
+                kept.append(one)
         if drop is not None:
             kept = [o for o in kept if not drop(o)]
         return [o for o in kept if self._applies(after, o, given)] if self._withdraws else kept
@@ -237,9 +241,8 @@ class Machine:
 
     def _settled(self, state: CaseState, given: RuleInput) -> CaseState:
         """Go on where nothing is owed any more."""
-        if state.owed or state.phase not in self.dry:
-            return state
-        return self.moved(state, self.dry[state.phase], given.about(None))
+        move = None if state.owed else self.dry.get(state.phase)
+        return state if move is None else self.moved(state, move, given.about(None))
 
     def _applies(self, state: CaseState, due: Obligation, given: RuleInput) -> bool:
         applies = self.steps[due.rule].applies
