@@ -89,6 +89,10 @@ class MindSettings(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
+        if not isinstance(value, str | Mapping | MindSettings):
+            raise ValueError(
+                f"{type(value).__name__} is no kind of mind: name simulated, silent, or a class as package.module:Class"
+            )
         return {"module": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from moot.config.settings import LONGEST_S, SILENT, ConfigError, MindSettings, mind_seat
 from moot.minds.mind import Mind
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.seats import Seat
 
@@ -21,7 +22,7 @@ MindSource = Mind | type[Mind] | str | Mapping[str, Any] | MindSettings
 "silent"."""
 
 
-class UnusableMind(ConfigError):
+class UnusableMind(ConfigError, BadInput):
     """Say in one line which seat's mind cannot be used, why, and what to do."""
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from moot.minds.choosing import chosen
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "write-a-mind.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```\n", PAGE, re.S)
-(CODE,) = (text for kind, text in BLOCKS if kind == "python")
+CODE, FROM_PYTHON = (text for kind, text in BLOCKS if kind == "python")
 (SETTINGS,) = (text for kind, text in BLOCKS if kind == "toml")
 (COMMANDS,) = (text for kind, text in BLOCKS if kind == "sh")
 SAID = [text.split("\n", 1) for kind, text in BLOCKS if kind == "text"]
@@ -31,14 +32,13 @@ def place(tmp_path):
 
 def moot(place, *args):
     """Run the program where the file stands; nothing but Moot itself is on the path."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}
+    return run(place, "-m", "moot", *args, PYTHONSAFEPATH="1")
+
+
+def run(place, *args, **env):
+    given = {**os.environ, "PYTHONPATH": str(ROOT), **env}
     done = subprocess.run(
-        [sys.executable, "-m", "moot", *args],
-        cwd=place,
-        env=env,
-        capture_output=True,
-        timeout=110,
-        check=False,
+        [sys.executable, *args], cwd=place, env=given, capture_output=True, timeout=110, check=False
     )
     return SimpleNamespace(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
 
@@ -54,13 +54,23 @@ def test_the_check_says_what_the_page_says(place, command, expected):
 
 
 def test_the_mind_sits_in_a_society_as_the_page_says(place):
-    simulated, logged, verified = (moot(place, *line.split()[1:]) for line in COMMANDS.splitlines())
+    debated, simulated, logged, verified = (
+        moot(place, *shlex.split(line)[1:]) for line in COMMANDS.splitlines()
+    )
+    assert "objections  1 major" in debated.out and "critic: the mind my_minds:MyCritic" in debated.out
     assert (simulated.code, simulated.err) == (0, "")
     assert "rates hyp_" in logged.out
     assert verified.code == 0 and "every rule holds" in verified.out
     assert re.search(r"\d+ critic by the mind 'my_minds:MyCritic', \d+ simulated", verified.out)
     started = json.loads(moot(place, "log", "run", "--type", "SOCIETY_STARTED", "--json").out)
     assert started["body"]["config"]["minds"]["critic"] == "my_minds:MyCritic"
+
+
+def test_the_mind_sits_in_a_debate_from_python_as_the_page_says(place):
+    (place / "debate.py").write_text(FROM_PYTHON)
+    done = run(place, "debate.py")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith(" ['Who pays for it?'] ()\n")
 
 
 def test_the_configuration_of_the_page_seats_it(place, monkeypatch):

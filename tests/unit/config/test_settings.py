@@ -87,7 +87,11 @@ def test_the_variable_that_names_the_file_is_no_setting(
             "minds.critic",
             "choose simulated, silent, or a class as package.module",
         ),
-        ("[minds]\ncritic = 3", "minds.critic", "valid dictionary"),
+        (
+            "[minds]\ncritic = 3",
+            "minds.critic",
+            "int is no kind of mind: name simulated, silent, or a class as",
+        ),
         ("[minds]\ncritic = {}", "minds.critic.module", "required"),
         (
             '[minds]\ncritic = { module = "my mind:M" }',

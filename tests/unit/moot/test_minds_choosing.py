@@ -66,8 +66,8 @@ class Timeless(Lenient):
             "clever",
             "minds.critic: choose simulated, silent, or a class as package.module:Class, not 'clever'",
         ),
-        (NoMind(), "minds.critic: "),
-        (7, "minds.critic: "),
+        (NoMind(), "minds.critic: NoMind is no kind of mind: name simulated, silent, or a class as"),
+        (7, "minds.critic: int is no kind of mind: name"),
     ],
 )
 def test_what_cannot_be_a_mind_is_one_line(source, why):
