@@ -112,7 +112,9 @@ def from_values(act: Act, values: Mapping[str, object]) -> Mapping[str, Any]:
             fields[blank.becomes] = meant
             continue
         found = _tried(_wanted(act, blank).validate_json, json.dumps(meant))
-        fields[blank.becomes] = meant if found is None else found
+        # What the field does not take is judged by the message, which holds its lists as tuples and says why.
+        as_held = tuple(meant) if isinstance(meant, list) else meant
+        fields[blank.becomes] = as_held if found is None else found
     return fields
 
 

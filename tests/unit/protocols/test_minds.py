@@ -66,6 +66,7 @@ def test_the_label_is_right_at_every_message():
     life = Life()
     life.starts(planner="simulated")
     life.drafts_by()
+    life.drafts_by(actor=ANN)
     life.starts(planner=OWN, reviewer="simulated")
     life.drafts_by()
     life.drafts_by(author=REVIEWER)
@@ -78,6 +79,7 @@ def test_the_label_is_right_at_every_message():
     life.drafts_by()
     expected = [
         "simulated, no model",
+        "",
         "",
         "simulated, no model",
         "",
