@@ -1,5 +1,6 @@
 """What `import moot` gives: every name is there, and nothing is imported before it is needed."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,3 +59,12 @@ def test_every_error_of_a_users_making_is_a_moot_error():
         SceneError,
     ):  # fmt: skip
         assert issubclass(kind, moot.MootError), kind
+
+
+def test_every_public_name_stands_on_the_page_about_them():
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    twins = {f"a{name}" for name in ("arena", "debate", "panel", "simulate")}
+    lacking = [
+        name for name in moot.__all__ if name not in twins and not re.search(rf"`(moot\.)?{name}\b", page)
+    ]
+    assert not lacking
