@@ -108,7 +108,7 @@ def _found(where: str, dotted: str) -> object:
         importlib.invalidate_caches()
     try:
         module = importlib.import_module(module_name)
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         missing = exc.name if isinstance(exc, ModuleNotFoundError) else None
         if missing is not None and f"{module_name}.".startswith(f"{missing}."):
             raise UnusableMind(
@@ -147,7 +147,7 @@ def _instance(where: str, kind: object, name: str, options: Mapping[str, Any]) -
         raise UnusableMind(f"{where}: {name} needs the option {lacking[0]!r}")
     try:
         return kind(**options)
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         raise UnusableMind(f"{where}: {name} cannot be made: {told(exc)}") from None
 
 

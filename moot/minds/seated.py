@@ -72,7 +72,7 @@ class SeatedMind(Mind):
             why = str(exc)
         except WrongBody as exc:
             why = f"has no answer: {exc}"
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             why = f"raised {told(exc)}"
         # An address differs from one run to the next, and the log is to be the same.
         return None, _ADDRESS.sub("0x…", why)

@@ -66,6 +66,10 @@ class Exits(Mind):
         raise SystemExit(3)
 
 
+class PureExits(Exits):
+    pure = True
+
+
 class Nothing(Mind):
     def answer(self, view):
         return None

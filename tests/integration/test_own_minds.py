@@ -17,7 +17,18 @@ from moot.minds import Mind
 from moot.simulation.simulate import DEFAULT_START
 from moot.society import Plan, Society
 from tests.doubles.checking import findings
-from tests.doubles.own_minds import Async, Exits, Hangs, Lenient, Nothing, Pure, Raises, Words, assessment
+from tests.doubles.own_minds import (
+    Async,
+    Exits,
+    Hangs,
+    Lenient,
+    Nothing,
+    Pure,
+    PureExits,
+    Raises,
+    Words,
+    assessment,
+)
 
 ROOT = Path(__file__).parents[2]
 HERE = "tests.doubles.own_minds"
@@ -92,11 +103,26 @@ def test_minds_of_two_seats_are_heard_in_the_order_in_which_they_were_asked():
     assert both[0] == both[1]
 
 
+def test_one_instance_in_two_seats_is_still_called_once_at_a_time():
+    class Both(Lenient):
+        def answer(self, view):
+            self.seats.add(view.seat)
+            said = super().answer(view) if view.debate is not None and "round" in view.brief else None
+            return said if view.seat == "critic" else None
+
+    both = Both(pause_s=0.01)
+    both.seats = set()
+    lived({"critic": both, "evolver": both}, 3)
+    assert both.seats == {"critic", "evolver"}
+    assert (both.most_inside, len(both.threads)) == (1, 1)
+
+
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
         (Raises, "raised RuntimeError: no idea, says <object object at 0x…> and nothing more"),
         (Exits, "raised RuntimeError: SystemExit 3"),
+        (PureExits, "raised SystemExit: 3"),
         (Nothing, "gave nothing, where RISK_ASSESSMENT was asked for"),
         (Words, "gave a str, which is no message, where RISK_ASSESSMENT was asked for"),
     ],

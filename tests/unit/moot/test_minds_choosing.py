@@ -121,6 +121,14 @@ def test_a_module_that_fails_is_told_by_its_own_error(tmp_path, monkeypatch):
         chosen({"critic": "my_broken_critic:Mine"})
 
 
+def test_a_module_that_ends_the_program_is_told_so(tmp_path, monkeypatch):
+    (tmp_path / "my_script.py").write_text("import sys\nsys.exit(3)\n")
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnusableMind, match="my_script cannot be imported: SystemExit: 3"):
+        chosen({"critic": "my_script:Mine"})
+
+
 def plan(configured, given):
     return Plan(settings=load_settings(minds=configured), seed=1, start=DEFAULT_START, minds=given)
 
