@@ -5,6 +5,7 @@ Usage: python docs/notebook.py NOTEBOOK.ipynb. Each cell must show what the file
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -36,7 +37,7 @@ def executed(text: str) -> Any:
             kernel_name="python3",
             record_timing=False,
             resources={"metadata": {"path": place}},
-        ).execute()
+        ).execute(env={**os.environ, "IPYTHONDIR": place})
     return book
 
 
