@@ -113,7 +113,7 @@ def _held(view: View, kind: type[Message]) -> tuple[dict[str, Any], dict[str, li
         if name not in kind.model_fields:
             continue
         plain = to_jsonable_python(value, by_alias=False)
-        if isinstance(plain, dict) or _holds(kind, name, plain):
+        if _holds(kind, name, plain):
             fixed[name] = plain
         elif isinstance(plain, list) and plain and all(_holds(kind, name, one) for one in plain):
             choices[name] = plain
@@ -124,10 +124,12 @@ def _held(view: View, kind: type[Message]) -> tuple[dict[str, Any], dict[str, li
 
 
 def _holds(kind: type[Message], name: str, value: Any) -> bool:
+    """Say whether a field may have a value; of an object a part will do."""
     try:
         _of_field(kind, name, value)
-    except ValidationError:
-        return False
+    except ValidationError as exc:
+        faults = {error["type"] for error in exc.errors(include_url=False)}
+        return isinstance(value, dict) and faults <= {"missing", "none_required"}
     return True
 
 

@@ -129,6 +129,12 @@ def test_figures_of_an_object_are_laid_under_what_a_mind_says_of_it():
     assert asked.reply(**ASSESSMENT | {"scores": rest}).body.scores.tail_risk == 0.9
 
 
+def test_an_object_that_a_brief_tells_is_no_figure_of_a_list():
+    rest = {name: value for name, value in ASSESSMENT.items() if name != "conditions"}
+    asked = view("RISK_ASSESSMENT", round=1, conditions={"c_1": "Trade less."})
+    assert wrong(asked, **rest) == "RISK_ASSESSMENT: lacks conditions"
+
+
 def test_what_a_brief_tells_besides_figures_is_no_figure():
     """A run's brief tells what is unresolved as issues; the field of that name holds ids."""
     asked = view("REVIEW", round_index=1, attempt=1, unresolved=({"id": "r1-1", "text": "too long"},))
