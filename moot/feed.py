@@ -66,15 +66,21 @@ class Feed:
         self._address = line
         self.say(f"open {line}", "bold")
 
-    def recap(self, envelopes: Iterable[Envelope], title: str) -> None:
-        """Print what was said before, the last of it."""
+    def recap(self, envelopes: Iterable[Envelope], title: str, who: Speakers | None = None) -> None:
+        """Print what was said before, the last of it.
+
+        Args:
+            envelopes: What was said.
+            title: What it is.
+            who: What is known of who spoke; None: what these messages say.
+        """
         self.console.rule(Text(title, style="dim"), style="dim")
         said = [*envelopes]
         for envelope in said:
             self._book.note(envelope)
         shown = [envelope for envelope in said if self._shows(envelope)]
         for envelope in shown[-RECAP:]:
-            self._surface.show(envelope, self._who)
+            self._surface.show(envelope, who or self._who)
         self.console.rule(style="dim")
 
     def say(self, text: str, style: str = "dim") -> None:

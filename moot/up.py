@@ -22,6 +22,7 @@ from moot.channels.gateway.protocol import HungUp
 from moot.channels.gateway.server import GatewayServer
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.lease import Lease
+from moot.channels.showing.rendering import speakers_of
 from moot.clock import Clock, IoThread, PacedClock, RealClock, VirtualClock
 from moot.clock.errors import IoThreadClosed
 from moot.clock.wall import utc_ns
@@ -227,11 +228,15 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with AsyncExitStack() as exits:
+        said: list[tuple[list[Any], str]] = []
         if plan.directory is not None and (plan.directory / "log.sqlite").exists():
             if options.warm_up_days > 0 and (revised := _last_revised(plan.directory)):
-                feed.recap(revised, "a debate that was revised")
-            feed.recap(_tail(plan.directory), "what was said before")
+                said.append((revised, "a debate that was revised"))
+            said.append((_tail(plan.directory), "what was said before"))
         society = await Society.open(plan, clock, lease=lease)
+        for envelopes, title in said:
+            # Only now is it known who spoke: the start that says so may lie far before.
+            feed.recap(envelopes, title, speakers_of(society.host.docket.context))
         if isinstance(clock, PacedClock):
             clock.still().__exit__(None, None, None)
         exits.push_async_exit(society)

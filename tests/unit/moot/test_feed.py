@@ -12,11 +12,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from moot.channels.showing.rendering import Speakers
 from moot.clock import PacedClock, VirtualClock
 from moot.config.settings import load_settings
 from moot.feed import RECAP, Feed, is_quiet, status
+from moot.protocols.arena.messages import ArenaDraft
+from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import EXPLORER
@@ -241,3 +245,16 @@ def test_quiet_checks_do_not_push_what_was_said_out_of_the_recap() -> None:
     said = [log.append(Note(text=f"word {n}"), author=ADMIN) for n in range(RECAP + 1)]
     Feed(on).recap([*said, *(desk("RISK_CHECK") for _ in range(200))], "before")
     assert "word 1\n" in written(on) and f"word {RECAP}\n" in written(on) and "word 0\n" not in written(on)
+
+
+def test_a_recap_knows_who_spoke_from_what_lies_before_it() -> None:
+    on, minds = console(is_terminal=False), Minds()
+    minds.put(1, {"planner": {"module": "mine:Planner"}})
+    log = SmallLog()
+    log.say("the first message starts the society", author=ADMIN)
+    drafts = [
+        log.append(ArenaDraft(run_id="arena_1", text="Hold."), author=seat) for seat in (PLANNER, REVIEWER)
+    ]
+    Feed(on).recap(drafts, "before", Speakers({}, minds))
+    said = [line for line in written(on).splitlines() if "drafts" in line]
+    assert ["no model" in line for line in said] == [False, True]
