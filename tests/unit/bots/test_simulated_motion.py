@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 
 from moot.bots.minds.mind import View
+from moot.bots.minds.simulated.motion.critic import PHRASES
 from moot.bots.minds.simulated.motion.debater import SimulatedDebater
 from moot.bots.minds.simulated.temper import RELIABLE
 from moot.clock import VirtualClock
@@ -107,13 +108,22 @@ def test_what_is_rejected_leaves_the_other_of_two_options_and_none_of_three() ->
         assert all(env.body.option != claims[env.case_id] for env in judged)
 
 
-def test_a_claim_repeats_the_questions_own_words() -> None:
+def test_a_claim_repeats_the_question_and_grounds_the_option() -> None:
     log, _ = debated(n=20)
     for body in said(log, m.Claim):
         (ground,) = body.grounds
-        repeated = [part.split("”")[0] for part in ground.text.split("“")[1:]]
-        assert body.option in repeated
-        assert any(part in QUESTION and " " in part for part in repeated)
+        assert QUESTION in body.claim
+        assert f"“{body.option}”" in ground.text
+
+
+def test_no_objection_is_raised_twice_while_others_are_left() -> None:
+    log, _ = debated()
+    texts: dict[str, list[str]] = {}
+    for env in log:
+        if isinstance(env.body, m.Objections):
+            texts.setdefault(env.case_id, []).extend(one.text for one in env.body.objections)
+    fatal = len(PHRASES["objections.fatal"])
+    assert all(len(found) == len(set(found)) for found in texts.values() if len(found) <= fatal)
 
 
 def test_a_work_that_the_motion_names_is_quoted_and_named() -> None:

@@ -1,4 +1,4 @@
-"""The Advocate of motions: an option by seed, grounds in the question's own words, replies."""
+"""The Advocate of motions: an option by seed, plain grounds, replies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from moot.bots.minds.mind import Reply
 from moot.bots.minds.simulated.answering import Answering
-from moot.bots.minds.simulated.motion.passages import of_question, of_work
+from moot.bots.minds.simulated.motion.passages import of_work
 from moot.bots.minds.simulated.phrases import Phrases
 from moot.bots.minds.simulated.wording import quoted, sentence
 from moot.protocols.motion import messages as m
@@ -22,14 +22,10 @@ def claim(asked: Answering) -> Reply:
     """Claim an option."""
     options = asked.view.brief["options"]
     option = options[int(asked.rng("option").integers(len(options)))]
-    facts = {
-        "option": quoted(option),
-        "question": quoted(asked.view.brief["question"]),
-        "part": of_question(asked),
-    }
+    facts = {"option": quoted(option), "question": quoted(asked.view.brief["question"])}
     grounds = [m.Ground(text=sentence(asked.voice.say(PHRASES["asked"], **facts)))]
     if work := of_work(asked):
-        text = sentence(asked.voice.say(PHRASES["work"], **{**facts, "part": work}))
+        text = sentence(asked.voice.say(PHRASES["work"], part=work))
         grounds.append(m.Ground(text=text, evidence_ref=asked.view.obligation.may_see.content_ref))
     text = sentence(asked.voice.say(PHRASES["claim"], **facts))
     return Reply(m.Claim(option=option, claim=text, grounds=tuple(grounds)))
@@ -45,7 +41,7 @@ def reply(asked: Answering) -> Reply:
             said.append(m.Reply(number=number, concede=True))
         elif chance < 1 - LEAVES_OUT:
             severity = brief["raised"][number - 1]
-            facts = {"number": str(number), "option": quoted(brief["claimed"]), "part": of_question(asked)}
+            facts = {"number": str(number), "option": quoted(brief["claimed"])}
             answer = asked.voice.say(PHRASES[f"replies.{severity}"], **facts)
             said.append(m.Reply(number=number, answer=sentence(answer)))
     return asked.filled(m.Replies, replies=tuple(said))

@@ -1,4 +1,4 @@
-"""Passages of what is debated, to be repeated in quotation marks: nobody here understands them."""
+"""Passages of the work that a motion names, to be repeated in quotation marks: nobody here understands them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,11 @@ from typing import Final
 from moot.bots.minds.simulated.answering import Answering
 from moot.bots.minds.simulated.wording import quoted
 
-MOST_WORDS: Final = 5
-"""A passage of the question has so many words at most."""
 MOST_READ: Final = 20_000
 """So many characters of a work are looked at."""
 
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _LETTER: Final = re.compile(r"\w")
-
-
-def of_question(asked: Answering) -> str:
-    """Quote some words of the question."""
-    words = str(asked.view.brief["question"]).split()
-    length = min(len(words), MOST_WORDS)
-    first = int(asked.rng("passage").integers(len(words) - length + 1))
-    return quoted(" ".join(words[first : first + length]))
 
 
 def of_work(asked: Answering) -> str:
