@@ -37,6 +37,7 @@ def moot(place, *args):
 
 def run(place, *args, **env):
     given = {**os.environ, "PYTHONPATH": str(ROOT), **env}
+    given.pop("COLUMNS", None)  # which some runners of tests set, and lines would be broken there
     done = subprocess.run(
         [sys.executable, *args], cwd=place, env=given, capture_output=True, timeout=110, check=False
     )
