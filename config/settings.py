@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
+from moot.config.models import MODEL_NAME, ModelSettings
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.errors import MootError
@@ -291,6 +292,7 @@ class Settings(_Spoken):
     arena: ArenaSettings = ArenaSettings()
     panel: PanelSettings = PanelSettings()
     motion: MotionSettings = MotionSettings()
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
     console: ConsoleSettings = ConsoleSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 
@@ -311,6 +313,14 @@ class Settings(_Spoken):
     def _known_seats(cls, value: dict[str, MindSettings]) -> dict[str, MindSettings]:
         for name in value:
             mind_seat(name)
+        return value
+
+    @field_validator("models")
+    @classmethod
+    def _named_in_short(cls, value: dict[str, ModelSettings]) -> dict[str, ModelSettings]:
+        for name in value:
+            if not MODEL_NAME.fullmatch(name):
+                raise ValueError(f"a model is named with 1 to 40 of a-z, 0-9, - and _, not {name[:60]!r}")
         return value
 
     @field_validator("surfaces", mode="before")
@@ -351,10 +361,17 @@ class Settings(_Spoken):
         return self
 
     def as_log(self) -> dict[str, Any]:
-        """Return the effective values as SOCIETY_STARTED carries them; surfaces and minds without their options."""
-        plain = self.model_dump(mode="json", exclude={"surfaces", "schedules", "protocols", "minds"})
+        """Return the effective values as SOCIETY_STARTED carries them.
+
+        Surfaces and minds are without their options, models without where their keys are.
+        """
+        plain = self.model_dump(
+            mode="json", exclude={"surfaces", "schedules", "protocols", "minds", "models"}
+        )
         if rulebook().added:
             plain["protocols"] = list(rulebook().added)
+        if self.models:
+            plain["models"] = {name: model.public() for name, model in self.models.items()}
         plain["schedules"] = {name: schedule.spec() for name, schedule in self.schedules.items()}
         plain["minds"] = {seat: mind.module for seat, mind in self.minds.items()}
         plain["surfaces"] = {name: surface.module for name, surface in self.surfaces.items()}

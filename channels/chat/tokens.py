@@ -19,21 +19,24 @@ MOST_BYTES: Final = 4_096
 _TOKEN: Final = re.compile(r"[!-~]+")
 
 
-def read_secret(file: str | None, variable: str, what: str, example: str, *, prefix: str = "") -> str:
+def read_secret(
+    file: str | None, variable: str, what: str, example: str, *, option: str = "", prefix: str = ""
+) -> str:
     """Return a token; the variable goes before the file.
 
     Args:
         file: Value of the option that names the file, None when it is not given.
-        variable: Name of the variable, `MOOT_<PLATFORM>_<NAME>`; the option is `<name>_file`.
+        variable: Name of the variable, `MOOT_<PLATFORM>_<NAME>`; "" for none.
         what: What it is, in words: "the bot's token".
         example: What it looks like, made up.
+        option: The option that names the file; by default `<name>_file`, after the variable.
         prefix: How each of its kind begins; "" where nothing can be said.
 
     Raises:
         SurfaceConfigError: None is given, its file is missing or not private, or it is no token; says what to do.
     """
-    option = option_of(variable)
-    found = os.environ.get(variable, "")
+    option = option or option_of(variable)
+    found = os.environ.get(variable, "") if variable else ""
     if found:
         return _checked(found, f"in {variable}", what, example, prefix)
     if not file:

@@ -32,7 +32,7 @@ PANELS: Final = {
         "stop", "act",
     ),
     "Check and keep": ("verify", "minds", "anchor", "rebuild", "export", "backup"),
-    "Set up": ("doctor", "discord", "slack", "config", "schema"),
+    "Set up": ("doctor", "models", "discord", "slack", "config", "schema"),
 }  # fmt: skip
 """The commands by what they are for, in the order in which help lists them."""
 

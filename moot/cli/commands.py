@@ -12,7 +12,7 @@ from moot.cli.look import case, escalations, log, status
 from moot.cli.panel import judges as panel
 from moot.cli.panel import run as panel_run
 from moot.cli.run import console, debate, minds, scene, simulate, up
-from moot.cli.setup import config, discord, doctor, slack
+from moot.cli.setup import config, discord, doctor, models, slack
 
 __all__ = [
     "anchor",
@@ -33,6 +33,7 @@ __all__ = [
     "keep",
     "log",
     "minds",
+    "models",
     "panel",
     "panel_run",
     "people",

@@ -16,6 +16,7 @@ KNOWN: Final[dict[str, type[CliError]]] = {
     "moot.channels.errors.ChannelError": Unusable,
     "moot.memory.errors.MemoryStoreError": Unusable,
     "moot.bots.tools.errors.ToolError": Unusable,
+    "moot.bots.models.errors.ModelError": Unusable,
     "moot.clock.errors.ClockError": Unusable,
     "moot.protocols.kernel.errors.OfficerFault": CheckFailed,
     "moot.protocols.kernel.errors.Violation": Refused,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +44,8 @@ def setup(
 
     It changes nothing that is there. What only a person can do, such as inviting the bot, it explains.
     """
+    import asyncio
+
     from moot.channels.surface import SurfaceConfigError, SurfaceError
     from moot.gateway import folder_of
     from moot.log_setup import set_up_logging

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 import typer
 
@@ -14,6 +14,9 @@ from moot.cli.app import command
 from moot.cli.output import console, has_colour, plural, print_hanging, write_json
 from moot.cli.place import DEFAULT, AsJson
 from moot.cli.setup.config import ConfigFile
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 State = Literal["ok", "warning", "failure"]
 
@@ -56,18 +59,24 @@ def doctor(
     target = console()
     for finding in examine(named, config):
         findings.append(finding)
-        if as_json:
-            continue
-        mark, style = MARKS[finding.state]
-        prefix = Text.assemble((f"{mark} ", style), (f"{finding.check:<11} ", "dim"))
-        advice = (f"; {finding.advice}", style) if finding.advice else ""
-        print_hanging(target, prefix, Text.assemble(finding.said, advice), prefix.cell_len)
+        if not as_json:
+            print_diagnosis(target, finding)
     failures = sum(finding.state == "failure" for finding in findings)
     if as_json:
         write_json({"ok": not failures, "findings": [finding._asdict() for finding in findings]})
     elif failures:
         target.print(Text(f"{plural(failures, 'failure')}", "bold red"))
     return 1 if failures else 0
+
+
+def print_diagnosis(target: Console, finding: Diagnosis) -> None:
+    """Print what a check found, in one line if it fits."""
+    from rich.text import Text
+
+    mark, style = MARKS[finding.state]
+    prefix = Text.assemble((f"{mark} ", style), (f"{finding.check:<11} ", "dim"))
+    advice = (f"; {finding.advice}", style) if finding.advice else ""
+    print_hanging(target, prefix, Text.assemble(finding.said, advice), prefix.cell_len)
 
 
 def examine(directory: Path, config: Path | None = None) -> Iterator[Diagnosis]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -99,6 +98,8 @@ def setup(
 
     A second run finds nothing to do. Exit code 1: something is missing that only you can do.
     """
+    import asyncio
+
     from moot.channels.slack.setting_up import set_up
     from moot.channels.surface import SurfaceConfigError, SurfaceDown
     from moot.log_setup import set_up_logging

@@ -1,0 +1,92 @@
+"""How a call ended: what was answered, or why nothing was, and what it used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+Outcome = Literal[
+    "answered", "refused", "truncated", "filtered", "unparsable", "provider_error", "timed_out", "abandoned", "unknown"
+]  # fmt: skip
+"""How a call ended (K30); `unknown`: it was sent, and nobody knows whether it was answered and charged."""
+
+Fault = Literal[
+    "", "no_server", "tls", "key", "no_model", "credit", "rate", "server", "request", "redirect", "too_large", "garbage"
+]  # fmt: skip
+"""What was wrong with the provider or with what it was asked; "" when nothing was."""
+
+
+_UNCHARGED: Final = frozenset({"key", "no_model", "credit", "rate", "request", "redirect"})
+
+
+class Usage(NamedTuple):
+    """Tokens that a call used.
+
+    Attributes:
+        input: All of the prompt, `cached_input` and `cache_write` among them.
+        cached_input: Read from the provider's cache.
+        cache_write: Written to it.
+        output: All that was generated, `reasoning` among it.
+        reasoning: Thought and not shown.
+    """
+
+    input: int
+    cached_input: int
+    cache_write: int
+    output: int
+    reasoning: int
+
+
+class ToolCall(NamedTuple):
+    """A tool that the model wants called.
+
+    Attributes:
+        id: What the tool's result refers to.
+        name: The tool.
+        arguments: A JSON object.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a call.
+
+    Attributes:
+        outcome: How it ended; only `answered` may be used.
+        why: One line for people when it is not answered; "" otherwise.
+        fault: What was wrong at the provider.
+        text: What the model wrote.
+        value: What the form's judge made of it; None without a form or before it is answered.
+        tool_calls: The tools that it wants called instead of answering.
+        usage: Tokens used; None when the provider did not say or said what cannot be.
+        model_reported: The model that the provider says it was; "" if it does not say.
+        provider_id: The provider's id of the reply; "" if it has none.
+        finish: Why the model stopped, in the provider's word.
+        tries: Requests that were sent.
+        latency_ms: Wall milliseconds from the call to its end, waits included.
+        reply: The body of the last reply as it came, the key taken out; empty when none came.
+    """
+
+    outcome: Outcome
+    why: str = ""
+    fault: Fault = ""
+    text: str = ""
+    value: Any = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+    model_reported: str = ""
+    provider_id: str = ""
+    finish: str = ""
+    tries: int = 0
+    latency_ms: int = 0
+    reply: bytes = field(default=b"", repr=False)
+
+    @property
+    def is_free(self) -> bool:
+        """Say whether nothing was charged for it: nothing was sent, or the provider refused to begin."""
+        return not self.tries or (self.usage is None and self.fault in _UNCHARGED)

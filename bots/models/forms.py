@@ -1,0 +1,183 @@
+"""What a model is to fill in: the JSON Schema of a message without what the society fills in, and who judges it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import to_jsonable_python
+
+from moot.bots.models.errors import NoSchema, one_line
+
+Path = tuple[str, ...]
+"""Where a part stands: names of fields, `*` for the items of a list."""
+
+_KEPT: Final = ("type", "enum", "description")
+
+_BOUNDS: Final = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "pattern": "matches {}",
+    "format": "written as {}",
+}
+"""Bounds are said in words: providers refuse them, or compile grammars of them that fail."""
+
+
+_COMPUTERS: Final = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A typed answer that is asked for.
+
+    Attributes:
+        name: What it is called, in letters, digits and underscores.
+        schema: Its JSON Schema: no references, every field required, nothing beside them, no bounds.
+        judge: Makes the value of a JSON object; raises ValueError, whose first line is for the model.
+    """
+
+    name: str
+    schema: Mapping[str, Any] = field(repr=False)
+    judge: Callable[[dict[str, Any]], Any] = field(repr=False)
+
+
+def form_of(kind: type[BaseModel], given: Mapping[str, Any] | None = None) -> Form:
+    """Return the form of a class; its own validation judges what is filled in.
+
+    Args:
+        kind: The class; its name becomes the form's.
+        given: What the society fills in, by the names of the JSON; the model is not asked for it. A field that has
+            one constant value, such as `type`, is never asked for.
+
+    Raises:
+        NoSchema: A part of it holds itself, or may be anything.
+    """
+    whole = kind.model_json_schema(mode="validation")
+    constant = {name: one["const"] for name, one in whole.get("properties", {}).items() if "const" in one}
+    filled = {**constant, **to_jsonable_python(dict(given or {}))}
+    flattening = _Flattening(kind.__name__, whole)
+    asked = {name: one for name, one in whole.get("properties", {}).items() if name not in filled}
+    schema = flattening.object(asked, (), ())
+    if about := whole.get("description"):
+        schema["description"] = str(about).split("\n\n", 1)[0]
+
+    def judge(found: dict[str, Any]) -> BaseModel:
+        for name in found:
+            if name not in asked:
+                raise ValueError(f"{name[:60]}: there is no such field to fill in")
+        restored = flattening.restored(found, ())
+        try:
+            return kind.model_validate_json(json.dumps({**restored, **filled}))
+        except ValidationError as exc:
+            first = exc.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"])) or kind.__name__
+            raise ValueError(one_line(f"{where}: {first['msg'].removeprefix('Value error, ')}")) from None
+
+    return Form(name=kind.__name__, schema=schema, judge=judge)
+
+
+class _Flattening:
+    """Makes one schema flat, and remembers which lists of pairs stand for maps."""
+
+    def __init__(self, name: str, whole: Mapping[str, Any]) -> None:
+        self._name = name
+        self._parts: Mapping[str, Any] = whole.get("$defs", {})
+        self._maps: set[Path] = set()
+
+    def object(self, properties: Mapping[str, Any], path: Path, within: Path) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "properties": {name: self._node(one, (*path, name), within) for name, one in properties.items()},
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+
+    def _node(self, node: Mapping[str, Any], path: Path, within: Path) -> dict[str, Any]:
+        while "$ref" in node:
+            name = str(node["$ref"]).rpartition("/")[2]
+            if name in within:
+                raise NoSchema(
+                    f"{self._name}: {name} holds parts of its own kind, which no model can be asked for"
+                )
+            within = (*within, name)
+            node = {**self._parts[name], **{key: one for key, one in node.items() if key != "$ref"}}
+        found = {key: node[key] for key in _KEPT if key in node}
+        if "const" in node:
+            found["enum"] = [node["const"]]
+            found.setdefault("type", _type_of(node["const"]))
+        said = (
+            []
+            if node.get("type") == "object"
+            else [
+                words.format(node[key])
+                for key, words in _BOUNDS.items()
+                if key in node and _is_telling(node[key])
+            ]
+        )
+        if said:
+            about = str(found.get("description", "")).strip().rstrip(".")
+            found["description"] = f"{about}; {', '.join(said)}" if about else ", ".join(said)
+        if several := node.get("anyOf") or node.get("oneOf"):
+            found["anyOf"] = [self._node(one, path, within) for one in several]
+        elif found.get("type") == "array":
+            found["items"] = self._items(node, path, within)
+        elif "properties" in node:
+            found |= self.object(node["properties"], path, within)
+        elif isinstance(node.get("additionalProperties"), Mapping):
+            found |= self._pairs(node["additionalProperties"], path, within)
+        elif ("type" not in found and "enum" not in found) or found.get("type") == "object":
+            raise NoSchema(f"{self._name}: {'.'.join(path)} may be anything, which no model can be asked for")
+        return found
+
+    def _items(self, node: Mapping[str, Any], path: Path, within: Path) -> dict[str, Any]:
+        if listed := node.get("prefixItems"):
+            shapes = [self._node(one, (*path, "*"), within) for one in listed]
+            distinct = [one for n, one in enumerate(shapes) if one not in shapes[:n]]
+            return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+        return self._node(node.get("items", {}), (*path, "*"), within)
+
+    def _pairs(self, values: Mapping[str, Any], path: Path, within: Path) -> dict[str, Any]:
+        """Write a map as a list of named values: strict schemas know no map."""
+        self._maps.add(path)
+        named = {"name": {"type": "string"}, "value": values}
+        return {"type": "array", "items": self.object(named, (*path, "*"), within)}
+
+    def restored(self, value: Any, path: Path) -> Any:
+        """Return a value with its lists of pairs as maps again.
+
+        Raises:
+            ValueError: A name stands twice.
+        """
+        if isinstance(value, dict):
+            return {name: self.restored(one, (*path, name)) for name, one in value.items()}
+        if not isinstance(value, list):
+            return value
+        items = [self.restored(one, (*path, "*")) for one in value]
+        if path not in self._maps or not all(
+            isinstance(one, dict) and set(one) == {"name", "value"} and isinstance(one["name"], str)
+            for one in items
+        ):
+            return items
+        found = {one["name"]: one["value"] for one in items}
+        if len(found) != len(items):
+            raise ValueError(f"{'.'.join(path)}: a name stands twice")
+        return found
+
+
+def _is_telling(bound: object) -> bool:
+    """Say whether a bound says what a field means, not what a computer holds."""
+    return not isinstance(bound, int | float) or abs(bound) < _COMPUTERS
+
+
+def _type_of(value: object) -> str:
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+    return names.get(type(value), "string")

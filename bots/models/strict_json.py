@@ -1,0 +1,38 @@
+"""JSON as a reply must hold it: one object, whole and unambiguous; nothing is closed, cut out or guessed (K30)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn
+
+
+def one_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text is.
+
+    Raises:
+        ValueError: It is none, or more than that; one line says how.
+    """
+    if not text.strip():
+        raise ValueError("the reply is empty")
+    try:
+        found = json.loads(text, object_pairs_hook=_unambiguous, parse_constant=_no_number)
+    except json.JSONDecodeError as exc:
+        raise ValueError(f"the reply is not one JSON object: {exc.msg} at character {exc.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("the reply is nested too deep") from None
+    if not isinstance(found, dict):
+        raise ValueError("the reply is JSON, but no object")
+    return found
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {twice[:60]!r} stands twice in one object")
+    return found
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON")

@@ -1,0 +1,98 @@
+"""Language models that a deployment may call: where each is, how it is called, what it costs; never a key."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+MODEL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+_VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
+"""Capitals alone: a key that somebody pasted there is none, and is not quoted."""
+
+
+def _decimal(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Dollars = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+"""US dollars for a million tokens."""
+
+
+class ModelPrice(BaseModel):
+    """What a million tokens cost, in US dollars.
+
+    Attributes:
+        input: Of the prompt.
+        output: Of what is generated, reasoning included.
+        cached_input: Of the prompt, read from the provider's cache; None: as `input`.
+        cache_write: Of the prompt, written to it; None: as `input`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Dollars
+    output: Dollars
+    cached_input: Dollars | None = None
+    cache_write: Dollars | None = None
+
+
+class ModelSettings(BaseModel):
+    """A model behind an OpenAI-compatible API.
+
+    Attributes:
+        url: Where the API is, usually ending in `/v1`.
+        model: The model's name there.
+        key_env: The environment variable that holds the key; "" and no `key_file`: no key is sent.
+        key_file: A file with the key that only its owner can read, where the variable is not set.
+        price: What it costs; None: the published price, where the endpoint is a known one.
+        reasoning: Whether it reasons, so that it takes `max_completion_tokens` and no temperature; None: this is
+            learned when the endpoint refuses the usual.
+        timeout_s: Wall seconds that one request may take.
+        connect_s: Wall seconds in which a connection must stand.
+        at_once: Requests under way at once, at most.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    key_env: str = ""
+    key_file: Annotated[str, Field(max_length=4_096)] = ""
+    price: ModelPrice | None = None
+    reasoning: bool | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=1_800)] = 120.0
+    connect_s: Annotated[float, Field(gt=0, le=60)] = 10.0
+    at_once: Annotated[int, Field(ge=1, le=1_024)] = 32
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        try:
+            parts = urlsplit(value)
+            is_whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_whole = False
+            parts = urlsplit("")
+        if not is_whole or not value.isprintable() or " " in value:
+            raise ValueError("is an address such as http://127.0.0.1:8080/v1")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("holds nothing but the address: a key belongs into key_env or key_file")
+        return value.rstrip("/")
+
+    @field_validator("key_env")
+    @classmethod
+    def _is_a_name(cls, value: str) -> str:
+        if value and not _VARIABLE.fullmatch(value):
+            raise ValueError(
+                "is the name of an environment variable in capitals, such as MY_KEY; never the key"
+            )
+        return value
+
+    def public(self) -> dict[str, Any]:
+        """Return the settings as people may see them and logs may keep them: without where the key is."""
+        return self.model_dump(mode="json", exclude={"key_env", "key_file"}, exclude_none=True)

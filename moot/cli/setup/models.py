@@ -1,0 +1,336 @@
+"""`moot models check`: whether the models of the configuration can be called, and what to do where they cannot."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from moot.cli.app import Group, app, command
+from moot.cli.errors import Unusable
+from moot.cli.output import console, heading, plural, write_json
+from moot.cli.place import AsJson
+from moot.cli.setup.config import ConfigFile
+from moot.cli.setup.doctor import Diagnosis, print_diagnosis
+
+if TYPE_CHECKING:
+    from moot.bots.models.answer import Answer, Fault
+    from moot.bots.models.client import ModelClient
+    from moot.bots.models.prices import Cost
+    from moot.bots.models.request import Rung
+    from moot.config.models import ModelSettings
+
+PROBE_S: Final = 120.0
+"""Wall seconds that one call of the check may take."""
+
+group = typer.Typer(
+    cls=Group,
+    help="""Look after the language models of the configuration.
+
+    docs/how-to/use-a-model.md shows how one is named there.""",
+    epilog="moot models check\nmoot models check local --json",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+app.add_typer(group, name="models")
+
+RUNGS: Final[Mapping[Rung, str]] = {
+    "json_schema": "a strict JSON Schema",
+    "tool": "one forced tool",
+    "json_object": "any JSON object",
+    "prompt": "asking in the prompt",
+}
+
+ADVICE: Final[Mapping[Fault, str]] = {
+    "no_server": "start the server, or correct url",
+    "tls": "correct url: http for a server without TLS, a name that its certificate holds; SSL_CERT_FILE names"
+    " authorities of your own",
+    "key": "name the variable or file of a valid key in key_env or key_file",
+    "no_model": "correct model, and url, which usually ends in /v1",
+    "credit": "add credit at the provider",
+    "rate": "wait, or lower at_once",
+    "server": "try again later, or read the server's log",
+    "request": "read the server's documentation: it does not take what it was sent",
+    "redirect": "name the final address in url",
+    "too_large": "correct url: a model does not answer so much",
+    "garbage": "correct url: what answers there is not an OpenAI-compatible API",
+}
+
+
+@dataclass
+class Account:
+    """What the calls of a check came to.
+
+    Attributes:
+        calls: How many were made.
+        micro_usd: What they cost together, as far as is known.
+        unpriced: How many of them have no known cost.
+    """
+
+    calls: int = 0
+    micro_usd: int = 0
+    unpriced: int = 0
+
+    def book(self, answers: list[Answer], cost: Cost | None) -> None:
+        """Add calls."""
+        for answer in answers:
+            self.calls += 1 if answer.tries else 0
+            if answer.is_free:
+                continue
+            if cost is None or answer.usage is None:
+                self.unpriced += 1
+            else:
+                self.micro_usd += cost(answer.usage, _now())
+
+
+@dataclass
+class Checked:
+    """What is known of one model."""
+
+    name: str
+    findings: list[Diagnosis] = field(default_factory=list)
+    account: Account = field(default_factory=Account)
+    rung: Rung | None = None
+    context: int | None = None
+
+    @property
+    def is_ok(self) -> bool:
+        """Say whether it can be called."""
+        return all(finding.state != "failure" for finding in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as data."""
+        return {
+            "name": self.name,
+            "ok": self.is_ok,
+            "rung": self.rung,
+            "context_tokens": self.context,
+            "calls": self.account.calls,
+            "cost_micro_usd": None if self.account.unpriced else self.account.micro_usd,
+            "findings": [finding._asdict() for finding in self.findings],
+        }
+
+
+@command(
+    "moot models check",
+    "moot models check local --config my-society.toml",
+    "moot models check --json",
+    within=group,
+)
+def check(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="The model of [models.NAME]; by default all.")
+    ] = None,
+    config: ConfigFile = None,
+    as_json: AsJson = False,
+) -> int:
+    """Try the models: is each reached, is its key taken, how is it held to a form, what does it cost.
+
+    It sends up to ten small requests to each, which a provider charges for. Exit code 1: a model cannot be used so.
+    """
+    import asyncio
+
+    from moot.cli.setup.config import settings
+
+    models = settings(config).models
+    if not models:
+        raise Unusable(
+            "no model is configured: write [models.NAME] with url and model; docs/how-to/use-a-model.md"
+        )
+    if name is not None and name not in models:
+        close = difflib.get_close_matches(name, models, n=1)
+        raise Unusable(
+            f"there is no [models.{name[:40]}]: "
+            + (f"did you mean {close[0]}?" if close else f"choose {', '.join(sorted(models))}")
+        )
+    chosen = {name: models[name]} if name is not None else dict(models)
+    checked = asyncio.run(_check_all(chosen, shows=not as_json))
+    if as_json:
+        write_json({"ok": all(one.is_ok for one in checked), "models": [one.as_json() for one in checked]})
+    elif failed := sum(not one.is_ok for one in checked):
+        console().print(f"{plural(failed, 'model')} cannot be used", style="bold red")
+    return 0 if all(one.is_ok for one in checked) else 1
+
+
+async def _check_all(models: Mapping[str, ModelSettings], *, shows: bool) -> list[Checked]:
+    checked = []
+    for name, given in models.items():
+        one = Checked(name)
+        if shows:
+            console().print(heading(name, f"{given.model} at {given.url}"))
+        async for finding in _examine(given, one):
+            one.findings.append(finding)
+            if shows:
+                print_diagnosis(console(), finding)
+        checked.append(one)
+    return checked
+
+
+async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosis]:
+    """Look at one model, until something is found without which the rest cannot be."""
+    from moot.bots.models.client import ModelClient
+    from moot.bots.models.errors import NoKey
+    from moot.bots.models.key import key_of
+    from moot.clock.wall import monotonic_ns
+
+    try:
+        key = key_of(one.name, given)
+    except NoKey as exc:
+        yield Diagnosis("key", "failure", str(exc).removeprefix(f"models.{one.name}: "))
+        return
+    rng = Random(monotonic_ns())
+    async with ModelClient(given, key, rng=rng, now_s=lambda: monotonic_ns() / 1e9) as client:
+        async for finding in _call(client, one, "key" if key else ""):
+            yield finding
+
+
+async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Diagnosis]:
+    from moot.bots.models.prices import price_of
+    from moot.bots.models.probing import TRIAL, asked, find_rung
+
+    reached = await _reached(client, one)
+    yield reached
+    if reached.state == "failure":
+        return
+    cost = price_of(client.settings)
+    probed = await find_rung(client, PROBE_S)
+    answers = [answer for _, answer in probed.answers]
+    one.account.book(answers, cost)
+    last = answers[-1]
+    if last.fault in ("key", "credit", "no_model"):
+        yield _failed({"key": "key", "credit": "key", "no_model": "model"}[last.fault], last)
+        yield _cost(one.account)
+        return
+    yield Diagnosis("key", "ok", "accepted" if key else "none is sent, and none is asked for")
+    one.rung = probed.rung
+    if probed.rung is None:
+        yield _failed("typed", last)
+        yield _cost(one.account)
+        return
+    yield _typed(client, probed.rung)
+    yield _context(one.context)
+    yield _price(client.settings, cost)
+    trial = await asked(client, TRIAL, probed.rung, PROBE_S)
+    one.account.book(trial, cost)
+    yield _round_trip(client, trial[-1])
+    yield _cost(one.account)
+
+
+async def _reached(client: ModelClient, one: Checked) -> Diagnosis:
+    """Ask for the list of models, which costs nothing."""
+    from moot.bots.models.answer import Answer
+    from moot.bots.models.listing import models_listed
+    from moot.bots.models.reading import read_refusal
+
+    told = await client.models()
+    url, model = client.settings.url, client.settings.model
+    if isinstance(told, Answer):
+        return _failed("reachable", told)
+    if told.status in (401, 403) or 300 <= told.status < 400:
+        refused = read_refusal(told.status, told.body)
+        return _failed("key" if refused.fault == "key" else "reachable", refused)
+    listed = models_listed(told.body) if told.status == 200 else None
+    if listed is None:
+        return Diagnosis("reachable", "ok", f"{url} answers, without a list of its models")
+    one.context = listed.get(model)
+    if listed and model not in listed:
+        close = difflib.get_close_matches(model, listed, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"it lists {', '.join(sorted(listed)[:5])}"
+        return Diagnosis("reachable", "warning", f"{url} answers, and lists no {model}", hint)
+    return Diagnosis("reachable", "ok", f"{url} answers")
+
+
+def _failed(check: str, answer: Answer) -> Diagnosis:
+    advice = ADVICE.get(answer.fault) if answer.fault else None
+    by_outcome = {
+        "timed_out": "raise timeout_s, or choose a faster model",
+        "refused": "choose another model: this one refuses a harmless question",
+        "filtered": "choose another model or provider: it filters a harmless question",
+        "truncated": "choose another model: this one does not come to an end",
+        "unparsable": "choose a larger model: this one does not keep to a form",
+        "unknown": "try again; if it stays so, read the server's log",
+    }
+    return Diagnosis(check, "failure", answer.why, advice or by_outcome.get(answer.outcome, "try again"))
+
+
+def _typed(client: ModelClient, rung: Rung) -> Diagnosis:
+    said = f"held to a form by {RUNGS[rung]}"
+    if client.dialect.reasons:
+        said += "; a model that reasons: max_completion_tokens, no temperature"
+    elif not client.dialect.takes_temperature:
+        said += "; takes no temperature"
+    if rung == "prompt":
+        return Diagnosis(
+            "typed",
+            "warning",
+            said,
+            "expect answers that do not fit; a server that enforces a schema is surer",
+        )
+    return Diagnosis("typed", "ok", said)
+
+
+def _context(tokens: int | None) -> Diagnosis:
+    if tokens is None:
+        return Diagnosis("context", "ok", "the endpoint does not say how long")
+    return Diagnosis("context", "ok", f"{tokens:,} tokens")
+
+
+def _price(given: ModelSettings, cost: Cost | None) -> Diagnosis:
+    if cost is None:
+        return Diagnosis(
+            "price", "warning", "unknown",
+            "write price = { input = …, output = … }, in US dollars for a million tokens",
+        )  # fmt: skip
+    from moot.bots.models.answer import Usage
+
+    asked, made = (cost(Usage(*each), _now()) for each in ((1_000_000, 0, 0, 0, 0), (0, 0, 0, 1_000_000, 0)))
+    source = "as configured" if given.price is not None else "as published"
+    return Diagnosis(
+        "price", "ok", f"${asked / 1e6:g} for a million tokens of input, ${made / 1e6:g} of output, {source}"
+    )
+
+
+def _round_trip(client: ModelClient, answer: Answer) -> Diagnosis:
+    if answer.outcome != "answered":
+        return _failed("round trip", answer)
+    said = (
+        f"{answer.value.answer!r} with confidence {answer.value.confidence:g} after {answer.latency_ms:,} ms"
+    )
+    if answer.usage is None:
+        return Diagnosis(
+            "round trip", "warning", f"{said}; it tells no usable figures of its usage",
+            "what such calls cost is not known",
+        )  # fmt: skip
+    said += f", {answer.usage.input} tokens in and {answer.usage.output} out"
+    asked = client.settings.model
+    if answer.model_reported and not _is_same(asked, answer.model_reported):
+        return Diagnosis(
+            "round trip", "warning", f"{said}; the answer is by {answer.model_reported[:100]!r}",
+            f"the server does not use {asked}: correct model, or the server's configuration",
+        )  # fmt: skip
+    return Diagnosis("round trip", "ok", said)
+
+
+def _is_same(asked: str, told: str) -> bool:
+    """Say whether two names are one model's: a dated one, or one with its maker or file before it."""
+    short, other = (name.rpartition("/")[2].lower() for name in (asked, told))
+    return other.startswith(short) or short.startswith(other)
+
+
+def _cost(account: Account) -> Diagnosis:
+    calls = plural(account.calls, "call")
+    if account.unpriced:
+        least = f"at least ${account.micro_usd / 1e6:.6f}" if account.micro_usd else "unknown"
+        return Diagnosis("cost", "ok", f"{least} for {calls}: of {account.unpriced} it is not known")
+    return Diagnosis("cost", "ok", f"${account.micro_usd / 1e6:.6f} for {calls}")
+
+
+def _now() -> datetime:
+    from moot.clock.wall import utc_ns
+
+    return datetime.fromtimestamp(utc_ns() / 1e9, UTC)

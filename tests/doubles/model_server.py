@@ -1,0 +1,295 @@
+"""An OpenAI-compatible server over real HTTP that answers as a script says, and as a model would where it says nothing.
+
+It runs on a thread with a loop of its own, and keeps every request it was sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from aiohttp import web
+
+from tests.doubles.slack_life import Life
+
+ALL_RUNGS = frozenset({"json_schema", "tool", "json_object"})
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A request that came: its path, its headers with names in lower case, its JSON body."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one request is answered with.
+
+    `streamed_mb`: instead of the body so many megabytes of it, whose length is not told.
+    `stall`: never answer (`before`), send headers and a piece and then nothing (`after`), or close there (`break`).
+    """
+
+    status: int = 200
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    streamed_mb: int = 0
+    stall: Literal["", "before", "after", "break"] = ""
+
+
+def completion(
+    content: object = "red",
+    *,
+    finish: str | None = "stop",
+    tools: list[tuple[str, str]] | None = None,
+    usage: object = "counted",
+    model: str = "tiny-1",
+    **message: Any,
+) -> Turn:
+    """Make a reply of a model: its text, or calls of tools as (name, arguments)."""
+    said: dict[str, Any] = {"role": "assistant", "content": content, **message}
+    if tools is not None:
+        said["tool_calls"] = [
+            {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for n, (name, arguments) in enumerate(tools, 1)
+        ]
+    reply: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [{"index": 0, "message": said, "finish_reason": finish}],
+    }
+    if usage == "counted":
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    if usage is not None:
+        reply["usage"] = usage
+    return Turn(body=json.dumps(reply).encode())
+
+
+def refusal(status: int, message: str, code: str | None = None, **headers: str) -> Turn:
+    """Make a reply that refuses; headers are named with underscores."""
+    error = {"message": message, "type": "error", "param": None, "code": code}
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Turn(status, json.dumps({"error": error}).encode(), named)
+
+
+def too_many(retry_after: str = "") -> Turn:
+    return refusal(429, "slow down", **({"retry_after": retry_after} if retry_after else {}))
+
+
+class ModelServer(Life):
+    """The server and its handle.
+
+    Args:
+        key: The key it wants; "" for none.
+        model: The one model it has.
+        rungs: What it enforces; what else it is asked for is refused.
+        ignores: What it takes without enforcing it.
+        reasons: Whether it wants `max_completion_tokens` and no temperature.
+        context: Tokens of context that its list tells; 0: there is no such list.
+        latency_s: How long each answer takes.
+    """
+
+    def __init__(
+        self,
+        *,
+        key: str = "",
+        model: str = "tiny-1",
+        rungs: frozenset[str] = ALL_RUNGS,
+        ignores: frozenset[str] = frozenset(),
+        reasons: bool = False,
+        context: int = 4_096,
+        latency_s: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.key = key
+        self.model = model
+        self.rungs = rungs
+        self.ignores = ignores
+        self.reasons = reasons
+        self.context = context
+        self.latency_s = latency_s
+        self.script: deque[Turn] = deque()
+        self.always: Turn | None = None
+        self.sent: list[Sent] = []
+        self.most_at_once = 0
+        self._at_once = 0
+
+    def _routes(self, app: web.Application) -> None:
+        app.router.add_get("/v1/models", self._list)
+        app.router.add_post("/v1/chat/completions", self._complete)
+
+    def _listening(self) -> None:
+        pass
+
+    def _break(self) -> None:
+        pass
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def calls(self) -> list[Sent]:
+        """Return the requests for a completion."""
+        return [one for one in self.sent if one.path.endswith("/completions")]
+
+    def plays(self, *turns: Turn) -> None:
+        """Answer the next completions so, one each; after them as before."""
+        self.script.extend(turns)
+
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        self.sent.append(Sent(request.path, _lower(request), {}))
+        if wrong := self._wrong_key(request):
+            return await self._send(request, wrong)
+        if not self.context:
+            return await self._send(request, refusal(404, "no such path"))
+        listed = [{"id": self.model, "object": "model", "max_model_len": self.context}]
+        return web.json_response({"object": "list", "data": listed})
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.sent.append(Sent(request.path, _lower(request), body))
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            if self.latency_s:
+                await asyncio.sleep(self.latency_s)
+            return await self._send(request, self._turn(request, body))
+        finally:
+            self._at_once -= 1
+
+    def _turn(self, request: web.Request, body: Mapping[str, Any]) -> Turn:
+        if wrong := self._wrong_key(request):
+            return wrong
+        if self.script:
+            return self.script.popleft()
+        if self.always is not None:
+            return self.always
+        if body["model"] != self.model:
+            return refusal(404, f"the model {body['model']} does not exist", "model_not_found")
+        if self.reasons and "max_tokens" in body:
+            return refusal(
+                400, "Unsupported parameter: use 'max_completion_tokens' instead", "unsupported_parameter"
+            )
+        if self.reasons and "temperature" in body:
+            return refusal(400, "'temperature' is not supported with this model", "unsupported_value")
+        return self._answer(body)
+
+    def _answer(self, body: Mapping[str, Any]) -> Turn:
+        """Answer as a model would that is held to what the endpoint enforces, and else does as it is told."""
+        form = body.get("response_format", {}).get("type") or ("tool" if "tool_choice" in body else "")
+        if form and form not in self.rungs and form not in self.ignores:
+            return refusal(400, f"{form} is not supported here")
+        prompt = "\n".join(str(one["content"]) for one in body["messages"])
+        _, told, schema = prompt.partition("JSON Schema, with nothing before or after it:\n")
+        shown = json.JSONDecoder().raw_decode(schema)[0] if told else None
+        if form == "json_schema" and form in self.rungs:
+            return completion(
+                json.dumps(fitting(body["response_format"]["json_schema"]["schema"])), model=self.model
+            )
+        if form == "tool" and form in self.rungs:
+            function = body["tools"][-1]["function"]
+            arguments = json.dumps(fitting(function["parameters"]))
+            return completion(
+                None, finish="tool_calls", tools=[(function["name"], arguments)], model=self.model
+            )
+        if shown is None:
+            return completion("red", model=self.model)
+        text = json.dumps(fitting(shown))
+        if form == "json_object" and form in self.rungs:
+            return completion(text, model=self.model)
+        return completion(f"```json\n{text}\n```" if not form else f"Sure! {text}", model=self.model)
+
+    def _wrong_key(self, request: web.Request) -> Turn | None:
+        given = request.headers.get("authorization", "")
+        if self.key and given != f"Bearer {self.key}":
+            return refusal(
+                401, f"Incorrect API key provided: {given.removeprefix('Bearer ')}", "invalid_api_key"
+            )
+        return None
+
+    async def _send(self, request: web.Request, turn: Turn) -> web.StreamResponse:
+        if turn.stall == "before":
+            await asyncio.sleep(3_600)
+        headers = {"content-type": "application/json", **turn.headers}
+        if turn.streamed_mb:
+            stream = web.StreamResponse(status=turn.status, headers=headers)
+            await stream.prepare(request)
+            for _ in range(turn.streamed_mb):
+                await stream.write(b"x" * 1_000_000)
+            return stream
+        if not turn.stall:
+            return web.Response(status=turn.status, body=turn.body, headers=headers)
+        begun = web.StreamResponse(status=turn.status, headers=headers)
+        begun.content_length = 10_000
+        await begun.prepare(request)
+        await begun.write(b'{"id":')
+        if turn.stall == "after":
+            await asyncio.sleep(3_600)
+        assert request.transport is not None
+        request.transport.abort()
+        return begun
+
+
+def fitting(schema: Mapping[str, Any]) -> Any:
+    """Return the simplest value that fits a schema."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return fitting(schema["anyOf"][0])
+    kind = schema["type"]
+    if kind == "object":
+        return {name: fitting(one) for name, one in schema["properties"].items()}
+    if kind == "array":
+        return [fitting(schema["items"])]
+    return {"string": "because", "number": 0.5, "integer": 1, "boolean": True, "null": None}[kind]
+
+
+def _lower(request: web.Request) -> dict[str, str]:
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+MISBEHAVING: Mapping[str, Turn] = {
+    "429, wait 0 s": too_many("0"),
+    "429, wait 3600 s": too_many("3600"),
+    "429, wait nonsense": too_many("whenever"),
+    "500": refusal(500, "it broke"),
+    "503 without a word": Turn(503),
+    "no headers": Turn(stall="before"),
+    "hangs after headers": Turn(stall="after"),
+    "breaks after headers": Turn(stall="break"),
+    "20 MB": Turn(streamed_mb=20),
+    "5 MB, and says so": Turn(body=b"x" * 5_000_000),
+    "compressed unasked": Turn(body=b"x" * 10, headers={"content-encoding": "gzip"}),
+    "a redirect": Turn(307, headers={"location": "http://127.0.0.1:9/"}),
+    "no JSON": Turn(body=b"<html>welcome</html>"),
+    "nothing": Turn(),
+    "no choices": Turn(body=b'{"id":"1","choices":[]}'),
+    "error inside 200": Turn(body=b'{"error":{"message":"upstream is down"},"choices":[]}'),
+    "empty": completion(""),
+    "truncated": completion('{"colour":"red","nu', finish="length"),
+    "cut without a word": completion('{"colour":"red","nu'),
+    "double": completion('{"colour":"red","number":1}{"colour":"red","number":2}'),
+    "a field twice": completion('{"colour":"red","colour":"blue","number":1}'),
+    "prose around": completion('Sure! {"colour":"red","number":1} I hope this helps.'),
+    "does not fit": completion('{"colour":"mauve","number":1}'),
+    "refusal": completion(None, refusal="I cannot help with that."),
+    "filter": completion(None, finish="content_filter"),
+    "filtered prompt": refusal(400, "the prompt was filtered", "content_filter"),
+    "tool loop": completion(None, finish="tool_calls", tools=[("look_up", '{"word":"red"}')]),
+    "tool arguments are no JSON": completion(None, finish="tool_calls", tools=[("look_up", "word=red")]),
+    "another model": completion('{"colour":"red","number":1}', model="other-9"),
+    "usage missing": completion('{"colour":"red","number":1}', usage=None),
+    "usage negative": completion(
+        '{"colour":"red","number":1}', usage={"prompt_tokens": -5, "completion_tokens": 20}
+    ),
+}
+"""Faults by name; a wrong key and an unknown model are the server's own answers to such requests."""

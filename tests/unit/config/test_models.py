@@ -1,0 +1,67 @@
+"""[models.NAME]: wrong values are one line, keys are never quoted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from moot.config.settings import ConfigError, load_settings
+
+GOOD = 'url = "http://127.0.0.1:8080/v1/"\nmodel = "qwen3:8b"\n'
+
+
+def file(directory: Path, text: str) -> Path:
+    path = directory / "society.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_model_has_an_address_a_name_and_what_it_costs(tmp_path: Path) -> None:
+    path = file(tmp_path, f"[models.local]\n{GOOD}price = {{ input = 0.25, output = 2 }}\n")
+    model = load_settings(path).models["local"]
+    assert (model.url, model.model, str(model.price.input if model.price else "")) == (
+        "http://127.0.0.1:8080/v1",
+        "qwen3:8b",
+        "0.25",
+    )
+    assert load_settings().models == {}
+
+
+def test_the_log_says_which_models_there_are_but_not_where_their_keys_are(tmp_path: Path) -> None:
+    path = file(tmp_path, f'[models.local]\n{GOOD}key_env = "MY_KEY"\nkey_file = "/home/ann/key"\n')
+    logged = load_settings(path).as_log()
+    assert logged["models"]["local"]["model"] == "qwen3:8b"
+    assert "MY_KEY" not in repr(logged) and "/home/ann" not in repr(logged)
+    assert "models" not in load_settings().as_log()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where", "why"),
+    [
+        ("local", 'model = "x"\n', "models.local.url", "required"),
+        ("local", 'url = "http://a/v1"\n', "models.local.model", "required"),
+        ("local", 'url = "127.0.0.1:8080"\nmodel = "x"\n', "models.local.url", "is an address such as"),
+        ("local", 'url = "http://[x/v1"\nmodel = "x"\n', "models.local.url", "is an address such as"),
+        ("local", 'url = "http://u:sk-pw1@a/v1"\nmodel = "x"\n', "models.local.url", "a key belongs into key_env"),
+        ("local", 'url = "http://a/v1?key=sk-pw1"\nmodel = "x"\n', "models.local.url", "a key belongs into key_env"),
+        ("local", GOOD + 'key_env = "sk-pw1"\n', "models.local.key_env", "is the name of an environment variable"),
+        ("local", GOOD + 'key_env = "gsk_pw1"\n', "models.local.key_env", "is the name of an environment variable"),
+        ("local", GOOD + 'key = "sk-pw1"\n', "models.local.key", "not permitted"),
+        ("local", GOOD + "timeout_s = 0\n", "models.local.timeout_s", "greater than 0"),
+        ("local", GOOD + "at_once = 0\n", "models.local.at_once", "greater than or equal to 1"),
+        ("local", GOOD + "price = { input = -1, output = 0 }\n", "models.local.price.input", "greater than or equal"),
+        ("local", GOOD + "price = { input = nan, output = 0 }\n", "models.local.price.input", "finite"),
+        ("local", GOOD + "price = { input = 1 }\n", "models.local.price.output", "required"),
+        ("Up", GOOD, "models", "a model is named with 1 to 40 of a-z, 0-9, - and _, not 'Up'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_one_line_without_the_key(
+    tmp_path: Path, name: str, text: str, where: str, why: str
+) -> None:
+    path = file(tmp_path, f"[models.{name}]\n{text}")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(path)
+    said = str(refused.value)
+    assert said.startswith(f"{path}: {where}: ") and why in said
+    assert "\n" not in said and "pw1" not in said
