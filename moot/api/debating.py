@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from moot.api.case import Case
 from moot.api.log import log_of, open_log
 from moot.api.options import a_seed, place_of
-from moot.api.result import Result
+from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
-from moot.api.transcript import Transcript
 from moot.cases.motion.offline import MotionOptions, hold_motion
 from moot.cases.texts import a_text
 from moot.clock import VirtualClock
@@ -49,7 +46,7 @@ class Objection:
 
 
 @dataclass(frozen=True, repr=False)
-class DebateResult(Result):
+class DebateResult(CaseResult):
     """What a debate came to.
 
     Attributes:
@@ -62,9 +59,6 @@ class DebateResult(Result):
         confidence: The Judge's; None without a judgment.
         reasoning: The Judge's; "" without a judgment.
         objections: What the Critic objected, by number.
-        written_by: Who wrote what was said: "simulated, no model", or the minds by their names.
-        record: All of this, as `moot debate --json` prints it.
-        case: The case, with all that the rules noted.
     """
 
     question: str
@@ -75,18 +69,6 @@ class DebateResult(Result):
     confidence: float | None
     reasoning: str
     objections: tuple[Objection, ...]
-    written_by: str
-    record: Mapping[str, Any]
-    case: Case
-
-    @property
-    def transcript(self) -> Transcript:
-        """What was said, in order."""
-        return self.case.transcript
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record."""
-        return dict(self.record)
 
     def rows(self) -> list[tuple[str, object]]:
         sure = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
@@ -97,7 +79,6 @@ class DebateResult(Result):
             ("claim", self.claim or "none"),
             ("answer", self.answer or "none"),
             ("objections", f"{len(self.objections)}, {standing} of them stand"),
-            ("written by", self.written_by or "nobody"),
         ]
 
 

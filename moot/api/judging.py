@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from moot.api.case import Case
 from moot.api.log import log_of, open_log
 from moot.api.options import a_seed, place_of
-from moot.api.result import Result
+from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
-from moot.api.transcript import Transcript
 from moot.cases.panel.given import a_contract
 from moot.cases.panel.offline import PanelOptions, run_panel
 from moot.cases.panel.show import shown
@@ -27,7 +25,7 @@ from moot.workshop import START
 
 
 @dataclass(frozen=True, repr=False)
-class PanelResult(Result):
+class PanelResult(CaseResult):
     """What a panel came to.
 
     Attributes:
@@ -36,38 +34,22 @@ class PanelResult(Result):
         aborted: Why the panel aborted; "" when it did not.
         scores: What each reviewer gave in each dimension, by dimension.
         fired: The contract's conditions that fired.
-        written_by: Who wrote the reviews: "simulated, no model", or the minds by their names.
-        record: The audit record, as `moot panel run --json` prints it.
-        case: The case.
     """
 
     decision: str | None
     aborted: str
     scores: Mapping[str, Any]
     fired: tuple[str, ...]
-    written_by: str
-    record: Mapping[str, Any]
-    case: Case
-
-    @property
-    def transcript(self) -> Transcript:
-        """What was said, in order."""
-        return self.case.transcript
 
     def report(self) -> str:
         """Return the reviewers, the matrix, the arithmetic of the conditions and the decision, as text."""
         return "\n".join(shown(self.record, contract_from(self.record["contract"])))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the audit record."""
-        return dict(self.record)
 
     def rows(self) -> list[tuple[str, object]]:
         return [
             ("title", self.record["title"]),
             ("decision", self.decision or f"none: {self.aborted}"),
             ("fired", ", ".join(self.fired) or "no condition"),
-            ("written by", self.written_by or "nobody"),
         ]
 
 

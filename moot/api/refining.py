@@ -9,12 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from moot.api.case import Case
 from moot.api.log import log_of, open_log
 from moot.api.options import a_seed, place_of
-from moot.api.result import Result
+from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
-from moot.api.transcript import Transcript
 from moot.cases.arena.given import folder_of_notes, given
 from moot.cases.arena.offline import RunOptions, run_many
 from moot.cases.texts import a_text
@@ -30,7 +28,7 @@ Task = str | Path | Mapping[str, Any]
 
 
 @dataclass(frozen=True, repr=False)
-class ArenaResult(Result):
+class ArenaResult(CaseResult):
     """What a run of the Arena came to.
 
     Attributes:
@@ -39,27 +37,12 @@ class ArenaResult(Result):
         reason: Why it ended so.
         rounds: How many rounds there were.
         output: The final output; "" for none.
-        written_by: Who wrote it: "simulated, no model", or the minds by their names.
-        record: The audit record, as `moot arena run --json` prints it.
-        case: The case.
     """
 
     outcome: str
     reason: str
     rounds: int
     output: str
-    written_by: str
-    record: Mapping[str, Any]
-    case: Case
-
-    @property
-    def transcript(self) -> Transcript:
-        """What was said, in order."""
-        return self.case.transcript
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the audit record."""
-        return dict(self.record)
 
     def rows(self) -> list[tuple[str, object]]:
         return [
@@ -67,7 +50,6 @@ class ArenaResult(Result):
             ("reason", self.reason),
             ("rounds", self.rounds),
             ("output", " ".join(self.output.split())[:200] or "none"),
-            ("written by", self.written_by or "nobody"),
         ]
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from moot.api.case import Case
 from moot.api.log import Log
 from moot.api.showing import html_table
+from moot.api.transcript import Transcript
 from moot.minds.silences import silences_of
 
 if TYPE_CHECKING:
@@ -54,3 +57,33 @@ class Result(ABC):
 
     def _rows(self) -> list[tuple[str, object]]:
         return [*self.rows(), *(("warning", line) for line in self.warnings)]
+
+
+@dataclass(frozen=True, repr=False)
+class CaseResult(Result):
+    """What one case came to.
+
+    Attributes:
+        log: Every message.
+        written_by: Who wrote what was said: "simulated, no model", or the minds by their names.
+        record: The whole account, as the command prints it with --json.
+        case: The case, with all that the rules noted.
+    """
+
+    written_by: str
+    record: Mapping[str, Any]
+    case: Case
+
+    @property
+    def transcript(self) -> Transcript:
+        """What was said, in order."""
+        return self.case.transcript
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record."""
+        return dict(self.record)
+
+    def _rows(self) -> list[tuple[str, object]]:
+        rows = super()._rows()
+        at = len(self.rows())
+        return [*rows[:at], ("written by", self.written_by or "nobody"), *rows[at:]]
