@@ -194,6 +194,7 @@ class ModelClient:
         self, request: Request, rung: Rung, began_s: float, deadline_s: float | None, sent: list[int]
     ) -> Answer:
         last_s = began_s + CAP_S if deadline_s is None else min(began_s + CAP_S, deadline_s)
+        self._connected()
         for attempt in itertools.count(1):
             answer, again_s = await self._once(request, rung, attempt, sent)
             if again_s is None:

@@ -117,6 +117,8 @@ def _parsed(told: Answer, message: Mapping[str, Any], request: Request, rung: Ru
             if not told.text.strip():
                 raise ValueError(_nothing(message))
             return replace(told, outcome="answered")
+        if rung == "tool" and told.text.strip():
+            raise ValueError(f"the reply does not call {form.name}")
         return replace(told, outcome="answered", value=_judged(told.text, form, rung, message))
     except ValueError as exc:
         return replace(told, outcome="unparsable", why=one_line(str(exc)))

@@ -120,7 +120,10 @@ class ModelServer(Life):
         self.always: Turn | None = None
         self.sent: list[Sent] = []
         self.most_at_once = 0
+        self.waits_for = 0
+        """Answer only when so many requests are there; then all of them."""
         self._at_once = 0
+        self._held: list[asyncio.Future[None]] = []
 
     def _routes(self, app: web.Application) -> None:
         app.router.add_get("/v1/models", self._list)
@@ -162,9 +165,19 @@ class ModelServer(Life):
         try:
             if self.latency_s:
                 await asyncio.sleep(self.latency_s)
+            await self._gather()
             return await self._send(request, self._turn(request, body))
         finally:
             self._at_once -= 1
+
+    async def _gather(self) -> None:
+        if len(self._held) + 1 < self.waits_for:
+            self._held.append(asyncio.get_running_loop().create_future())
+            await self._held[-1]
+            return
+        held, self._held = self._held, []
+        for one in held:
+            one.set_result(None)
 
     def _turn(self, request: web.Request, body: Mapping[str, Any]) -> Turn:
         if wrong := self._wrong_key(request):
@@ -206,7 +219,7 @@ class ModelServer(Life):
         text = json.dumps(fitting(shown))
         if form == "json_object" and form in self.rungs:
             return completion(text, model=self.model)
-        return completion(f"```json\n{text}\n```" if not form else f"Sure! {text}", model=self.model)
+        return completion(text if form else f"```json\n{text}\n```", model=self.model)
 
     def _wrong_key(self, request: web.Request) -> Turn | None:
         given = request.headers.get("authorization", "")

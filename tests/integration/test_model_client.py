@@ -137,10 +137,13 @@ async def test_a_call_ends_when_its_answer_is_due_and_is_not_begun_after_that(se
     server.plays(MISBEHAVING["no headers"])
     time = WallTime()
     answer = await asked(client(server, time), deadline_s=time.s + 0.2)
-    assert (answer.outcome, answer.why) == ("timed_out", "there was no answer when it was due")
+    assert (answer.outcome, answer.why, answer.tries) == (
+        "timed_out",
+        "there was no answer when it was due",
+        1,
+    )
     answer = await asked(client(server, time), deadline_s=time.s)
     assert (answer.outcome, answer.tries) == ("timed_out", 0)
-    assert len(server.calls) == 1
 
 
 async def test_a_call_that_is_given_up_ends_at_once_as_abandoned(server: ModelServer) -> None:
@@ -275,15 +278,18 @@ async def test_tools_are_offered_and_their_calls_come_back(server: ModelServer) 
 
 
 async def test_no_more_requests_are_under_way_than_slots_and_a_429_halves_them() -> None:
-    with ModelServer(latency_s=0.02) as server:
+    with ModelServer() as server:
         async with client(server, key="", at_once=4) as one:
-            await asyncio.gather(*(one.call(TYPED) for _ in range(12)))
+            server.waits_for = 4
+            answers = await asyncio.gather(*(one.call(TYPED) for _ in range(12)))
             assert server.most_at_once == 4
+            server.waits_for = 0
             server.plays(too_many())
-            await one.call(TYPED)
+            answers.append(await one.call(TYPED))
             assert 2 < one.pace.limit < 3
             server.most_at_once = 0
-            answers = await asyncio.gather(*(one.call(TYPED) for _ in range(4)))
+            server.waits_for = 2
+            answers += await asyncio.gather(*(one.call(TYPED) for _ in range(4)))
             assert server.most_at_once == 2
     assert {answer.outcome for answer in answers} == {"answered"}
 
@@ -296,7 +302,8 @@ async def test_no_more_requests_are_under_way_than_slots_and_a_429_halves_them()
         ({"tool"}, {"json_schema"}, "tool"),
         ({"json_object"}, set(), "json_object"),
         (set(), set(), "prompt"),
-        (set(), {"json_schema", "tool", "json_object"}, "prompt"),
+        # What comes back for an ignored `json_object` is the same as for one that is enforced.
+        (set(), {"json_schema", "tool", "json_object"}, "json_object"),
     ],
 )
 async def test_the_probe_finds_the_surest_rung_that_is_enforced(

@@ -12,6 +12,7 @@ from moot.bots.models.listing import models_listed
 from moot.bots.models.probing import Colour
 from moot.bots.models.reading import read_refusal, read_reply
 from moot.bots.models.request import Request, Rung, Tool
+from moot.bots.models.strict_json import one_object
 from moot.bots.models.usage import usage_of
 from tests.doubles.model_server import MISBEHAVING, Turn, completion
 
@@ -70,6 +71,13 @@ def test_what_is_no_object_of_json_is_unparsable(text: str) -> None:
     assert read(completion(text)).outcome == "unparsable"
 
 
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_what_json_has_no_number_for_is_none(word: str) -> None:
+    assert one_object('{"a":1.5}') == {"a": 1.5}
+    with pytest.raises(ValueError, match=f"{word} is no number of JSON"):
+        one_object(f'{{"a":{word}}}')
+
+
 def test_one_fenced_block_is_taken_where_the_prompt_alone_asked_and_nowhere_else() -> None:
     fenced = completion(f"```json\n{WHOLE}\n```\n")
     assert read(fenced, rung="prompt").outcome == "answered"
@@ -86,6 +94,8 @@ def test_a_forced_tool_answers_and_other_tools_are_calls() -> None:
     both = Request(messages=TYPED.messages, max_tokens=9, form=TYPED.form, tools=(LOOK_UP,))
     answered = read(completion(None, tools=[("Colour", WHOLE)]), both, "tool")
     assert answered.value == Colour(colour="red", number=1)
+    beside = read(completion(WHOLE), both, "tool")
+    assert (beside.outcome, beside.why) == ("unparsable", "the reply does not call Colour")
     called = read(MISBEHAVING["tool loop"], both, "tool")
     assert called.outcome == "answered" and called.value is None
     assert called.tool_calls == (ToolCall("call_1", "look_up", {"word": "red"}),)
@@ -127,6 +137,7 @@ def test_the_model_that_answered_its_id_and_why_it_stopped_are_told() -> None:
         ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": None}, Usage(9, 0, 0, 5, 0)),
         (None, None),
         ({}, None),
+        ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": -3}}, None),
         ({"prompt_tokens": -9, "completion_tokens": 5}, None),
         ({"prompt_tokens": True, "completion_tokens": 5}, None),
         ({"prompt_tokens": 9.5, "completion_tokens": 5}, None),
