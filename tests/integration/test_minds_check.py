@@ -173,6 +173,45 @@ def test_what_cannot_be_checked_is_one_line(args, why):
     assert why in complaint(2, "minds", "check", f"{HERE}:Lenient", *args)
 
 
+@pytest.fixture
+def configured(tmp_path):
+    path = tmp_path / "moot.toml"
+    path.write_text(
+        f'[minds]\ncritic = {{ module = "{HERE}:Lenient", score = 0.25 }}\njudge = "silent"\n',
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_a_mind_of_the_configuration_is_checked_with_its_options(configured, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "moot.minds.rehearsing.rehearse",
+        lambda seat, given, **how: asked.append(given.mind.score) or rehearse(seat, given, **how),
+    )
+    result = moot("minds", "check", "--seat", "critic", "--config", configured, "--days", "0.1", "--json")
+    assert (asked, json.loads(result.stdout)["mind"]) == ([0.25], f"{HERE}:Lenient")
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("--seat", "judge"), "silent is a mind that Moot brings: name a class of your own"),
+        (
+            ("--seat", "advocate"),
+            "no configuration names a mind of the advocate: name MODULE:CLASS, or give --config FILE",
+        ),
+        (("--seat", "critc"), "there is no seat 'critc': did you mean critic?"),
+        (
+            ("--seat", "critic", "--option", "score=1"),
+            "--option goes with MODULE:CLASS: a configuration has options of its own",
+        ),
+    ],
+)
+def test_what_the_configuration_cannot_give_is_one_line(configured, args, why):
+    assert complaint(2, "minds", "check", *args, "--config", configured) == f"moot minds: {why}"
+
+
 def test_a_mind_that_moot_brings_is_not_checked():
     line = complaint(2, "minds", "check", "simulated", "--seat", "critic")
     assert line == "moot minds: simulated is a mind that Moot brings: name a class of your own"

@@ -16,8 +16,10 @@ from moot.cli.minds import MindOption, minds_of
 from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json
 from moot.cli.place import AsJson
+from moot.cli.setup.config import ConfigFile, settings
 
 if TYPE_CHECKING:
+    from moot.config.settings import MindSettings
     from moot.protocols.kernel.envelope import Envelope
 
 JUDGED: Final = frozenset({"UPHELD", "REJECTED", "UNDECIDED"})
@@ -31,6 +33,7 @@ UNJUDGED: Final = 3
     "moot debate 'Should we merge this?' --context proposal.md --out ./debate",
     "moot debate 'Is this change safe?' --context - --json < change.diff",
     "moot debate 'Should we merge this?' --mind critic=my_minds:MyCritic",
+    "moot debate 'Should we merge this?' --config my-society.toml",
 )
 def debate(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked.")],
@@ -50,6 +53,7 @@ def debate(
     ] = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
     mind: MindOption = None,
+    config: ConfigFile = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
     ] = None,
@@ -58,7 +62,8 @@ def debate(
     """Have a question debated in virtual time: a claim, objections, replies, and a judgment.
 
     Exit code 0: it was judged, whatever the judgment; 3: nobody judged it in time. What is said is shown as it is
-    said, then what it came to; with --json the record alone. In a society that runs, moot act DIR debate asks.
+    said, then what it came to; with --json the record alone. Of a configuration only the minds of its three seats
+    count. In a society that runs, moot act DIR debate asks.
     """
     from moot.cases.motion.offline import SEATS, MotionOptions, hold_motion
     from moot.channels.showing.namebook import NameBook
@@ -74,7 +79,7 @@ def debate(
         options=[part.strip() for given in options or () for part in given.split(",")],
         context="" if context is None else _read(context),
         seed=seed,
-        minds=minds_of(mind),
+        minds={**_configured(config), **minds_of(mind)},
         directory=out,
     )
     say_who_writes(will_write(SEATS, asked.named))
@@ -96,6 +101,13 @@ def debate(
         if out is not None:
             say(f"the log is in {out}")
     return 0 if run.record["outcome"] in JUDGED else UNJUDGED
+
+
+def _configured(given: Path | None) -> dict[str, MindSettings]:
+    """Return what the configuration puts into the three seats."""
+    from moot.cases.motion.offline import SEATS
+
+    return {seat: mind for seat, mind in settings(given).minds.items() if seat in SEATS}
 
 
 def _read(named: str) -> str:

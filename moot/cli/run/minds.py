@@ -12,8 +12,12 @@ from moot.cli.numbers import seed_option
 from moot.cli.output import console, print_hanging, write_json
 from moot.cli.place import AsJson
 from moot.cli.run.simulate import progress
+from moot.cli.setup.config import ConfigFile, settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from moot.config.settings import MindSettings
     from moot.minds.rehearsal import Rehearsal
 
 MOST_DAYS = 60
@@ -31,12 +35,19 @@ app.add_typer(group, name="minds")
 @command(
     "moot minds check my_minds:MyCritic --seat critic",
     "moot minds check my_minds:MyCritic --seat critic --option tone=kind --option limit=0.5",
+    "moot minds check --seat critic --config my-society.toml",
     "moot minds check my_minds:MyReviewer --seat reviewer --json | jq .steps",
     within=group,
 )
 def check(
-    mind: Annotated[str, typer.Argument(metavar="MODULE:CLASS", help="The class, as package.module:Class.")],
     seat: Annotated[str, typer.Option("--seat", metavar="SEAT", help="Where it sits.")],
+    mind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MODULE:CLASS",
+            help="The class, as package.module:Class; left out, the one of the configuration.",
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option("--option", metavar="NAME=VALUE", help="One of its options; JSON or text. Repeatable."),
@@ -46,6 +57,7 @@ def check(
         typer.Option("--days", metavar="N", help="How long the society lives that asks it; by default 6."),
     ] = 6.0,
     seed: Annotated[int, seed_option("Seeds everybody else")] = 1,
+    config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> int:
     """Ask a mind for everything that its seat owes, and say what is wrong with its answers.
@@ -61,9 +73,10 @@ def check(
     if not 0 < days <= MOST_DAYS:
         raise Unusable(f"--days {days:g}: choose a number above 0, up to {MOST_DAYS}")
     set_up_logging(None)
-    found = chosen({seat: {"module": mind, **_options(option)}})[seat]
+    source = _configured(seat, option, config) if mind is None else {"module": mind, **_options(option)}
+    found = chosen({seat: source})[seat]
     if found.mind is None:
-        raise Unusable(f"{mind} is a mind that Moot brings: name a class of your own")
+        raise Unusable(f"{found.name} is a mind that Moot brings: name a class of your own")
     with progress("rehearsal") as told:
         done = rehearse(Seat(seat), found, days=days, seed=seed, progress=told)
     if as_json:
@@ -71,6 +84,28 @@ def check(
     else:
         _print(done)
     return 0 if done.is_passed else 1
+
+
+def _configured(seat: str, options: list[str] | None, config: Path | None) -> MindSettings:
+    """Return what the configuration puts into a seat.
+
+    Raises:
+        Unusable: It puts nothing there, or options are given beside it.
+    """
+    from moot.config.settings import mind_seat
+
+    if options:
+        raise Unusable("--option goes with MODULE:CLASS: a configuration has options of its own")
+    try:
+        name = mind_seat(seat)
+    except ValueError as exc:
+        raise Unusable(str(exc)) from None
+    found = settings(config).minds.get(name)
+    if found is None:
+        raise Unusable(
+            f"no configuration names a mind of the {seat}: name MODULE:CLASS, or give --config FILE"
+        )
+    return found
 
 
 def _options(given: list[str] | None) -> dict[str, Any]:

@@ -114,6 +114,19 @@ def test_a_mind_of_ones_own_has_no_label(tmp_path: Path, monkeypatch: pytest.Mon
     assert f"\nby          {by}\n" in result.stdout
 
 
+def test_minds_of_its_seats_come_from_a_configuration_and_the_command_line_counts_more(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "moot.toml"
+    lenient = "tests.doubles.own_minds:Lenient"
+    config.write_text(
+        f'[minds]\ncritic = "silent"\njudge = "silent"\nevolver = "{lenient}"\n', encoding="utf-8"
+    )
+    result = moot("debate", QUESTION, "--config", config, "--mind", "critic=simulated", "--json")
+    assert result.exit_code == 3, "nobody judges"
+    assert json.loads(result.stdout)["objections"], "the Critic speaks"
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
