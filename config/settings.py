@@ -25,16 +25,13 @@ from moot.config.models import MODEL_NAME, ModelSettings
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.errors import MootError
-from moot.protocols.kernel.minds import SIMULATED
+from moot.protocols.kernel.minds import SILENT, SIMULATED
 from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, VIEWER, Seat
 from moot.protocols.research.calendar import POLICIES, Schedule
 from moot.protocols.rulebook import rulebook
 
 DEFAULTS: Final = Path(__file__).with_name("society.toml")
-
-SILENT: Final = "silent"
-"""The mind that leaves a seat to people."""
 
 DOTTED: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*:\w+")
 """How a class is named: `package.module:Class`."""

@@ -50,6 +50,11 @@ def words(name: str) -> str:
     return clean(name).replace("_", " ").lower()
 
 
+def an(noun: str) -> str:
+    """Put the article before a noun: "an int", "a dict"."""
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
 def seat_name(seat: str) -> str:
     """Write a seat as people do: Critic, but EIC (editor in chief) and DA (devil's advocate)."""
     info = rulebook().seats.get(Seat(seat))

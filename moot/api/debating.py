@@ -13,6 +13,7 @@ from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
 from moot.cases.motion.offline import MotionOptions, hold_motion
 from moot.cases.texts import a_text
+from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
 from moot.protocols.authorship import summary
@@ -97,7 +98,7 @@ def _debate(
     Args:
         question: What is asked.
         options: The answers to choose from, 2 to 20; none: yes or no.
-        context: A text that all seats are shown, or the path of a file that holds it.
+        context: A text that all seats are shown, or the path of a file that holds it; up to 100,000 characters.
         minds: What fills a seat (advocate, critic, judge): a mind, its class, `"package.module:Class"`,
             `"simulated"` or `"silent"`; seats that are not named are simulated.
         seed: Seeds simulated minds.
@@ -110,7 +111,7 @@ def _debate(
         MootError: The directory cannot be written.
     """
     if not isinstance(context, str | Path | None):
-        raise BadInput(f"context: give a text or a pathlib.Path, not a {type(context).__name__}")
+        raise BadInput(f"context: give a text or a pathlib.Path, not {an(type(context).__name__)}")
     given = MotionOptions(
         question=question,
         options=options,

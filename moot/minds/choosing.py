@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from moot.config.settings import LONGEST_S, SILENT, ConfigError, MindSettings, mind_seat
+from moot.config.settings import LONGEST_S, ConfigError, MindSettings, mind_seat
 from moot.minds.mind import Mind
 from moot.protocols.kernel.errors import BadInput
-from moot.protocols.kernel.minds import SIMULATED
+from moot.protocols.kernel.minds import SILENT, SIMULATED
 from moot.protocols.kernel.seats import Seat
 
 MindSource = Mind | type[Mind] | str | Mapping[str, Any] | MindSettings

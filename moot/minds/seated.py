@@ -15,10 +15,10 @@ from moot.bots.minds.replying import WrongBody
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import RELIABLE
 from moot.clock import Clock, WallTimeout
-from moot.config.settings import SILENT
 from moot.minds.choosing import Chosen, told
 from moot.minds.thread import MindThread, StillHanging
 from moot.protocols.kernel.message import Message
+from moot.protocols.kernel.minds import SILENT
 from moot.protocols.kernel.seats import Seat
 
 Tell = Callable[[View, str], Awaitable[None]]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SIMULATED: Final = "simulated"
 """The mind that is shipped, and that a seat has for which nothing else is said."""
+SILENT: Final = "silent"
+"""The mind that leaves a seat to people."""
 SCRIPTED: Final = "scripted"
 """A script says what the seat writes."""
 PARTLY_SCRIPTED: Final = "scripted and simulated"
@@ -42,7 +44,9 @@ def behind_scripts(minds: Mapping[str, str], scripted: Iterable[str]) -> dict[st
 
 
 def author_of(mind: str) -> str:
-    """Say who writes where a mind sits: its label, or its name."""
+    """Say who writes where a mind sits: its label, its name, or nobody."""
+    if mind == SILENT:
+        return "nobody"
     return LABELS.get(mind) or f"the mind {mind}"
 
 

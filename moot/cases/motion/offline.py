@@ -16,16 +16,19 @@ from moot.bots.minds.mind import Mind
 from moot.bots.minds.simulated.motion.debater import SimulatedDebater
 from moot.bots.minds.simulated.temper import RELIABLE
 from moot.cases.motion.record import MotionRecord, motion_record
+from moot.channels.filling import MOST_KEPT
+from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
 from moot.memory.evidence import Evidence, text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
+from moot.minds.silences import silences_of
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.minds import SIMULATED, Minds
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.protocols.motion.messages import MOST_OPTIONS, MOST_QUESTION, Motion
+from moot.protocols.motion.messages import MOST_QUESTION, Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
@@ -47,13 +50,13 @@ class MotionOptions:
     Attributes:
         question: What is asked.
         options: The answers to choose from; none: yes or no.
-        context: A text that all seats are shown, "" for none.
+        context: A text that all seats are shown, up to `MOST_KEPT` characters; "" for none.
         seed: Seeds simulated minds.
         minds: What fills the seats instead of simulated minds.
         directory: Keeps the log; None: nothing is written.
 
     Raises:
-        BadInput: Question or options cannot be used.
+        BadInput: Question, options or context cannot be used.
         UnusableMind: A mind cannot.
     """
 
@@ -143,7 +146,8 @@ def hold_motion(
     by_log = (clock or VirtualClock(START)).run(main)
     (state,) = ended
     said = (env for env in log if env.case_id == state.case_id)
-    return MotionRun(state.case_id, tuple(log), motion_record(said, state.outcome, by_log))
+    record = motion_record(said, state.outcome, by_log) | {"warnings": silences_of(log)}
+    return MotionRun(state.case_id, tuple(log), record)
 
 
 def _mind(seat: Seat, seed: int, own: OwnMinds) -> Mind:
@@ -159,14 +163,24 @@ def _opener(options: MotionOptions, evidence: Evidence) -> Draft:
 
 def _motion(options: MotionOptions, context_ref: str = "") -> Motion:
     question, answers = options.question, options.options
-    if not isinstance(question, str) or not question.strip():
+    if not isinstance(question, str):
+        raise BadInput(f"question: give a text, not {an(type(question).__name__)}")
+    if not question.strip():
         raise BadInput("question: is empty: say what is to be debated")
     if len(question) > MOST_QUESTION:
         raise BadInput(
             f"question: has {len(question):,} characters, {MOST_QUESTION:,} are the most: give the rest as context"
         )
-    if isinstance(answers, str) or not all(isinstance(one, str) and one.strip() for one in answers):
-        raise BadInput(f"options: give up to {MOST_OPTIONS} texts, none of them blank")
+    if isinstance(answers, str) or not isinstance(answers, Sequence):
+        what = "text" if isinstance(answers, str) else type(answers).__name__
+        raise BadInput(f"options: give a list of texts, not {an(what)}")
+    for n, one in enumerate(answers, 1):
+        if not isinstance(one, str):
+            raise BadInput(f"options: option {n} is {an(type(one).__name__)}: give texts")
+        if not one.strip():
+            raise BadInput(f"options: option {n} is blank")
+    if len(options.context) > MOST_KEPT:
+        raise BadInput(f"context: has {len(options.context):,} characters, {MOST_KEPT:,} are the most")
     try:
         return Motion(question=question, options=tuple(answers), context_ref=context_ref)
     except ValidationError as error:

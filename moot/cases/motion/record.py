@@ -14,7 +14,8 @@ from moot.protocols.motion.state import YES_OR_NO
 
 MotionRecord = dict[str, Any]
 """JSON data: case_id, question, options, outcome (UPHELD, REJECTED, UNDECIDED, TIMEOUT, STOPPED; "" while it goes on),
-claim (the option), answer, confidence, for_score, against_score, reasoning, objections, written_by."""
+claim (the option), answer, confidence, for_score, against_score, reasoning, objections, written_by. One that is held
+without a society has warnings, too: why minds of one's own gave no answer, each reason in one line."""
 
 
 def motion_record(messages: Iterable[Envelope], outcome: str | None, minds: Minds) -> MotionRecord:

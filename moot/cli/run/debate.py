@@ -48,7 +48,9 @@ def debate(
     context: Annotated[
         str | None,
         typer.Option(
-            "--context", metavar="FILE|-", help="A text that all seats are shown; - is standard input."
+            "--context",
+            metavar="FILE|-",
+            help="A text that all seats are shown, up to 100,000 characters; - is standard input.",
         ),
     ] = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
@@ -100,6 +102,8 @@ def debate(
         print_outcome(reader.console, run.record)
         if out is not None:
             say(f"the log is in {out}")
+    for line in run.record["warnings"]:
+        say(f"moot debate: {line}")
     return 0 if run.record["outcome"] in JUDGED else UNJUDGED
 
 

@@ -132,7 +132,7 @@ def test_many_debates_at_a_time_do_not_disturb_each_other():
         ({"question": "x" * 100_000}, "question: has 100,000 characters"),
         ({"options": ("a", "A")}, "options: two options are the same"),
         ({"context": Path("nowhere.txt")}, "nowhere.txt: No such file or directory"),
-        ({"context": 3}, "context: give a text or a pathlib.Path, not a int"),
+        ({"context": 3}, "context: give a text or a pathlib.Path, not an int"),
         ({"minds": {"explorer": "simulated"}}, "minds: "),
         ({"minds": {"critic": "nowhere:Critic"}}, "minds.critic: there is no module 'nowhere'"),
         ({"seed": "one"}, "seed 'one': choose a whole number"),

@@ -95,6 +95,40 @@ def test_nobody_judges_where_the_judge_is_silent() -> None:
     assert "judge" not in found["written_by"]
 
 
+def test_why_a_mind_failed_is_told_on_standard_error_and_in_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_grump.py").write_text(
+        "from moot.minds import Mind\n"
+        "class Grump(Mind):\n"
+        "    def answer(self, view):\n"
+        "        raise ValueError('no idea')\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    asked = moot("debate", QUESTION, "--mind", "critic=my_grump:Grump", "--json")
+    (why,) = json.loads(asked.stdout)["warnings"]
+    assert "my_grump:Grump raised ValueError: no idea" in why
+    assert f"moot debate: {why}\n" in asked.stderr
+    assert f"moot debate: {why}\n" in moot("debate", QUESTION, "--mind", "critic=my_grump:Grump").stderr
+    assert record(QUESTION)["warnings"] == []
+
+
+def test_a_context_is_as_long_as_in_a_society_and_no_longer(tmp_path: Path) -> None:
+    path = tmp_path / "context.md"
+    path.write_text("x" * 100_000, encoding="utf-8")
+    assert moot("debate", QUESTION, "--context", path, "--json").exit_code == 0
+    path.write_text("x" * 100_001, encoding="utf-8")
+    assert complaint(2, "debate", QUESTION, "--context", path) == (
+        "moot debate: context: has 100,001 characters, 100,000 are the most"
+    )
+
+
+def test_nobody_writes_in_a_seat_that_is_silent() -> None:
+    said = moot("debate", QUESTION, "--mind", "critic=silent", "--json").stderr
+    assert said.startswith("who writes here: advocate: simulated, no model; critic: nobody; judge: ")
+
+
 def test_a_mind_of_ones_own_has_no_label(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_stern.py").write_text(
         "from moot.minds import Mind\n"
@@ -141,7 +175,7 @@ def test_minds_of_its_seats_come_from_a_configuration_and_the_command_line_count
             (QUESTION, "--options", "Rome"),
             "options: one option is no choice: give two or more, or none for yes and no",
         ),
-        ((QUESTION, "--options", "Rome,,Oslo"), "options: give up to 20 texts, none of them blank"),
+        ((QUESTION, "--options", "Rome,,Oslo"), "options: option 2 is blank"),
         ((QUESTION, "--context", "/nowhere"), "/nowhere: No such file or directory"),
         (
             (QUESTION, "--mind", "critic"),
