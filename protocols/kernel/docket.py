@@ -294,9 +294,11 @@ class Docket:
             return
         owed, kept = old.owed, new.owed
         if owed is not kept:
-            ids = {obligation.id for obligation in kept}
             for obligation in owed:
-                if obligation.id not in ids:
+                for other in kept:
+                    if other is obligation or other.id == obligation.id:
+                        break
+                else:
                     self._drop(obligation, env, fx)
             is_open = self.open
             for obligation in kept:

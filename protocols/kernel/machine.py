@@ -153,37 +153,32 @@ class Machine:
             return step.owed(owe.step, state, following, given, following)
         return step.owed(owe.step, state, owe.subject, given, at)
 
-    def _answered(self, state: CaseState, env: Envelope) -> tuple[Obligation, Step, Move] | None:
-        """Find what a message answers: what it says, else what its author owes of this type about the same."""
-        body, author, answers = env.body, env.author, env.obligation_id
-        for due in state.owed:
-            if due.seat != author or (answers is not None and answers != due.id):
-                continue
-            step = self.steps[due.rule]
-            move = step.moves.get(type(body))
-            if move is not None and (answers is not None or step.is_about(due.subject, body)):
-                return due, step, move
-        return None
-
     def step(self, state: CaseState, env: Envelope, context: RuleContext) -> CaseState:
         """Return the state after a message.
+
+        It answers the obligation that it says it answers, else what its author owes of this type about the same.
 
         Raises:
             Violation: It is no move, or the rule of its move refuses it; nothing changes.
         """
-        answered = self._answered(state, env)
-        if answered is None:
-            fact = self.facts.get((state.phase, type(env.body))) or self.facts.get((state.phase, Message))
-            if fact is None:
-                raise _unfit(state, env, self.rule)
-            return self.moved(state, fact, RuleInput(context, env))
-        due, step, move = answered
-        if env.sent_at < due.opened_at:
-            raise Violation(step.rule, f"it is owed from {rfc3339(due.opened_at)} on")
-        given = RuleInput(context, env, due)
-        if step.figures is not nothing:
-            check(env.body, step.figures(state, given), step.rule)
-        return self.moved(state, move, given)
+        body, author, answers = env.body, env.author, env.obligation_id
+        kind = type(body)
+        for due in state.owed:
+            if due.seat != author or (answers is not None and answers != due.id):
+                continue
+            step = self.steps[due.rule]
+            move = step.moves.get(kind)
+            if move is not None and (answers is not None or step.is_about(due.subject, body)):
+                if env.sent_at < due.opened_at:
+                    raise Violation(step.rule, f"it is owed from {rfc3339(due.opened_at)} on")
+                given = RuleInput(context, env, due)
+                if step.figures is not nothing:
+                    check(body, step.figures(state, given), step.rule)
+                return self.moved(state, move, given)
+        fact = self.facts.get((state.phase, kind)) or self.facts.get((state.phase, Message))
+        if fact is None:
+            raise _unfit(state, env, self.rule)
+        return self.moved(state, fact, RuleInput(context, env))
 
     def moved(self, state: CaseState, move: Move, given: RuleInput) -> CaseState:
         """Return the state after a move, with what it makes owed.
