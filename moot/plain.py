@@ -104,6 +104,9 @@ class _Writer:
             return ["n", self._class(kind, ()), *map(write, value.__getnewargs__())]
         held = {name: getattr(value, name) for name in _slots(kind) if hasattr(value, name)}
         held |= getattr(value, "__dict__", {})
+        if (declared := _declared(kind)) is not None:
+            # What such an object remembers besides is a cache, and is worked out anew where it is asked for.
+            held = {name: held[name] for name in declared if name in held}
         return ["o", self._class(kind, tuple(held)), *map(write, held.values())]
 
     def _class(self, kind: type, names: tuple[str, ...]) -> int:
@@ -263,16 +266,15 @@ class _Reader:
         made = self._new(object.__new__(kind))
         kind, names, values = self._values(given)
         put = object.__setattr__
+        declared = _declared(kind)
+        if declared is not None and set(names) != set(declared):
+            raise PlainError(f"{kind.__name__} has other fields")
         if issubclass(kind, BaseModel):
-            if set(names) != set(kind.model_fields):
-                raise PlainError(f"{kind.__name__} has other fields")
             put(made, "__dict__", dict(zip(names, values, strict=True)))
             put(made, "__pydantic_fields_set__", set(names))
             put(made, "__pydantic_extra__", None)
             put(made, "__pydantic_private__", None)
             return made
-        if dataclasses.is_dataclass(kind) and set(names) != {one.name for one in dataclasses.fields(kind)}:
-            raise PlainError(f"{kind.__name__} has other fields")
         for name, value in zip(names, values, strict=True):
             put(made, name, value)
         return made
@@ -318,6 +320,14 @@ def check_names(kind: type, names: tuple[str, ...]) -> None:
 
 _DATA: Final = (str, int, float, tuple, frozenset, timedelta, datetime, date, type(None))
 """What a class may give a field of an object as its default."""
+
+
+@cache
+def _declared(kind: type) -> tuple[str, ...] | None:
+    """Return the fields that a class declares once for all its objects; None: each object has its own."""
+    if issubclass(kind, BaseModel):
+        return tuple(kind.model_fields)
+    return tuple(one.name for one in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
 
 
 @cache

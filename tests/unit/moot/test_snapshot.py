@@ -83,6 +83,20 @@ def test_k18_a_restart_from_a_snapshot_holds_what_folding_the_whole_log_gives(
     assert same(held["docket"], refolded(tmp_path))
 
 
+def test_k18_a_desk_that_was_briefed_goes_on_from_its_snapshot(tmp_path: Path) -> None:
+    """A strategy remembers what briefs say of it; that is worked out anew, not kept."""
+    life = live(tmp_path, 24)["docket"].context.fold_named("life")
+    assert any("plain" in vars(known) for known in life.strategies.values())
+
+    kept = read(tmp_path, rules())
+    assert kept is not None
+    read_back = kept[1]["docket"].context.fold_named("life")
+    assert read_back.strategies == life.strategies
+    assert [known.plain for known in read_back.strategies.values()] == [
+        known.plain for known in life.strategies.values()
+    ]
+
+
 def test_counted_ids_go_on_after_a_snapshot(tmp_path: Path) -> None:
     live(tmp_path, 11)
     live(tmp_path, 11)
