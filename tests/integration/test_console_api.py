@@ -139,6 +139,12 @@ async def test_the_api_says_what_the_log_says(tmp_path: Path) -> None:
         assert {"/api/log", "/api/stream", "/api/obligations", "/api/cases/{case_id}"} <= described[
             "paths"
         ].keys()
+        (name,) = described["components"]["securitySchemes"]
+        scheme = described["components"]["securitySchemes"][name]
+        assert (scheme["type"], scheme["scheme"]) == ("http", "bearer")
+        ways = {path: way for path, by_method in described["paths"].items() for way in by_method.values()}
+        open_to_all = {path for path, way in ways.items() if "security" not in way}
+        assert open_to_all == {"/healthz"}
         async with session.get("/metrics") as answer:
             told = await answer.text()
         assert f"moot_head {len(log):.1f}" in told and 'moot_open_obligations{late="' in told

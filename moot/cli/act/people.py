@@ -45,6 +45,7 @@ def post(
     from moot.cli.look.case import full_id
     from moot.protocols.kernel.people import Note
 
+    _check_words(text)
     user, log = user_of(as_user), Log(named)
     place = channel if channel.startswith("#") else f"#{channel}"
     case_id = None if about is None else full_id(log, about)
@@ -202,6 +203,23 @@ def said(text: str, name: str) -> str:
     if all(category(char)[0] in "ZC" for char in text):
         raise Unusable(f"{name} is empty: say something")
     return text
+
+
+def _check_words(text: str) -> None:
+    """Refuse a command of chat, which would be said and not done.
+
+    Raises:
+        Unusable: It is one.
+    """
+    from moot.channels.chat.commands import commands
+
+    first = text.split(maxsplit=1)[:1]
+    for one in commands():
+        if first == [f"/{one.name}"]:
+            instead = (
+                f"moot act DIR {one.name} does it" if one.act is not None else "moot --help tells how to ask"
+            )
+            raise Unusable(f"TEXT is a command, /{one.name}, and would only be noted: {instead}")
 
 
 def seat_named(name: str) -> str:

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, FastAPI, Header, HTTPException, Query, Request
+from fastapi import APIRouter, FastAPI, Header, HTTPException, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
@@ -27,6 +28,16 @@ TITLE: Final = "Moot"
 Seq = Annotated[int, Query(ge=0, le=MOST_SEQ)]
 Limit = Annotated[int, Query(ge=1, le=MOST_WINDOW)]
 Word = Annotated[str | None, Query(max_length=200)]
+
+
+TOKEN: Final = Security(
+    HTTPBearer(
+        scheme_name="token",
+        description="The token in the printed address, as DIR/console-token holds it: Authorization: Bearer TOKEN.",
+        auto_error=False,
+    )
+)
+"""Describes who may ask; the guard has found out before."""
 
 
 class Act(BaseModel):
@@ -64,7 +75,7 @@ class Pace(BaseModel):
 
 def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics) -> None:
     """Put the API on an application whose guard has found out who asks."""
-    router = APIRouter(prefix="/api", tags=["society"])
+    router = APIRouter(prefix="/api", tags=["society"], dependencies=[TOKEN])
 
     def mine(request: Request) -> ReadModel:
         return model.seen_by(person_of(request))
@@ -78,6 +89,7 @@ def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics) -> None:
         tags=["operation"],
         summary="Figures for Prometheus",
         response_class=PlainTextResponse,
+        dependencies=[TOKEN],
     )
     async def figures(request: Request) -> Response:
         person_of(request)

@@ -51,6 +51,9 @@ SOCKET_BYTES: Final = 16_384
 FAILED_S: Final = 1.0
 """Wall time between two lines about routes that failed."""
 
+FOREIGN_ACT: Final = (
+    "An act needs the header Authorization: Bearer TOKEN, or Origin and X-Moot as the page sends them."
+)
 NO_TOKEN: Final = "Open the address that was printed when the society was started; it holds your token."
 
 
@@ -281,9 +284,9 @@ class Guard:
             is_visit = headers.get(b"sec-fetch-mode", b"navigate") == b"navigate"
             return "" if is_visit or site in (b"none", b"same-origin") else "This comes from another site."
         if not is_ours:
-            return "An act says where it comes from: send Origin, or a bearer token."
+            return FOREIGN_ACT
         if scope["path"].startswith("/api/") and CSRF_HEADER not in headers:
-            return "An act needs the header X-Moot, or a bearer token."
+            return FOREIGN_ACT
         return ""
 
     def _origins(self, host: str) -> set[str]:

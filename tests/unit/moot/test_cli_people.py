@@ -211,12 +211,22 @@ def test_an_option_that_does_not_exist_is_refused_before_it_is_sent(
     assert done("reply", escalated.directory, "last", " 2").startswith(f"{ESC} answered: message ")
 
 
+def test_a_text_may_begin_with_a_slash(stopped: Path) -> None:
+    done("post", stopped, "bridge", "/etc/moot.toml names the wrong prices")
+    assert data("status", stopped)["queued"] == 1
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["post", "nowhere", "x"], "there is no channel '#nowhere'"),
         (["post", "bridge", "  "], "TEXT is empty"),
         (["post", "bridge", "x" * 20_001], "text: String should have at most 20000 characters"),
+        (
+            ["post", "motions", " /debate Cats? | dogs | cats"],
+            "TEXT is a command, /debate, and would only be noted: moot act DIR debate does it",
+        ),
+        (["post", "bridge", "/status"], "/status, and would only be noted: moot --help tells how to ask"),
         (["override", HYP, "REVISE", "--why", "x"], "a verdict is APPROVE or REJECT"),
         (["override", "hyp_x", "REJECT", "--why", "x"], "there is no case hyp_x"),
         (["override", HYP, "REJECT", "--why", ""], "--why is empty"),

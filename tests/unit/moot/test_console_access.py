@@ -231,6 +231,15 @@ async def test_an_act_by_cookie_needs_origin_and_header() -> None:
     assert (await ask("/api/acts", method="DELETE", cookie=COOKIE))[0] == 403
 
 
+async def test_an_act_that_is_refused_is_told_every_header_at_once() -> None:
+    for origin, x_moot in (("", ""), (ORIGIN, ""), ("", "1")):
+        status, _, body, _ = await ask(
+            "/api/acts", method="POST", cookie=COOKIE, origin=origin, x_moot=x_moot
+        )
+        assert status == 403
+        assert all(name in body for name in ("Authorization: Bearer TOKEN", "Origin", "X-Moot"))
+
+
 async def test_what_another_site_embeds_is_not_given() -> None:
     embedded = {"cookie": COOKIE, "sec_fetch_site": "cross-site", "sec_fetch_mode": "no-cors"}
     assert (await ask(**embedded))[0] == 403  # type: ignore[arg-type]
