@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from moot.api.log import log_of, open_log
-from moot.api.options import a_seed, place_of
+from moot.api.options import a_listener, a_seed, minds_of, place_of
 from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
 from moot.cases.motion.offline import MotionOptions, hold_motion
@@ -117,10 +117,10 @@ def _debate(
         options=options,
         context=a_text(context) if isinstance(context, Path) else context or "",
         seed=a_seed(seed),
-        minds=minds or {},
+        minds=minds_of(minds),
         directory=place_of(out),
     )
-    return Prepared(partial(_debated, given, progress), START)
+    return Prepared(partial(_debated, given, a_listener(progress)), START)
 
 
 debate, adebate = twins(_debate)

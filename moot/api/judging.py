@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from moot.api.log import log_of, open_log
-from moot.api.options import a_seed, place_of
+from moot.api.options import a_listener, a_seed, minds_of, place_of
 from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
 from moot.cases.panel.given import a_contract
@@ -100,10 +100,10 @@ def _panel(
         majority=majority,
         on_none_fired=on_none_fired,
         seed=a_seed(seed),
-        minds=minds or {},
+        minds=minds_of(minds),
         directory=place_of(out),
     )
-    return Prepared(partial(_judged, options, progress), START)
+    return Prepared(partial(_judged, options, a_listener(progress)), START)
 
 
 panel, apanel = twins(_panel)

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from moot.api.log import log_of, open_log
-from moot.api.options import a_seed, place_of
+from moot.api.options import a_listener, a_path, a_seed, minds_of, place_of
 from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
 from moot.cases.arena.given import folder_of_notes, given
-from moot.cases.arena.offline import RunOptions, run_many
+from moot.cases.arena.offline import RunOptions, opener, run_many
 from moot.cases.texts import a_text
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
+from moot.protocols.arena.opening import refusal
 from moot.protocols.arena.run import KIND
 from moot.protocols.authorship import summary
 from moot.protocols.kernel.envelope import Envelope
@@ -77,23 +78,26 @@ def _arena(
         progress: Called with a line whenever somebody has spoken.
 
     Raises:
-        BadInput: An argument cannot be used; the line says which and why.
+        BadInput: An argument cannot be used, or the protocol refuses task, config or notebook before the first
+            round; the line says which and why.
         ConfigError: A mind cannot be used.
         MootError: The directory cannot be written.
     """
-    source = None if notebook is None else folder_of_notes(Path(notebook))
+    source = None if notebook is None else folder_of_notes(a_path("notebook", notebook))
     names = (str(task) if isinstance(task, Path) else "task", "config")
-    what = given(_task(task), dict(config or {}), names=names, max_rounds=max_rounds, source=source)
+    what = given(_task(task), _config(config), names=names, max_rounds=max_rounds, source=source)
     options = RunOptions(
         task=what.task,
         config=what.config,
         notebook=what.notebook,
         source=source,
         seed=a_seed(seed),
-        minds=minds or {},
+        minds=minds_of(minds),
         directory=place_of(out),
     )
-    return Prepared(partial(_refined, options, progress), START)
+    if why := refusal(opener(options, 1).body):
+        raise BadInput(why)
+    return Prepared(partial(_refined, options, a_listener(progress)), START)
 
 
 arena, aarena = twins(_arena)
@@ -111,6 +115,11 @@ def _task(task: Task) -> Any:
     if not isinstance(task, str) or not task.strip():
         raise BadInput("task: give a text, a mapping or a pathlib.Path of a JSON file")
     return {"task_id": "task", "initial_prompt": task, "session_id": "task"}
+
+
+def _config(config: Mapping[str, Any] | None) -> Any:
+    """Return a config as JSON has it; what is none is refused with the task."""
+    return dict(config or {}) if isinstance(config, Mapping | None) else config
 
 
 def _refined(options: RunOptions, progress: Callable[[str], None] | None, clock: VirtualClock) -> ArenaResult:

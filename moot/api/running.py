@@ -42,6 +42,7 @@ def twins(
 ) -> tuple[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]:
     """Make a function and its twin for `await`; `prepare` has their arguments, and their documentation."""
     name = prepare.__name__.lstrip("_")
+    prepare.__qualname__ = name  # Python names it where an argument is unknown
 
     @wraps(prepare)
     def here(*args: P.args, **kwargs: P.kwargs) -> T:

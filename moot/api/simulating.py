@@ -11,7 +11,7 @@ from typing import Any
 
 from moot.api.case import Case, Strategy
 from moot.api.log import Log, log_of, open_log
-from moot.api.options import a_number, a_seed, place_of, settings_of
+from moot.api.options import a_listener, a_number, a_seed, minds_of, place_of, settings_of
 from moot.api.result import Result
 from moot.api.running import Prepared, twins
 from moot.clock import VirtualClock
@@ -104,10 +104,10 @@ def _simulate(
         prices=None if prices is None else str(prices),
         out=place_of(out),
         settings=settings_of(config),
-        minds=minds or {},
+        minds=minds_of(minds),
     )
     options = check(options)
-    return Prepared(partial(_simulated, options, progress), options.start)
+    return Prepared(partial(_simulated, options, a_listener(progress)), options.start)
 
 
 simulate, asimulate = twins(_simulate)

@@ -26,20 +26,31 @@ def judged(state: RunState, given: RuleInput) -> Effect:
 
     A prompt of which the filter for excluded content leaves nothing is as blank as an empty one (4.2, R-A9).
     """
-    body = given.body
+    found, told, problem = _read(given.body)
+    notes: Notes = (Given(**found), event("RUN_STARTED", run_id=state.case_id), *all_left_out(told))
+    if problem is not None:
+        return failed(*problem, notes)
+    return left_init(state, taken(state, **found), notes)
+
+
+def refusal(body: Any) -> str:
+    """Say why the run that an ARENA_TASK opens would end before its first round, "" where it would begin."""
+    _, _, problem = _read(body)
+    return "" if problem is None else problem[1]
+
+
+def _read(body: Any) -> tuple[dict[str, Any], Told, tuple[str, str] | None]:
+    """Read what is given: what it means, what was excluded from it, and what is wrong with it: code and sentence."""
     found: dict[str, Any] = {"config": body.config, "task": body.task, "notebook": body.notebook}
     problem = _problem(found)
     told: Told = {}
     for name, value in found.items():
         found[name] = cleaned(value, name, told)
-    notes: Notes = (Given(**found), event("RUN_STARTED", run_id=state.case_id), *all_left_out(told))
     if problem is None and is_spent(found["task"].initial_prompt):
         kinds = ", ".join(sorted({one.category for one in told.get("task.initial_prompt", ())}))
         why = f"nothing is left of it but what was excluded ({kinds or 'as it came'}): say what is to be done"
         problem = reasons.TASK, f"the task is invalid: initial_prompt: {why}"
-    if problem is not None:
-        return failed(*problem, notes)
-    return left_init(state, taken(state, **found), notes)
+    return found, told, problem
 
 
 def left_init(state: RunState, changes: Mapping[str, Any], notes: Notes) -> Effect:

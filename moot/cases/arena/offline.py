@@ -161,7 +161,7 @@ async def _hold(
 ) -> Filling:
     """Seat the three, open the runs, and wait until all have ended; return who filled the seats."""
     first = many[0]
-    openers = [_opener(options, n) for n, options in enumerate(many, 1)]
+    openers = [opener(options, n) for n, options in enumerate(many, 1)]
     async with opened(first.source, clock) as notebook:
         sessions = SessionStore()
         minds = {seat: _mind(seat, first, notebook, sessions, own) for seat in ARENA}
@@ -177,7 +177,12 @@ async def _hold(
             return shop.minds
 
 
-def _opener(options: RunOptions, n: int) -> Draft:
+def opener(options: RunOptions, n: int) -> Draft:
+    """Return the message that opens a run, the n-th.
+
+    Raises:
+        BadInput: Task, config or notebook are no JSON objects, or larger than a message may be.
+    """
     try:
         body = ArenaTask(config=options.config, task=options.task, notebook=options.notebook)
     except ValidationError as error:

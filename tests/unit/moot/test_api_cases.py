@@ -217,7 +217,57 @@ def test_an_arenas_bad_input_is_the_command_lines_line(tmp_path):
         assert complaint(2, "arena", "run", *words) == f"moot arena: {caught.value}"
 
 
-@pytest.mark.parametrize("name", ["debate", "arena", "panel", "simulate"])
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"max_rounds": 0}, "the config is invalid: max_rounds"),
+        ({"max_rounds": "3"}, "the config is invalid: max_rounds"),
+        ({"config": {"rounds": 3}}, "the config is invalid: rounds"),
+        ({"config": "fast"}, "config: needs a JSON object"),
+        ({"task": {"a": 1}}, "the task has no valid session_id"),
+        ({"task": {"session_id": "s"}}, "the task is invalid: task_id"),
+        ({"config": {"notebook_enabled": True}}, "the notebook is enabled and none is named"),
+        ({"notebook": 5}, "notebook: give a path, not an int"),
+    ],
+)
+def test_what_the_protocol_refuses_before_the_first_round_is_bad_input(given, line, tmp_path):
+    with pytest.raises(moot.BadInput) as caught:
+        moot.arena(**{"task": TASK, "out": tmp_path / "run", **given})
+    assert str(caught.value).startswith(line) and "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+CALLS = {"debate": (QUESTION,), "arena": (TASK,), "panel": (PAPER,), "simulate": (0.1,)}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (
+            {"minds": "grump:Grump"},
+            'minds: give a mapping of seat to mind, such as {"critic": ...}, not a text',
+        ),
+        ({"minds": [Critic()]}, 'minds: give a mapping of seat to mind, such as {"critic": ...}, not a list'),
+        ({"minds": []}, 'minds: give a mapping of seat to mind, such as {"critic": ...}, not a list'),
+        ({"minds": Critic()}, 'minds: give a mapping of seat to mind, such as {"critic": ...}, not a Critic'),
+        ({"progress": 3}, "progress: give a function, not an int"),
+        ({"out": 3}, "out: give a path, not an int"),
+    ],
+)
+def test_an_argument_of_another_type_is_one_line_for_all_four(name, given, line):
+    with pytest.raises(moot.BadInput) as caught:
+        getattr(moot, name)(*CALLS[name], **given)
+    assert str(caught.value) == line
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_unknown_argument_is_told_by_the_name_that_was_called(name):
+    with pytest.raises(TypeError, match=rf"^{name}\(\) got an unexpected keyword argument 'option'"):
+        getattr(moot, name)(*CALLS[name], option=1)
+
+
+@pytest.mark.parametrize("name", CALLS)
 def test_a_function_and_its_twin_take_the_same_and_document_it(name):
     one, twin = getattr(moot, name), getattr(moot, f"a{name}")
     assert inspect.signature(one) == inspect.signature(twin)
