@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from moot.bots.minds.mind import Mind, Reply, View
+from moot.channels.showing.wording import an
 from moot.host import Host
 from moot.minds.seated import SeatedMind
 from moot.protocols.kernel.envelope import seal
@@ -132,7 +133,7 @@ class Understudied(Mind):
             return ""
         kind = reply.body.type
         if kind not in view.asked:
-            return f"gave a {kind}, where {' or '.join(view.asked)} was asked for"
+            return f"gave {an(kind)}, where {' or '.join(view.asked)} was asked for"
         try:
             admitted = host.gate.admit(draft)
             body = host.gate.mint(admitted, view.now)

@@ -18,6 +18,7 @@ from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.panel_prompts import Prompt
 from moot.bots.seats.sessions import SessionStore
 from moot.bots.seats.writer import Work, Writer
+from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
 from moot.config.contracts import load_contract
 from moot.config.settings import load_settings
@@ -180,7 +181,7 @@ class _Rehearsed:
         if reply is None and self._mind.is_deliberate(why):
             tried.silent += 1
         elif text is None:
-            tried.wrong[why or f"gave a {reply.body.type if reply else ''}, which is not asked for"] += 1
+            tried.wrong[why or f"gave {an(reply.body.type) if reply else ''}, which is not asked for"] += 1
         elif view.asked == ("REVIEW",) and parse_verdict(text).verdict is None:
             tried.wrong["REVIEW.text: no line VERDICT: APPROVED or VERDICT: REVISE [7.3]"] += 1
         else:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.minds.replying import WrongBody
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import RELIABLE
+from moot.channels.showing.wording import an
 from moot.clock import Clock, WallTimeout
 from moot.minds.choosing import Chosen, told
 from moot.minds.thread import MindThread, StillHanging
@@ -73,7 +76,7 @@ class SeatedMind(Mind):
         except WrongBody as exc:
             why = f"has no answer: {exc}"
         except (Exception, SystemExit) as exc:
-            why = f"raised {told(exc)}"
+            why = f"raised {told(exc)}{_place(exc, self.own)}"
         # An address differs from one run to the next, and the log is to be the same.
         return None, _ADDRESS.sub("0x…", why)
 
@@ -91,7 +94,7 @@ class SeatedMind(Mind):
         text = text_of_reply(reply, view)
         if text is not None:
             return text
-        await self._silent(view, f"gave a {reply.body.type}, where {_expected(view)} was asked for")
+        await self._silent(view, f"gave {an(reply.body.type)}, where {_expected(view)} was asked for")
         return None
 
     async def _asked(self, view: View) -> Any:
@@ -125,8 +128,21 @@ def _reply(given: Any, view: View) -> Reply:
         return Reply(given)
     if isinstance(given, Reply) and isinstance(given.body, Message):
         return given
-    what = NOTHING if given is None else f"gave a {type(given).__name__}, which is no message"
-    raise _Useless(f"{what}, where {_expected(view)} was asked for")
+    if given is None:
+        raise _Useless(f"{NOTHING}, where {_expected(view)} was asked for")
+    what = f"gave {an(type(given).__name__)}, which is no message"
+    raise _Useless(f"{what}, where {_expected(view)} was asked for: return view.reply(...)")
+
+
+def _place(exc: BaseException, own: object) -> str:
+    """Say at which line of the mind's own module it was raised, or what that called raised; "" for none."""
+    modules = {kind.__module__ for kind in type(own).__mro__}
+    places = [
+        f" at {Path(frame.f_code.co_filename).name}:{line}"
+        for frame, line in traceback.walk_tb(exc.__traceback__)
+        if frame.f_globals.get("__name__") in modules
+    ]
+    return places[-1] if places else ""
 
 
 def _expected(view: View) -> str:

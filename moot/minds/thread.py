@@ -17,7 +17,7 @@ MOST_HUNG: Final = 3
 
 
 class StillHanging(Exception):
-    """Too many earlier answers never came back, so this one was not asked for."""
+    """Too many earlier answers never returned, so this one was not asked for."""
 
 
 class _Call:
@@ -65,7 +65,7 @@ class MindThread:
             if self._is_closed:
                 call.done.cancel()
             elif self._hung >= MOST_HUNG:
-                call.done.set_exception(StillHanging(f"{self._hung} earlier answers never came back"))
+                call.done.set_exception(StillHanging(f"{self._hung} earlier answers never returned"))
             else:
                 self._waiting.append(call)
                 self._start()
@@ -122,7 +122,7 @@ class MindThread:
                 given = runner.run(_awaited(given, call))
         except BaseException as exc:
             # SystemExit or a cancellation of its own would end the society that waits.
-            fault = exc if isinstance(exc, Exception) else RuntimeError(f"{type(exc).__name__} {exc}".strip())
+            fault = exc if isinstance(exc, Exception) else _as_error(exc)
         finally:
             watch.cancel()
         with self._lock:
@@ -154,7 +154,11 @@ class MindThread:
         call.done.set_exception(WallTimeout(call.what, call.limit_s))
         for one in refused:
             if one.done.set_running_or_notify_cancel():
-                one.done.set_exception(StillHanging(f"{hung} earlier answers never came back"))
+                one.done.set_exception(StillHanging(f"{hung} earlier answers never returned"))
+
+
+def _as_error(exc: BaseException) -> Exception:
+    return RuntimeError(f"{type(exc).__name__} {exc}".strip()).with_traceback(exc.__traceback__)
 
 
 async def _awaited(given: Awaitable[Any], call: _Call) -> Any:

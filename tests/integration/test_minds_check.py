@@ -12,7 +12,7 @@ from moot.protocols.kernel.seats import Seat
 from moot.protocols.motion.seats import JUDGE
 from moot.protocols.research.seats import CRITIC
 from tests.doubles.command_line import complaint, moot
-from tests.doubles.own_minds import Hangs, Lenient, Nothing, Raises, Words, assessment
+from tests.doubles.own_minds import Hangs, Lenient, Nothing, Raises, Words, assessment, line_of
 
 HERE = "tests.doubles.own_minds"
 
@@ -81,14 +81,30 @@ def test_what_rules_say_of_a_judgment_is_told():
 @pytest.mark.parametrize(
     ("mind", "why"),
     [
-        (Raises, "raised RuntimeError: no idea, says <object object at 0x…> and nothing more"),
-        (Words, "gave a str, which is no message, where RISK_ASSESSMENT was asked for"),
+        (
+            Raises,
+            f"raised RuntimeError: no idea, says <object object at 0x…> and nothing more at {line_of(Raises)}",
+        ),
+        (
+            Words,
+            "gave a str, which is no message, where RISK_ASSESSMENT was asked for: return view.reply(...)",
+        ),
     ],
 )
 def test_a_mind_that_fails_does_not_pass(mind, why):
     found = tried("critic", mind)
     assert why in wrong(found)
     assert not found.is_passed
+
+
+def test_where_a_mind_raised_is_told_by_its_own_line_though_another_module_raised():
+    class Reads(Mind):
+        def answer(self, view):
+            return json.loads("no JSON")
+
+    line = Reads.answer.__code__.co_firstlineno + 1
+    (why,) = wrong(tried("critic", Reads))
+    assert why.startswith("raised JSONDecodeError: ") and why.endswith(f" at test_minds_check.py:{line}")
 
 
 def test_a_message_of_another_type_is_told():

@@ -28,6 +28,7 @@ from tests.doubles.own_minds import (
     Raises,
     Words,
     assessment,
+    line_of,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -120,11 +121,17 @@ def test_one_instance_in_two_seats_is_still_called_once_at_a_time():
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        (Raises, "raised RuntimeError: no idea, says <object object at 0x…> and nothing more"),
-        (Exits, "raised RuntimeError: SystemExit 3"),
-        (PureExits, "raised SystemExit: 3"),
+        (
+            Raises,
+            f"raised RuntimeError: no idea, says <object object at 0x…> and nothing more at {line_of(Raises)}",
+        ),
+        (Exits, f"raised RuntimeError: SystemExit 3 at {line_of(Exits)}"),
+        (PureExits, f"raised SystemExit: 3 at {line_of(Exits)}"),
         (Nothing, "gave nothing, where RISK_ASSESSMENT was asked for"),
-        (Words, "gave a str, which is no message, where RISK_ASSESSMENT was asked for"),
+        (
+            Words,
+            "gave a str, which is no message, where RISK_ASSESSMENT was asked for: return view.reply(...)",
+        ),
     ],
 )
 def test_a_mind_that_fails_leaves_its_seat_silent_and_the_society_goes_on(kind, why):

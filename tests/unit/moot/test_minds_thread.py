@@ -89,7 +89,7 @@ def test_after_too_many_that_hang_nothing_more_is_asked_until_one_comes_back(thr
     for one in freed:
         with pytest.raises(WallTimeout):
             thread.submit(one.wait, "m", 0.05).result(LONG)
-    with pytest.raises(StillHanging, match="3 earlier answers never came back"):
+    with pytest.raises(StillHanging, match="3 earlier answers never returned"):
         thread.submit(lambda: 1, "m", LONG).result(LONG)
     freed[0].set()
     for _ in range(6_000):
