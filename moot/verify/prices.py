@@ -52,15 +52,13 @@ class Prices:
         return env.actor == BOT and self._minds.of(env.author, env.seq) in (SIMULATED, PARTLY_SCRIPTED)
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
-        """Load the prices that the log names; say so when they are not to be had."""
+        """Load the prices that the log names; where they are not to be had, whatever needs them says `why`."""
         self._minds.learn(env)
         given = body.data.get("prices")
         self._keep(env, body, given)
         if given != self._loaded or self._loaded is None:
             self.universe, self._loaded = None, None
             self.why = self._load(env, given)
-            if self.why:
-                self._findings.skip("prices", env.seq, f"no backtest was recomputed: {self.why}")
         self.market, self.why_no_market = None, self.why
         if self.universe is not None:
             self.why_no_market = self._open(self.universe, body)

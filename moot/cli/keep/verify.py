@@ -160,10 +160,11 @@ def print_report(target: Console, named: str, report: Report) -> None:
 def _figures(figures: Any) -> Iterator[str]:
     def counted(name: str) -> str:
         found = figures.get(name) or {}
-        how = ", ".join(f"{n} {word.replace('_', ' ')}" for word, n in found.items())
+        how = ", ".join(f"{n} {word.lower().replace('_', ' ')}" for word, n in found.items())
         return f"{plural(sum(found.values()), name[:-1])}" + (f" ({how})" if how else "")
 
-    yield f"{counted('debates')}; {counted('escalations')}"
+    held = [name for name in ("debates", "motions", "runs", "panels") if figures.get(name)]
+    yield "; ".join(map(counted, [*(held or ["debates"]), "escalations"]))
     yield ", ".join(plural(figures.get(f"{name}s", 0), name) for name in ("violation", "ruling"))
     if figures.get("anchors"):
         yield f"{plural(figures['anchors'], 'anchor')} fit, the last at message {figures['anchored_to']:,}"

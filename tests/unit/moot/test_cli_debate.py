@@ -72,7 +72,10 @@ def test_a_directory_keeps_a_log_that_verifies_and_that_moot_case_reads(tmp_path
     result = moot("debate", QUESTION, "--context", tmp_path / "context.md", "--out", place)
 
     assert result.stderr == f"{NO_MODEL}\nthe log is in {place}\n"
-    done("verify", place)
+    judged = moot("verify", place, "--strict")
+    assert (judged.exit_code, judged.stderr) == (0, "")
+    outcome = json.loads(done("case", place, "motion", "--json"))["motion"]["outcome"].lower()
+    assert f"\n1 motion (1 {outcome}); no escalations\n" in judged.stdout
     shown = done("case", place, "motion")
     assert shown.count("(simulated, no model)") == result.stdout.count("(simulated, no model)")
     assert result.stdout.partition("\n\n")[2].strip() in shown
