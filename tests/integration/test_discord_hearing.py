@@ -273,7 +273,7 @@ def test_a_session_that_is_resumed_misses_nothing_and_reads_no_history(server):
     inbox = Inbox()
 
     async def use(surface):
-        await until(lambda: len(histories(server)) == 13)
+        await until(lambda: len(histories(server)) == 14)
         id = server.person_writes("ana", "a-arena", "one")
         await until(lambda: server.replies(id))
         watching = asyncio.create_task(surface.watch())

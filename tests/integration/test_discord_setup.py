@@ -57,7 +57,7 @@ def test_an_empty_server_gets_all_it_needs_and_the_second_time_there_is_nothing_
         (hook,) = server.webhooks(it["id"])
         assert hook["name"] == f"Moot {channel.name.removeprefix('#')}"
         assert hook["application_id"] == server.application_id
-    assert len(server.world.emojis) == 22
+    assert len(server.world.emojis) == 24
     before = state(server)
 
     second = setup(server, config)
@@ -73,7 +73,7 @@ def test_check_changes_nothing_and_says_what_is_missing(server, config):
     assert result.exit_code == 1
     assert state(server) == before
     assert "✗ channel     no channel #a-arena; run: moot discord setup\n" in result.stdout
-    assert result.stdout.splitlines()[-1] == "29 things missing"
+    assert result.stdout.splitlines()[-1] == "31 things missing"
     setup(server, config)
     assert setup(server, config, "--check").exit_code == 0
 
@@ -206,7 +206,7 @@ def test_it_tells_programs_in_json(server, config):
     server.buckets.everywhere = 10
     found = data("discord", "setup", "--config", config, **{TOKEN: server.token})
     assert found["ok"]
-    assert len(found["made"]) == 29
+    assert len(found["made"]) == 31
     assert data("discord", "setup", "--config", config, **{TOKEN: server.token})["made"] == []
 
 

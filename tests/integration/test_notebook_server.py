@@ -1,7 +1,5 @@
 """The bundled notebook server as a person starts it, and the page that tells how."""
 
-import os
-import re
 import signal
 import socket
 import subprocess
@@ -82,25 +80,3 @@ def test_a_signal_stops_the_stdio_server_cleanly(notes, number):
         assert process.stdout.readline().startswith(b'{"jsonrpc":"2.0","id":1')
         process.send_signal(number)
         assert process.wait(10) == 0
-
-
-def test_the_example_of_the_page_runs(tmp_path):
-    page = (ROOT / "docs/how-to/use-a-notebook.md").read_text()
-    [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "momentum.md").write_text(
-        "# Momentum\n\n## Crowding\n\nCrowded trades unwind together.\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", example],
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    # The reference is the one that the page shows.
-    shown = re.search(r"`(momentum\.md#[0-9a-f]{10})`", page)[1]
-    assert done.stdout == f"notes\n{shown} Momentum > Crowding\nCrowded trades unwind together.\n"

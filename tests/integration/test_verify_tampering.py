@@ -26,9 +26,11 @@ DESK: Final = {
 APART: Final = {
     name
     for name, kind in rulebook().messages.items()
-    if kind.__module__.startswith(("moot.protocols.arena.", "moot.protocols.panel."))
+    if kind.__module__.startswith(
+        ("moot.protocols.arena.", "moot.protocols.panel.", "moot.protocols.motion.")
+    )
 }
-"""Types of runs of the Arena and of panels, see `test_verify_arena` and `test_verify_panel`."""
+"""Types of runs, panels and motions, see `test_verify_arena`, `test_verify_panel` and `test_verify_motion`."""
 
 SOON = "a second later is still in order and in time"
 PROSE = "prose"
