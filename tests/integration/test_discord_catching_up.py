@@ -54,7 +54,7 @@ async def a_gap(server, memory):
 
 
 def pages_read(server, thread):
-    """Count the calls for the history of the channel and its thread, but those that came too soon for the rate limit."""
+    """Count the calls for the history of the channel and its thread that came not too soon for the rate limit."""
     paths = {f"/channels/{id}/messages" for id in (server.channel_id("a-arena"), thread)}
     return sum(call.status != 429 and call.method == "GET" and call.path in paths for call in server.calls)
 
