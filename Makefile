@@ -15,7 +15,7 @@ help:  ## list the targets
 install:  ## bring .venv up to date with the lock files (every target below but run does this first)
 	@$(PYTHON) .ci/set_up.py
 
-run:  ## show a society at 120 times real time, after three simulated days (ARGS="--seed 7")
+run:  ## show a society at 120 times real time, after some simulated days (ARGS="--seed 7")
 	@$(PYTHON) .ci/set_up.py run
 	$(BIN)/moot up --speed 120 --warm-up 3 --data ./moot-data $(ARGS)
 

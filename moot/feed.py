@@ -23,8 +23,8 @@ from moot.society import Society
 
 SHOWN: Final = 3
 """So many open obligations are named in the status line."""
-RECAP: Final = 40
-"""So many messages of the past are shown at most."""
+RECAP: Final = 10
+"""So many messages of the past are shown at most; `moot log` shows all."""
 ADDRESS: Final = "http"
 """How a line of the gateway begins that is an address."""
 

@@ -8,23 +8,22 @@ from pathlib import Path
 
 from moot.channels.errors import ChannelError, CorruptLog, EmptyLog
 from moot.channels.log.file import LOG_NAME, reading
-from moot.channels.log.reader import EVERY, Row, Where, holding
+from moot.channels.log.reader import Row
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
 
 
-def stored_envelopes(directory: Path, first: int = 1, *, case_id: str = "") -> Iterator[Envelope]:
-    """Read the stored log from `first` on, in order; with a case, only what belongs to it.
+def stored_envelopes(directory: Path, first: int = 1) -> Iterator[Envelope]:
+    """Read the stored log from `first` on, in order.
 
     Raises:
         CorruptLog: A row is no envelope, or the file is damaged.
         ChannelError: The file cannot be read, or is none of ours.
     """
     path = directory / LOG_NAME
-    where = holding(f'"case_id":"{case_id}"') if case_id else EVERY
     with reading(path) as rows:
-        for row in rows.walk(first, where=where):
+        for row in rows.walk(first):
             yield _envelope(path, row)
 
 
@@ -33,20 +32,19 @@ def first_envelope(directory: Path) -> Envelope | None:
     return next(stored_envelopes(directory), None) if (directory / LOG_NAME).exists() else None
 
 
-def last_envelope(directory: Path, kind: str = "") -> Envelope | None:
-    """Return the last stored message, or the last of a type, None where there is none.
+def last_envelope(directory: Path) -> Envelope | None:
+    """Return the last stored message, None where there is none.
 
     Raises:
         CorruptLog: It is no envelope, or the file is damaged.
         ChannelError: The file cannot be read, or is none of ours.
     """
     path = directory / LOG_NAME
-    where: Where = holding(f'"type":"{kind}"') if kind else EVERY
     if not path.exists():
         return None
     try:
         with reading(path) as rows:
-            found = rows.newest(where)
+            found = rows.newest()
     except EmptyLog:
         # Killed before it wrote anything.
         return None

@@ -31,7 +31,7 @@ from moot.console.options import OWNER
 from moot.console.options import PLATFORM as CONSOLE
 from moot.control import ControlPump
 from moot.door import Door
-from moot.feed import RECAP, Feed
+from moot.feed import Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
 from moot.minds.choosing import MindSources, chosen
@@ -47,8 +47,10 @@ _log = structlog.get_logger("moot.up")
 COMMAND_LINE: Final = "cli"
 """The platform of the command line, where the owner of the data directory is an admin."""
 DEFAULT_DIRECTORY: Final = Path("moot-data")
-SLOT: Final = timedelta(hours=2)
-"""From one micro slot to the next (R-D21)."""
+LIVED_ON: Final = timedelta(days=10)
+"""So much longer a warm-up lives at most, until something waits for an answer; one comes up every two days or so."""
+LOOK: Final = timedelta(minutes=10)
+"""So often, in society time, it looks whether something does."""
 LOOKED_BACK: Final = 800
 """So many messages of the past are read for the recap at the start: a day of the desk."""
 LOOK_S: Final = 1.0
@@ -190,16 +192,16 @@ def _warm_up(
 ) -> datetime:
     """Live some days in virtual time before the first wall second; return where that ends.
 
-    It ends five minutes before a micro slot, so that the first minute at 120x holds a whole debate, and at
-    the first such moment after the asked days at which an escalation waits for a person, so that there is
-    something to answer. It looks for one for as many days again, and goes without after that.
+    It ends at the first moment after the asked days at which a debate runs and an escalation waits for a person, so
+    that there is something to see and to answer. It lives on for `LIVED_ON` at most, and goes without after that.
     """
-    now = wall_now()
     days = timedelta(days=options.warm_up_days)
-    latest = now.replace(hour=now.hour - now.hour % 2, minute=0, second=0) - timedelta(minutes=5)
-    start = latest - 2 * days
-    end = latest - days
-    feed.say(f"warming up: {options.warm_up_days:g} simulated days from {start:%a %d %b %H:%M} UTC ...")
+    latest = wall_now().replace(minute=0, second=0)
+    start = latest - LIVED_ON - days
+    feed.say(
+        f"warming up: {options.warm_up_days:g} simulated days from {start:%a %d %b %H:%M} UTC, and on until an "
+        "escalation waits for you ..."
+    )
     plan = Plan(
         settings=settings,
         seed=options.seed,
@@ -210,12 +212,15 @@ def _warm_up(
     )
 
     async def main(clock: VirtualClock) -> datetime:
-        until = end
+        until = start + days
         async with await Society.open(plan, clock, lease=lease) as society:
+            running = society.host.docket.context.running
             await society.run_until(until)
-            while until < latest and not society.host.docket.context.running.get("escalation"):
-                until += SLOT
+            while until < latest and not (running.get("debate") and running.get("escalation")):
+                until += LOOK
                 await society.run_until(until)
+            found = "" if running.get("escalation") else ", and no escalation came up"
+            feed.say(f"lived until {until:%a %d %b %H:%M} UTC{found}")
             await society.close("the warm-up is over")
         return until
 
@@ -228,15 +233,11 @@ async def _live(options: UpOptions, plan: Plan, clock: Clock, lease: Lease, feed
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with AsyncExitStack() as exits:
-        said: list[tuple[list[Any], str]] = []
-        if plan.directory is not None and (plan.directory / "log.sqlite").exists():
-            if options.warm_up_days > 0 and (revised := _last_revised(plan.directory)):
-                said.append((revised, "a debate that was revised"))
-            said.append((_tail(plan.directory), "what was said before"))
+        before = _tail(plan.directory) if plan.directory is not None else []
         society = await Society.open(plan, clock, lease=lease)
-        for envelopes, title in said:
+        if before:
             # Only now is it known who spoke: the start that says so may lie far before.
-            feed.recap(envelopes, title, speakers_of(society.host.docket.context))
+            feed.recap(before, "what was said before", speakers_of(society.host.docket.context))
         if isinstance(clock, PacedClock):
             clock.still().__exit__(None, None, None)
         exits.push_async_exit(society)
@@ -404,12 +405,3 @@ async def control_clock(society: Society, op: str, value: float | None, by: str)
 def _tail(directory: Path) -> list[Any]:
     last = last_envelope(directory)
     return list(stored_envelopes(directory, max(1, last.seq - LOOKED_BACK))) if last is not None else []
-
-
-def _last_revised(directory: Path) -> list[Any]:
-    """Return the last debate with a revision, for the first minute; nothing when the tail shows one anyway."""
-    last = last_envelope(directory)
-    revised = last_envelope(directory, "REVISED_HYPOTHESIS") if last is not None else None
-    if last is None or revised is None or revised.seq >= last.seq - RECAP or revised.case_id is None:
-        return []
-    return list(stored_envelopes(directory, case_id=revised.case_id))

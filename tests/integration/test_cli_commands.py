@@ -116,7 +116,7 @@ def up(place: Path, *options: object, with_page: bool = False) -> Iterator[subpr
         env={**os.environ, "NO_COLOR": "1"},
     )  # fmt: skip
     try:
-        wait_for(lambda: process.poll() is None and is_running(place), process)
+        wait_for(lambda: process.poll() is None and is_running(place), process, s=250)
         yield process
     finally:
         process.kill()

@@ -51,7 +51,7 @@ def up(
             "--warm-up",
             metavar="DAYS",
             callback=some_days,
-            help="A fresh society first lives so long in virtual time.",
+            help="A fresh society first lives so long in virtual time, and on until an escalation waits.",
         ),
     ] = 0.0,
     is_new: Annotated[

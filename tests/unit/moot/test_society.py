@@ -6,16 +6,19 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from moot import up
 from moot.channels.errors import LeaseHeld, StorageError
 from moot.channels.log.lease import Lease
 from moot.clock import PacedClock, RealClock, VirtualClock
 from moot.config.settings import load_settings
+from moot.feed import Feed
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
 from moot.protocols.codec import decode_stored
@@ -395,18 +398,21 @@ def test_k7_a_virtual_clock_has_no_pace_to_set(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- the first minute
 
 
-def test_the_last_revised_debate_is_shown_unless_the_tail_shows_it(
+def test_a_warm_up_ends_in_a_debate_with_an_escalation_that_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert up._last_revised(tmp_path) == []
-    (tmp_path / "log.sqlite").touch()
-    assert up._last_revised(tmp_path) == [], "killed before it wrote anything"
-    (tmp_path / "log.sqlite").unlink()
-    live(tmp_path, 24 * 3)
-    revised = [e for e in log_of(tmp_path) if e.body.type == "REVISED_HYPOTHESIS"]
-    assert revised, "choose a seed with a revision in its first three days"
-    monkeypatch.setattr(up, "RECAP", 0)
-    shown = up._last_revised(tmp_path)
-    assert shown == [e for e in log_of(tmp_path) if e.case_id == revised[-1].case_id]
-    monkeypatch.setattr(up, "RECAP", 10_000)
-    assert up._last_revised(tmp_path) == []
+    now = START + timedelta(days=10, hours=12, minutes=40)
+    monkeypatch.setattr(up, "wall_now", lambda: now)
+    on = StringIO()
+    options = UpOptions(directory=tmp_path, warm_up_days=0.5, seed=5)
+    with Lease.acquire(tmp_path) as lease:
+        until = up._warm_up(options, load_settings(), {}, lease, Feed(Console(file=on, width=200)))
+
+    log = log_of(tmp_path)
+    docket = Docket(rules())
+    for envelope in log:
+        docket.fold(envelope)
+    assert {"debate", "escalation"} <= {case.kind for case in docket.cases.values()}
+    assert until == last_sent_at(tmp_path)
+    assert log[0].sent_at + timedelta(days=0.5) <= until <= now
+    assert f"lived until {until:%a %d %b %H:%M} UTC\n" in on.getvalue()
