@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from moot.channels.surface import InboundAct
 from moot.protocols.kernel.acts import Doer
 from moot.protocols.kernel.envelope import Actor, Draft
 from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.naming import display_name
 from moot.protocols.kernel.seats import Seat
@@ -101,13 +101,5 @@ def _body(model: type[Message], fields: Mapping[str, Any]) -> Message:
         fault = exc
     except (TypeError, ValueError, RecursionError):
         pass
-    first = fault.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in first["loc"]) or None
-    raise Malformed("K1", _why(first), field=field) from fault
-
-
-def _why(error: ErrorDetails) -> str:
-    if error["type"] == "string_too_long":
-        most, has = error["ctx"]["max_length"], len(error["input"])
-        return f"at most {most:,} characters, this has {has:,}: say it in parts"
-    return error["msg"].removeprefix("Value error, ")
+    field, why = first_fault(fault, "", [name for name in model.model_fields if name != "type"])
+    raise Malformed("K1", why, field=field or None) from fault

@@ -25,6 +25,7 @@ from moot.config.models import MODEL_NAME, ModelSettings
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.errors import MootError
+from moot.protocols.kernel.faults import line
 from moot.protocols.kernel.minds import SILENT, SIMULATED
 from moot.protocols.kernel.protocol import Protocol
 from moot.protocols.kernel.seats import ADMIN, OFFICERS, PEOPLE, VIEWER, Seat
@@ -410,14 +411,22 @@ def load_settings(path: Path | None = None, **over: Any) -> Settings:
         install(_Spoken(protocols=values.get("protocols", {})).protocols.modules)
         return Settings(**values)
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "settings"
-        why = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{path or 'configuration'}: {where}: {why}") from None
+        raise ConfigError(f"{path or 'configuration'}: {line(exc, 'settings', _names(exc))}") from None
     except UnusableProtocol as exc:
         raise ConfigError(str(exc)) from None
     except SettingsError as exc:
         raise ConfigError(f"environment: {_unreadable(exc)}") from None
+
+
+def _names(exc: ValidationError) -> Collection[str]:
+    """Return the names that may stand where the first fault is."""
+    section, *rest = exc.errors(include_url=False)[0]["loc"] or ("",)
+    if not rest:
+        return Settings.model_fields
+    field = Settings.model_fields.get(str(section))
+    held: Any = field.annotation if field else None
+    is_section = isinstance(held, type) and issubclass(held, BaseModel) and len(rest) == 1
+    return tuple(held.model_fields) if is_section else ()
 
 
 def _unreadable(exc: SettingsError) -> str:

@@ -21,6 +21,7 @@ from moot.memory.records import (
     ThresholdRecord,
 )
 from moot.protocols.kernel.canonical import canonical_json
+from moot.protocols.kernel.faults import first_fault
 
 R = TypeVar("R", bound=Record)
 
@@ -61,9 +62,8 @@ class Shelf(Generic[R]):
         try:
             return self._adapter.validate_json(text)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"]) or "as a whole"
-            raise CorruptStore(f"a record on {self.name} is damaged ({place}): {first['msg']}") from error
+            place, why = first_fault(error, "as a whole")
+            raise CorruptStore(f"a record on {self.name} is damaged ({place}): {why}") from error
 
 
 CAUSAL: Final = Shelf("causal", Experience, "journal")

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from moot.protocols.kernel.envelope import SCHEMA_VERSION, Actor, Envelope, with_hash
 from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.faults import why
 from moot.protocols.kernel.message import Instant, Message
 from moot.protocols.kernel.seats import SEAT_NAME, Seat
 from moot.protocols.kernel.upcast import Opaque, upcast
@@ -204,10 +205,10 @@ def _malformed(error: ValidationError | None, whole: str) -> Malformed:
     """Turn pydantic's first complaint into one line."""
     if error is None:
         return Malformed("messages", "is no envelope", field=whole)
-    first = error.errors(include_url=False, include_input=False)[0]
+    first = error.errors(include_url=False)[0]
     path = [
         str(part)
         for part in first["loc"]
         if part not in rulebook().messages and not str(part).startswith("function-")
     ]
-    return Malformed("messages", first["msg"][:300], field=".".join(path) or whole)
+    return Malformed("messages", why(first)[:300], field=".".join(path) or whole)

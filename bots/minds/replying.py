@@ -13,6 +13,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from moot.bots.minds.mind import View
 from moot.protocols.kernel.errors import BadInput
+from moot.protocols.kernel.faults import why
 from moot.protocols.kernel.message import Message
 from moot.protocols.rulebook import rulebook
 
@@ -155,13 +156,8 @@ def _validated(kind: type[Message], made: Mapping[str, Any], choices: Mapping[st
         missing = [_path(error["loc"]) for error in lacking]
         hints = [f"; {name} is one of {_listed(choices[name])}" for name in missing if name in choices]
         raise WrongBody(_type(kind), "", f"lacks {', '.join(missing)}{''.join(hints)}")
-    first = errors[0]
-    why = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    if first["type"] == "extra_forbidden":
-        why = "there is no such field"
-    else:
-        why = f"{why}, not {_quoted(first['input'])}"
-    raise WrongBody(_type(kind), _path(first["loc"]), why)
+    where = errors[0]["loc"]
+    raise WrongBody(_type(kind), _path(where), why(errors[0], kind.model_fields if len(where) == 1 else ()))
 
 
 def _path(parts: tuple[int | str, ...]) -> str:

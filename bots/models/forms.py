@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
 from moot.bots.models.errors import NoSchema, one_line
+from moot.protocols.kernel.faults import line
 
 Path = tuple[str, ...]
 """Where a part stands: names of fields, `*` for the items of a list."""
@@ -78,9 +79,7 @@ def form_of(kind: type[BaseModel], given: Mapping[str, Any] | None = None) -> Fo
         try:
             return kind.model_validate_json(json.dumps({**restored, **filled}))
         except ValidationError as exc:
-            first = exc.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"])) or kind.__name__
-            raise ValueError(one_line(f"{where}: {first['msg'].removeprefix('Value error, ')}")) from None
+            raise ValueError(one_line(line(exc, kind.__name__))) from None
 
     return Form(name=kind.__name__, schema=schema, judge=judge)
 

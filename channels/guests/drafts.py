@@ -12,6 +12,7 @@ from moot.channels.log.sequencer import MAX_ID
 from moot.protocols.kernel.canonical import canonical_json
 from moot.protocols.kernel.envelope import SCHEMA_VERSION, Actor, Draft
 from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.naming import MOST_NAME
 from moot.protocols.kernel.seats import SEAT_NAME, Seat
@@ -96,9 +97,8 @@ def draft_from_json(raw: bytes | str | Mapping[str, object], decode_body: Decode
         wire = _WIRE.validate_json(text)
         body_text = json.dumps(wire.body)
     except ValidationError as exc:
-        first = exc.errors(include_url=False, include_input=False, include_context=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "draft"
-        raise Malformed("messages", first["msg"][:300], field=field) from None
+        field, why = first_fault(exc, "draft")
+        raise Malformed("messages", why[:300], field=field) from None
     except (ValueError, TypeError, RecursionError) as exc:
         raise Malformed("messages", f"is not JSON: {exc}", field="draft") from None
     if wire.v > SCHEMA_VERSION:

@@ -114,7 +114,7 @@ class Program(TyperGroup):
                 print(error.message)
                 return 0
             where = getattr(getattr(error, "ctx", None), "command_path", name)
-            say(f"{where}: {_complaint(error.format_message())} Try '{where} --help'.")
+            say(f"{where}: {_complaint(_in_our_words(error))} Try '{where} --help'.")
             return 2
         except Exception as error:
             return _unforeseen(name, error)
@@ -179,6 +179,17 @@ def _one_line(error: object) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     # What people and bots wrote may be quoted in it; a terminal must not obey that.
     return "".join(char if char.isprintable() else "�" for char in text)
+
+
+def _in_our_words(error: TyperException) -> str:
+    """Return what is wrong; a wrong value reads as it does everywhere else."""
+    from pydantic import ValidationError
+
+    from moot.protocols.kernel.faults import why
+
+    if isinstance(error.__cause__, ValidationError):
+        error.message = why(error.__cause__.errors(include_url=False)[0])
+    return error.format_message()
 
 
 def _complaint(message: str) -> str:

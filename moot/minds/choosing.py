@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from moot.config.settings import LONGEST_S, ConfigError, MindSettings, mind_seat
 from moot.minds.mind import Mind
 from moot.protocols.kernel.errors import BadInput
+from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.minds import SILENT, SIMULATED
 from moot.protocols.kernel.seats import Seat
 
@@ -76,9 +77,8 @@ def _chosen(where: str, source: object) -> Chosen:
     try:
         plain = MindSettings.model_validate(source)
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        name = "".join(f".{part}" for part in first["loc"])
-        raise UnusableMind(f"{where}{name}: {first['msg'].removeprefix('Value error, ')}") from None
+        field, why = first_fault(exc, "")
+        raise UnusableMind(f"{where}{field and f'.{field}'}: {why}") from None
     if plain.module in (SIMULATED, SILENT):
         return Chosen(plain.module)
     made = _instance(where, _found(where, plain.module), plain.module, plain.options())

@@ -22,6 +22,7 @@ from moot.minds.choosing import MindSources
 from moot.minds.silences import silences_of
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import MootError
+from moot.protocols.kernel.faults import line, unknown
 from moot.protocols.kernel.frozen import MAX_WHOLE
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.times import rfc3339
@@ -189,13 +190,12 @@ def parse_scene(raw: object, name: str = "scene") -> Scene:
         raise SceneError(f"{name}: a scene is a mapping with start, until, seed, minds, inject")
     for key in raw:
         if key not in Scene.model_fields:
-            known = sorted(Scene.model_fields)
-            raise SceneError(f"{name}: {key}: there is no such key{_did_you_mean(str(key), known)}")
+            raise SceneError(f"{name}: {key}: {unknown(str(key), Scene.model_fields)}")
     try:
         scene = Scene.model_validate(raw)
         for seat, mind in scene.minds.items():
-            for n, line in enumerate(mind.script):
-                _entry(line, f"minds.{seat}.script[{n}]")
+            for n, entry in enumerate(mind.script):
+                _entry(entry, f"minds.{seat}.script[{n}]")
         if scene.start + scene.until > LAST:
             raise SceneError(f"until: from {scene.start:%Y-%m-%d} on it leads beyond {LAST.year - 1}")
         for n, inject in enumerate(scene.inject):
@@ -204,12 +204,7 @@ def parse_scene(raw: object, name: str = "scene") -> Scene:
     except SceneError as exc:
         raise SceneError(f"{name}: {exc}") from None
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        why = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            why = f"there is no such key{_did_you_mean(str(first['loc'][-1]), _KEYS)}"
-        raise SceneError(f"{name}: {where}: {why}") from None
+        raise SceneError(f"{name}: {line(exc, 'scene', _KEYS)}") from None
     return scene
 
 
@@ -271,7 +266,7 @@ def plan_of(
     )
     scripts = {
         seat: Script(
-            entries=tuple(_entry(line, f"minds.{seat}.script") for line in mind.script), then=mind.then
+            entries=tuple(_entry(entry, f"minds.{seat}.script") for entry in mind.script), then=mind.then
         )
         for seat, mind in scene.minds.items()
     }

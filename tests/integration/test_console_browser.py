@@ -84,7 +84,7 @@ def test_a_person_takes_a_seat_is_told_what_is_wrong_and_then_answers(
         for field in page.locator("form.form .obj input[type=number]").all():
             expect(field).to_have_value(re.compile(r"^[01](\.\d+)?$"))
         page.get_by_label(re.compile("^confidence")).fill("7")
-        expect(page.locator("form.form")).to_contain_text("less than or equal to 1")
+        expect(page.locator("form.form")).to_contain_text("choose at most 1, not ")
         page.get_by_label(re.compile("^confidence")).fill("0.4")
         page.get_by_label(re.compile("^risk rating")).select_option("CONDITIONAL_PASS")
         for name in page.locator("form.form .obj input[type=number]").all():

@@ -26,9 +26,10 @@ from moot.minds.silences import silences_of
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import BadInput
+from moot.protocols.kernel.faults import EMPTY, line
 from moot.protocols.kernel.minds import SIMULATED, Minds
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.protocols.motion.messages import MOST_QUESTION, Motion
+from moot.protocols.motion.messages import Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
@@ -166,11 +167,7 @@ def _motion(options: MotionOptions, context_ref: str = "") -> Motion:
     if not isinstance(question, str):
         raise BadInput(f"question: give a text, not {an(type(question).__name__)}")
     if not question.strip():
-        raise BadInput("question: is empty: say what is to be debated")
-    if len(question) > MOST_QUESTION:
-        raise BadInput(
-            f"question: has {len(question):,} characters, {MOST_QUESTION:,} are the most: give the rest as context"
-        )
+        raise BadInput(f"question: {EMPTY}")
     if isinstance(answers, str) or not isinstance(answers, Sequence):
         what = "text" if isinstance(answers, str) else type(answers).__name__
         raise BadInput(f"options: give a list of texts, not {an(what)}")
@@ -184,5 +181,4 @@ def _motion(options: MotionOptions, context_ref: str = "") -> Motion:
     try:
         return Motion(question=question, options=tuple(answers), context_ref=context_ref)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise BadInput(f"{first['loc'][0]}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise BadInput(line(error, "motion")) from None

@@ -32,6 +32,7 @@ from moot.minds.silences import silences_of
 from moot.minds.writing import OwnPanelWriter
 from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.minds import SCRIPTED, Minds, behind_scripts
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel import audit
@@ -224,8 +225,8 @@ def _opener(options: PanelOptions, ref: str) -> Draft:
             on_none_fired=options.on_none_fired,
         )
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise Malformed("2", first["msg"], field=".".join(map(str, first["loc"]))) from None
+        where, why = first_fault(error, "panel")
+        raise Malformed("2", why, field=where) from None
     return Draft(channel=PLACE, author=ADMIN, body=body, actor=ASKER, key="panel-1")
 
 

@@ -183,12 +183,12 @@ def made(model: type[Body], **fields: Any) -> Body:
     """
     from pydantic import ValidationError
 
+    from moot.protocols.kernel.faults import line
+
     try:
         return model(**fields)
     except ValidationError as exc:
-        first = exc.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise Unusable(f"{where}: {first['msg']}") from exc
+        raise Unusable(line(exc, "the message")) from exc
 
 
 def said(text: str, name: str) -> str:

@@ -14,6 +14,7 @@ from moot.console.model.interface import PLATFORM, ChannelView, Person, ReadMode
 from moot.console.page.seats import by_path
 from moot.protocols.kernel.acts import Act, Doer
 from moot.protocols.kernel.errors import Malformed
+from moot.protocols.kernel.faults import NEEDED
 from moot.protocols.rulebook import rulebook
 
 Json = dict[str, Any]
@@ -62,7 +63,7 @@ def faults_of(person: Person, act: Act, values: Mapping[str, object]) -> dict[st
     """Say which blanks are not filled in as the act wants them, by their path; "" names the whole."""
     blanks = {blank.becomes: blank.name for blank in act.asks}
     missing = {
-        blank.name: "is needed"
+        blank.name: NEEDED
         for blank in act.asks
         if filling.is_needed(act, blank) and filling.is_blank(values.get(blank.name))
     }

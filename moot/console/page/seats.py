@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model.interface import ObligationView, Person, ReadModel
+from moot.protocols.kernel.faults import why
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook, rules
 
@@ -86,10 +87,7 @@ def by_path(exc: ValidationError) -> dict[str, str]:
     found: dict[str, str] = {}
     for error in exc.errors(include_url=False)[:MOST_FAULTS]:
         path = ".".join(str(part) for part in error["loc"])
-        is_missing = error["type"] == "missing" or error.get("input") is None
-        found.setdefault(
-            path, "is needed" if is_missing else clean(error["msg"].removeprefix("Value error, "), 200)
-        )
+        found.setdefault(path, clean(why(error), 200))
     return found
 
 

@@ -21,6 +21,7 @@ from moot.console.model.interface import MOST_WINDOW, Person, ReadModel, Society
 from moot.console.model.looking import MOST_SEQ, as_plain
 from moot.console.serving.metrics import CONTENT_TYPE, Metrics
 from moot.console.serving.stream import events
+from moot.protocols.kernel.faults import why
 from moot.protocols.kernel.times import rfc3339
 from moot.version import MOOT_VERSION
 
@@ -286,8 +287,10 @@ async def _unable(_request: Request, exc: Exception) -> Response:
 async def _malformed(_request: Request, exc: Exception) -> Response:
     assert isinstance(exc, RequestValidationError)
     first = exc.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return JSONResponse({"why": f"{where}: {first['msg']}"}, 422)
+    # What stands behind "body" is a field, or the character at which it ceases to be JSON.
+    path = [str(part) for part in first["loc"] if isinstance(part, str)]
+    where = ".".join(path[1:] if path[:1] == ["body"] and path[1:] else path)
+    return JSONResponse({"why": f"{where}: {why(first)}"}, 422)
 
 
 async def _failed(_request: Request, exc: Exception) -> Response:

@@ -74,9 +74,9 @@ def test_what_is_filled_in_joins_what_is_given_and_pairs_are_a_map_again() -> No
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"words": "x" * 21}, "words: String should have at most 20 characters"),
-        ({"parts": [{"score": 1.5}]}, "parts.0.score: Input should be less than or equal to 1"),
-        ({"parts": [{"score": "1"}]}, "parts.0.score: Input should be a valid number"),
+        ({"words": "x" * 21}, "words: has 21 characters, 20 are the most: shorten it"),
+        ({"parts": [{"score": 1.5}]}, "parts.0.score: choose at most 1, not 1.5"),
+        ({"parts": [{"score": "1"}]}, "parts.0.score: give a number, not '1'"),
         ({"figures": [{"name": "a", "value": 1.0}] * 2}, "figures: a name stands twice"),
         ({"case_id": "c2"}, "case_id: there is no such field to fill in"),
         ({"type": "WHOLE"}, "type: there is no such field to fill in"),

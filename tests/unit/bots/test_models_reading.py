@@ -39,7 +39,7 @@ def read(turn: Turn, request: Request = TYPED, rung: Rung = "json_schema") -> An
         ("double", "unparsable", "Extra data at character 28"),
         ("a field twice", "unparsable", "'colour' stands twice"),
         ("prose around", "unparsable", "not one JSON object"),
-        ("does not fit", "unparsable", "colour: Input should be 'red', 'green' or 'blue'"),
+        ("does not fit", "unparsable", "colour: choose 'red', 'green' or 'blue'"),
         ("refusal", "refused", "I cannot help with that."),
         ("filter", "filtered", "filter"),
         ("tool loop", "unparsable", "'look_up' is not offered: none is"),

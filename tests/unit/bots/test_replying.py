@@ -58,7 +58,7 @@ def test_lists_parts_and_what_is_fixed_may_be_given_too():
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"confidence": 2}, "RISK_ASSESSMENT.confidence: should be less than or equal to 1, not 2"),
+        ({"confidence": 2}, "RISK_ASSESSMENT.confidence: choose at most 1, not 2"),
         ({"confidnce": 0.5}, "RISK_ASSESSMENT.confidnce: there is no such field: did you mean confidence?"),
         (
             {"zzz": 1},
@@ -67,22 +67,22 @@ def test_lists_parts_and_what_is_fixed_may_be_given_too():
         ({"type": "VERDICT"}, "RISK_ASSESSMENT.type: there is no such field"),
         (
             {"risk_rating": "MAYBE"},
-            "risk_rating: should be 'PASS', 'CONDITIONAL_PASS' or 'REJECT', not \"MAYBE\"",
+            "risk_rating: choose 'PASS', 'CONDITIONAL_PASS' or 'REJECT', not 'MAYBE'",
         ),
         (
             {"scores": {"tail_risk": 0.2}},
             "RISK_ASSESSMENT: lacks scores.overfitting, scores.execution_risk, ",
         ),
         ({"scores": SCORES | {"moon": 1}}, "RISK_ASSESSMENT.scores.moon: there is no such field"),
-        ({"conditions": ["a", 3]}, "RISK_ASSESSMENT.conditions[1]: should be a valid string, not 3"),
+        ({"conditions": ["a", 3]}, "RISK_ASSESSMENT.conditions[1]: give a text, not 3"),
         (
             {"reasoning": "x" * 20_001},
-            "RISK_ASSESSMENT.reasoning: String should have at most 20000 characters",
+            "RISK_ASSESSMENT.reasoning: has 20,001 characters, 20,000 are the most",
         ),
         ({"reasoning": object()}, "RISK_ASSESSMENT.reasoning: a object is no value of a message"),
         ({"confidence": float("nan")}, "RISK_ASSESSMENT.confidence: "),
         ({"round": 3}, "RISK_ASSESSMENT.round: the case says 2, not 3"),
-        ({"round": 9}, "RISK_ASSESSMENT.round: should be 1, 2, 3 or 'revision', not 9"),
+        ({"round": 9}, "RISK_ASSESSMENT.round: choose 1, 2, 3 or 'revision', not 9"),
     ],
 )
 def test_a_wrong_field_is_one_line_that_names_it(change, line):

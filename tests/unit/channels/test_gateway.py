@@ -773,7 +773,7 @@ def test_a_text_that_is_too_long_is_told_the_limit(tmp_path):
         for kind in ("note", "command"):
             reply = await intake(act(kind, text="x" * 40_000))
             assert reply == ActReply(
-                "Not taken: text: at most 20,000 characters, this has 40,000: say it in parts", ok=False
+                "Not taken: text: has 40,000 characters, 20,000 are the most: shorten it", ok=False
             )
         assert (await intake(act("command", text="x" * 20_000))).ok
 

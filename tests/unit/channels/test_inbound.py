@@ -240,4 +240,4 @@ def test_a_program_gives_lists_as_json_has_them():
         assert refused.value.field == where
     with pytest.raises(Malformed) as refused:
         draft_of(act("note", text=object()), ADMIN)
-    assert (refused.value.field, refused.value.why) == ("text", "Input should be a valid string")
+    assert (refused.value.field, refused.value.why) == ("text", "give a text, not what is of type object")

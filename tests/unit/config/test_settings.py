@@ -76,11 +76,15 @@ def test_the_variable_that_names_the_file_is_no_setting(
 @pytest.mark.parametrize(
     ("text", "where", "why"),
     [
-        ('[clock]\nhuman_wall_s = "long"', "clock.human_wall_s", "number"),
-        ("[clock]\nhuman_wall_s = -1", "clock.human_wall_s", "greater than or equal to 0"),
-        ("[clok]\nhuman_wall_s = 1", "clok", "not permitted"),
-        ("[clock]\nhuman_wal_s = 1", "clock.human_wal_s", "not permitted"),
-        ("clock = 3", "clock", "ClockSettings"),
+        ('[clock]\nhuman_wall_s = "long"', "clock.human_wall_s", "give a number, not 'long'"),
+        ("[clock]\nhuman_wall_s = -1", "clock.human_wall_s", "choose at least 0, not -1"),
+        ("[clok]\nhuman_wall_s = 1", "clok", "there is no such field: did you mean clock?"),
+        (
+            "[clock]\nhuman_wal_s = 1",
+            "clock.human_wal_s",
+            "there is no such field: did you mean human_wall_s?",
+        ),
+        ("clock = 3", "clock", "give an object with named fields, not 3"),
         ('[log]\ndurability = "forever"', "log.durability", "'power' or 'process'"),
         (
             '[minds]\ncritic = "clever"',
@@ -92,13 +96,17 @@ def test_the_variable_that_names_the_file_is_no_setting(
             "minds.critic",
             "int is no kind of mind: name simulated, silent, or a class as",
         ),
-        ("[minds]\ncritic = {}", "minds.critic.module", "required"),
+        ("[minds]\ncritic = {}", "minds.critic.module", "is needed"),
         (
             '[minds]\ncritic = { module = "my mind:M" }',
             "minds.critic",
             "as package.module:Class, not 'my mind:M'",
         ),
-        ('[minds]\ncritic = { module = "a:M", timeout_s = 0 }', "minds.critic.timeout_s", "greater than 0"),
+        (
+            '[minds]\ncritic = { module = "a:M", timeout_s = 0 }',
+            "minds.critic.timeout_s",
+            "choose more than 0, not 0",
+        ),
         ('[minds]\ncritic = { module = "silent", tone = 1 }', "minds.critic", "silent takes no options"),
         ('[minds]\ncritc = "silent"', "minds", "no seat 'critc': did you mean critic?"),
         ('[minds]\nadmin = "a:M"', "minds", "the seat 'admin' is for people: choose "),
@@ -112,11 +120,15 @@ def test_the_variable_that_names_the_file_is_no_setting(
         ("[schedules]\nmicro = {}", "schedules", "micro: "),
         ('[schedules]\nmicro = { at = ["soon"] }', "schedules", "micro: "),
         ('[viewers]\nreads = ["#nowhere"]', "viewers", "no channel '#nowhere'"),
-        ("[desk]\ncapital = 10", "desk.capital", "greater than or equal to 1000"),
-        ('[desk]\nenabled = "perhaps"', "desk.enabled", "boolean"),
-        ("[admins]\ndiscord = [1234]", "admins.discord.0", "string"),
-        ('[surfaces]\nchat = { token = "x" }', "surfaces.chat.module", "required"),
-        ('[surfaces]\ndiscord = { module = "no class" }', "surfaces.discord.module", "pattern"),
+        ("[desk]\ncapital = 10", "desk.capital", "choose at least 1,000, not 10"),
+        ('[desk]\nenabled = "perhaps"', "desk.enabled", "give true or false, not 'perhaps'"),
+        ("[admins]\ndiscord = [1234]", "admins.discord.0", "give a text, not 1234"),
+        ('[surfaces]\nchat = { token = "x" }', "surfaces.chat.module", "is needed"),
+        (
+            '[surfaces]\ndiscord = { module = "no class" }',
+            "surfaces.discord.module",
+            "'no class' does not match ",
+        ),
     ],
 )
 def test_a_wrong_value_is_one_line_that_names_file_setting_and_reason(

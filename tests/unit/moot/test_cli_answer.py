@@ -110,11 +110,11 @@ def test_a_late_answer_is_kept_marked_late_and_changes_nothing(tmp_path: Path) -
         ("{", "the body is not JSON"),
         ("[]", "the body is no JSON object"),
         ('{"type": "VERDICT"}', "VERDICT is not what is owed: RISK_ASSESSMENT"),
-        (body(confidence=1.2), "RISK_ASSESSMENT: confidence: Input should be less than or equal to 1"),
-        (body(mood="grim"), "RISK_ASSESSMENT: mood: Extra inputs are not permitted"),
+        (body(confidence=1.2), "RISK_ASSESSMENT: confidence: choose at most 1, not 1.2"),
+        (body(mood="grim"), "RISK_ASSESSMENT: mood: there is no such field: leave it out"),
         (
             '{"round": 1}',
-            "risk_rating: Field required; and confidence, scores, conditions, fatal_flaws, reasoning",
+            "risk_rating: is needed; and confidence, scores, conditions, fatal_flaws, reasoning",
         ),
     ],
 )

@@ -167,11 +167,11 @@ def test_minds_of_its_seats_come_from_a_configuration_and_the_command_line_count
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("",), "question: is empty: say what is to be debated"),
-        (("  \n",), "question: is empty: say what is to be debated"),
+        (("",), "question: is empty: write something"),
+        (("  \n",), "question: is empty: write something"),
         (
             ("x" * 100_000,),
-            "question: has 100,000 characters, 20,000 are the most: give the rest as context",
+            "question: has 100,000 characters, 20,000 are the most: shorten it",
         ),
         ((QUESTION, "--options", "Rome,rome"), "options: two options are the same: 'Rome' and 'rome'"),
         (

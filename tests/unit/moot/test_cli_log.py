@@ -107,9 +107,9 @@ def test_a_line_without_hash_is_shown_as_it_is(table: Table, tmp_path: Path) -> 
     ("options", "said"),
     [
         (["--channel", "arena"], "there is no channel #arena"),
-        (["--from", "0"], "greater than or equal to 1"),
-        (["--from", "9" * 23], "less than or equal to 9007199254740992"),
-        (["--from", "9" * 23, "--follow"], "less than or equal to 9007199254740992"),
+        (["--from", "0"], "choose at least 1, not 0"),
+        (["--from", "9" * 23], "choose at most 9,007,199,254,740,992"),
+        (["--from", "9" * 23, "--follow"], "choose at most 9,007,199,254,740,992"),
         (["--case", "hyp_x"], "there is no case hyp_x"),
         (["--case", "hyp_2026"], "there is no case hyp_2026"),
         (["--type", "VERDIT"], "there is no message type VERDIT: did you mean VERDICT?"),
@@ -124,7 +124,7 @@ def test_a_wrong_filter_is_usage(place: Path, options: list[str], said: str, mor
 def test_a_number_beyond_all_messages_is_usage_in_a_file_too(place: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "x.jsonl", done("log", place, "--json"))
 
-    assert "less than or equal to 9007199254740992" in complaint(2, "log", file, "--from", "9" * 23)
+    assert "choose at most 9,007,199,254,740,992" in complaint(2, "log", file, "--from", "9" * 23)
 
 
 def test_a_type_that_nobody_said_is_no_mistake(place: Path) -> None:

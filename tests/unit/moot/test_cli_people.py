@@ -221,7 +221,7 @@ def test_a_text_may_begin_with_a_slash(stopped: Path) -> None:
     [
         (["post", "nowhere", "x"], "there is no channel '#nowhere'"),
         (["post", "bridge", "  "], "TEXT is empty"),
-        (["post", "bridge", "x" * 20_001], "text: String should have at most 20000 characters"),
+        (["post", "bridge", "x" * 20_001], "text: has 20,001 characters, 20,000 are the most"),
         (
             ["post", "motions", " /debate Cats? | dogs | cats"],
             "TEXT is a command, /debate, and would only be noted: moot act DIR debate does it",

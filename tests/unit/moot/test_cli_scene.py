@@ -48,7 +48,7 @@ def test_its_warnings_stand_beside_it(scene: Path, tmp_path: Path) -> None:
 def test_a_typo_is_one_line_that_names_it(tmp_path: Path) -> None:
     file = write(tmp_path / "scene.yaml", f"{SCENE}seeed: 3\n")
 
-    assert f"moot scene: {file}: seeed: there is no such key, did you mean 'seed'?" == complaint(
+    assert f"moot scene: {file}: seeed: there is no such field: did you mean seed?" == complaint(
         2, "scene", file
     )
     assert "is not YAML" in complaint(2, "scene", write(tmp_path / "x.yaml", "{"))

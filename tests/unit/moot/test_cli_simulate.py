@@ -261,8 +261,8 @@ def test_a_start_where_no_prices_can_be_moved_is_usage(asked: list[SimulateOptio
 @pytest.mark.parametrize("words", [["simulate"], ["arena", "run"], ["panel", "run"]])
 def test_a_seed_beyond_what_json_holds_is_usage(asked: list[SimulateOptions], words: list[str]) -> None:
     for seed in ("9" * 20, "9007199254740993"):
-        assert "less than or equal to 9007199254740992" in complaint(2, *words, f"--seed={seed}")
-        assert "greater than or equal to -9007199254740992" in complaint(2, *words, f"--seed=-{seed}")
+        assert "choose at most 9,007,199,254,740,992" in complaint(2, *words, f"--seed={seed}")
+        assert "choose at least -9,007,199,254,740,992" in complaint(2, *words, f"--seed=-{seed}")
     assert asked == []
 
 

@@ -78,7 +78,7 @@ def test_a_negative_warm_up_is_usage(asked: list[Any]) -> None:
         (["--speed=1e9"], "a speed is a number from 0.001 to 100000: not 1e+09"),
         (["--warm-up=1e9"], "--warm-up 1e+09: choose a number of days from 0 to 3650"),
         (["--warm-up=nan"], "--warm-up nan: choose a number of days from 0 to 3650"),
-        ([f"--seed={'9' * 20}"], "less than or equal to 9007199254740992"),
+        ([f"--seed={'9' * 20}"], "choose at most 9,007,199,254,740,992"),
         (["--prices=nope.csv"], "prices nope.csv: there is no such file"),
     ],
 )

@@ -293,7 +293,7 @@ def test_what_is_missing_in_a_form_is_named_field_by_field() -> None:
         "RISK_ASSESSMENT", {"type": "RISK_ASSESSMENT", "confidence": 7, "scores": None, "reasoning": "x"}
     )
     assert found["scores"] == "is needed" and found["risk_rating"] == "is needed"
-    assert "less than or equal to 1" in found["confidence"]
+    assert found["confidence"] == "choose at most 1, not 7"
     assert faults_of("NO_SUCH", {})[""].startswith("there is no message")
     right = bodies.assessment(1).model_dump(mode="json")
     assert faults_of("RISK_ASSESSMENT", right) == {}
@@ -351,9 +351,9 @@ def test_a_page_can_ask_only_what_is_listed() -> None:
         (
             "override",
             {"case": "h" * 201, "verdict": "APPROVE", "why": "so"},
-            {"case": "String should have at most 200 characters"},
+            {"case": "has 201 characters, 200 are the most: shorten it"},
         ),
-        ("override", {"case": 3, "verdict": "APPROVE", "why": "so"}, {"case": "Input should be a valid string"}),
+        ("override", {"case": 3, "verdict": "APPROVE", "why": "so"}, {"case": "give a text, not 3"}),
         ("stop", {"scope": "system C", "why": "so"}, {}),
         ("stop", {"scope": "system", "why": "C so"}, {"": "a system is A or B, not 'C'"}),
         ("take", {"seat": "critic"}, {}),

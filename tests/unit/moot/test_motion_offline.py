@@ -81,11 +81,11 @@ def test_simulated_minds_debate_it_too_and_the_same_seed_gives_the_same_log():
 @pytest.mark.parametrize(
     ("given", "line"),
     [
-        ({"question": ""}, "question: is empty: say what is to be debated"),
-        ({"question": " \n"}, "question: is empty: say what is to be debated"),
+        ({"question": ""}, "question: is empty: write something"),
+        ({"question": " \n"}, "question: is empty: write something"),
         (
             {"question": "x" * 100_000},
-            "question: has 100,000 characters, 20,000 are the most: give the rest as context",
+            "question: has 100,000 characters, 20,000 are the most: shorten it",
         ),
         ({"options": ("Rome", " rome")}, "options: two options are the same: 'Rome' and ' rome'"),
         (
@@ -100,7 +100,7 @@ def test_simulated_minds_debate_it_too_and_the_same_seed_gives_the_same_log():
         ({"context": "x" * 100_001}, "context: has 100,001 characters, 100,000 are the most"),
         (
             {"options": [str(n) for n in range(21)]},
-            "options: Tuple should have at most 20 items after validation, not 21",
+            "options: has 21 items, 20 are the most: leave some out",
         ),
     ],
 )

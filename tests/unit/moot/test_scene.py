@@ -16,12 +16,12 @@ GOOD = {"start": "2026-02-23T10:00:00Z", "until": "1h", "seed": 7}
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"utnil": "2h"}, "did you mean 'until'"),
+        ({"utnil": "2h"}, "did you mean until?"),
         ({"until": "soon"}, "no duration"),
         ({"until": 6}, "no duration"),
         ({"start": "yesterday"}, "start"),
         ({"minds": {"critc": {}}}, "minds"),
-        ({"minds": {"critic": {"scrpt": []}}}, "did you mean 'script'"),
+        ({"minds": {"critic": {"scrpt": []}}}, "did you mean script?"),
         ({"minds": {"critic": {"script": [{"type": "RISK_ASSESMENT"}]}}}, "did you mean 'RISK_ASSESSMENT'"),
         (
             {"minds": {"critic": {"script": [{"type": "RISK_ASSESSMENT", "confidnce": 1}]}}},
