@@ -27,12 +27,14 @@ class Receipt(NamedTuple):
         status: `accepted`; `duplicate` (same id, same draft: nothing happened); `superseded` (same id,
             other draft: the first one counts, K1).
         note: What its author should hear beside, from whoever stands before the bus: why it changes nothing (R-E4).
+        opened: The case that it opened, from the same; "" for none.
     """
 
     seq: int
     id: str
     status: Literal["accepted", "duplicate", "superseded"] = "accepted"
     note: str = ""
+    opened: str = ""
 
 
 class Admission(Protocol):

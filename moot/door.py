@@ -31,7 +31,7 @@ MOST_ID: Final = 100
 """Whoever has a longer id than any platform gives stays without a name."""
 
 NOTES_KEPT: Final = 1_000
-"""Messages of people that changed nothing, whose authors may still ask about them."""
+"""Messages of people that changed nothing or opened a case, whose authors may still ask about them."""
 
 
 class Door:
@@ -49,7 +49,7 @@ class Door:
         """
         self._host = host
         self._settings = settings
-        self._notes: dict[int, str] = {}
+        self._notes: dict[int, tuple[str, str]] = {}
         host.listeners.append(self._hear)
 
     def seat_of(self, platform: str, user_id: str) -> Seat:
@@ -57,7 +57,7 @@ class Door:
         return self._settings.seat_of(platform, user_id)
 
     async def publish(self, draft: Draft) -> Receipt:
-        """Publish a guest's draft; the receipt's note says why it changes nothing, where it does not (K10, R-E4).
+        """Publish a guest's draft; the receipt names the case that it opened, and why it changes nothing (K10, R-E4).
 
         Raises:
             Refused: It is not a person's, or the person may not do that; it is in the audit.
@@ -75,7 +75,8 @@ class Door:
         await self._introduce(draft)
         # The fold comes before the receipt (K13), so what it found is known by now.
         receipt = await self._host.publish(draft)
-        return receipt._replace(note=self._notes.get(receipt.seq, ""))
+        note, opened = self._notes.get(receipt.seq, ("", ""))
+        return receipt._replace(note=note, opened=opened)
 
     async def _introduce(self, draft: Draft) -> None:
         """Have the log learn what a person is called, before it holds what they say."""
@@ -88,10 +89,11 @@ class Door:
                 await self._host.publish(named(actor, name, people.key(actor)))
 
     def _hear(self, env: Envelope, fx: Effects) -> None:
-        """Keep what the fold found wrong with what a person said."""
-        if fx.violation is None or env.actor.kind != "human":
+        """Keep what the fold found wrong with what a person said, or which case it opened."""
+        if env.actor.kind != "human" or not (fx.violation or fx.started):
             return
-        self._notes[env.seq] = _note(env, fx.violation)
+        note = _note(env, fx.violation) if fx.violation is not None else ""
+        self._notes[env.seq] = note, fx.started[0].case_id if fx.started else ""
         while len(self._notes) > NOTES_KEPT:
             del self._notes[next(iter(self._notes))]
 

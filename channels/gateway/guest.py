@@ -47,7 +47,7 @@ class Source(Protocol):
 
 
 Publish = Callable[[Mapping[str, Any], str], Awaitable[Mapping[str, Any]]]
-"""Draft (plain data) and key to a receipt {seq, id, status}, with a `note` when it changes nothing (R-E4).
+"""Draft (plain data) and key to a receipt {seq, id, status}, with the case that it `opened`, or a `note` (R-E4).
 
 Raises `Refused` or a `Violation` for "no, for good"; anything else means "try again with the same key".
 """

@@ -182,7 +182,8 @@ def _reply_to(receipt: Mapping[str, Any]) -> ActReply:
         case "accepted" | "duplicate" if note := receipt.get("note"):
             return ActReply(f"Message {seq} is in the log and changes nothing: {note}.", ok=False, seq=seq)
         case "accepted" | "duplicate":
-            return ActReply(f"Noted as message {seq}.", seq=seq)
+            opens = f", which opens {opened}" if (opened := receipt.get("opened")) else ""
+            return ActReply(f"Noted as message {seq}{opens}.", seq=seq)
         case "superseded":
             return ActReply(f"Message {seq} stands as it was first said.", ok=False, seq=seq)
         case _:

@@ -8,8 +8,8 @@ host to guest  `welcome` version log_id head heartbeat_s · `envelope` line · `
 ============== ==================================================================================
 
 A guest says `hello` first. `n` is the guest's number for a request and comes back with its answer. A receipt
-carries `status`: accepted, duplicate, superseded (with `seq` and `id`, and a `note` when the message changes
-nothing), refused (with `why`), or unavailable (nothing is known, try again with the same key).
+carries `status`: accepted, duplicate, superseded (with `seq` and `id`, `opened` when the message opened a case, and a
+`note` when it changes nothing), refused (with `why`), or unavailable (nothing is known, try again with the same key).
 """
 
 from __future__ import annotations

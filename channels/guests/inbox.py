@@ -48,7 +48,7 @@ _ANSWER_ID: Final = re.compile(r"/([a-z0-9_-]+)/\d+$")
 
 
 class InboxReceipt(TypedDict):
-    """What a guest learns: where its message stands, with a note when it changes nothing, or which rule it breaks."""
+    """What a guest learns: where its message stands and which case it opened, a note, or which rule it breaks."""
 
     status: Literal["accepted", "duplicate", "superseded", "refused"]
     id: str
@@ -57,6 +57,7 @@ class InboxReceipt(TypedDict):
     why: NotRequired[str]
     field: NotRequired[str | None]
     note: NotRequired[str]
+    opened: NotRequired[str]
 
 
 def post(
@@ -142,7 +143,11 @@ def read_draft(text: str, key: str, decode_body: DecodeBody) -> Draft:
 def accepted(receipt: Receipt) -> InboxReceipt:
     """Return what the guest is told of a receipt of the bus."""
     told: InboxReceipt = {"status": receipt.status, "id": receipt.id, "seq": receipt.seq}
-    return {**told, "note": receipt.note} if receipt.note else told
+    if receipt.note:
+        told["note"] = receipt.note
+    if receipt.opened:
+        told["opened"] = receipt.opened
+    return told
 
 
 def refused(key: str, violation: Violation) -> InboxReceipt:

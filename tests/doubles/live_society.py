@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
+from moot.channels.bus import Receipt
 from moot.channels.guests.pump import InboxPump
 from moot.channels.log.sqlite import SqliteBus
 from moot.control import ControlPump
 from moot.protocols.codec import decode_body, decode_stored
 from moot.protocols.kernel.docket import Docket
-from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Draft, Envelope
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.rulebook import rules
 from moot.stored import stored_envelopes
@@ -81,10 +82,11 @@ class LiveSociety:
         bus = await SqliteBus.open(
             path, admission=gate, now=self._now, decode=decode_stored, durability="process"
         )
-        owed = asyncio.Event()
+        owed, opened = asyncio.Event(), dict[int, str]()
 
         def on_append(envelope: Envelope) -> None:
-            docket.fold(envelope)
+            for state in docket.fold(envelope).started:
+                opened[envelope.seq] = state.case_id
             owed.set()
 
         async def officers() -> None:
@@ -101,8 +103,20 @@ class LiveSociety:
 
         bus.on_append = on_append
         duty_runner = asyncio.create_task(officers())
-        async with bus, InboxPump(path, bus, decode_body), ControlPump(path, handle):
+        async with bus, InboxPump(path, _Telling(bus, opened), decode_body), ControlPump(path, handle):
             self._ready.set()
             await self._stop.wait()
         duty_runner.cancel()
         await asyncio.gather(duty_runner, return_exceptions=True)
+
+
+class _Telling:
+    """Says in receipts which case a message opened, as the door does."""
+
+    def __init__(self, bus: SqliteBus, opened: Mapping[int, str]) -> None:
+        self._bus = bus
+        self._opened = opened
+
+    async def publish(self, draft: Draft) -> Receipt:
+        receipt = await self._bus.publish(draft)
+        return receipt._replace(opened=self._opened.get(receipt.seq, ""))

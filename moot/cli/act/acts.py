@@ -89,6 +89,8 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
         raise Refused(f"message {seq} is in the log, but {found['why']} [{found['rule']}]")
     if not as_json:
         print(f"{done}: message {seq}" + (" (it was there already)" if status == "duplicate" else ""))
+        if opened := receipt.get("opened"):
+            print(f"it opens {opened}: moot case {log.path.parent} {opened}")
     return 0
 
 

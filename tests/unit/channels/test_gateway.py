@@ -470,6 +470,10 @@ def taking_in(tmp_path, requests, use, authority=lambda _platform, _user: ADMIN,
         ({"seq": 3, "status": "accepted"}, ActReply("Noted as message 3.", seq=3)),
         ({"seq": 3, "status": "duplicate"}, ActReply("Noted as message 3.", seq=3)),
         (
+            {"seq": 3, "status": "accepted", "opened": "motion_1"},
+            ActReply("Noted as message 3, which opens motion_1.", seq=3),
+        ),
+        (
             {"seq": 3, "status": "superseded"},
             ActReply("Message 3 stands as it was first said.", ok=False, seq=3),
         ),

@@ -93,7 +93,11 @@ def test_where_no_society_runs_it_waits_for_the_next(stopped: Path) -> None:
 
 def test_a_context_is_kept_beside_the_log_and_named_by_the_motion(debate: LiveSociety) -> None:
     words = ("question=Where do we meet?", "options=Rome", "options=Oslo", "context=Half live in Oslo.")
-    assert done("act", debate.directory, "debate", *words).startswith("MOTION in #motions: message ")
+    told = done("act", debate.directory, "debate", *words)
+    motion = json.loads(done("log", debate.directory, "--type", "MOTION", "--json"))["case_id"]
+    assert told == (
+        f"MOTION in #motions: message 12\nit opens {motion}: moot case {debate.directory} {motion}\n"
+    )
 
     said = json.loads(done("log", debate.directory, "--type", "MOTION", "--json"))["body"]
     assert (said["question"], said["options"]) == ("Where do we meet?", ["Rome", "Oslo"])

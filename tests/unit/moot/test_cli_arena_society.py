@@ -74,7 +74,7 @@ def test_an_admin_posts_a_task(live: LiveSociety, files: Files) -> None:
     said = done("arena", "start", live.directory, "--task", files.json("task.json", TASK))
 
     message = opened(live.directory)
-    assert said == f"the task is in the Arena: message {message['seq']}\n"
+    assert said.splitlines()[0] == f"the task is in the Arena: message {message['seq']}"
     assert (message["channel"], message["author"]) == ("#r-arena", "admin")
     assert message["actor"] == {"kind": "human", "platform": "cli", "user_id": ME}
     body = message["body"]

@@ -22,6 +22,7 @@ from moot.protocols.kernel.envelope import BOT, Actor, ActorKind, Draft
 from moot.protocols.kernel.message import Message, changed
 from moot.protocols.kernel.people import Note, Override, SeatTaken, Stop
 from moot.protocols.kernel.seats import ADMIN, REFEREE, TIMEKEEPER, VIEWER, Seat
+from moot.protocols.motion.messages import Motion
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from tests.doubles import bodies
 from tests.doubles.canned import CannedMind
@@ -296,6 +297,20 @@ def test_r_e4_an_answer_that_changes_nothing_is_told_in_the_receipt_also_when_it
     receipts = answers(*given)
     assert [receipt.note for receipt in receipts] == notes
     assert receipts[-1].status == "duplicate"
+
+
+def test_a_receipt_names_the_case_that_a_message_opened_also_when_it_is_repeated() -> None:
+    async def script(door: Door, stage: Stage) -> None:
+        asked = Draft(
+            channel="#motions", author=ADMIN, body=Motion(question="Where?"), actor=ANN, key="where"
+        )
+        first, again = await door.publish(asked), await door.publish(asked)
+        state = stage.host.docket.cases[first.opened]
+        assert (state.kind, again.opened, again.status) == ("motion", first.opened, "duplicate")
+        assert accepted(first)["opened"] == first.opened
+        assert (await door.publish(note(ADMIN, ANN))).opened == ""
+
+    assert "MOTION" in kinds(at_the_door(script))
 
 
 def test_a_guest_reads_the_note_and_without_one_its_receipt_is_as_it_always_was() -> None:
