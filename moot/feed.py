@@ -13,7 +13,7 @@ from rich.text import Text
 
 from moot.channels.showing.namebook import NameBook
 from moot.channels.showing.rendering import Speakers, speakers_of
-from moot.channels.terminal import TerminalSurface
+from moot.channels.terminal import TerminalSurface, line
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE
@@ -55,19 +55,19 @@ class Feed:
         self._book = NameBook()
         self._who: Speakers = self._book.who
 
-    def open_at(self, line: str) -> None:
+    def open_at(self, told: str) -> None:
         """Say what the gateway says: where the web page is, or why there is none.
 
         On a terminal an address stays in sight, above the status line.
         """
-        if not line.startswith(ADDRESS):
-            self.say(line, "bold")
+        if not told.startswith(ADDRESS):
+            self.say(told, "bold")
             return
-        self._address = line
-        self.say(f"open {line}", "bold")
+        self._address = told
+        self.say(f"open {told}", "bold")
 
     def recap(self, envelopes: Iterable[Envelope], title: str, who: Speakers | None = None) -> None:
-        """Print what was said before, the last of it.
+        """Print what was said before, the last of it; on a terminal one line a message, cut where it is too long.
 
         Args:
             envelopes: What was said.
@@ -80,7 +80,10 @@ class Feed:
             self._book.note(envelope)
         shown = [envelope for envelope in said if self._shows(envelope)]
         for envelope in shown[-RECAP:]:
-            self._surface.show(envelope, who or self._who)
+            text = line(envelope, who or self._who)
+            if self.console.is_terminal:
+                text.truncate(max(20, self.console.width - 1), overflow="ellipsis")
+            self.console.print(text, soft_wrap=True)
         self.console.rule(style="dim")
 
     def say(self, text: str, style: str = "dim") -> None:
@@ -125,10 +128,10 @@ class Feed:
 
     def _refresh(self, society: Society) -> None:
         if self._live is not None:
-            line = status(society, self.console.width)
+            shown = status(society, self.console.width)
             if self._address:
-                line = Text.assemble((f"{self._address}\n", "bold"), line)
-            self._live.update(line, refresh=True)
+                shown = Text.assemble((f"{self._address}\n", "bold"), shown)
+            self._live.update(shown, refresh=True)
 
     def close(self) -> None:
         """Take the status line away."""

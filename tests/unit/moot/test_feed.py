@@ -247,6 +247,16 @@ def test_quiet_checks_do_not_push_what_was_said_out_of_the_recap() -> None:
     assert "word 1\n" in written(on) and f"word {RECAP}\n" in written(on) and "word 0\n" not in written(on)
 
 
+def test_on_a_terminal_a_recap_gives_each_message_one_line() -> None:
+    on = console(is_terminal=True)
+    log = SmallLog()
+    said = [log.append(Note(text=f"word {n} " + "and another " * 40), author=ADMIN) for n in range(RECAP)]
+    Feed(on).recap(said, "before")
+    lines = written(on).splitlines()[1:-1]
+    assert len(lines) == RECAP
+    assert all(f"word {n} " in told and "…" in told for n, told in enumerate(lines))
+
+
 def test_a_recap_knows_who_spoke_from_what_lies_before_it() -> None:
     on, minds = console(is_terminal=False), Minds()
     minds.put(1, {"planner": {"module": "mine:Planner"}})
