@@ -79,8 +79,16 @@ class DebateResult(CaseResult):
             ("outcome", f"{self.outcome}{sure}"),
             ("claim", self.claim or "none"),
             ("answer", self.answer or "none"),
-            ("objections", f"{len(self.objections)}, {standing} of them stand"),
+            ("objections", _counted(len(self.objections), standing)),
         ]
+
+
+def _counted(objections: int, standing: int) -> str:
+    if objections == 0:
+        return "none"
+    if objections == 1:
+        return "1, it stands" if standing else "1, it does not stand"
+    return f"{objections}, {standing or 'none'} of them {'stands' if standing == 1 else 'stand'}"
 
 
 def _debate(

@@ -61,11 +61,13 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
         The exit code: 0 done or queued, 3 when it broke a rule.
 
     Raises:
+        BadInput: There is no such channel.
         Refused: The society, or the permission matrix for one that is stopped, does not take it.
     """
     from moot.channels.guests.drafts import draft_to_json
     from moot.channels.guests.inbox import post
     from moot.channels.log.lease import holder
+    from moot.logs.asking import channel
 
     is_running = holder(log.path.parent) is not None
     if not is_running:
@@ -78,9 +80,11 @@ def perform(log: Log, draft: Draft, *, as_json: bool, done: str) -> int:
     seq, status = receipt.get("seq"), receipt["status"]
     if status in ("refused", "superseded"):
         why = receipt.get("why") or f"message {seq} stands as it was said first"
-        rule = f" [{receipt['rule']}]" if receipt.get("rule") else ""
+        rule = f" [{receipt['rule']}]" if receipt.get("rule") not in (None, "", "messages") else ""
         if as_json:
             write_json(dict(receipt))
+        if receipt.get("rule") == "messages":
+            channel(draft.channel)  # the society may have more of them than are known here
         raise Refused(f"{_whose(draft)}{why}{rule}")
     found = violation_of(log, seq) if seq else None
     if as_json:
@@ -108,13 +112,15 @@ def violation_of(log: Log, seq: int) -> dict[str, Any] | None:
 
 
 def _check_rights(log: Log, draft: Draft) -> None:
+    from moot.logs.asking import channel
     from moot.protocols.kernel.errors import Forbidden
     from moot.protocols.rulebook import rules
 
     try:
         rules(viewers_of(log)).matrix.check(draft.author, draft.channel, draft.body.type)
     except Forbidden as exc:
-        raise Refused(f"{_whose(draft)}{exc}") from exc
+        channel(draft.channel)
+        raise Refused(f"{_whose(draft)}{exc.field}: {exc.why}") from exc
 
 
 def _whose(draft: Draft) -> str:

@@ -152,7 +152,9 @@ def _owed(docket: Docket, past: Past, given: str, log: Log) -> Obligation:
         raise Refused(f"{given} was answered by message {past.answered[given]}")
     if case_id in docket.ended:
         raise Refused(f"{case_id} has ended ({docket.ended[case_id].outcome}): it owes nothing any more")
-    raise Refused(f"nobody owes {given}, or no longer: moot obligations {log.path.parent} lists what is owed")
+    raise Unusable(
+        f"nobody owes {given}, or no longer: moot obligations {log.path.parent} lists what is owed"
+    )
 
 
 def _check_holder(docket: Docket, owed: Obligation, user: str, named: Path) -> None:

@@ -88,6 +88,7 @@ def test_a_debate_that_nobody_judges_is_a_timeout_and_no_judgment():
     silent = moot.debate(QUESTION, minds={"judge": "silent", "advocate": Advocate, "critic": Critic})
     assert (silent.outcome, silent.answer, silent.confidence, silent.reasoning) == ("TIMEOUT", "", None, "")
     assert [one.stands for one in silent.objections] == [False, True]
+    assert "2, 1 of them stands" in str(silent)
     assert moot.debate(QUESTION, minds={"advocate": "silent"}).claim == ""
 
 

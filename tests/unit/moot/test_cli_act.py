@@ -78,8 +78,8 @@ def test_the_help_and_the_list_name_every_act_and_json_says_what_it_takes(stoppe
         (2, ["note", "text=x"], "note: say where, with --in CHANNEL"),
         (2, ["take", "seat=critc"], "take: no seat 'critc' that a person can take, did you mean critic?; write"),
         (2, ["override", "case=dep_1", "verdict=REJECT", "why=x"], "there is no case dep_1"),
-        (2, ["note", f"text={'x' * 20_001}", "--in", "lab"], "note: text: at most 20,000 characters, this has"),
-        (3, ["note", "text=x", "--in", "nowhere"], "channel: there is no channel '#nowhere'"),
+        (2, ["note", f"text={'x' * 20_001}", "--in", "lab"], "note: text: has 20,001 characters, 20,000 are the most"),
+        (2, ["note", "text=x", "--in", "nowhere"], "there is no channel #nowhere: choose one of "),
         (3, ["halt", "reason=x", "--as", "bob"], "bob is a viewer here: author: viewer may not post HALT"),
     ],
 )  # fmt: skip

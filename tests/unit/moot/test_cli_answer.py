@@ -160,18 +160,20 @@ def test_k14_a_namesake_on_another_platform_is_somebody_else(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("owed", "said"),
+    ("owed", "code", "said"),
     [
-        (f"{HYP}/reflection/evolver", "nobody sits in the seat of the evolver: moot take"),
-        (f"{HYP}/verdict/evolver", "was answered by message 11"),
-        ("hyp_x/verdict/evolver", "nobody owes hyp_x/verdict/evolver"),
-        ("cycle_20260223_1000/x", "nobody owes cycle_20260223_1000/x"),
+        (f"{HYP}/reflection/evolver", 3, "nobody sits in the seat of the evolver: moot take"),
+        (f"{HYP}/verdict/evolver", 3, "was answered by message 11"),
+        ("hyp_x/verdict/evolver", 2, "nobody owes hyp_x/verdict/evolver"),
+        ("cycle_20260223_1000/x", 2, "nobody owes cycle_20260223_1000/x"),
     ],
 )
-def test_what_nobody_or_somebody_else_owes_is_refused(tmp_path: Path, owed: str, said: str) -> None:
+def test_what_nobody_or_somebody_else_owes_is_refused(
+    tmp_path: Path, owed: str, code: int, said: str
+) -> None:
     place = write_log(tmp_path / "data", a_debate().log)
 
-    assert said in complaint(3, "answer", place, owed, "--body", "-", stdin=body())
+    assert said in complaint(code, "answer", place, owed, "--body", "-", stdin=body())
 
 
 def test_officers_and_admins_are_not_answered_for(tmp_path: Path) -> None:

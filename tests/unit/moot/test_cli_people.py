@@ -219,7 +219,7 @@ def test_a_text_may_begin_with_a_slash(stopped: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["post", "nowhere", "x"], "there is no channel '#nowhere'"),
+        (["post", "nowhere", "x"], "there is no channel #nowhere: choose one of "),
         (["post", "bridge", "  "], "TEXT is empty"),
         (["post", "bridge", "x" * 20_001], "text: has 20,001 characters, 20,000 are the most"),
         (
@@ -245,10 +245,16 @@ def test_a_text_may_begin_with_a_slash(stopped: Path) -> None:
     ],
 )
 def test_what_cannot_be_meant_is_not_posted(stopped: Path, words: list[str], said: str) -> None:
-    code = 3 if "nowhere" in words else 2
-
-    assert said in complaint(code, words[0], stopped, *words[1:])
+    assert said in complaint(2, words[0], stopped, *words[1:])
     assert data("status", stopped)["queued"] == 0
+
+
+def test_a_channel_that_a_running_society_does_not_have_is_told_the_same(escalated: LiveSociety) -> None:
+    said = "there is no channel #nowhere: choose one of "
+
+    assert said in complaint(2, "post", escalated.directory, "nowhere", "x")
+    refused = complaint(3, "post", escalated.directory, "admin", "x", "--as", "bob")
+    assert refused.rstrip().endswith("not in #admin")
 
 
 def test_an_unknown_escalation_is_told_with_where_to_look(escalated: LiveSociety) -> None:
