@@ -213,6 +213,10 @@ async def test_a_body_is_taken_in_within_a_size_and_a_time(
         writer.close()
         async with viewer.post("/api/acts", data=b"x" * bodies.MOST_BODY) as answer:
             assert answer.status == 422
+            assert (await answer.json())["why"].startswith("body: give an object with named fields, not ")
+        as_json = {"content-type": "application/json"}
+        async with viewer.post("/api/acts", data=b"xx", headers=as_json) as answer:
+            assert (await answer.json())["why"].startswith("body: is not JSON: ")
 
 
 async def _rest(reader: asyncio.StreamReader) -> bytes:
