@@ -27,6 +27,8 @@ def _choice(options: tuple[str, ...]) -> tuple[str, ...]:
     seen: dict[str, str] = {}
     for option in options:
         plain = " ".join(option.casefold().split())
+        if seen.get(plain) == option:
+            raise ValueError(f"the option {option[:60]!r} is given twice")
         if plain in seen:
             raise ValueError(f"two options are the same: {seen[plain][:60]!r} and {option[:60]!r}")
         seen[plain] = option

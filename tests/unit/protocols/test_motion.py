@@ -113,7 +113,7 @@ def test_a_question_says_something_within_its_length(question: str) -> None:
     ("options", "why"),
     [
         (("Rome",), "one option is no choice"),
-        (("Rome", "Oslo", "Rome"), "two options are the same: 'Rome' and 'Rome'"),
+        (("Rome", "Oslo", "Rome"), "the option 'Rome' is given twice"),
         (("Rome", "rome "), "two options are the same: 'Rome' and 'rome '"),
         (("Rome", " "), "pattern"),
         (tuple(map(str, range(21))), "at most 20"),
