@@ -22,7 +22,7 @@ class Hearsay:
     def hear(self, env: Envelope, minds: Minds) -> None:
         """Take in a message of a bot or a person that is an opinion, and what filled the seats then."""
         if env.actor != BOT:
-            self._heard["people" if env.actor.platform not in PLAYED else SIMULATED] += 1
+            self._heard["by people" if env.actor.platform not in PLAYED else SIMULATED] += 1
         elif (mind := minds.of(env.author, env.seq)) in LABELS:
             self._heard[mind] += 1
         else:
