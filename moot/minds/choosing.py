@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from moot.config.settings import LONGEST_S, ConfigError, MindSettings, mind_seat
+from moot.config.minds import LONGEST_S, MindSettings, mind_seat
+from moot.config.settings import ConfigError
 from moot.minds.mind import Mind
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.faults import first_fault

@@ -19,7 +19,7 @@ from moot.cli.place import AsJson
 from moot.cli.setup.config import ConfigFile, settings
 
 if TYPE_CHECKING:
-    from moot.config.settings import MindSettings
+    from moot.config.minds import MindSettings
     from moot.protocols.kernel.envelope import Envelope
 
 JUDGED: Final = frozenset({"UPHELD", "REJECTED", "UNDECIDED"})

@@ -17,7 +17,7 @@ from moot.cli.setup.config import ConfigFile, settings
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from moot.config.settings import MindSettings
+    from moot.config.minds import MindSettings
     from moot.minds.rehearsal import Rehearsal
 
 MOST_DAYS = 60
@@ -92,7 +92,7 @@ def _configured(seat: str, options: list[str] | None, config: Path | None) -> Mi
     Raises:
         Unusable: It puts nothing there, or options are given beside it.
     """
-    from moot.config.settings import mind_seat
+    from moot.config.minds import mind_seat
 
     if options:
         raise Unusable("--option goes with MODULE:CLASS: a configuration has options of its own")
