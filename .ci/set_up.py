@@ -58,7 +58,8 @@ def set_up(purpose: str) -> None:
     STAMP.unlink(missing_ok=True)
     # One dependency comes without a wheel: build it with the locked tools, not with unhashed ones.
     pip("--require-hashes", "-r", "requirements-build.lock")
-    pip("--require-hashes", "--no-build-isolation", "-r", LOCKS[purpose])
+    # The lock is whole; what it leaves out on purpose is not fetched after all.
+    pip("--require-hashes", "--no-deps", "--no-build-isolation", "-r", LOCKS[purpose])
     pip("--no-deps", "--no-build-isolation", "-e", ".")
     STAMP.write_text(fingerprint(purpose))
 
