@@ -54,14 +54,14 @@ class ScheduleSettings(_Section):
 
 
 class ViewerSettings(_Section):
-    """What people without the admin role may read and write; `*` stands for every channel."""
+    """What people without the admin role may read and write; `*` stands for every channel that is not private."""
 
     reads: tuple[str, ...] = ("*",)
     writes: tuple[str, ...] = ()
 
     def viewers(self) -> Viewers:
         """Return it as the permission matrix takes it."""
-        return Viewers(_channels(self.reads), _channels(self.writes))
+        return Viewers(rulebook().named(self.reads), rulebook().named(self.writes))
 
 
 class ClockSettings(_Section):
@@ -397,7 +397,3 @@ def _read(path: Path) -> dict[str, Any]:
         return tomllib.loads(text_of(path))
     except tomllib.TOMLDecodeError as exc:
         raise ConfigError(f"{path}: is not TOML: {exc}") from None
-
-
-def _channels(names: tuple[str, ...]) -> frozenset[str]:
-    return rulebook().channel_names if "*" in names else frozenset(names)

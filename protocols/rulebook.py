@@ -6,7 +6,7 @@ process speaks by one at a time (`rulebook`): Moot's own protocols, and what `sp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Final, Union
 
@@ -54,6 +54,7 @@ class Rulebook:
         bots: Seats that a mind fills and that a person may take.
         channels: All channels.
         channel_names: Their names.
+        public: Those that are not private, which platforms mirror.
         rights: The rows of the permission matrix.
         channel_of: The channel of every type that has one of its own.
         types: Kinds of case by name.
@@ -84,6 +85,7 @@ class Rulebook:
             channel._replace(guests=one.guests(channel)) for one in protocols for channel in one.channels
         )
         self.channel_names = frozenset(channel.name for channel in self.channels)
+        self.public = tuple(channel for channel in self.channels if not channel.is_private)
         self.rights: tuple[Right, ...] = tuple(row for one in protocols for row in one.rights)
         self.channel_of: Mapping[str, str] = {
             row.type: next(iter(row.channels))
@@ -109,6 +111,12 @@ class Rulebook:
     def any_message(self) -> TypeAdapter[Message]:
         """Return what reads any message."""
         return TypeAdapter(self.any_type)
+
+    def named(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the channels that a configuration names: `*` stands for every public one."""
+        named = frozenset(names)
+        public = (channel.name for channel in self.public) if named >= ANY else ()
+        return (named - ANY).union(public)
 
     @property
     def added(self) -> tuple[str, ...]:

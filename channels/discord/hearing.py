@@ -58,7 +58,7 @@ class Hearing:
         self._name = name
         self._lanes = {
             channel: Lane(channel, client, places, memory, self.hand_in, name)
-            for channel in sorted(rulebook().channel_names)
+            for channel in sorted(one.name for one in rulebook().public)
         }
         clock = asyncio.get_running_loop().time
         self._recent = Seen(clock, keep_s=math.inf, most=MOST_RECENT)

@@ -180,7 +180,7 @@ class Places:
         return thread.parent_id if thread is not None else self._parents.get(thread_id)
 
     def _named(self, guild: discord.Guild) -> dict[str, discord.TextChannel]:
-        names = {self._options.name_of(channel): channel for channel in rulebook().channel_names}
+        names = {self._options.name_of(one.name): one.name for one in rulebook().public}
         found: dict[str, discord.TextChannel] = {}
         for one in guild.text_channels:
             channel = names.get(one.name)
@@ -243,7 +243,7 @@ def own_places(
         known: From the id of a webhook to the log's channel that it serves.
         rooms: From the id of a text channel to the log's channel by its name.
     """
-    names = {_core(options.webhook_of(channel)): channel for channel in rulebook().channel_names}
+    names = {_core(options.webhook_of(one.name)): one.name for one in rulebook().public}
     ranked: list[tuple[int, int, str, Place]] = []
     for hook in hooks:
         is_ours = str(hook.get("application_id")) == str(application_id)

@@ -144,19 +144,19 @@ async def _channels(client: Connection, options: Options, viewers: Viewers) -> A
         )
         hooks = None
     rooms = {
-        id: channel.name for channel in rulebook().channels if (id := _named(found, options, channel.name))
+        id: channel.name for channel in rulebook().public if (id := _named(found, options, channel.name))
     }
     places = own_places(hooks or (), options, client.application_id or 0, rooms=rooms)
     ids = {str(one["id"]) for one in found}
     known: dict[str, str] = {}
-    for channel in rulebook().channels:
+    for channel in rulebook().public:
         place = places.get(channel.name)
         if place is not None and str(place.channel_id) in ids:
             known[channel.name] = str(place.channel_id)
         elif id := _named(found, options, channel.name):
             known[channel.name] = id
     parents = [one for one in found if one.get("type") == CATEGORY and one.get("name") == options.category]
-    lacking = [channel for channel in rulebook().channels if channel.name not in known]
+    lacking = [channel for channel in rulebook().public if channel.name not in known]
     made: dict[str, str] = {"": str(parents[0]["id"])} if parents else {}
     if lacking and not parents:
 
@@ -184,12 +184,12 @@ async def _channels(client: Connection, options: Options, viewers: Viewers) -> A
     if (step := _admins(found, known, options, viewers)) is not None:
         yield step
     if not lacking:
-        yield Step(Check("channels", True, f"all {len(rulebook().channels)} are there"))
+        yield Step(Check("channels", True, f"all {len(rulebook().public)} are there"))
     if hooks is None:
         return
     without = [
         channel
-        for channel in rulebook().channels
+        for channel in rulebook().public
         if channel.name not in places or str(places[channel.name].channel_id) not in ids
     ]
     for channel in without:
@@ -218,7 +218,7 @@ def _admins(
         if str(one["id"]) == id and channel not in viewers.writes and _is_closed(one, options.guild)
     ]
     if not options.admin_role:
-        if not closed and not any(channel.name not in viewers.writes for channel in rulebook().channels):
+        if not closed and not any(channel.name not in viewers.writes for channel in rulebook().public):
             return None
         said = (
             "no role is named: where viewers may not write, admins have buttons but no slash commands; to change"

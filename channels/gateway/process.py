@@ -27,7 +27,7 @@ from moot.channels.gateway.parent import ending_with_parent
 from moot.channels.gateway.protocol import GatewayError
 from moot.channels.inbound import Authority
 from moot.channels.log.lines import open_line
-from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, all_but_own_notes
+from moot.channels.outbox.mirroring import Mirrors, Refusal, Stream, Trouble, public_but_own_notes
 from moot.channels.outbox.outbox import Outbox
 from moot.channels.outbox.pacing import Pace
 from moot.channels.outbox.store import OutboxStore
@@ -58,7 +58,7 @@ class Mirroring:
 
     Attributes:
         build: Makes the surface; called again after a crash.
-        mirrors: What of the log it shows; None: all but notes that people wrote there themselves.
+        mirrors: What of the log it shows; None: what is public, but notes that people wrote there.
         pace: How fast it posts, and what goes first when much waits; None: as the surface says.
     """
 
@@ -196,7 +196,7 @@ class _Keeper:
         outbox = Outbox(
             surface,
             store,
-            mirrors=self.how.mirrors or all_but_own_notes(self.name),
+            mirrors=self.how.mirrors or public_but_own_notes(self.name),
             pace=self.how.pace,
             public_url=self.public_url,
             who=self.book.who,

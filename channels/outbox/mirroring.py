@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.rulebook import rulebook
 
 Stream = Callable[[int], AsyncGenerator[Sequence[str], None]]
 """From a cursor to batches of log lines after it, in order, without end."""
@@ -51,11 +52,13 @@ def everything(_envelope: Envelope) -> bool:
     return True
 
 
-def all_but_own_notes(platform: str) -> Mirrors:
-    """Mirror every message but the notes that people wrote on this platform: they stand there already."""
+def public_but_own_notes(platform: str) -> Mirrors:
+    """Mirror what is said in public, but the notes that people wrote on this platform: they stand there already."""
+    private = rulebook().channel_names.difference(channel.name for channel in rulebook().public)
 
     def mirrors(envelope: Envelope) -> bool:
-        return envelope.body.type != "NOTE" or envelope.actor.platform != platform
+        is_own = envelope.body.type == "NOTE" and envelope.actor.platform == platform
+        return not is_own and envelope.channel not in private
 
     return mirrors
 

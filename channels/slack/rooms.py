@@ -124,7 +124,7 @@ class Rooms:
         except SlackSaid as said:
             raise trouble(said) from None
         missing = []
-        for channel in rulebook().channels:
+        for channel in rulebook().public:
             known = await self._memory.get(f"room/{channel.name}")
             room = match(rooms, channel.name, self._prefix, known)
             if room is None:

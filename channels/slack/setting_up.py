@@ -124,7 +124,7 @@ async def _channels(client: AsyncWebClient, prefix: str, *, may_change: bool) ->
         raise trouble(said) from None
     return [
         await _channel(client, channel, match(rooms, channel.name, prefix), prefix, may_change=may_change)
-        for channel in rulebook().channels
+        for channel in rulebook().public
     ]
 
 

@@ -204,8 +204,4 @@ def _viewers(config: Mapping[str, Any]) -> Viewers:
 def _channels(names: object, default: frozenset[str]) -> frozenset[str]:
     if not isinstance(names, list | tuple):
         return default
-    return (
-        rulebook().channel_names
-        if "*" in names
-        else frozenset(str(name) for name in names) & rulebook().channel_names
-    )
+    return rulebook().named(map(str, names)) & rulebook().channel_names

@@ -18,6 +18,7 @@ class Channel(NamedTuple):
         purpose: What is said there.
         group: The heading that it is listed under; "": its system's name.
         guests: Seats of other groups that read it.
+        is_private: Whether viewers read it only where the configuration names it, beyond `*`; no platform mirrors it.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Channel(NamedTuple):
     purpose: str
     group: str = ""
     guests: frozenset[Seat] = frozenset()
+    is_private: bool = False
 
     @property
     def heading(self) -> str:
@@ -87,10 +89,9 @@ class Matrix:
         self._guests = {channel.name: channel.guests for channel in channels}
         self.seats = {info.seat: info for info in seats}
         self.channels = frozenset(self._group)
+        public = frozenset(channel.name for channel in channels if not channel.is_private)
         self.rows = tuple(row._replace(channels=meant(row.channels, self.channels)) for row in rows)
-        self.viewers = Viewers(
-            meant(viewers.reads, self.channels), meant(viewers.writes, self.channels - CLOSED)
-        )
+        self.viewers = Viewers(meant(viewers.reads, public), meant(viewers.writes, public - CLOSED))
         for name, named in [(row.type, row.channels) for row in self.rows] + [
             ("viewers", self.viewers.reads | self.viewers.writes)
         ]:

@@ -103,7 +103,8 @@ def test_the_lock_has_what_packages_ask_for_on_another_python(python: str) -> No
         f"{asked.name}, for {name}"
         for name in locked
         for asked in map(Requirement, asked_by(name))
-        if (asked.marker is None or asked.marker.evaluate(there)) and canonical(asked.name) not in locked.keys() | left_out
+        if (asked.marker is None or asked.marker.evaluate(there))
+        and canonical(asked.name) not in locked.keys() | left_out
     }
 
     assert not missing

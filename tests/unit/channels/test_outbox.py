@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from moot.channels.backoff import Backoff
-from moot.channels.outbox.mirroring import all_but_own_notes, only
+from moot.channels.outbox.mirroring import only, public_but_own_notes
 from moot.channels.outbox.outbox import CRASH_LIMIT, Outbox
 from moot.channels.outbox.owned_file import FileBusy
 from moot.channels.outbox.pacing import Budget, Pace
@@ -21,8 +21,11 @@ from moot.channels.surface import (
     SurfaceConfigError,
     SurfaceDown,
 )
+from moot.protocols.kernel.catalogue import Channel
 from moot.protocols.kernel.envelope import Actor
 from moot.protocols.kernel.people import Stop
+from moot.protocols.kernel.protocol import Protocol
+from moot.protocols.rulebook import Rulebook, rulebook
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
@@ -375,11 +378,25 @@ async def test_it_shows_what_its_filter_lets_through(tmp_path, platform):
     log.say("elsewhere", actor=ana._replace(platform="slack"))
     log.say("secret", "#admin")
     log.say("end")
-    mirrors = only(frozenset({"#a-arena"}), all_but_own_notes("fake"))
+    mirrors = only(frozenset({"#a-arena"}), public_but_own_notes("fake"))
     async with mirroring(log, fake(tmp_path), tmp_path, mirrors=mirrors) as (store, _):
         await until(lambda: store.cursor == 4)
         await settled(store, 2)
     assert platform.seqs() == [2, 4]
+
+
+async def test_it_shows_no_private_channel(tmp_path, platform, monkeypatch):
+    papers = Protocol(name="papers", channels=[Channel("#papers", "papers", "for few", is_private=True)])
+    book = Rulebook((*rulebook().protocols, papers))
+    monkeypatch.setattr("moot.channels.outbox.mirroring.rulebook", lambda: book)
+    log = SmallLog()
+    log.say("said")
+    log.say("for few", "#papers")
+    log.say("end")
+    async with mirroring(log, fake(tmp_path), tmp_path, mirrors=public_but_own_notes("fake")) as (store, _):
+        await until(lambda: store.cursor == 3)
+        await settled(store, 2)
+    assert platform.seqs() == [1, 3]
 
 
 async def test_a_posting_knows_its_thread_and_what_it_answers(tmp_path):

@@ -45,7 +45,7 @@ def test_the_defaults_are_those_of_the_rulings() -> None:
     assert settings.clock.human_wall_s == 600
     assert (settings.log.durability, settings.prices.source, settings.surfaces) == ("power", "sample", {})
     viewers = settings.viewers.viewers()
-    assert viewers.reads == rulebook().channel_names
+    assert viewers.reads == {channel.name for channel in rulebook().public}
     assert "#a-arena" in viewers.writes and "#admin" not in viewers.writes
 
 

@@ -2,12 +2,13 @@ import pytest
 
 from moot.protocols.escalation import rights as escalation
 from moot.protocols.kernel import rights as kernel
-from moot.protocols.kernel.catalogue import Matrix, Right, Viewers
+from moot.protocols.kernel.catalogue import Channel, Matrix, Right, Viewers
 from moot.protocols.kernel.errors import Forbidden
-from moot.protocols.kernel.seats import ADMIN, VIEWER, Seat
+from moot.protocols.kernel.protocol import Protocol
+from moot.protocols.kernel.seats import ADMIN, REFEREE, VIEWER, Seat
 from moot.protocols.research import rights as research
 from moot.protocols.research.seats import CRITIC
-from moot.protocols.rulebook import rulebook
+from moot.protocols.rulebook import Rulebook, rulebook
 from moot.protocols.trading import rights as trading
 from moot.protocols.trading.seats import TRADER
 
@@ -267,6 +268,22 @@ def test_config_narrows_what_viewers_read_and_write():
     assert matrix.readable(VIEWER) == {"#a-arena", "#lab"}
     assert [name for name in CHANNEL_NAMES if matrix.may_write(VIEWER, name, "NOTE")] == ["#lab"]
     assert all(matrix.may_write(ADMIN, name, "NOTE") for name in CHANNEL_NAMES)
+
+
+def test_viewers_read_and_write_a_private_channel_only_where_the_configuration_names_it():
+    papers = Channel("#papers", "papers", "what is for few", is_private=True)
+    book = Rulebook((*rulebook().protocols, Protocol(name="papers", channels=[papers])))
+    public = {channel.name for channel in book.public}
+    assert public == {channel.name for channel in rulebook().public}
+    for viewers in (Viewers(), Viewers(book.named(["*"]), book.named(["*"]))):
+        matrix = book.rules(viewers).matrix
+        assert matrix.readable(VIEWER) == public
+        assert not matrix.may_write(VIEWER, "#papers", "NOTE")
+        assert matrix.may_read(ADMIN, "#papers") and matrix.may_read(REFEREE, "#papers")
+    named = book.named(["*", "#papers"])
+    assert named == public | {"#papers"}
+    assert book.rules(Viewers(named)).matrix.readable(VIEWER) == named
+    assert book.named(["#papers"]) == {"#papers"}
 
 
 def test_viewers_who_may_write_nowhere_are_told_which_setting_says_so():
