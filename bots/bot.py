@@ -94,21 +94,30 @@ class Bot:
         answers_at = obligation.opened_at + delay
         if view.attempt:
             answers_at = max(answers_at, view.now + SECOND_THOUGHT)
-        waits = answers_at > view.now
+        is_ahead = self.mind.begins_at_once
+        begins_at = obligation.opened_at if is_ahead else answers_at
+        waits = begins_at > view.now
         if waits:
-            await self._clock.sleep_until(answers_at)
+            await self._clock.sleep_until(begins_at)
         async with self._slots:
             if waits:
                 view = await self._port.view(self.seat, obligation)
             if view is None:
                 return
             reply = await self._think(view)
-            if reply is not None:
+            if reply is None:
+                return
+            if not is_ahead:
                 await self._post(view, reply)
+                return
+        # Others may think while this answer, which is there already, waits for its time.
+        if answers_at > self._clock.now():
+            await self._clock.sleep_until(answers_at)
+        await self._post(view, reply)
 
     async def _think(self, view: View) -> Reply | None:
-        """Ask the mind; a mind that fails is asked again, then the seat stays silent."""
-        for attempt in range(1, TRIES + 1):
+        """Ask the mind; one that fails is asked again unless it tries again by itself, then the seat stays silent."""
+        for attempt in range(1, 2 if self.mind.begins_at_once else TRIES + 1):
             try:
                 return await self.mind.answer(view)
             except Exception as fault:

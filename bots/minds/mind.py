@@ -140,7 +140,14 @@ class Reply:
 
 
 class Mind(ABC):
-    """Fills a seat. One mind serves all obligations of its seat, several at a time."""
+    """Fills a seat. One mind serves all obligations of its seat, several at a time.
+
+    Attributes:
+        begins_at_once: It is asked when the obligation opens, with what is to be seen then, and its answer is posted
+            when it `consider`s; it is asked once, for it sees to repetitions itself. That of a model (K28).
+    """
+
+    begins_at_once: bool = False
 
     @abstractmethod
     def consider(self, view: View) -> timedelta | None:

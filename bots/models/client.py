@@ -135,6 +135,7 @@ class ModelClient:
         request: Request,
         rung: Rung = LADDER[0],
         *,
+        body: Mapping[str, Any] | None = None,
         deadline_s: float | None = None,
         given_up: asyncio.Event | None = None,
     ) -> Answer:
@@ -146,12 +147,14 @@ class ModelClient:
         Args:
             request: What is asked.
             rung: How the endpoint is held to the form.
+            body: The request as `written` gave it once, to be sent as it stands; None: it is written now.
             deadline_s: When the answer is of no use any more, as `now_s` counts; None: never.
             given_up: Ends the call as `abandoned` when it is set.
         """
         began_s = self.now_s()
         sent = [0]
-        calling = asyncio.ensure_future(self._in_time(request, rung, began_s, deadline_s, sent))
+        body = self.written(request, rung) if body is None else body
+        calling = asyncio.ensure_future(self._in_time(request, rung, body, began_s, deadline_s, sent))
         watching = asyncio.ensure_future(given_up.wait()) if given_up is not None else None
         try:
             if watching is not None:
@@ -168,6 +171,12 @@ class ModelClient:
         latency_ms = max(0, round((self.now_s() - began_s) * 1_000))
         return replace(answer, tries=sent[0], latency_ms=latency_ms)
 
+    def written(self, request: Request, rung: Rung = LADDER[0]) -> dict[str, Any]:
+        """Return the body of a request as it would go out now; no key is in it."""
+        return body_of(
+            request, model=self.settings.model, url=self.settings.url, rung=rung, dialect=self.dialect
+        )
+
     async def models(self) -> Reply | Answer:
         """Ask the endpoint which models it has; an `Answer` that says why when no reply came."""
         try:
@@ -179,24 +188,36 @@ class ModelClient:
             return self._late(self.settings.timeout_s)
 
     async def _in_time(
-        self, request: Request, rung: Rung, began_s: float, deadline_s: float | None, sent: list[int]
+        self,
+        request: Request,
+        rung: Rung,
+        body: Mapping[str, Any],
+        began_s: float,
+        deadline_s: float | None,
+        sent: list[int],
     ) -> Answer:
         left_s = None if deadline_s is None else deadline_s - began_s
         if left_s is not None and left_s <= 0:
             return Answer(outcome="timed_out", why="it was due before it began")
         try:
             async with asyncio.timeout(left_s):
-                return await self._persistently(request, rung, began_s, deadline_s, sent)
+                return await self._persistently(request, rung, body, began_s, deadline_s, sent)
         except TimeoutError:
             return Answer(outcome="timed_out", why="there was no answer when it was due")
 
     async def _persistently(
-        self, request: Request, rung: Rung, began_s: float, deadline_s: float | None, sent: list[int]
+        self,
+        request: Request,
+        rung: Rung,
+        body: Mapping[str, Any],
+        began_s: float,
+        deadline_s: float | None,
+        sent: list[int],
     ) -> Answer:
         last_s = began_s + CAP_S if deadline_s is None else min(began_s + CAP_S, deadline_s)
         self._connected()
         for attempt in itertools.count(1):
-            answer, again_s = await self._once(request, rung, attempt, sent)
+            answer, again_s = await self._once(request, rung, body, attempt, sent)
             if again_s is None:
                 return answer
             if self.now_s() + again_s > last_s:
@@ -208,13 +229,11 @@ class ModelClient:
         raise AssertionError("attempts end with a return")
 
     async def _once(
-        self, request: Request, rung: Rung, attempt: int, sent: list[int]
+        self, request: Request, rung: Rung, body: Mapping[str, Any], attempt: int, sent: list[int]
     ) -> tuple[Answer, float | None]:
         """Send a request once; return what came, and after how many seconds to send it again, if at all."""
         async with self.pace.slot() as began:
-            body = body_of(
-                request, model=self.settings.model, url=self.settings.url, rung=rung, dialect=self.dialect
-            )
+            body = self.dialect.fit(body)
             sent[0] += 1
             try:
                 async with asyncio.timeout(self.settings.timeout_s):

@@ -78,16 +78,18 @@ class Probed(NamedTuple):
     answers: tuple[tuple[Rung, Answer], ...]
 
 
-async def find_rung(client: ModelClient, limit_s: float) -> Probed:
+async def find_rung(client: ModelClient, limit_s: float, temperature: float | None = None) -> Probed:
     """Try the ladder from its top with one small call each; stop at the first that works, or at a lasting fault.
 
     Args:
-        client: The model.
+        client: The model; its dialect learns whatever the endpoint refuses of these calls.
         limit_s: Wall seconds that one probe may take.
+        temperature: Sent along, where calls will have one.
     """
     answers: list[tuple[Rung, Answer]] = []
     for rung in LADDER:
-        for answer in await asked(client, _CONTRARY if rung == "json_schema" else _OBEDIENT, rung, limit_s):
+        probe = replace(_CONTRARY if rung == "json_schema" else _OBEDIENT, temperature=temperature)
+        for answer in await asked(client, probe, rung, limit_s):
             answers.append((rung, answer))
         last = answers[-1][1]
         if last.outcome == "answered":

@@ -76,12 +76,24 @@ class Dialect:
             return True
         return False
 
+    def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a body as the endpoint takes it."""
+        left_out = "" if self.takes_temperature and not self.reasons else "temperature"
+        return {
+            "max_completion_tokens" if self.reasons and name == "max_tokens" else name: one
+            for name, one in body.items()
+            if name != left_out
+        }
+
 
 def body_of(request: Request, *, model: str, url: str, rung: Rung, dialect: Dialect) -> dict[str, Any]:
     """Write a request as the endpoint takes it; the same request gives the same body."""
-    limit = "max_completion_tokens" if dialect.reasons else "max_tokens"
-    body: dict[str, Any] = {"model": model, "messages": _messages(request), limit: request.max_tokens}
-    if request.temperature is not None and dialect.takes_temperature and not dialect.reasons:
+    body: dict[str, Any] = {
+        "model": model,
+        "messages": _messages(request),
+        "max_tokens": request.max_tokens,
+    }
+    if request.temperature is not None:
         body["temperature"] = request.temperature
     tools = [_function(tool.name, tool.about, tool.parameters) for tool in request.tools]
     form = request.form
@@ -103,7 +115,7 @@ def body_of(request: Request, *, model: str, url: str, rung: Rung, dialect: Dial
     if form is not None and rung != "prompt" and (urlsplit(url).hostname or "").endswith("openrouter.ai"):
         # It would else choose a provider that ignores what it does not know.
         body["provider"] = {"require_parameters": True}
-    return body
+    return dialect.fit(body)
 
 
 def _messages(request: Request) -> list[dict[str, Any]]:

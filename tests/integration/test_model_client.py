@@ -263,6 +263,23 @@ async def test_a_temperature_that_is_refused_is_left_out(server: ModelServer) ->
     assert "temperature" not in server.calls[1].body and "max_tokens" in server.calls[1].body
 
 
+async def test_a_probe_with_a_temperature_learns_whether_the_endpoint_takes_one(server: ModelServer) -> None:
+    server.plays(refusal(400, "temperature does not support 0.3 with this model"))
+    async with client(server) as one:
+        found = await find_rung(one, 30, 0.3)
+    assert (found.rung, one.dialect.takes_temperature) == ("json_schema", False)
+    assert "temperature" in server.calls[0].body and "temperature" not in server.calls[1].body
+
+
+async def test_a_request_that_was_written_before_is_sent_as_it_stands(server: ModelServer) -> None:
+    server.plays(GOOD)
+    async with client(server) as one:
+        stored = {**one.written(TYPED, "json_object"), "seed": 7}
+        answer = await one.call(TYPED, "json_object", body=stored)
+    assert answer.outcome == "answered" and answer.value == Colour(colour="red", number=1)
+    assert server.calls[0].body == stored
+
+
 async def test_tools_are_offered_and_their_calls_come_back(server: ModelServer) -> None:
     look_up = Tool(name="look_up", about="Looks a word up.", parameters={"type": "object", "properties": {}})
     server.plays(MISBEHAVING["tool loop"])

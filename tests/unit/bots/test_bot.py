@@ -168,3 +168,36 @@ def test_k14_a_taken_seat_is_left_to_the_person_and_taken_up_again_on_release() 
     log = play(trio(CannedMind()), script)
     assert "RISK_ASSESSMENT" in kinds(log)
     assert "VIOLATION" not in kinds(log)
+
+
+class Ahead(Watched):
+    """A mind that is asked when its obligation opens, and may fail."""
+
+    begins_at_once = True
+
+    def __init__(self, fails: bool = False) -> None:
+        super().__init__()
+        self.fails = fails
+
+    async def answer(self, view: View) -> Reply | None:
+        reply = await super().answer(view)
+        if self.fails:
+            raise RuntimeError("no idea")
+        return reply
+
+
+def test_k28_a_mind_that_begins_at_once_is_asked_when_its_obligation_opens_and_answers_when_it_would() -> (
+    None
+):
+    ahead, later = Ahead(), Watched()
+    begun, usual = (play(trio(CannedMind()) | {CRITIC: mind}, an_evening) for mind in (ahead, later))
+    assert [env.line for env in begun] == [env.line for env in usual]
+    for early, late in zip(ahead.views, later.views, strict=True):
+        assert early.now == early.obligation.opened_at == late.now - timedelta(minutes=5)
+
+
+def test_k26_a_mind_that_begins_at_once_is_not_asked_again_when_it_fails() -> None:
+    mind = Ahead(fails=True)
+    log = play(trio(CannedMind()) | {CRITIC: mind}, an_evening)
+    assert len(mind.views) == 1
+    assert "TIMEOUT_PING" in kinds(log)
