@@ -3,42 +3,17 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from moot.protocols.calls.price import ModelPrice
 
 MODEL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 _VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
 """Capitals alone: a key that somebody pasted there is none, and is not quoted."""
-
-
-def _decimal(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-Dollars = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
-"""US dollars for a million tokens."""
-
-
-class ModelPrice(BaseModel):
-    """What a million tokens cost, in US dollars.
-
-    Attributes:
-        input: Of the prompt.
-        output: Of what is generated, reasoning included.
-        cached_input: Of the prompt, read from the provider's cache; None: as `input`.
-        cache_write: Of the prompt, written to it; None: as `input`.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    input: Dollars
-    output: Dollars
-    cached_input: Dollars | None = None
-    cache_write: Dollars | None = None
 
 
 class ModelSettings(BaseModel):

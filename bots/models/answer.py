@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
+from moot.protocols.calls.usage import Usage
+
 Outcome = Literal[
     "answered", "refused", "truncated", "filtered", "unparsable", "provider_error", "timed_out", "abandoned", "unknown"
 ]  # fmt: skip
@@ -18,24 +20,6 @@ Fault = Literal[
 
 
 _UNCHARGED: Final = frozenset({"key", "no_model", "credit", "rate", "request", "redirect"})
-
-
-class Usage(NamedTuple):
-    """Tokens that a call used.
-
-    Attributes:
-        input: All of the prompt, `cached_input` and `cache_write` among them.
-        cached_input: Read from the provider's cache.
-        cache_write: Written to it.
-        output: All that was generated, `reasoning` among it.
-        reasoning: Thought and not shown.
-    """
-
-    input: int
-    cached_input: int
-    cache_write: int
-    output: int
-    reasoning: int
 
 
 class ToolCall(NamedTuple):

@@ -1,67 +1,78 @@
-"""What a call costs, in whole micro-USD: the configuration's price, else the published one of a known endpoint."""
+"""What a model costs: the configuration's price, else the published one of a known endpoint."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-from decimal import ROUND_CEILING, Decimal
-from typing import Final
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
 
-from moot.bots.models.answer import Usage
-from moot.config.models import ModelPrice, ModelSettings
+from moot.config.models import ModelSettings
+from moot.protocols.calls.price import LongRates, ModelPrice
 
-MICRO: Final = 1_000_000
+if TYPE_CHECKING:
+    from genai_prices import types
 
-_ANY_DAY: Final = datetime(2026, 1, 1, tzinfo=UTC)
+_KINDS: Final = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cached_input": "cache_read_mtok",
+    "cache_write": "cache_write_mtok",
+}
 
-Cost = Callable[[Usage, datetime], int]
-"""Gives the micro-USD of what was used at an instant, rounded up."""
 
+def price_of(settings: ModelSettings, now: datetime) -> ModelPrice | None:
+    """Return what a model costs; None when its price is not known.
 
-def price_of(settings: ModelSettings) -> Cost | None:
-    """Return what calls of a model cost; None when its price is not known.
+    A published price is that of the endpoint: the same model elsewhere has none. Of prices that change with the time
+    of day the dearest counts, so that one price holds all day.
 
-    A published price is that of the endpoint: the same model elsewhere has none.
+    Args:
+        settings: The model.
+        now: Published prices change; those of this instant are returned.
     """
-    own = settings.price
-    if own is not None:
-        return lambda usage, _now: _own(own, usage)
+    if settings.price is not None:
+        return settings.price
     try:
-        _published(settings, Usage(1, 0, 0, 1, 0), _ANY_DAY)
+        hours = [_published(settings, now + timedelta(hours=hour)) for hour in range(24)]
     except LookupError:
         return None
-    return lambda usage, now: _published(settings, usage, now)
+    listed = [price for one in hours if (price := _flat(one)) is not None]
+    return max(listed, key=lambda one: (one.input, one.output)) if len(listed) == len(hours) else None
 
 
-def _own(price: ModelPrice, usage: Usage) -> int:
-    plain = usage.input - usage.cached_input - usage.cache_write
-    cached = price.input if price.cached_input is None else price.cached_input
-    written = price.input if price.cache_write is None else price.cache_write
-    # A million tokens cost so many dollars, one token so many micro-dollars.
-    return _whole(
-        price.input * plain
-        + cached * usage.cached_input
-        + written * usage.cache_write
-        + price.output * usage.output
-    )
-
-
-def _published(settings: ModelSettings, usage: Usage, now: datetime) -> int:
+def _published(settings: ModelSettings, at: datetime) -> types.ModelPrice:
     import genai_prices
 
     found = genai_prices.calc_price(
-        genai_prices.Usage(
-            input_tokens=usage.input,
-            cache_read_tokens=usage.cached_input,
-            cache_write_tokens=usage.cache_write,
-            output_tokens=usage.output,
-        ),
+        genai_prices.Usage(input_tokens=1),
         model_ref=settings.model,
         provider_api_url=settings.url,
-        genai_request_timestamp=now,
+        genai_request_timestamp=at,
     )
-    return _whole(found.total_price * MICRO)
+    return found.model_price
 
 
-def _whole(micro: Decimal) -> int:
-    return int(micro.to_integral_value(ROUND_CEILING))
+def _flat(told: types.ModelPrice) -> ModelPrice | None:
+    """Return a published price by kinds of tokens; None when there is more or less to it."""
+    from genai_prices.types import TieredPrices
+
+    given = {name: getattr(told, key) for name, key in _KINDS.items()}
+    if given["input"] is None or given["output"] is None:
+        return None
+    if told.requests_kcount is not None or told.output_reasoning_mtok is not None:
+        return None
+    starts = sorted(
+        {tier.start for one in given.values() if isinstance(one, TieredPrices) for tier in one.tiers}
+    )
+
+    def at(tokens: int) -> dict[str, Decimal | None]:
+        return {name: _tier(one, tokens) for name, one in given.items()}
+
+    long = tuple(LongRates.model_validate({**at(start), "above": start}) for start in starts)
+    return ModelPrice.model_validate({**at(-1), "long": long or None})
+
+
+def _tier(price: types.TieredPrices | Decimal | None, above: int) -> Decimal | None:
+    if price is None or isinstance(price, Decimal):
+        return price
+    return next((tier.price for tier in reversed(price.tiers) if tier.start <= above), price.base)

@@ -21,9 +21,9 @@ from moot.cli.setup.doctor import Diagnosis, print_diagnosis
 if TYPE_CHECKING:
     from moot.bots.models.answer import Answer, Fault
     from moot.bots.models.client import ModelClient
-    from moot.bots.models.prices import Cost
     from moot.bots.models.request import Rung
     from moot.config.models import ModelSettings
+    from moot.protocols.calls.price import ModelPrice
 
 PROBE_S: Final = 120.0
 """Wall seconds that one call of the check may take."""
@@ -76,16 +76,18 @@ class Account:
     micro_usd: int = 0
     unpriced: int = 0
 
-    def book(self, answers: list[Answer], cost: Cost | None) -> None:
+    def book(self, answers: list[Answer], price: ModelPrice | None) -> None:
         """Add calls."""
+        from moot.protocols.calls.price import cost
+
         for answer in answers:
             self.calls += 1 if answer.tries else 0
             if answer.is_free:
                 continue
-            if cost is None or answer.usage is None:
+            if price is None or answer.usage is None:
                 self.unpriced += 1
             else:
-                self.micro_usd += cost(answer.usage, _now())
+                self.micro_usd += cost(price, answer.usage)
 
 
 @dataclass
@@ -197,10 +199,10 @@ async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Di
     yield reached
     if reached.state == "failure":
         return
-    cost = price_of(client.settings)
+    price = price_of(client.settings, _now())
     probed = await find_rung(client, PROBE_S)
     answers = [answer for _, answer in probed.answers]
-    one.account.book(answers, cost)
+    one.account.book(answers, price)
     last = answers[-1]
     if last.fault in ("key", "credit", "no_model"):
         yield _failed({"key": "key", "credit": "key", "no_model": "model"}[last.fault], last)
@@ -214,9 +216,9 @@ async def _call(client: ModelClient, one: Checked, key: str) -> AsyncIterator[Di
         return
     yield _typed(client, probed.rung)
     yield _context(one.context)
-    yield _price(client.settings, cost)
+    yield _price(client.settings, price)
     trial = await asked(client, TRIAL, probed.rung, PROBE_S)
-    one.account.book(trial, cost)
+    one.account.book(trial, price)
     yield _round_trip(client, trial[-1])
     yield _cost(one.account)
 
@@ -280,19 +282,15 @@ def _context(tokens: int | None) -> Diagnosis:
     return Diagnosis("context", "ok", f"{tokens:,} tokens")
 
 
-def _price(given: ModelSettings, cost: Cost | None) -> Diagnosis:
-    if cost is None:
+def _price(given: ModelSettings, price: ModelPrice | None) -> Diagnosis:
+    if price is None:
         return Diagnosis(
             "price", "warning", "unknown",
             "write price = { input = …, output = … }, in US dollars for a million tokens",
         )  # fmt: skip
-    from moot.bots.models.answer import Usage
-
-    asked, made = (cost(Usage(*each), _now()) for each in ((1_000_000, 0, 0, 0, 0), (0, 0, 0, 1_000_000, 0)))
     source = "as configured" if given.price is not None else "as published"
-    return Diagnosis(
-        "price", "ok", f"${asked / 1e6:g} for a million tokens of input, ${made / 1e6:g} of output, {source}"
-    )
+    asked, made = (f"${one.normalize():f}" for one in (price.input, price.output))
+    return Diagnosis("price", "ok", f"{asked} for a million tokens of input, {made} of output, {source}")
 
 
 def _round_trip(client: ModelClient, answer: Answer) -> Diagnosis:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from moot.bots.models.answer import ToolCall, Usage
+from moot.bots.models.answer import ToolCall
 from moot.bots.models.forms import form_of
 from moot.bots.models.listing import models_listed
 from moot.bots.models.probing import Colour
@@ -14,6 +14,7 @@ from moot.bots.models.reading import read_refusal, read_reply
 from moot.bots.models.request import Request, Rung, Tool
 from moot.bots.models.strict_json import one_object
 from moot.bots.models.usage import usage_of
+from moot.protocols.calls.usage import Usage
 from tests.doubles.model_server import MISBEHAVING, Turn, completion
 
 LOOK_UP = Tool(name="look_up", about="Looks a word up.", parameters={"type": "object", "properties": {}})
@@ -113,7 +114,7 @@ def test_the_model_that_answered_its_id_and_why_it_stopped_are_told() -> None:
 @pytest.mark.parametrize(
     ("usage", "found"),
     [
-        ({"prompt_tokens": 9, "completion_tokens": 5}, Usage(9, 0, 0, 5, 0)),
+        ({"prompt_tokens": 9, "completion_tokens": 5}, Usage(input=9, output=5)),
         (
             {
                 "prompt_tokens": 90,
@@ -122,7 +123,7 @@ def test_the_model_that_answered_its_id_and_why_it_stopped_are_told() -> None:
                 "prompt_tokens_details": {"cached_tokens": 30, "cache_write_tokens": 20},
                 "completion_tokens_details": {"reasoning_tokens": 40},
             },
-            Usage(90, 30, 20, 50, 40),
+            Usage(input=90, cached_input=30, cache_write=20, output=50, reasoning=40),
         ),
         (
             {
@@ -131,10 +132,16 @@ def test_the_model_that_answered_its_id_and_why_it_stopped_are_told() -> None:
                 "total_tokens": 180,
                 "completion_tokens_details": {"reasoning_tokens": 40},
             },
-            Usage(90, 0, 0, 90, 40),
+            Usage(input=90, output=90, reasoning=40),
         ),
-        ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_cache_hit_tokens": 4}, Usage(9, 4, 0, 5, 0)),
-        ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": None}, Usage(9, 0, 0, 5, 0)),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 5, "prompt_cache_hit_tokens": 4},
+            Usage(input=9, cached_input=4, output=5),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": None},
+            Usage(input=9, output=5),
+        ),
         (None, None),
         ({}, None),
         ({"prompt_tokens": 9, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": -3}}, None),

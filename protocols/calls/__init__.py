@@ -1,0 +1,1 @@
+"""Calls of language models: what each used, and what that costs."""

@@ -1,0 +1,94 @@
+"""What tokens of a model cost: US dollars for a million of them, and whole micro-USD of a call."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Decimal
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from moot.protocols.calls.usage import Tokens, Usage
+
+
+def _decimal(value: Any) -> Any:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Dollars = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+"""US dollars for a million tokens; in JSON a text, which is exact."""
+
+
+class Rates(BaseModel):
+    """What a million tokens cost, in US dollars.
+
+    Attributes:
+        input: Of the prompt.
+        output: Of what is generated, reasoning included.
+        cached_input: Of the prompt, read from the provider's cache; None: as `input`.
+        cache_write: Of the prompt, written to it; None: as `input`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Dollars
+    output: Dollars
+    cached_input: Dollars | None = None
+    cache_write: Dollars | None = None
+
+
+class LongRates(Rates):
+    """The rates of all tokens of a call whose prompt is long.
+
+    Attributes:
+        above: They hold for prompts of more tokens than this.
+    """
+
+    above: Tokens
+
+
+class ModelPrice(Rates):
+    """What a model costs.
+
+    Attributes:
+        long: Other rates for long prompts; of those that hold, the one for the longest prompts counts.
+    """
+
+    long: tuple[LongRates, ...] | None = None
+
+
+def cost(price: ModelPrice, usage: Usage) -> int:
+    """Return what a call costs in micro-USD, rounded up."""
+    long = [one for one in price.long or () if usage.input > one.above]
+    rates = max(long, key=lambda one: one.above) if long else price
+    cached = rates.input if rates.cached_input is None else rates.cached_input
+    written = rates.input if rates.cache_write is None else rates.cache_write
+    plain = usage.input - usage.cached_input - usage.cache_write
+    # A million tokens cost so many dollars, one token so many micro-dollars.
+    return _whole(
+        rates.input * plain
+        + cached * usage.cached_input
+        + written * usage.cache_write
+        + rates.output * usage.output
+    )
+
+
+def most(price: ModelPrice, input_tokens: int, output_tokens: int) -> int:
+    """Return what a call costs at most in micro-USD, however its prompt is cached.
+
+    Args:
+        price: What the model costs.
+        input_tokens: Tokens of its prompt, at most.
+        output_tokens: Tokens that may be generated, at most.
+    """
+    possible = [price, *(one for one in price.long or () if input_tokens > one.above)]
+    return max(
+        _whole(
+            max(rates.input, rates.cached_input or Decimal(0), rates.cache_write or Decimal(0)) * input_tokens
+            + rates.output * output_tokens
+        )
+        for rates in possible
+    )
+
+
+def _whole(micro: Decimal) -> int:
+    return int(micro.to_integral_value(ROUND_CEILING))
