@@ -22,7 +22,7 @@ class MemoryStoreError(MootError):
 
 
 class CorruptStore(MemoryStoreError):
-    """Say that a memory file cannot be used; it may be deleted, the log rebuilds it."""
+    """Say that a memory file cannot be used; one that was folded from the log may be deleted, the log rebuilds it."""
 
 
 class StoreUnavailable(MemoryStoreError):
