@@ -19,44 +19,70 @@ DOTTED: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*:\w+")
 LONGEST_S: Final = 1_800.0
 """Wall seconds that an answer of a mind may be given at most."""
 
+MOST_TOKENS: Final = 1_000_000
+"""Tokens that an answer of a model may be given at most."""
+
+KINDS: Final = 'choose simulated, silent, a class as package.module:Class, or {model = "NAME"}'
+"""What may fill a seat."""
+
 
 class MindSettings(BaseModel):
-    """What fills a seat; a configuration may write its `module` alone.
+    """What fills a seat: a module or a model; a configuration may write its `module` alone.
 
     Attributes:
         module: "simulated", "silent", or `package.module:Class` for a mind of one's own, which takes what else
-            stands here as its options.
+            stands here as its options; "" where a model fills the seat.
+        model: The NAME of a `[models.NAME]` that fills the seat; "" where none does.
         timeout_s: Wall seconds that one answer of one's own mind may take; None: as its class says.
+        temperature: How freely a model chooses its words; None: as its server says.
+        max_tokens: Tokens that one of a model's answers may have; None: as its prompts say.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    module: str
+    module: str = ""
+    model: str = ""
     timeout_s: Annotated[float, Field(gt=0, le=LONGEST_S)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
         if not isinstance(value, str | Mapping | MindSettings):
-            raise ValueError(
-                f"{type(value).__name__} is no kind of mind: name simulated, silent, or a class as package.module:Class"
-            )
+            raise ValueError(f"{type(value).__name__} is no kind of mind: {KINDS}")
         return {"module": value} if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _is_a_mind(self) -> MindSettings:
-        if self.module in (SIMULATED, SILENT):
-            if self.model_extra or self.timeout_s is not None:
+        if self.model and self.module:
+            raise ValueError("name a model or a module, not both")
+        if self.model:
+            self._is_a_models()
+        elif self.module in (SIMULATED, SILENT):
+            if self.timeout_s is not None or self.options():
                 raise ValueError(f"{self.module} takes no options")
         elif not DOTTED.fullmatch(self.module):
-            raise ValueError(
-                f"choose simulated, silent, or a class as package.module:Class, not {self.module[:60]!r}"
-            )
+            raise ValueError(f"{KINDS}, not {self.module[:60]!r}" if self.module else KINDS)
         return self
 
+    def _is_a_models(self) -> None:
+        if self.timeout_s is not None:
+            raise ValueError(f"timeout_s goes into [models.{self.model[:60]}]")
+        if wrong := sorted(self.model_extra or {}):
+            raise ValueError(f"a model's seat takes temperature and max_tokens, not {wrong[0][:60]!r}")
+
     def options(self) -> dict[str, Any]:
-        """Return what is passed to the class."""
-        return dict(self.model_extra or {})
+        """Return what is passed to the class, or what a model's seat is called with."""
+        own = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {
+            **{name: value for name, value in own.items() if value is not None},
+            **(self.model_extra or {}),
+        }
+
+    def as_log(self) -> str | dict[str, Any]:
+        """Return it as the log keeps it: a module without its options, a model with them."""
+        return {"model": self.model, **self.options()} if self.model else self.module
 
 
 def mind_seat(name: object, seats: Collection[Seat] | None = None) -> Seat:

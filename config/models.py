@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
@@ -71,3 +73,14 @@ class ModelSettings(BaseModel):
     def public(self) -> dict[str, Any]:
         """Return the settings as people may see them and logs may keep them: without where the key is."""
         return self.model_dump(mode="json", exclude={"key_env", "key_file"}, exclude_none=True)
+
+
+def no_model(name: str, known: Collection[str]) -> str:
+    """Say that no model of a name is configured, and which are."""
+    why = f"there is no model {name[:60]!r}"
+    if not known:
+        return (
+            f"{why}: none is configured, so write a [models.{name if MODEL_NAME.fullmatch(name) else 'NAME'}]"
+        )
+    close = get_close_matches(name, known, n=1)
+    return f"{why}: did you mean {close[0]}?" if close else f"{why}: choose {', '.join(sorted(known))}"

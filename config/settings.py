@@ -15,13 +15,15 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
+from moot.config.budget import BudgetSettings
 from moot.config.minds import MindSettings, mind_seat
-from moot.config.models import MODEL_NAME, ModelSettings
+from moot.config.models import MODEL_NAME, ModelSettings, no_model
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.errors import MootError
@@ -207,6 +209,7 @@ class Settings(_Spoken):
     )
 
     schedules: dict[str, ScheduleSettings] = Field(default_factory=dict)
+    models: dict[str, ModelSettings] = Field(default_factory=dict)
     minds: dict[str, MindSettings] = Field(default_factory=dict)
     admins: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     viewers: ViewerSettings = ViewerSettings()
@@ -217,7 +220,7 @@ class Settings(_Spoken):
     arena: ArenaSettings = ArenaSettings()
     panel: PanelSettings = PanelSettings()
     motion: MotionSettings = MotionSettings()
-    models: dict[str, ModelSettings] = Field(default_factory=dict)
+    budget: BudgetSettings = BudgetSettings()
     console: ConsoleSettings = ConsoleSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 
@@ -235,9 +238,12 @@ class Settings(_Spoken):
 
     @field_validator("minds")
     @classmethod
-    def _known_seats(cls, value: dict[str, MindSettings]) -> dict[str, MindSettings]:
-        for name in value:
+    def _known_seats(cls, value: dict[str, MindSettings], info: ValidationInfo) -> dict[str, MindSettings]:
+        models = info.data.get("models")  # none where those are wrong themselves
+        for name, mind in value.items():
             mind_seat(name)
+            if mind.model and models is not None and mind.model not in models:
+                raise ValueError(f"{name}: {no_model(mind.model, models)}")
         return value
 
     @field_validator("models")
@@ -288,17 +294,19 @@ class Settings(_Spoken):
     def as_log(self) -> dict[str, Any]:
         """Return the effective values as SOCIETY_STARTED carries them.
 
-        Surfaces and minds are without their options, models without where their keys are.
+        Surfaces and minds of one's own are without their options, models without where their keys are.
         """
         plain = self.model_dump(
-            mode="json", exclude={"surfaces", "schedules", "protocols", "minds", "models"}
+            mode="json", exclude={"surfaces", "schedules", "protocols", "minds", "models", "budget"}
         )
+        if self.budget != BudgetSettings():
+            plain["budget"] = self.budget.as_log()
         if rulebook().added:
             plain["protocols"] = list(rulebook().added)
         if self.models:
             plain["models"] = {name: model.public() for name, model in self.models.items()}
         plain["schedules"] = {name: schedule.spec() for name, schedule in self.schedules.items()}
-        plain["minds"] = {seat: mind.module for seat, mind in self.minds.items()}
+        plain["minds"] = {seat: mind.as_log() for seat, mind in self.minds.items()}
         plain["surfaces"] = {name: surface.module for name, surface in self.surfaces.items()}
         return plain
 

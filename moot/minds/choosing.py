@@ -21,7 +21,7 @@ from moot.protocols.kernel.seats import Seat
 
 MindSource = Mind | type[Mind] | str | Mapping[str, Any] | MindSettings
 """What fills a seat: an instance; a class; "package.module:Class"; {"module": that, ...its options}; "simulated";
-"silent"."""
+"silent"; {"model": NAME, ...its options}."""
 
 
 class UnusableMind(ConfigError, BadInput):
@@ -32,14 +32,16 @@ class Chosen(NamedTuple):
     """What fills a seat.
 
     Attributes:
-        name: How the log calls it: "simulated", "silent", or "package.module:Class".
-        mind: The mind, None for those two.
-        timeout_s: Wall seconds that one answer may take.
+        name: What it is called: "simulated", "silent", "package.module:Class", or the NAME of a model.
+        mind: A mind of one's own; None for the others.
+        timeout_s: Wall seconds that one answer of one's own mind may take.
+        model: Which model fills the seat, and what it is called with; None where none does.
     """
 
     name: str
     mind: Mind | None = None
     timeout_s: float = Mind.timeout_s
+    model: MindSettings | None = None
 
 
 MindSources = Mapping[str, "MindSource | Chosen"]
@@ -80,6 +82,8 @@ def _chosen(where: str, source: object) -> Chosen:
     except ValidationError as exc:
         field, why = first_fault(exc, "")
         raise UnusableMind(f"{where}{field and f'.{field}'}: {why}") from None
+    if plain.model:
+        return Chosen(plain.model, model=plain)
     if plain.module in (SIMULATED, SILENT):
         return Chosen(plain.module)
     made = _instance(where, _found(where, plain.module), plain.module, plain.options())
@@ -158,6 +162,6 @@ def told(exc: BaseException) -> str:
     return f"{type(exc).__name__}: {text}"[:500] if text else type(exc).__name__
 
 
-def named(minds: Mapping[str, Chosen]) -> dict[str, str]:
-    """Return how a log calls what fills each seat; options stay out of it, as those of surfaces."""
-    return {seat: one.name for seat, one in minds.items()}
+def named(minds: Mapping[str, Chosen]) -> dict[str, Any]:
+    """Return what a log says of what fills each seat; one's own options stay out of it, as those of surfaces."""
+    return {seat: one.model.as_log() if one.model else one.name for seat, one in minds.items()}

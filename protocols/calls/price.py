@@ -10,11 +10,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from moot.protocols.calls.usage import Tokens, Usage
 
 
-def _decimal(value: Any) -> Any:
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+def as_written(value: Any) -> Any:
+    """Return an amount of money as its digits were written, which a float may not hold exactly."""
+    if isinstance(value, bool):
+        raise ValueError("give a number of US dollars, such as 2.50")
+    return str(value) if isinstance(value, int | float) else value
 
 
-Dollars = Annotated[Decimal, BeforeValidator(_decimal), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+Dollars = Annotated[Decimal, BeforeValidator(as_written), Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 """US dollars for a million tokens; in JSON a text, which is exact."""
 
 

@@ -1,11 +1,12 @@
 """Which mind fills which seat, by the log; and whose word a text is that answers a question anybody may put.
 
 A strategy's figures can be computed again, an opinion on a free question cannot: so whoever reads one is told when no
-model wrote it.
+model wrote it. What a model writes is called that everywhere.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
@@ -27,6 +28,9 @@ SCRIPTED: Final = "scripted"
 PARTLY_SCRIPTED: Final = "scripted and simulated"
 """A script says some of it, and a simulated mind what that leaves open (`behind_scripts`)."""
 
+MODEL: Final = "the model "
+"""How the name of a model's mind begins: `the model local (qwen3:8b)`."""
+
 LABELS: Final[Mapping[str, str]] = {
     mind: f"{mind}, no model" for mind in (SIMULATED, SCRIPTED, PARTLY_SCRIPTED)
 }
@@ -47,7 +51,7 @@ def author_of(mind: str) -> str:
     """Say who writes where a mind sits: its label, its name, or nobody."""
     if mind == SILENT:
         return "nobody"
-    return LABELS.get(mind) or f"the mind {mind}"
+    return LABELS.get(mind) or (mind if mind.startswith(MODEL) else f"the mind {mind}")
 
 
 class Minds(Fold):
@@ -60,6 +64,7 @@ class Minds(Fold):
         """Know of no start: every seat is simulated."""
         self._since: list[int] = []
         self._given: list[dict[str, str]] = []
+        self._models: object = None
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
         """Take in one envelope."""
@@ -70,14 +75,27 @@ class Minds(Fold):
         if env.body.type not in self.types:
             return False
         body = env.body.model_dump()
-        told = body.get("config" if env.body.type == "SOCIETY_STARTED" else "changes")
-        if not isinstance(told, Mapping) or ("minds" not in told and env.body.type == "CONFIG_CHANGED"):
+        is_start = env.body.type == "SOCIETY_STARTED"
+        told = body.get("config" if is_start else "changes")
+        if not isinstance(told, Mapping) or not (is_start or "minds" in told):
             return False
-        return self.put(env.seq, told.get("minds"))
+        if is_start or "models" in told:
+            self._models = told.get("models")
+        return self.put(env.seq, told.get("minds"), self._models)
 
-    def put(self, seq: int, told: object) -> bool:
-        """Note what fills the seats from a message on, by seat; say whether that is news."""
-        minds = {str(seat): _named(mind) for seat, mind in told.items()} if isinstance(told, Mapping) else {}
+    def put(self, seq: int, told: object, models: object = None) -> bool:
+        """Note what fills the seats from a message on, by seat; say whether that is news.
+
+        Args:
+            seq: The message.
+            told: What fills them, by seat, as configuration gives it.
+            models: The models that are configured, by name.
+        """
+        minds = (
+            {str(seat): _named(mind, models) for seat, mind in told.items()}
+            if isinstance(told, Mapping)
+            else {}
+        )
         minds = {seat: mind for seat, mind in sorted(minds.items()) if mind != SIMULATED}
         at = bisect_right(self._since, seq)
         if minds == (self._given[at - 1] if at else {}):
@@ -107,9 +125,30 @@ class Minds(Fold):
         return LABELS.get(self.of(env.author, env.seq), "") if env.actor.kind == "bot" else ""
 
 
-def _named(mind: object) -> str:
-    """Name a mind as configuration gives it: by a word, or by the class that makes it."""
+def _named(mind: object, models: object) -> str:
+    """Name a mind as configuration gives it: by a word, by the class that makes it, or by its model."""
     if not isinstance(mind, Mapping):
         return str(mind)[:200]
+    if "model" in mind:
+        return model_named(str(mind["model"])[:200], models)
     name = str(mind.get("module", ""))[:200]
     return name if ":" in name else f"of the module {name or 'without a name'}"
+
+
+def model_named(name: str, models: object = None) -> str:
+    """Name the mind of a model, by its own name beside the configured one unless they say the same.
+
+    Args:
+        name: NAME of the `[models.NAME]`.
+        models: The models that are configured, by name.
+    """
+    held = models.get(name) if isinstance(models, Mapping) else None
+    own = str(held.get("model", ""))[:200] if isinstance(held, Mapping) else ""
+    if not own or in_short(own) == name:
+        return f"{MODEL}{own or name}"
+    return f"{MODEL}{name} ({own})"
+
+
+def in_short(model: str) -> str:
+    """Return a model's own name as configuration may name it: `qwen3:8b` as `qwen3-8b`."""
+    return re.sub(r"[^a-z0-9_]+", "-", model.lower()).strip("-_")[:40].rstrip("-_") or "model"

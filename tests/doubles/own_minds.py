@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from typing import Any
 
 from moot.minds import Mind
 from moot.protocols.research.messages import RiskAssessment, RiskScores
@@ -118,5 +119,15 @@ class Speechless(Mind):
 
 
 class NoMind:
+    def answer(self, view):
+        return None
+
+
+class Takes(Mind):
+    """Takes every option."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
     def answer(self, view):
         return None

@@ -19,6 +19,9 @@ def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+LOCAL = '[models.local]\nurl = "http://127.0.0.1:8080/v1"\nmodel = "qwen3:8b"\n'
+
+
 def file(directory: Path, text: str) -> Path:
     path = directory / "society.toml"
     path.write_text(text, encoding="utf-8")
@@ -89,18 +92,46 @@ def test_the_variable_that_names_the_file_is_no_setting(
         (
             '[minds]\ncritic = "clever"',
             "minds.critic",
-            "choose simulated, silent, or a class as package.module",
+            "choose simulated, silent, a class as package.module",
         ),
         (
             "[minds]\ncritic = 3",
             "minds.critic",
-            "int is no kind of mind: name simulated, silent, or a class as",
+            "int is no kind of mind: choose simulated, silent, a class as",
         ),
-        ("[minds]\ncritic = {}", "minds.critic.module", "is needed"),
+        ("[minds]\ncritic = {}", "minds.critic", 'a class as package.module:Class, or {model = "NAME"}'),
+        (
+            '[minds]\ncritic = { model = "local" }',
+            "minds",
+            "critic: there is no model 'local': none is configured, so write a [models.local]",
+        ),
+        (
+            f'{LOCAL}[minds]\ncritic = {{ model = "locl" }}',
+            "minds",
+            "critic: there is no model 'locl': did you mean local?",
+        ),
+        (
+            f'{LOCAL}[minds]\ncritic = {{ model = "local", module = "a:M" }}',
+            "minds.critic",
+            "name a model or a module, not both",
+        ),
+        (f'{LOCAL}[minds]\nadmin = {{ model = "local" }}', "minds", "the seat 'admin' is for people"),
+        ("[budget]\nusd = -1", "budget.usd", "choose at least 0, not -1"),
+        ("[budget]\nusd = 0.0000001", "budget.usd", "choose at most 6 decimal places, not "),
+        ("[budget]\nusd = nan", "budget.usd", "give a finite number"),
+        ("[budget]\nusd = true", "budget.usd", "give a number of US dollars, such as 2.50"),
+        ("[budget.day]\ncalls = 1.5", "budget.day.calls", "give a whole number, not 1.5"),
+        ("[budget.day]\ncals = 1", "budget.day.cals", "there is no such field"),
+        ("[budget]\ndays = 1", "budget.days", "there is no such field: did you mean day?"),
+        (
+            '[budget]\non_exhausted = "stop"',
+            "budget.on_exhausted",
+            "choose 'silent' or 'simulated', not 'stop'",
+        ),
         (
             '[minds]\ncritic = { module = "my mind:M" }',
             "minds.critic",
-            "as package.module:Class, not 'my mind:M'",
+            "or {model = \"NAME\"}, not 'my mind:M'",
         ),
         (
             '[minds]\ncritic = { module = "a:M", timeout_s = 0 }',
@@ -228,3 +259,26 @@ def test_a_token_in_a_variable_is_no_setting(monkeypatch: pytest.MonkeyPatch) ->
     for name in ("MOOT_DISCORD_TOKEN", "MOOT_SLACK_BOT_TOKEN", "MOOT_SLACK_SIGNING_SECRET"):
         monkeypatch.setenv(name, "made-up")
     assert "made-up" not in str(load_settings().as_log())
+
+
+def test_a_model_s_seat_is_logged_with_what_it_is_called_with(tmp_path: Path) -> None:
+    settings = load_settings(
+        file(tmp_path, f'{LOCAL}[minds]\ncritic = {{ model = "local", temperature = 0.3 }}\n')
+    )
+    assert settings.as_log()["minds"] == {"critic": {"model": "local", "temperature": 0.3}}
+    assert settings.as_log()["models"]["local"]["model"] == "qwen3:8b"
+
+
+def test_a_budget_is_logged_as_what_is_limited() -> None:
+    assert "budget" not in load_settings().as_log()
+    told = {"usd": 2.50, "day": {"tokens": 5}, "case": {"usd": "0.100000", "calls": 0}, "seat": {"usd": 20}}
+    settings = load_settings(budget=told)
+    assert settings.as_log()["budget"] == {
+        "usd": "2.5",
+        "day": {"tokens": 5},
+        "case": {"usd": "0.1", "calls": 0},
+        "seat": {"usd": "20"},
+        "on_exhausted": "silent",
+    }
+    assert settings.budget.is_limited and not load_settings().budget.is_limited
+    assert load_settings(budget={"calls": 0}).budget.is_limited

@@ -32,7 +32,21 @@ def test_a_mind_is_given_as_instance_class_name_or_table(source, score):
 
 @pytest.mark.parametrize("name", ["simulated", "silent"])
 def test_the_minds_that_moot_brings_have_names(name):
-    assert chosen({"critic": name}) == {CRITIC: (name, None, 60.0)}
+    assert chosen({"critic": name}) == {CRITIC: (name, None, 60.0, None)}
+
+
+def test_a_model_fills_a_seat_by_its_name_with_what_it_is_called_with():
+    found = chosen({"critic": {"model": "local", "temperature": 0.3, "max_tokens": 800}})
+    assert (found[CRITIC].name, found[CRITIC].mind) == ("local", None)
+    assert found[CRITIC].model.model == "local"
+    assert found[CRITIC].model.options() == {"temperature": 0.3, "max_tokens": 800}
+    assert named(found) == {"critic": {"model": "local", "temperature": 0.3, "max_tokens": 800}}
+
+
+def test_one_s_own_class_has_options_of_any_name():
+    taken = {"module": f"{HERE}:Takes", "temperature": 0.3, "max_tokens": 9, "tone": "kind"}
+    mind = chosen({"critic": taken})[CRITIC].mind
+    assert mind.options == {"temperature": 0.3, "max_tokens": 9, "tone": "kind"}
 
 
 def test_an_answer_s_limit_is_said_by_the_class_or_the_table():
@@ -60,14 +74,26 @@ class Timeless(Lenient):
         (f"{HERE}:Refuses", "Refuses cannot be made: ValueError: a tone is needed"),
         ({"module": f"{HERE}:Lenient", "timeout_s": 0}, "minds.critic.timeout_s: "),
         (Timeless(), "timeout_s is a number of seconds above 0, up to 1800, not inf"),
-        ({"tone": 1}, "minds.critic.module: "),
+        (
+            {"tone": 1},
+            "minds.critic: choose simulated, silent, a class as package.module:Class, or {model = ",
+        ),
+        ({"model": "local", "module": "simulated"}, "minds.critic: name a model or a module, not both"),
+        (
+            {"model": "local", "tone": 1},
+            "minds.critic: a model's seat takes temperature and max_tokens, not 'tone'",
+        ),
+        ({"model": "local", "timeout_s": 9}, "minds.critic: timeout_s goes into [models.local]"),
+        ({"model": "local", "temperature": 3}, "minds.critic.temperature: choose at most 2, not 3"),
+        ({"model": "local", "max_tokens": 0}, "minds.critic.max_tokens: choose at least 1, not 0"),
+        ({"module": "silent", "temperature": 0.3}, "minds.critic: silent takes no options"),
         ({"module": "simulated", "seed": 1}, "minds.critic: simulated takes no options"),
         (
             "clever",
-            "minds.critic: choose simulated, silent, or a class as package.module:Class, not 'clever'",
+            'minds.critic: choose simulated, silent, a class as package.module:Class, or {model = "NAME"}, not \'cle',
         ),
-        (NoMind(), "minds.critic: NoMind is no kind of mind: name simulated, silent, or a class as"),
-        (7, "minds.critic: int is no kind of mind: name"),
+        (NoMind(), "minds.critic: NoMind is no kind of mind: choose simulated, silent, a class as"),
+        (7, "minds.critic: int is no kind of mind: choose"),
     ],
 )
 def test_what_cannot_be_a_mind_is_one_line(source, why):

@@ -24,8 +24,12 @@ class Life:
         self.log = SmallLog()
         self.drafts = []
 
-    def starts(self, **minds):
-        config = {"schedules": {}, **({"minds": minds} if minds else {})}
+    def starts(self, models=None, **minds):
+        config = {
+            "schedules": {},
+            **({"minds": minds} if minds else {}),
+            **({"models": models} if models else {}),
+        }
         body = SocietyStarted(
             society_id="s",
             config=config,
@@ -109,7 +113,31 @@ def test_who_wrote_is_named():
 
 
 @pytest.mark.parametrize(
-    "given", [None, 7, "simulated", [], {"planner": None}, {"planner": {}}, {"planner": 7}]
+    ("name", "model", "author"),
+    [
+        ("local", "qwen3:8b", "the model local (qwen3:8b)"),
+        ("qwen3-8b", "qwen3:8b", "the model qwen3:8b"),
+        ("local", "", "the model local"),
+    ],
+)
+def test_a_model_is_named_as_configured_and_by_its_own_name(name, model, author):
+    life = Life()
+    life.starts({name: {"model": model}} if model else None, planner={"model": name, "temperature": 0.3})
+    life.drafts_by()
+    life.changes(minds={"reviewer": {"model": name}})
+    life.drafts_by(author=REVIEWER)
+    minds = Minds()
+    for env in life.log.envelopes:
+        minds.learn(env)
+    assert [minds.author(env) for env in life.drafts] == [author, author]
+    again = Minds()
+    again.put(1, dict(minds.at(1)))
+    assert again.author(life.drafts[0]) == author, "as a gateway keeps it"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, 7, "simulated", [], {"planner": None}, {"planner": {}}, {"planner": 7}, {"planner": {"model": 7}}],
 )
 def test_a_configuration_of_any_shape_is_taken(given):
     minds = Minds()
