@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
+from concurrent.futures import Future
 from contextlib import ExitStack, closing
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from moot.channels.bus import Head
 from moot.channels.errors import ChannelError, StorageError
@@ -19,12 +21,19 @@ from moot.channels.log.sequencer import Entry
 BATCH: Final = 512
 
 
+class _Wish(NamedTuple):
+    """Somebody waits until the log up to a seq is on disk."""
+
+    seq: int
+    done: Future[None]
+
+
 class LogWriter:
     """A thread that writes entries into a new `log.sqlite`, while nobody waits for it.
 
     Order: that of `write`, which is `InMemoryBus`'s `on_entry`. The log is complete, and the file `head`
     written, when `close` returns. A disk that does not take a batch stops the writing at a whole batch;
-    `write` and `close` then say so.
+    `write`, `synced` and `close` then say so. The disk is made to keep it only when `synced` asks for that.
 
     Args:
         path: The file, new or empty: a bus in memory begins at seq 1.
@@ -38,7 +47,11 @@ class LogWriter:
     def __init__(self, path: Path | str, *, lease: Lease | None = None) -> None:
         self._path = Path(path)
         self._fault: ChannelError | None = None
-        self._queue: SimpleQueue[Entry | None] = SimpleQueue()
+        self._queue: SimpleQueue[Entry | _Wish | None] = SimpleQueue()
+        self._waiting: list[_Wish] = []
+        self._synced_seq = 0
+        self._lock = threading.Lock()
+        self._has_ended = False
         with ExitStack() as exits:
             held = lease or exits.enter_context(Lease.acquire(self._path.parent))
             end = open_log(self._path, epoch=held.epoch)
@@ -62,6 +75,21 @@ class LogWriter:
             raise self._fault
         self._queue.put(entry)
 
+    def synced(self, seq: int) -> Future[None]:
+        """Return what is done when the log up to a seq is on disk, so that a power cut leaves it there.
+
+        May be called from any thread. It raises StorageError or LeaseHeld when that cannot be, also when the log was
+        closed before that seq.
+        """
+        wish = _Wish(seq, Future())
+        # Under the lock, so that no wish can be queued behind the end and be lost.
+        with self._lock:
+            if self._has_ended:
+                self._answer(wish)
+            else:
+                self._queue.put(wish)
+        return wish.done
+
     def close(self) -> None:
         """Write what is left, then the file `head`; blocks until then. Safe to call twice.
 
@@ -84,15 +112,10 @@ class LogWriter:
     def _run(self) -> None:
         try:
             with closing(connect(self._path, durability="process")) as db:
-                while batch := self._next_batch():
-                    values = [value for entry in batch for value in entry.row]
-                    values += (self._epoch, self._head.seq)
-                    if db.execute(insert_sql(len(batch)), values).rowcount != len(batch):
-                        (epoch,) = db.execute("SELECT epoch FROM fence").fetchone()
-                        if epoch != self._epoch:
-                            raise fenced_out(self._path.parent)
-                        raise StorageError(f"{self._path} was changed behind its host")
-                    self._head = Head(batch[-1].envelope.seq, batch[-1].hash)
+                while (batch := self._next_batch()) is not None:
+                    if batch:
+                        self._insert(db, batch)
+                    self._sync()
             write_head(self._path.parent, self._head)
         except sqlite3.Error as exc:
             self._fault = disk_error(self._path, exc)
@@ -100,17 +123,75 @@ class LogWriter:
             self._fault = StorageError(f"{self._path.parent}: {exc.strerror}")
         except ChannelError as exc:
             self._fault = exc
+        finally:
+            self._end()
 
-    def _next_batch(self) -> list[Entry]:
-        """Wait for entries and take what is there; empty at the end."""
-        entry = self._queue.get()
-        if entry is None:
-            return []
-        batch = [entry]
-        while len(batch) < BATCH and not self._queue.empty():
-            entry = self._queue.get()
-            if entry is None:
-                self._queue.put(None)
-                break
-            batch.append(entry)
+    def _insert(self, db: sqlite3.Connection, batch: list[Entry]) -> None:
+        values = [value for entry in batch for value in entry.row]
+        values += (self._epoch, self._head.seq)
+        if db.execute(insert_sql(len(batch)), values).rowcount != len(batch):
+            (epoch,) = db.execute("SELECT epoch FROM fence").fetchone()
+            if epoch != self._epoch:
+                raise fenced_out(self._path.parent)
+            raise StorageError(f"{self._path} was changed behind its host")
+        self._head = Head(batch[-1].envelope.seq, batch[-1].hash)
+
+    def _sync(self) -> None:
+        """Have the disk keep what is written, if somebody waits for it, and say so."""
+        written = [wish for wish in self._waiting if wish.seq <= self._head.seq]
+        if any(wish.seq > self._synced_seq for wish in written):
+            # What is in the file itself was synced when it was moved there from the write-ahead log.
+            _fsync(self._path.with_name(self._path.name + "-wal"))
+            if not self._synced_seq:
+                _fsync(self._path.parent)
+            self._synced_seq = self._head.seq
+        self._waiting = [wish for wish in self._waiting if wish.seq > self._head.seq]
+        for wish in written:
+            if wish.done.set_running_or_notify_cancel():
+                wish.done.set_result(None)
+
+    def _end(self) -> None:
+        """Tell all who still wait that nothing more will be written."""
+        with self._lock:
+            self._has_ended = True
+        while not self._queue.empty():
+            item = self._queue.get()
+            if isinstance(item, _Wish):
+                self._waiting.append(item)
+        for wish in self._waiting:
+            self._answer(wish)
+
+    def _answer(self, wish: _Wish) -> None:
+        """Tell somebody what came of it, now that nothing more is written."""
+        if not wish.done.set_running_or_notify_cancel():
+            return
+        if wish.seq <= self._synced_seq:
+            wish.done.set_result(None)
+        else:
+            closed = StorageError(f"{self._path} was closed at seq {self._head.seq}")
+            wish.done.set_exception(self._fault or closed)
+
+    def _next_batch(self) -> list[Entry] | None:
+        """Wait for entries or wishes and take what is there; None at the end."""
+        batch: list[Entry] = []
+        item = self._queue.get()
+        if item is None:
+            return None
+        while item is not None:
+            if isinstance(item, _Wish):
+                self._waiting.append(item)
+            else:
+                batch.append(item)
+            if len(batch) == BATCH or self._queue.empty():
+                return batch
+            item = self._queue.get()
+        self._queue.put(None)
         return batch
+
+
+def _fsync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

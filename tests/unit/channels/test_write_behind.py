@@ -1,6 +1,10 @@
 import asyncio
+import errno
 import sqlite3
+import threading
 from contextlib import closing
+from os import fsync as os_fsync
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +21,7 @@ from tests.doubles.tiny import Ticks, TinyAdmission, decode, said
 
 def publish(bus, count):
     async def main():
-        for n in range(count):
+        for n in range(bus.head.seq, bus.head.seq + count):
             await bus.publish(said(f"k{n}"))
 
     asyncio.run(main())
@@ -99,6 +103,99 @@ def test_what_another_process_did_meanwhile_is_told_for_what_it_is(tmp_path, don
     publish(InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write), 1)
     with pytest.raises(fault, match="fenced out" if fault is LeaseHeld else "changed behind its host"):
         writer.close()
+
+
+class Syncs:
+    """The syncs of the log's writer, which really happen, and what was in the file at each."""
+
+    def __init__(self, path):
+        self.path = path
+        self.seqs = []
+        self.names = []
+        self.held = threading.Lock()
+
+    def __call__(self, handle):
+        with self.held:
+            self._sync(handle)
+
+    def _sync(self, handle):
+        os_fsync(handle)
+        self.names.append(Path(f"/proc/self/fd/{handle}").readlink().name)
+        with closing(sqlite3.connect(self.path)) as db:
+            self.seqs.append(db.execute("SELECT max(seq) FROM log").fetchone()[0])
+
+
+@pytest.fixture
+def syncs(tmp_path, monkeypatch):
+    syncs = Syncs(tmp_path / "log.sqlite")
+    monkeypatch.setattr("moot.channels.log.write_behind.os.fsync", syncs)
+    return syncs
+
+
+def test_nothing_is_synced_that_nobody_waits_for(tmp_path, syncs):
+    with LogWriter(tmp_path / "log.sqlite") as writer:
+        publish(InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write), 2 * BATCH)
+    assert "log.sqlite-wal" not in syncs.names
+
+
+def test_what_somebody_waits_for_is_on_disk_before_they_are_told(tmp_path, syncs):
+    with LogWriter(tmp_path / "log.sqlite") as writer:
+        bus = InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write)
+        publish(bus, 3)
+        writer.synced(3).result(60)
+        assert syncs.names == ["log.sqlite-wal", tmp_path.name], "the file, then its name"
+        assert syncs.seqs[0] == 3
+        writer.synced(2).result(60)
+        assert len(syncs.names) == 2, "it was synced already"
+        ahead = writer.synced(5)
+        publish(bus, 1)
+        writer.synced(4).result(60)
+        assert not ahead.done()
+        publish(bus, 1)
+        ahead.result(60)
+        assert syncs.seqs[-1] == 5
+
+
+def test_many_who_wait_share_a_sync(tmp_path, syncs):
+    writer = LogWriter(tmp_path / "log.sqlite")
+    bus = InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write)
+    publish(bus, 64)
+    # The first wish is synced, and all others while that is done.
+    with syncs.held:
+        all_of_them = [writer.synced(seq) for seq in range(1, 65)]
+    for one in all_of_them:
+        one.result(60)
+    writer.close()
+    assert syncs.names.count("log.sqlite-wal") <= 2
+
+
+def test_a_sync_that_fails_is_told_to_those_who_wait_and_stops_the_writing(tmp_path, monkeypatch):
+    def fails(_handle):
+        raise OSError(errno.EIO, "Input/output error")
+
+    writer = LogWriter(tmp_path / "log.sqlite")
+    bus = InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write)
+    publish(bus, 1)
+    monkeypatch.setattr("moot.channels.log.write_behind.os.fsync", fails)
+    with pytest.raises(StorageError, match="Input/output error"):
+        writer.synced(1).result(60)
+    monkeypatch.undo()
+    with pytest.raises(StorageError, match="Input/output error"):
+        writer.synced(1).result(60)
+    with pytest.raises(StorageError, match="Input/output error"):
+        writer.close()
+
+
+def test_who_waits_for_a_seq_that_never_comes_is_told_at_the_end(tmp_path):
+    writer = LogWriter(tmp_path / "log.sqlite")
+    publish(InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write), 2)
+    never, come = writer.synced(3), writer.synced(2)
+    writer.close()
+    come.result(0)
+    writer.synced(2).result(0)
+    for one in (never, writer.synced(3)):
+        with pytest.raises(StorageError, match="was closed at seq 2"):
+            one.result(0)
 
 
 def test_closing_twice_is_fine(tmp_path):
