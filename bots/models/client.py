@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from moot.bots.models.answer import Answer, Fault
 from moot.bots.models.errors import one_line
+from moot.bots.models.key import discreet_reply
 from moot.bots.models.pace import Pace
 from moot.bots.models.reading import read_refusal, read_reply
 from moot.bots.models.request import LADDER, Dialect, Request, Rung, body_of
@@ -59,7 +60,7 @@ class Reply(NamedTuple):
     Attributes:
         status: The HTTP status.
         headers: Names in lower case.
-        body: The bytes, the key taken out.
+        body: The bytes, key and secrets taken out.
     """
 
     status: int
@@ -290,7 +291,7 @@ class ModelClient:
         return Reply(
             raw.status_code,
             {name.lower(): value for name, value in raw.headers.items()},
-            self._without_key(raw.content),
+            discreet_reply(raw.content, self._key),
         )
 
     def _broken(self, cause: BaseException | None) -> _NoReply:
@@ -318,10 +319,6 @@ class ModelClient:
 
     def _late(self, limit_s: float) -> Answer:
         return Answer(outcome="timed_out", why=f"no whole reply within {limit_s:g} s")
-
-    def _without_key(self, body: bytes) -> bytes:
-        key = self._key.encode()
-        return body.replace(key, b"[redacted:key]") if key else body
 
     def _connected(self) -> openai.AsyncOpenAI:
         if self._sdk is None:

@@ -1,11 +1,19 @@
-"""The key of a model: from the variable or the private file that the configuration names, and from nowhere else."""
+"""The key of a model: from the variable or the private file that the configuration names, and from nowhere else.
+
+What a server sends back is rid of it, and of whatever looks like a secret, before anybody reads it: what is read is
+what is kept.
+"""
 
 from __future__ import annotations
+
+import json
 
 from moot.bots.models.errors import NoKey
 from moot.channels.chat.tokens import read_secret
 from moot.channels.surface import SurfaceConfigError
 from moot.config.models import ModelSettings
+from moot.protocols.kernel.discretion import without_secrets
+from moot.protocols.kernel.redact import may_hold_secret, redact
 
 
 def key_of(name: str, settings: ModelSettings) -> str:
@@ -22,3 +30,21 @@ def key_of(name: str, settings: ModelSettings) -> str:
         )
     except SurfaceConfigError as exc:
         raise NoKey(f"models.{name}: {exc}") from None
+
+
+def discreet_reply(body: bytes, key: str) -> bytes:
+    """Return what a server sent without the key and without secrets; the same bytes where there are none.
+
+    JSON stays JSON.
+    """
+    if key:
+        body = body.replace(key.encode(), b"[redacted:key]")
+    text = body.decode("utf-8", "surrogateescape")
+    if not may_hold_secret(text):
+        return body
+    try:
+        told = json.loads(text)
+        clean = without_secrets(told)
+        return body if clean == told else json.dumps(clean).encode()
+    except (ValueError, RecursionError):
+        return redact(text).encode("utf-8", "surrogateescape")

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
 from moot.bots.models.forms import Form
+from moot.protocols.kernel.discretion import without_secrets
 
 Rung = Literal["json_schema", "tool", "json_object", "prompt"]
 
@@ -87,7 +88,7 @@ class Dialect:
 
 
 def body_of(request: Request, *, model: str, url: str, rung: Rung, dialect: Dialect) -> dict[str, Any]:
-    """Write a request as the endpoint takes it; the same request gives the same body."""
+    """Write a request as the endpoint takes it, without secrets; the same request gives the same body."""
     body: dict[str, Any] = {
         "model": model,
         "messages": _messages(request),
@@ -119,7 +120,7 @@ def body_of(request: Request, *, model: str, url: str, rung: Rung, dialect: Dial
 
 
 def _messages(request: Request) -> list[dict[str, Any]]:
-    messages = [dict(one) for one in request.messages]
+    messages = [without_secrets(dict(one)) for one in request.messages]
     if request.form is None or not request.shows_schema:
         return messages
     schema = json.dumps(request.form.schema, ensure_ascii=False, separators=(",", ":"))
