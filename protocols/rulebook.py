@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Union
 from pydantic import Field, TypeAdapter
 
 from moot.protocols.arena.protocol import PROTOCOL as ARENA
+from moot.protocols.calls.protocol import PROTOCOL as CALLS
 from moot.protocols.escalation.protocol import PROTOCOL as ESCALATION
 from moot.protocols.escalation.watch import Watch
 from moot.protocols.kernel.acts import Act
@@ -40,7 +41,17 @@ VERSION: Final = "2"
 its content is judged, and free-form objects are kept in the order of their keys.
 """
 
-BUILT_IN: Final = (RESEARCH, PEOPLE_PROTOCOL, TRADING, ESCALATION, ARENA, PANEL, MOTION, OFFICERS_PROTOCOL)
+BUILT_IN: Final = (
+    RESEARCH,
+    PEOPLE_PROTOCOL,
+    TRADING,
+    ESCALATION,
+    ARENA,
+    PANEL,
+    MOTION,
+    CALLS,
+    OFFICERS_PROTOCOL,
+)
 """Moot's own protocols; the order is that in which their folds take in a message."""
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from moot.channels.showing import panels, reviews
+from moot.protocols.calls.books import shown
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.book_figures import ENOUGH, too_few
@@ -147,6 +148,10 @@ def _dollars(value: object, _arg: str) -> str:
     return f"{'-' if value < 0 else ''}${abs(value):,.2f}"  # type: ignore[operator, arg-type]
 
 
+def _micro(value: object, _arg: str) -> str:
+    return shown("usd", value) if type(value) is int and 0 <= value < 1e15 else plain(value)
+
+
 def _statuses(value: object, _arg: str) -> str:
     if not isinstance(value, Mapping):
         return plain(value)
@@ -188,6 +193,15 @@ EFFECTS: Final[Mapping[str, str]] = {
 """What the answer to an escalation leads to; an effect of a newer version reads as its name."""
 
 
+BUDGETS: Final[Mapping[str, str]] = {
+    "society": "the society",
+    "day": "a day",
+    "seat": "each seat",
+    "case": "each case",
+}
+"""What a budget is for."""
+
+
 def _known(names: Mapping[str, str]) -> Way:
     return lambda value, _arg: names.get(value) or words(value) if isinstance(value, str) else plain(value)
 
@@ -213,6 +227,8 @@ WAYS: Final[Mapping[str, Way]] = {
     "when": _when,
     "words": lambda value, _arg: words(value) if isinstance(value, str) else plain(value),
     "dollars": _dollars,
+    "micro": _micro,
+    "budget": _known(BUDGETS),
     "statuses": _statuses,
     "ended": _known(ENDS),
     "effect": _known(EFFECTS),
@@ -227,11 +243,11 @@ WAYS: Final[Mapping[str, Way]] = {
 }
 """How a field is worded: a share as per cent, the highest scores of an object, one field of each item or several, the
 number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
-ratio (left out where it is not), one of two words, an instant to the minute, an
-identifier in words, an amount of money, the seats that are not ok, a seat, what a review does, what it leaves open,
-how an escalation ended and what follows from it, a field that says nothing new where it is the argument,
-a panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags
-that stand beside a decision."""
+ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
+money, one in millionths of a dollar, what a budget is for, the seats that are not ok, a seat, what a review does, what
+it leaves open, how an escalation ended and what follows from it, a field that says nothing new where it is the
+argument, a panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a
+decision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,7 @@
-"""Calls of language models: what each used, and what that costs."""
+"""Calls of language models: what a society pays for, within budgets that are kept before a call is sent (K26, K27).
+
+* `messages`: a call reserved, settled or refused, and a budget set.
+* `usage`, `price`: the tokens of a call, and what they cost.
+* `books`: what is booked in each budget, and what still fits.
+* `ledger`: the fold that holds the officer's word on calls against both.
+"""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from moot.protocols.calls.usage import Tokens, Usage
+from moot.protocols.kernel.frozen import thaw
 
 
 def as_written(value: Any) -> Any:
@@ -91,6 +93,30 @@ def most(price: ModelPrice, input_tokens: int, output_tokens: int) -> int:
         )
         for rates in possible
     )
+
+
+def least_most(price: ModelPrice, tokens: int) -> int:
+    """Return the least that `most` comes to for so many tokens, however they are divided into prompt and answer."""
+    dearest = max(price.input, price.cached_input or Decimal(0), price.cache_write or Decimal(0))
+    return _whole(min(dearest, price.output) * tokens)
+
+
+def price_in(config: Mapping[str, Any], model: str) -> ModelPrice | None:
+    """Return the price of a model by a logged configuration; None when it names none.
+
+    Args:
+        config: As SOCIETY_STARTED holds it.
+        model: NAME of the `[models.NAME]`.
+    """
+    models = config.get("models")
+    told = models.get(model) if isinstance(models, Mapping) else None
+    price = told.get("price") if isinstance(told, Mapping) else None
+    if price is None:
+        return None
+    try:
+        return ModelPrice.model_validate(thaw(price))
+    except ValidationError:
+        return None
 
 
 def _whole(micro: Decimal) -> int:

@@ -230,7 +230,7 @@ def derived_keys(seats: Iterable[Seat]) -> re.Pattern[str]:
     """
     return re.compile(
         r"(violation|ruling|ping|reflection|audit|escalation|withdrawn|released|started|stopped|clock|mode"
-        r"|returned|anchor|micro|daily|architecture|desk|health)/"
+        r"|returned|anchor|micro|daily|architecture|desk|health|call)/"
         r"|[a-z]+_[0-9]{8}_[0-9]{4}(_[0-9]+)?$"
         rf"|.*/({'|'.join(map(re.escape, seats))})/[0-9]+$",
         re.DOTALL,

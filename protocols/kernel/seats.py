@@ -24,10 +24,11 @@ REFEREE: Final = Seat("referee")
 TIMEKEEPER: Final = Seat("timekeeper")
 LIAISON: Final = Seat("liaison")
 ORCHESTRATOR: Final = Seat("orchestrator")
+BURSAR: Final = Seat("bursar")
 ADMIN: Final = Seat("admin")
 VIEWER: Final = Seat("viewer")
 
-OFFICERS: Final = frozenset({REFEREE, TIMEKEEPER, LIAISON, ORCHESTRATOR})
+OFFICERS: Final = frozenset({REFEREE, TIMEKEEPER, LIAISON, ORCHESTRATOR, BURSAR})
 """Seats that are code and hold the rest to the rules; their messages never cause violations (K5)."""
 PEOPLE: Final = frozenset({ADMIN, VIEWER})
 
@@ -69,6 +70,9 @@ OFFICER_SEATS: Final = (
     ),
     SeatInfo(LIAISON, "carries what passes between the systems", "bright_black", ":bridge_at_night:"),
     SeatInfo(ORCHESTRATOR, "leads runs and panels to their ends", "bright_black", ":control_knobs:"),
+    SeatInfo(
+        BURSAR, "keeps the budgets of language models, and the ledger of calls", "bright_black", ":receipt:"
+    ),
 )
 
 PEOPLE_SEATS: Final = (

@@ -25,6 +25,7 @@ from moot.protocols.arena import messages as arena
 from moot.protocols.arena.reading import MOST_ITEMS
 from moot.protocols.arena.seats import FINALIZER, PLANNER, REVIEWER
 from moot.protocols.arena.verdict import parse_verdict
+from moot.protocols.calls import messages as calls
 from moot.protocols.codec import decode_body
 from moot.protocols.escalation import messages as escalation
 from moot.protocols.kernel import officers, people
@@ -56,7 +57,7 @@ def _type_of(model):
 
 MODELS = {
     model.model_fields["type"].default: model
-    for module in (research, trading, officers, people, escalation, arena, panel, motion)
+    for module in (research, trading, officers, people, escalation, arena, panel, motion, calls)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, Message) and isinstance(_type_of(model), str)
 }

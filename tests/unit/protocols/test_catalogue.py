@@ -1,5 +1,6 @@
 import pytest
 
+from moot.protocols.calls import rights as calls
 from moot.protocols.escalation import rights as escalation
 from moot.protocols.kernel import rights as kernel
 from moot.protocols.kernel.catalogue import Channel, Matrix, Right, Viewers
@@ -25,6 +26,7 @@ CHANNEL_NAMES = [
     "#r-arena",
     "#r-panel",
     "#motions",
+    "#calls",
     "#admin",
     "#lab",
 ]
@@ -115,13 +117,17 @@ FEEDBACK_RESPONSE       operator             #bridge
 RECALL_FLAG             guardian             #b-risk
 RECALL_REQUEST          operator             #bridge
 HEALTH_CHECK            referee              #admin
+CALL_RESERVED           bursar               #calls
+CALL_SETTLED            bursar               #calls
+CALL_REFUSED            bursar               #calls
+BUDGET_SET              admin                #admin
 """
 EXPECTED = {
     (seat, channel, kind)
     for kind, seats, where in map(str.split, TABLE.strip().splitlines())
     for seat in seats.split(",")
     for channel in (CHANNEL_NAMES if where == "*" else where.split(","))
-    if not (seat == "viewer" and channel == "#admin")
+    if not (seat == "viewer" and channel in ("#admin", "#calls"))
 }
 TYPES = [line.split()[0] for line in TABLE.strip().splitlines()]
 
@@ -136,8 +142,9 @@ READS = {
     "critic": A | {"#motions"},
     **{
         key: set(CHANNEL_NAMES)
-        for key in ("orchestrator", "referee", "timekeeper", "liaison", "admin", "viewer")
+        for key in ("orchestrator", "referee", "timekeeper", "liaison", "bursar", "admin")
     },
+    "viewer": set(CHANNEL_NAMES) - {"#calls"},
 }
 
 PLACES = (rulebook().channels, rulebook().seats.values())
@@ -146,6 +153,7 @@ ROWS = (
     *kernel.OFFICERS_RIGHTS,
     *kernel.PEOPLES_RIGHTS,
     *escalation.RIGHTS,
+    *calls.RIGHTS,
     *research.RIGHTS,
     *trading.RIGHTS,
     *(row for row in trading.ABROAD if row.type == "STRATEGY_MOVED"),
@@ -157,7 +165,7 @@ def matrix():
     return Matrix(ROWS, *PLACES)
 
 
-def test_there_are_exactly_the_fourteen_channels_each_with_a_purpose():
+def test_there_are_exactly_the_fifteen_channels_each_with_a_purpose():
     assert [channel.name for channel in rulebook().channels] == CHANNEL_NAMES
     assert all(channel.purpose for channel in rulebook().channels)
 

@@ -1,0 +1,294 @@
+"""The ledger: every call of a model by the log, and what it is booked with (K26, K27).
+
+What the bursar says are facts, so they are held against the books here: a reservation that does not fit where it stands
+in the log is superseded and never sent; any other misfit is a fault of an officer (K5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from moot.protocols.calls.books import Amount, Asked, Books, Lack, Limit, Place, day_of, limits_in, micro
+from moot.protocols.calls.messages import (
+    REPLIED,
+    BudgetSet,
+    CallRefused,
+    CallReserved,
+    CallSettled,
+    Outcome,
+)
+from moot.protocols.calls.price import ModelPrice, cost, least_most, price_in
+from moot.protocols.calls.usage import Usage
+from moot.protocols.kernel.context import Fold, RuleContext
+from moot.protocols.kernel.docket import Docket, Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import OfficerFault, Violation
+from moot.protocols.kernel.officers import ConfigChanged, SocietyStarted
+
+FREE: Final[frozenset[Outcome]] = frozenset({"provider_error", "timed_out", "abandoned"})
+"""Outcomes for which nothing may have been charged although no usage was told (`Answer.is_free`)."""
+
+_PRUNED: Final = 64
+"""Calls of closed obligations are forgotten once so many more are known than after the last time."""
+
+
+def reserved_key(call_id: str) -> str:
+    """Return the id of a call's CALL_RESERVED."""
+    return f"call/{call_id}/reserved"
+
+
+def settled_key(call_id: str) -> str:
+    """Return the id of a call's CALL_SETTLED."""
+    return f"call/{call_id}/settled"
+
+
+def refused_key(call_id: str) -> str:
+    """Return the id of a call's CALL_REFUSED."""
+    return f"call/{call_id}/refused"
+
+
+def call_id_of(obligation: str, attempt: int, turn: int, try_: int) -> str:
+    """Name a call."""
+    return f"{obligation}/{attempt}/{turn}/{try_}"
+
+
+@dataclass(slots=True)
+class Call:
+    """A call that was asked for.
+
+    Attributes:
+        asked: The reservation, or the refusal.
+        seq: Where it stands in the log.
+        places: Where it is booked; none when it was superseded or refused.
+        price: What its model cost when it was reserved; None: nobody knows.
+        settled: How it ended; None while it is under way, and if it was never sent.
+    """
+
+    asked: CallReserved | CallRefused
+    seq: int
+    places: tuple[Place, ...]
+    price: ModelPrice | None
+    settled: CallSettled | None = None
+
+    @property
+    def is_sent(self) -> bool:
+        """Say whether it was reserved and stands, so that it is sent."""
+        return bool(self.places)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether it is under way."""
+        return self.is_sent and self.settled is None
+
+    @property
+    def most(self) -> Amount:
+        """Return its worst case."""
+        return Amount(self.asked.max_cost, self.asked.max_tokens, 1)
+
+    def came_to(self, usage: Usage | None, *, is_free: bool) -> tuple[int | None, int, bool]:
+        """Return what is booked when it ends: the cost, the tokens, and whether that is more than was reserved.
+
+        Args:
+            usage: What it used, where that was told.
+            is_free: Whether nothing was charged where nothing was told; else the worst case is booked.
+        """
+        asked = self.asked
+        if usage is None:
+            if is_free:
+                return (None if asked.max_cost is None else 0), 0, False
+            return asked.max_cost, asked.max_tokens, False
+        tokens = usage.input + usage.output
+        money = None if self.price is None else cost(self.price, usage)
+        return money, tokens, tokens > asked.max_tokens or (money or 0) > (asked.max_cost or 0)
+
+
+class Ledger(Fold):
+    """Fold what calls were reserved, settled and refused, and what may be spent.
+
+    Attributes:
+        books: What is booked in each budget.
+        open: Calls under way, by id.
+        lack: Why the call did not fit that the last message refused; None when the last message refused none.
+    """
+
+    name = "ledger"
+    types = frozenset(
+        {"CALL_RESERVED", "CALL_SETTLED", "CALL_REFUSED", "BUDGET_SET", "SOCIETY_STARTED", "CONFIG_CHANGED"}
+    )
+
+    def __init__(self) -> None:
+        """Start with nothing booked and no limits."""
+        self.books = Books()
+        self.open: dict[str, Call] = {}
+        self.lack: Lack | None = None
+        self._asked: dict[str, dict[tuple[int, int], list[Call]]] = {}
+        self._kept = 0
+        self._day = ""
+        self._configured: object = None
+
+    # ---------------------------------------------------------------- questions
+
+    def calls(self, obligation: str, attempt: int, turn: int) -> tuple[Call, ...]:
+        """Return what was asked for in a turn of an open obligation, oldest first."""
+        return tuple(self._asked.get(obligation, {}).get((attempt, turn), ()))
+
+    def next_id(self, obligation: str, attempt: int, turn: int) -> str:
+        """Return the id of the next call in a turn."""
+        return call_id_of(obligation, attempt, turn, len(self.calls(obligation, attempt, turn)) + 1)
+
+    def fits(self, asked: Asked, at: datetime, besides: Books | None = None) -> Lack | None:
+        """Say into which budget a call does not fit; None when it fits into all.
+
+        Args:
+            asked: The call.
+            at: When it would be reserved.
+            besides: What was booked and does not stand in the log yet.
+        """
+        return self.books.lack(asked, at, besides)
+
+    def room(self, at: datetime) -> Iterator[tuple[Place, Limit, Amount, Amount]]:
+        """List the budgets of an instant: what each is, what is booked, and which part of that is under way."""
+        return self.books.gauges(at)
+
+    # ---------------------------------------------------------------- folding
+
+    def apply(self, env: Envelope, fx: Effects, docket: Docket) -> None:
+        """Take in one envelope.
+
+        Raises:
+            OfficerFault: The bursar said what does not follow.
+        """
+        body = env.body
+        self.lack = None
+        if type(body) is CallSettled:
+            self._settled(env, body)
+        elif type(body) is CallReserved or type(body) is CallRefused:
+            self._asked_for(env, body, fx, docket)
+        elif type(body) is BudgetSet:
+            if fx.violation is None:
+                self._set(body)
+        elif type(body) is SocietyStarted:
+            self._configure(body.config.get("budget"))
+        elif type(body) is ConfigChanged and "budget" in body.changes:
+            self._configure(body.changes["budget"])
+
+    def _configure(self, budget: object) -> None:
+        """Take `[budget]` of the configuration; what people set holds until that changes."""
+        if budget == self._configured:
+            return
+        self._configured = budget
+        self.books.limits = limits_in(budget)
+        self.books.raised.clear()
+
+    def _set(self, body: BudgetSet) -> None:
+        before = self.books.limits.get(body.scope, Limit())
+        given = (micro(body.usd), body.tokens, body.calls)
+        self.books.limits[body.scope] = Limit(
+            *(old if new is None else new for old, new in zip(before, given, strict=True))
+        )
+
+    def _asked_for(
+        self, env: Envelope, body: CallReserved | CallRefused, fx: Effects, docket: Docket
+    ) -> None:
+        self._forget(env, docket)
+        before = self.calls(body.obligation, body.attempt, body.turn)
+        price = price_in(docket.context.config, body.model)
+        _check_asked(env, body, before, price)
+        call = Call(body, env.seq, (), price)
+        turns = self._asked.setdefault(body.obligation, {})
+        turns.setdefault((body.attempt, body.turn), []).append(call)
+        asked = Asked(call.most, body.seat, body.case)
+        lack = self.books.lack(asked, env.sent_at)
+        owed = docket.open.get(body.obligation)
+        is_owed = owed is not None and docket.attempts.get(body.obligation, 0) == body.attempt
+        if owed is not None and (owed.seat, owed.case_id) != (body.seat, body.case):
+            raise OfficerFault(f"{owed.id} is owed by {owed.seat} in {owed.case_id}", seq=env.seq)
+        if type(body) is CallRefused:
+            self.lack = lack
+            fx.superseded = lack is None
+        elif lack is not None or not is_owed:
+            fx.superseded = True
+        else:
+            call.places = asked.places(env.sent_at)
+            self.books.hold(call.places, call.most)
+            self.open[body.call_id] = call
+
+    def _settled(self, env: Envelope, body: CallSettled) -> None:
+        call = self.open.get(body.call_id)
+        if call is None:
+            raise OfficerFault(f"{body.call_id} is not under way, so nothing of it is settled", seq=env.seq)
+        if env.id != settled_key(body.call_id):
+            raise OfficerFault(f"the id of this CALL_SETTLED is {settled_key(body.call_id)}", seq=env.seq)
+        said = (body.cost, body.tokens, body.overrun)
+        derived = [call.came_to(body.usage, is_free=False)]
+        if body.usage is None and body.outcome in FREE:
+            derived.append(call.came_to(None, is_free=True))
+        if said not in derived:
+            raise OfficerFault(
+                f"{body.call_id}: {_sum(said)} does not follow from its usage and price: {_sum(derived[0])}",
+                seq=env.seq,
+            )
+        call.settled = body
+        del self.open[body.call_id]
+        self.books.settle(call.places, call.most, Amount(body.cost, body.tokens, 1))
+
+    # ---------------------------------------------------------------- what is over
+
+    def _forget(self, env: Envelope, docket: Docket) -> None:
+        """Forget days and cases that are over, and calls of closed obligations, so that memory stays bounded."""
+        today = day_of(env.sent_at)
+        if today == self._day and len(self._asked) < self._kept + _PRUNED:
+            return
+        under_way = {call.asked.obligation for call in self.open.values()}
+        for obligation in [o for o in self._asked if o not in docket.open and o not in under_way]:
+            del self._asked[obligation]
+        held = self.books.held
+        for place in [*self.books.booked]:
+            is_over = place.key < today if place.scope == "day" else place.key not in docket.cases
+            if place.scope in ("day", "case") and is_over and place not in held:
+                self.books.forget(place)
+        self._day, self._kept = today, len(self._asked)
+
+
+def _check_asked(
+    env: Envelope, body: CallReserved | CallRefused, before: tuple[Call, ...], price: ModelPrice | None
+) -> None:
+    """Check what follows about a call from what was asked for before it and from its price.
+
+    Raises:
+        OfficerFault: It does not.
+    """
+    call_id = call_id_of(body.obligation, body.attempt, body.turn, len(before) + 1)
+    key = reserved_key(call_id) if type(body) is CallReserved else refused_key(call_id)
+    if (body.call_id, body.try_, env.id) != (call_id, len(before) + 1, key):
+        raise OfficerFault(f"the next call of this turn is {call_id}, its message {key}", seq=env.seq)
+    for call in before:
+        if call.is_open:
+            raise OfficerFault(f"{call.asked.call_id} is under way, so it is not asked again", seq=env.seq)
+        if call.settled is not None and call.settled.outcome in REPLIED:
+            raise OfficerFault(f"{call.asked.call_id} has a reply, so it is not asked again", seq=env.seq)
+    if (body.max_cost is None) != (price is None):
+        known = "is not known" if price is None else "is known"
+        raise OfficerFault(f"max_cost: the price of the model {body.model} {known}", seq=env.seq)
+    if price is not None and (body.max_cost or 0) < least_most(price, body.max_tokens):
+        raise OfficerFault(f"max_cost: {body.max_tokens} tokens may cost more than that", seq=env.seq)
+
+
+def _sum(booked: tuple[int | None, int, bool]) -> str:
+    money, tokens, is_more = booked
+    priced = "no price" if money is None else f"{money} micro-USD"
+    return f"{priced} and {tokens} tokens" + (", an overrun" if is_more else "")
+
+
+def check_budget(env: Envelope, _context: RuleContext) -> None:
+    """Check that a BUDGET_SET sets something.
+
+    Raises:
+        Violation: It sets nothing.
+    """
+    body: Any = env.body
+    if body.usd is None and body.tokens is None and body.calls is None:
+        raise Violation("K27", "sets nothing: give usd, tokens or calls", field="usd")

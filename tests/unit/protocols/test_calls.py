@@ -1,0 +1,110 @@
+import pytest
+
+from moot.protocols.calls.usage import Usage
+from moot.protocols.kernel.errors import OfficerFault
+from tests.doubles.call_table import CallTable
+
+
+def test_what_is_reserved_is_booked_everywhere_and_then_what_it_cost() -> None:
+    table = CallTable()
+    call = table.reserve().body.call_id
+    places = (("society", ""), ("day", "2026-02-23"), ("seat", "advocate"), ("case", table.motion_id))
+    assert [table.booked(*place) for place in places] == [1_000] * 4
+    assert [table.booked(*place, "tokens") for place in places] == [400] * 4
+
+    table.settle(call, input=100, output=50)
+
+    assert [table.booked(*place) for place in places] == [300] * 4
+    assert [table.booked(*place, "tokens") for place in places] == [150] * 4
+    assert [table.booked(*place, "calls") for place in places] == [1] * 4
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"usd": "0.0019"},
+        {"tokens": 799},
+        {"calls": 1},
+        {"day": {"usd": "0.0019"}},
+        {"seat": {"tokens": 799}},
+        {"case": {"calls": 1}},
+    ],
+    ids=str,
+)
+def test_a_reservation_that_does_not_fit_is_superseded_and_not_booked(budget: dict[str, object]) -> None:
+    table = CallTable(budget)
+    table.reserve()
+    table.reserve(turn=2)
+
+    assert [fx.superseded for fx in table.effects[-2:]] == [False, True]
+    assert (table.booked("society"), table.booked("society", unit="calls")) == (1_000, 1)
+
+
+def test_what_was_superseded_is_not_settled() -> None:
+    table = CallTable({"calls": 0})
+    call = table.reserve().body.call_id
+    with pytest.raises(OfficerFault, match="is not under way"):
+        table.settle(call, cost=300, tokens=150, overrun=False)
+
+
+def test_a_call_is_settled_once() -> None:
+    table = CallTable()
+    call = table.reserve().body.call_id
+    table.settle(call)
+    with pytest.raises(OfficerFault, match="is not under way"):
+        table.bursar(table.log[-1].body, f"call/{call}/settled-again")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"cost": 299, "tokens": 150, "overrun": False},
+        {"cost": 300, "tokens": 149, "overrun": False},
+        {"cost": 300, "tokens": 150, "overrun": True},
+        {"cost": 300, "tokens": 150, "overrun": False, "usage": None},
+        {"cost": 0, "tokens": 0, "overrun": False, "usage": None},
+        {"cost": 0, "tokens": 0, "overrun": False, "usage": None, "outcome": "unknown"},
+        {"cost": None, "tokens": 150, "overrun": False},
+        {"cost": 1_600, "tokens": 400, "overrun": False, "usage": Usage(input=0, output=400)},
+    ],
+    ids=str,
+)
+def test_what_is_booked_follows_from_usage_and_price(said: dict[str, object]) -> None:
+    table = CallTable()
+    call = table.reserve().body.call_id
+    with pytest.raises(OfficerFault, match="does not follow"):
+        table.settle(call, **said)
+
+
+def test_a_call_of_which_no_usage_was_told_is_booked_with_its_worst_case() -> None:
+    table = CallTable()
+    table.settle(table.reserve().body.call_id, usage=None, outcome="unknown")
+    assert (table.booked("society"), table.booked("society", unit="tokens")) == (1_000, 400)
+    table.settle(table.reserve(turn=2).body.call_id, usage=None, outcome="provider_error", is_free=True)
+    assert (table.booked("society"), table.booked("society", unit="tokens")) == (1_000, 400)
+
+
+def test_what_has_a_reply_is_never_asked_again_and_what_has_none_is() -> None:
+    table = CallTable()
+    table.settle(table.reserve().body.call_id, usage=None, outcome="unknown")
+    again = table.reserve().body
+    assert again.try_ == 2
+    table.settle(again.call_id)
+    with pytest.raises(OfficerFault, match="has a reply"):
+        table.reserve()
+
+
+def test_what_is_under_way_is_not_asked_again() -> None:
+    table = CallTable()
+    table.reserve()
+    with pytest.raises(OfficerFault, match="is under way"):
+        table.reserve()
+
+
+def test_calls_are_found_by_their_turn_and_forgotten_once_nobody_owes_their_answer() -> None:
+    table = CallTable()
+    owed = table.asked()["obligation"]
+    table.reserve()
+    assert [call.asked.try_ for call in table.ledger.calls(owed, 0, 1)] == [1]
+    assert table.ledger.next_id(owed, 0, 1) == f"{owed}/0/1/2"
+    assert table.ledger.calls(owed, 0, 2) == ()
