@@ -94,7 +94,7 @@ class Bot:
         answers_at = obligation.opened_at + delay
         if view.attempt:
             answers_at = max(answers_at, view.now + SECOND_THOUGHT)
-        is_ahead = self.mind.begins_at_once
+        is_ahead = self.mind.begins_at_once(view)
         begins_at = obligation.opened_at if is_ahead else answers_at
         waits = begins_at > view.now
         if waits:
@@ -117,7 +117,7 @@ class Bot:
 
     async def _think(self, view: View) -> Reply | None:
         """Ask the mind; one that fails is asked again unless it tries again by itself, then the seat stays silent."""
-        for attempt in range(1, 2 if self.mind.begins_at_once else TRIES + 1):
+        for attempt in range(1, 2 if self.mind.begins_at_once(view) else TRIES + 1):
             try:
                 return await self.mind.answer(view)
             except Exception as fault:

@@ -140,14 +140,14 @@ class Reply:
 
 
 class Mind(ABC):
-    """Fills a seat. One mind serves all obligations of its seat, several at a time.
+    """Fills a seat. One mind serves all obligations of its seat, several at a time."""
 
-    Attributes:
-        begins_at_once: It is asked when the obligation opens, with what is to be seen then, and its answer is posted
-            when it `consider`s; it is asked once, for it sees to repetitions itself. That of a model (K28).
-    """
+    def begins_at_once(self, view: View) -> bool:
+        """Say whether it is asked when the obligation opens, though it answers later; that of a model is (K28).
 
-    begins_at_once: bool = False
+        Such a mind is shown what is to be seen then, and asked once: it sees to repetitions itself.
+        """
+        return False
 
     @abstractmethod
     def consider(self, view: View) -> timedelta | None:

@@ -51,7 +51,7 @@ def body_of(view: View, kind: type[Message] | str | None, fields: Mapping[str, A
         close = difflib.get_close_matches(unknown[0], known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}"
         raise WrongBody(name, unknown[0], f"there is no such field: {hint}")
-    fixed, choices = _held(view, chosen)
+    fixed, choices = held(view, chosen)
     given = {known[field]: _plain(name, field, value) for field, value in fields.items()}
     made = {**fixed, **{field: _merged(fixed.get(field), value) for field, value in given.items()}}
     body = _validated(chosen, made, choices)
@@ -88,7 +88,8 @@ def _type(kind: object) -> str:
 def _names(kind: type[Message]) -> dict[str, str]:
     """Return the fields by the names that a mind may use: theirs, and those of the JSON."""
     own = {name: name for name in kind.model_fields if name != "type"}
-    return own | {field.alias: name for name, field in kind.model_fields.items() if field.alias}
+    aliased = {name: field.alias or field.validation_alias for name, field in kind.model_fields.items()}
+    return own | {alias: name for name, alias in aliased.items() if isinstance(alias, str)}
 
 
 @lru_cache(maxsize=1024)
@@ -106,8 +107,8 @@ def _of_field(kind: type[Message], name: str, value: Any) -> Any:
     return _field(kind, name).validate_json(json.dumps(value))
 
 
-def _held(view: View, kind: type[Message]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return what the rules fix of an answer, and the values that they leave a choice of, by field."""
+def held(view: View, kind: type[Message]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return by field what the rules fix of an answer, of an object perhaps a part, and what they leave a choice."""
     fixed: dict[str, Any] = {}
     choices: dict[str, list[Any]] = {}
     for name, value in view.brief.items():

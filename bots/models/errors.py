@@ -2,7 +2,7 @@
 
 ModelError
 ├── NoKey            no key is to be had where the configuration says
-└── NoSchema         a class has no JSON Schema that providers take
+└── NoSchema         a class has no JSON Schema that providers take: it holds parts of its own kind
 """
 
 from __future__ import annotations

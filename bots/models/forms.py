@@ -35,6 +35,9 @@ _BOUNDS: Final = {
 
 _COMPUTERS: Final = 10**9
 
+_PLAIN: Final = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}]}
+"""What a value may be of which nothing is said."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
@@ -51,31 +54,41 @@ class Form:
     judge: Callable[[dict[str, Any]], Any] = field(repr=False)
 
 
-def form_of(kind: type[BaseModel], given: Mapping[str, Any] | None = None) -> Form:
+def form_of(
+    kind: type[BaseModel],
+    given: Mapping[str, Any] | None = None,
+    make: Callable[[dict[str, Any]], Any] | None = None,
+) -> Form:
     """Return the form of a class; its own validation judges what is filled in.
+
+    What may be anything is asked for as named plain values.
 
     Args:
         kind: The class; its name becomes the form's.
         given: What the society fills in, by the names of the JSON; the model is not asked for it. A field that has
-            one constant value, such as `type`, is never asked for.
+            one constant value, such as `type`, is never asked for, nor is an id that is filled in when it is left out.
+        make: Makes the value of what was filled in, and judges it; None: the class does, with what is given.
 
     Raises:
-        NoSchema: A part of it holds itself, or may be anything.
+        NoSchema: A part of it holds itself.
     """
     whole = kind.model_json_schema(mode="validation")
     constant = {name: one["const"] for name, one in whole.get("properties", {}).items() if "const" in one}
     filled = {**constant, **to_jsonable_python(dict(given or {}))}
     flattening = _Flattening(kind.__name__, whole)
-    asked = {name: one for name, one in whole.get("properties", {}).items() if name not in filled}
+    properties = whole.get("properties", {})
+    asked = {name: one for name, one in properties.items() if name not in filled and not _is_minted(one)}
     schema = flattening.object(asked, (), ())
     if about := whole.get("description"):
         schema["description"] = str(about).split("\n\n", 1)[0]
 
-    def judge(found: dict[str, Any]) -> BaseModel:
+    def judge(found: dict[str, Any]) -> Any:
         for name in found:
             if name not in asked:
                 raise ValueError(f"{name[:60]}: there is no such field to fill in")
         restored = flattening.restored(found, ())
+        if make is not None:
+            return make(restored)
         try:
             return kind.model_validate_json(json.dumps({**restored, **filled}))
         except ValidationError as exc:
@@ -93,10 +106,11 @@ class _Flattening:
         self._maps: set[Path] = set()
 
     def object(self, properties: Mapping[str, Any], path: Path, within: Path) -> dict[str, Any]:
+        asked = {name: one for name, one in properties.items() if not _is_minted(one)}
         return {
             "type": "object",
-            "properties": {name: self._node(one, (*path, name), within) for name, one in properties.items()},
-            "required": list(properties),
+            "properties": {name: self._node(one, (*path, name), within) for name, one in asked.items()},
+            "required": list(asked),
             "additionalProperties": False,
         }
 
@@ -133,8 +147,10 @@ class _Flattening:
             found |= self.object(node["properties"], path, within)
         elif isinstance(node.get("additionalProperties"), Mapping):
             found |= self._pairs(node["additionalProperties"], path, within)
-        elif ("type" not in found and "enum" not in found) or found.get("type") == "object":
-            raise NoSchema(f"{self._name}: {'.'.join(path)} may be anything, which no model can be asked for")
+        elif found.get("type") == "object":
+            found |= self._pairs(_PLAIN, path, within)
+        elif "type" not in found and "enum" not in found:
+            found |= _PLAIN
         return found
 
     def _items(self, node: Mapping[str, Any], path: Path, within: Path) -> dict[str, Any]:
@@ -170,6 +186,11 @@ class _Flattening:
         if len(found) != len(items):
             raise ValueError(f"{'.'.join(path)}: a name stands twice")
         return found
+
+
+def _is_minted(node: Mapping[str, Any]) -> bool:
+    """Say whether a field is an id that is filled in when it is left out."""
+    return bool(node.get("readOnly")) and "default" in node
 
 
 def _is_telling(bound: object) -> bool:

@@ -67,8 +67,8 @@ Several = Annotated[tuple[T, ...], Field(max_length=MAX_ITEMS)]
 Whole = Annotated[int, Field(ge=-MAX_WHOLE, le=MAX_WHOLE)]
 """An integer that every JSON reader reads alike."""
 
-Minted = Annotated[str, Field(max_length=200)]
-"""An id that the sequencer fills in when a draft leaves it empty (K20)."""
+Minted = Annotated[str, Field(max_length=200, json_schema_extra={"readOnly": True})]
+"""An id that the sequencer fills in when a draft leaves it empty (K20); a schema marks it `readOnly`."""
 
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_day)]
 """A calendar day, `YYYY-MM-DD`."""

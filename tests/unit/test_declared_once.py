@@ -22,6 +22,7 @@ MANY: Final = 3
 
 ALLOWED: Final = {
     "bots/minds/simulated/": "what each simulated mind answers with what, beside the minds",
+    "bots/minds/model/": "what of a message is measured and what a model is asked for, beside the mind that asks",
     "bots/minds/views/": "a case of a protocol as whoever writes a mind sees it, typed for their editor",
     "bots/seats/": "what a seat of the Arena may use: the seat's own module",
     "memory/fold.py": "which of memory's handlers reads which message",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -15,7 +16,7 @@ Form = Literal["guardian", "trader"]
 Recommendation = Literal["approve", "extend_validation", "reject"]
 
 
-def _only(review: Message, forms: dict[str, tuple[str, ...]]) -> None:
+def _only(review: Message, forms: Mapping[str, tuple[str, ...]]) -> None:
     """Check that a review of two forms fills the fields of its own form and leaves the other's.
 
     Raises:
@@ -50,6 +51,10 @@ class DeployReview(Message):
     """
 
     case_field: ClassVar[str] = "deployment_id"
+    forms: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "guardian": ("risk_assessment", "concerns", "recommended_position_limit"),
+        "trader": ("executability", "liquidity_concern", "suggested_order_type", "estimated_slippage_bps"),
+    }
     type: Literal["DEPLOY_REVIEW"] = "DEPLOY_REVIEW"
     deployment_id: Minted = ""
     form: Form
@@ -63,18 +68,7 @@ class DeployReview(Message):
 
     @model_validator(mode="after")
     def _is_of_one_form(self) -> DeployReview:
-        _only(
-            self,
-            {
-                "guardian": ("risk_assessment", "concerns", "recommended_position_limit"),
-                "trader": (
-                    "executability",
-                    "liquidity_concern",
-                    "suggested_order_type",
-                    "estimated_slippage_bps",
-                ),
-            },
-        )
+        _only(self, self.forms)
         return self
 
 
@@ -127,6 +121,10 @@ class PromotionReview(Message):
     """Review a promotion: live risk, or execution quality. Guardian or Trader, #b-ops (spec 4.3)."""
 
     case_field: ClassVar[str] = "promotion_id"
+    forms: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "guardian": ("risk_trend", "max_drawdown_observed", "correlation_with_existing"),
+        "trader": ("avg_slippage_bps", "fill_rate", "execution_issues"),
+    }
     type: Literal["PROMOTION_REVIEW"] = "PROMOTION_REVIEW"
     promotion_id: Minted = ""
     form: Form
@@ -140,13 +138,7 @@ class PromotionReview(Message):
 
     @model_validator(mode="after")
     def _is_of_one_form(self) -> PromotionReview:
-        _only(
-            self,
-            {
-                "guardian": ("risk_trend", "max_drawdown_observed", "correlation_with_existing"),
-                "trader": ("avg_slippage_bps", "fill_rate", "execution_issues"),
-            },
-        )
+        _only(self, self.forms)
         return self
 
 

@@ -173,7 +173,8 @@ def test_k14_a_taken_seat_is_left_to_the_person_and_taken_up_again_on_release() 
 class Ahead(Watched):
     """A mind that is asked when its obligation opens, and may fail."""
 
-    begins_at_once = True
+    def begins_at_once(self, view: View) -> bool:
+        return True
 
     def __init__(self, fails: bool = False) -> None:
         super().__init__()

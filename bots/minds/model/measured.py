@@ -1,0 +1,60 @@
+"""What of a message is measured, and what is the seat's own word.
+
+A backtest, a fill or a mark is no matter of opinion: whatever fills the seat, the society's tools measure it, and a
+model is asked for the rest only. Types that are not listed here are the seat's own, but for what the rules fix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_OWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "BACKTEST_RESULT": (),
+    "STRATEGY_MOVED": ("to", "reason"),
+    "CAUSAL_RECORD": ("record.summary",),
+    "REFLECTION": ("record.summary",),
+    "MICRO_CYCLE_REPORT": (),
+    "PRINCIPLE_SYNTHESIS": (),
+    "PERFORMANCE_FEEDBACK": ("proposed_adjustment",),
+    "ARENA_TASK": ("task.initial_prompt",),
+    "PANEL_OPENED": (),
+    "PRE_MARKET_CHECK": (),
+    "RISK_CHECK": (),
+    "OVERNIGHT_RISK_CHECK": (),
+    "RISK_ALERT": ("message",),
+    "METRICS_RECORDED": (),
+    "RECALL_FLAG": (),
+    "DESK_CHECK": (),
+    "SIGNAL": ("reason",),
+    "ORDER": (),
+    "NO_ORDER": (),
+    "EXECUTION": (),
+    "CHECK_NEW_STRATEGIES": (),
+    "TRADING_SUMMARY": (),
+    "MARKET_CLOSE": (),
+    "DAILY_TRADING_REPORT": (),
+    "WEEKLY_TRADING_REPORT": (),
+    "DEPLOY_PROPOSAL": (),
+    "DEPLOY_REVIEW": (
+        "risk_assessment",
+        "concerns",
+        "recommended_position_limit",
+        "executability",
+        "suggested_order_type",
+    ),
+    "PROMOTION_PROPOSAL": (),
+    "PROMOTION_REVIEW": ("risk_trend", "execution_issues", "recommendation"),
+    "FEASIBILITY": ("feasible", "note"),
+}
+"""By type what its seat says of its own, dotted within objects; all else of it is measured."""
+
+
+def is_measured(kind: str) -> bool:
+    """Say whether some of a type is measured."""
+    return kind in _OWN
+
+
+def own_fields(kind: str) -> tuple[str, ...] | None:
+    """Return the fields of a type that are its seat's own word; None where all are."""
+    return _OWN.get(kind)

@@ -1,0 +1,125 @@
+"""The mind of a model, for every seat whose bot posts typed messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from moot.bots.minds.mind import Mind, Reply, View
+from moot.bots.minds.model.asking import Asking, ModelOptions, SeatTool, Tell, nobody
+from moot.bots.minds.model.filling import filling_for
+from moot.bots.minds.model.material import material
+from moot.bots.minds.model.measured import is_measured, own_fields
+from moot.bots.minds.simulated.delays import delay
+from moot.bots.minds.simulated.temper import RELIABLE
+from moot.bots.models.calling import Caller, NoBudget
+from moot.bots.models.errors import NoSchema
+from moot.config.prompts import Prompts
+from moot.protocols.kernel.message import Message
+from moot.protocols.rulebook import rulebook
+
+DelayOf = Callable[[View], timedelta | None]
+"""How long after its opening an obligation is answered."""
+
+ToolsOf = Callable[[View], Sequence[SeatTool]]
+"""What may be looked up for an answer."""
+
+
+def drawn(seed: int) -> DelayOf:
+    """Return delays drawn from the seed, below the time limit: virtual and paced time."""
+    return lambda view: delay(seed, view.obligation, view.attempt, view.now, RELIABLE)
+
+
+def at_once(_view: View) -> timedelta:
+    """Answer when the model has answered: real time."""
+    return timedelta(0)
+
+
+def no_tools(_view: View) -> Sequence[SeatTool]:
+    """Offer nothing to look up."""
+    return ()
+
+
+class ModelMind(Mind):
+    """Fills a seat with a model.
+
+    It says what is the seat's own word; what the rules fix is filled in, and what can be measured is measured. An
+    answer that cannot be used is never used in part: the seat stays silent, and the log says why (K30).
+    """
+
+    def __init__(
+        self,
+        caller: Caller,
+        options: ModelOptions,
+        prompts: Prompts,
+        *,
+        delay: DelayOf,
+        tools: ToolsOf = no_tools,
+        measured: Mind | None = None,
+        when_spent: Mind | None = None,
+        tell: Tell = nobody,
+    ) -> None:
+        """Take what the mind is made of.
+
+        Args:
+            caller: What calls go through.
+            options: How the model is called.
+            prompts: What it is told.
+            delay: When its answers are posted.
+            tools: What it may look up.
+            measured: Gives the answers of which some is measured; None: nothing is, and a model is asked for all.
+            when_spent: Answers while a budget is spent; None: the seat stays silent.
+            tell: Keeps in the log why the seat stays silent.
+        """
+        self._asking = Asking(caller, options, tell)
+        self._prompts = prompts
+        self._delay = delay
+        self._tools = tools
+        self._measured = measured
+        self._when_spent = when_spent
+
+    def begins_at_once(self, view: View) -> bool:
+        """Say whether a model is asked; what is measured is so when it is due."""
+        return self._measured is None or not _is_all_measured(view)
+
+    def consider(self, view: View) -> timedelta | None:
+        if self._measured is not None and _is_all_measured(view):
+            return self._measured.consider(view)
+        return self._delay(view)
+
+    async def answer(self, view: View) -> Reply | None:
+        try:
+            return await self._answer(view)
+        except NoBudget as exc:
+            if self._when_spent is not None:
+                return await self._when_spent.answer(view)
+            await self._asking.silent(view, f"was not asked: {exc}")
+        except NoSchema as exc:
+            await self._asking.silent(view, f"was not asked: {exc}")
+        return None
+
+    async def _answer(self, view: View) -> Reply | None:
+        body: Message | None = None
+        if self._measured is not None and any(is_measured(kind) for kind in view.asked):
+            reply = await self._measured.answer(view)
+            if reply is None or own_fields(reply.body.type) == ():
+                return reply
+            body = reply.body
+        filling = filling_for(view, body)
+        if not filling.is_open:
+            return Reply(filling.make({}))
+        kinds = view.asked if body is None else (body.type,)
+        book = rulebook()
+        case = book.types[view.kind].shown if view.kind in book.types else view.kind
+        made = await self._asking.ask(
+            view,
+            self._prompts.instructions(view.seat, kinds, case),
+            material(view, self._asking.options.most_transcript),
+            filling.form,
+            self._tools(view),
+        )
+        return None if made is None else Reply(made)
+
+
+def _is_all_measured(view: View) -> bool:
+    return all(own_fields(kind) == () for kind in view.asked)
