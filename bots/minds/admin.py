@@ -61,8 +61,11 @@ class SimulatedAdmin(Mind):
 
 
 def _option(body: Escalation, rng: np.random.Generator) -> int:
-    """Draw an option; whoever is not careful about a halt lifts it, for a halted desk is watched by nobody."""
-    if rng.random() < CAREFUL:
+    """Draw an option; whoever is not careful about a halt lifts it, for a halted desk is watched by nobody.
+
+    It never spends anybody's money.
+    """
+    if rng.random() < CAREFUL or any(option.effect == "raise_budget" for option in body.options):
         return 1
     lifts = [option.n for option in body.options if option.effect == "resume"]
     return lifts[0] if lifts else int(rng.integers(2, len(body.options) + 1))

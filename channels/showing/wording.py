@@ -189,6 +189,10 @@ EFFECTS: Final[Mapping[str, str]] = {
     "deploy": "it is deployed",
     "deploy_modified": "it is deployed with the reviewers' limits",
     "reject_deployment": "it is not deployed",
+    "stay_silent": "seats for which no call fits stay silent",
+    "simulate": "simulated minds answer for the models",
+    "raise_budget": "the budget is raised by the same amount again",
+    "stop_society": "the society stops",
 }
 """What the answer to an escalation leads to; an effect of a newer version reads as its name."""
 

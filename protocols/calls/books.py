@@ -132,8 +132,8 @@ class Lack:
 
     @property
     def budget(self) -> str:
-        """Name the budget, for programs: `society//usd`, `seat/critic/tokens`."""
-        return f"{self.place.scope}/{self.place.key}/{self.unit}"
+        """Name the budget, for programs: `society/usd`, `seat/critic/tokens`."""
+        return "/".join(filter(None, (self.place.scope, self.place.key, self.unit)))
 
     @property
     def line(self) -> str:
@@ -183,6 +183,10 @@ class Books:
         return Limit(
             *(None if most is None else most + (add or 0) for most, add in zip(limit, more, strict=True))
         )
+
+    def raise_(self, place: Place, unit: str, amount: int) -> None:
+        """Add to the limit of one place."""
+        self.raised[place] = self.raised.get(place, NONE).plus(NONE._replace(**{unit: amount}))
 
     def hold(self, places: tuple[Place, ...], most: Amount) -> None:
         """Book the worst case of a call."""

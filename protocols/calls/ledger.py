@@ -11,7 +11,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from moot.protocols.calls.books import Amount, Asked, Books, Lack, Limit, Place, day_of, limits_in, micro
+from moot.protocols.calls.books import (
+    NONE,
+    Amount,
+    Asked,
+    Books,
+    Lack,
+    Limit,
+    Place,
+    day_of,
+    limits_in,
+    micro,
+)
 from moot.protocols.calls.messages import (
     REPLIED,
     BudgetSet,
@@ -139,6 +150,14 @@ class Ledger(Fold):
         """Return the id of the next call in a turn."""
         return call_id_of(obligation, attempt, turn, len(self.calls(obligation, attempt, turn)) + 1)
 
+    def refused(self) -> tuple[str, ...]:
+        """Return the obligations for which the call that was asked for last was refused."""
+        return tuple(
+            obligation
+            for obligation, turns in self._asked.items()
+            if any(type(calls[-1].asked) is CallRefused for calls in turns.values())
+        )
+
     def fits(self, asked: Asked, at: datetime, besides: Books | None = None) -> Lack | None:
         """Say into which budget a call does not fit; None when it fits into all.
 
@@ -152,6 +171,17 @@ class Ledger(Fold):
     def room(self, at: datetime) -> Iterator[tuple[Place, Limit, Amount, Amount]]:
         """List the budgets of an instant: what each is, what is booked, and which part of that is under way."""
         return self.books.gauges(at)
+
+    def is_short(self, lack: Lack) -> bool:
+        """Say whether a call that did not fit into a budget still does not."""
+        most = getattr(self.books.limit(lack.place), lack.unit)
+        booked = getattr(self.books.booked.get(lack.place, NONE), lack.unit)
+        return most is not None and (booked or 0) + (lack.asked or 0) > most
+
+    def raise_(self, lack: Lack) -> None:
+        """Raise a spent budget by what it was set to, at least by what the call asked that did not fit."""
+        limit = getattr(self.books.limits.get(lack.place.scope, Limit()), lack.unit)
+        self.books.raise_(lack.place, lack.unit, max(limit or 0, lack.asked or 0))
 
     # ---------------------------------------------------------------- folding
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from moot.protocols.calls import acts, messages, rights, wording
+from moot.protocols.calls.exhaustion import Exhaustion, sources
 from moot.protocols.calls.ledger import Ledger, check_budget
 from moot.protocols.kernel.protocol import Protocol, declared
 from moot.protocols.kernel.seats import ADMIN, BURSAR
@@ -18,7 +19,8 @@ PROTOCOL: Final = Protocol(
     channels=rights.CHANNELS,
     rights=rights.RIGHTS,
     acts=acts.ACTS,
-    folds=(Ledger,),
+    folds=(Ledger, Exhaustion),
+    sources=sources,
     caseless={"BUDGET_SET": check_budget},
     asides=frozenset({"BUDGET_SET"}),
     unowed=frozenset({"CALL_RESERVED", "CALL_SETTLED", "CALL_REFUSED"}),

@@ -26,7 +26,7 @@ class Escalation(Message):
     type: Literal["ESCALATION"] = "ESCALATION"
     escalation_id: Minted = ""
     level: Literal["ATTENTION", "DECISION_NEEDED", "URGENT"]
-    system: Literal["A", "B", "panel"]
+    system: Literal["A", "B", "panel", "society"]
     trigger: Text
     context: Text
     suggested_actions: Several[Text]

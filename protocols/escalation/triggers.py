@@ -33,6 +33,10 @@ Effect = Literal[
     "deploy",
     "deploy_modified",
     "reject_deployment",
+    "stay_silent",
+    "simulate",
+    "raise_budget",
+    "stop_society",
 ]
 """What an answer does; `conservative` and `conservative_b` are R-B8's actions of System A and System B."""
 
@@ -42,7 +46,7 @@ class Trigger(NamedTuple):
 
     Attributes:
         level: R-E1.
-        system: The system it concerns; `panel` for review panels, which serve both.
+        system: The system it concerns; `panel` for review panels, which serve both; `society` for all of it.
         text: What the admin reads; `{subject}` stands for the seat, lineage or case.
         options: (label, effect) in order; the first is the conservative action. Those about panels have no effect:
             what a panel did not decide stays undecided, whatever is answered, and a person may open another.
@@ -50,7 +54,7 @@ class Trigger(NamedTuple):
     """
 
     level: Literal["ATTENTION", "DECISION_NEEDED", "URGENT"]
-    system: Literal["A", "B", "panel"]
+    system: Literal["A", "B", "panel", "society"]
     text: str
     options: tuple[tuple[str, Effect], ...]
     source: str
@@ -156,6 +160,18 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
             ("Decide it without a panel", "none"),
         ),
         "R-P2",
+    ),
+    "budget": Trigger(
+        "DECISION_NEEDED",
+        "society",
+        "A budget of language models is spent: their seats cannot ask them",
+        (
+            ("Leave the seats silent for which no call fits", "stay_silent"),
+            ("Let simulated minds answer for them", "simulate"),
+            ("Raise the budget by the same amount again", "raise_budget"),
+            ("Stop the society", "stop_society"),
+        ),
+        "K27",
     ),
 }
 """All triggers, by code."""

@@ -1,5 +1,6 @@
 import pytest
 
+from moot.protocols.calls.acts import amounts
 from moot.protocols.calls.usage import Usage
 from moot.protocols.kernel.errors import OfficerFault
 from tests.doubles.call_table import CallTable
@@ -108,3 +109,23 @@ def test_calls_are_found_by_their_turn_and_forgotten_once_nobody_owes_their_answ
     assert [call.asked.try_ for call in table.ledger.calls(owed, 0, 1)] == [1]
     assert table.ledger.next_id(owed, 0, 1) == f"{owed}/0/1/2"
     assert table.ledger.calls(owed, 0, 2) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("$5", {"usd": 5.0}),
+        ("2.50 usd", {"usd": 2.5}),
+        ("200,000 tokens", {"tokens": 200_000}),
+        ("1 call", {"calls": 1}),
+        ("$0.10, 5 calls and 1_000 tokens", {"usd": 0.1, "calls": 5, "tokens": 1_000}),
+    ],
+)
+def test_an_amount_is_read_as_people_write_it(said: str, read: dict[str, float]) -> None:
+    assert amounts(said) == read
+
+
+@pytest.mark.parametrize("said", ["5", "much", "$5 tokens", "5 tokens 6 tokens", "1.5 calls", "-5 usd", "$"])
+def test_what_is_no_amount_is_refused_in_a_line(said: str) -> None:
+    with pytest.raises(ValueError, match=r"amount|whole numbers"):
+        amounts(said)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from moot.protocols.calls.exhaustion import sources as call_sources
 from moot.protocols.escalation import triggers
 from moot.protocols.escalation.messages import EscalationAck, EscalationAnswer, ModeChanged
 from moot.protocols.escalation.mode import Modes
@@ -106,8 +107,12 @@ def ack(table, **how):
 # ---------------------------------------------------------------- the trigger table
 
 
-CONSERVATIVE = {"A": "conservative", "B": "conservative_b", "panel": "none"}
+CONSERVATIVE = {"A": "conservative", "B": "conservative_b", "panel": "none", "society": "stay_silent"}
 """What R-B8 has silence lead to; what a panel did not decide stays undecided."""
+
+
+LAST = {"deployment": "reject_deployment", "budget": "stop_society"}
+"""What the last option does, where that is something."""
 
 
 def test_every_trigger_has_options_of_which_the_first_is_conservative():
@@ -116,9 +121,9 @@ def test_every_trigger_has_options_of_which_the_first_is_conservative():
         assert len(options) >= 2
         assert [o.n for o in options] == list(range(1, len(options) + 1))
         assert options[0].effect == CONSERVATIVE[trigger.system]
-        assert options[-1].effect == ("reject_deployment" if code == "deployment" else "none")
+        assert options[-1].effect == LAST.get(code, "none")
         assert trigger.source.startswith(
-            "sprint contracts" if code == "panel_shrunk" else ("5.1", "R-F16", "R-P2")
+            "sprint contracts" if code == "panel_shrunk" else ("5.1", "R-F16", "R-P2", "K27")
         )
 
 
@@ -135,11 +140,13 @@ def test_the_levels_are_those_of_r_e1():
         "deployment": "DECISION_NEEDED",
         "panel_shrunk": "ATTENTION",
         "panel_undecided": "DECISION_NEEDED",
+        "budget": "DECISION_NEEDED",
     }
 
 
 def test_every_code_that_a_source_may_raise_has_a_row():
-    assert len(sources()) + len(desk_sources()) + len(panel_sources()) == len(TRIGGERS)
+    found = [sources(), desk_sources(), panel_sources(), call_sources()]
+    assert sum(map(len, found)) == len(TRIGGERS)
 
 
 # ---------------------------------------------------------------- triggers of System A
