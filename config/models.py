@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
@@ -75,12 +75,15 @@ class ModelSettings(BaseModel):
         return self.model_dump(mode="json", exclude={"key_env", "key_file"}, exclude_none=True)
 
 
+def public(models: Mapping[str, ModelSettings]) -> dict[str, Any]:
+    """Return models by name as logs may keep them."""
+    return {name: model.public() for name, model in models.items()}
+
+
 def no_model(name: str, known: Collection[str]) -> str:
     """Say that no model of a name is configured, and which are."""
-    why = f"there is no model {name[:60]!r}"
+    why = f"there is no [models.{name[:40]}]"
     if not known:
-        return (
-            f"{why}: none is configured, so write a [models.{name if MODEL_NAME.fullmatch(name) else 'NAME'}]"
-        )
+        return f"{why}, and no other model is configured: docs/how-to/use-a-model.md"
     close = get_close_matches(name, known, n=1)
     return f"{why}: did you mean {close[0]}?" if close else f"{why}: choose {', '.join(sorted(known))}"

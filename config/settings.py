@@ -21,7 +21,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
-from moot.config.budget import BudgetSettings
+from moot.config.budget import BudgetSettings, models_as_log
 from moot.config.minds import MindSettings, mind_seat
 from moot.config.models import MODEL_NAME, ModelSettings, no_model
 from moot.config.protocols import UnusableProtocol, install
@@ -299,12 +299,9 @@ class Settings(_Spoken):
         plain = self.model_dump(
             mode="json", exclude={"surfaces", "schedules", "protocols", "minds", "models", "budget"}
         )
-        if self.budget != BudgetSettings():
-            plain["budget"] = self.budget.as_log()
+        plain |= models_as_log(self.models, self.budget)
         if rulebook().added:
             plain["protocols"] = list(rulebook().added)
-        if self.models:
-            plain["models"] = {name: model.public() for name, model in self.models.items()}
         plain["schedules"] = {name: schedule.spec() for name, schedule in self.schedules.items()}
         plain["minds"] = {seat: mind.as_log() for seat, mind in self.minds.items()}
         plain["surfaces"] = {name: surface.module for name, surface in self.surfaces.items()}

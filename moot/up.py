@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
@@ -34,11 +34,14 @@ from moot.door import Door
 from moot.feed import Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
-from moot.minds.choosing import MindSources, chosen
+from moot.minds.choosing import Chosen, MindSources, chosen
+from moot.minds.modelled import Wanted, models_told
 from moot.patience import Patience
 from moot.protocols.codec import decode_body
+from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.times import a_speed, rfc3339
 from moot.reception import Reception
+from moot.seating import seats_of
 from moot.society import Plan, Society
 from moot.stored import last_envelope, last_sent_at, stored_envelopes
 
@@ -82,6 +85,7 @@ class UpOptions:
         host: Where the page is bound; None: as configured.
         port: Its port; None: as configured.
         minds: What fills seats instead of what the configuration says.
+        wanted: Which model fills seats, and what may be spent, instead of what the configuration says.
     """
 
     directory: Path = DEFAULT_DIRECTORY
@@ -98,6 +102,7 @@ class UpOptions:
     host: str | None = None
     port: int | None = None
     minds: MindSources = field(default_factory=dict)
+    wanted: Wanted = field(default_factory=Wanted)
 
 
 def wall_now() -> datetime:
@@ -127,7 +132,8 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         settings = settings.model_copy(
             update={"prices": settings.prices.model_copy(update={"source": options.prices})}
         )
-    minds = chosen({**settings.minds, **options.minds})
+    settings, given = options.wanted.over(settings, options.minds, seats_of(settings))
+    minds = chosen({**settings.minds, **given})
     directory = options.directory
     with Lease.acquire(directory) as lease:
         if lease.remark:
@@ -138,6 +144,8 @@ def run_up(options: UpOptions, feed: Feed | None = None) -> int:
         past = last_sent_at(directory)
         if past is None and options.warm_up_days > 0:
             past = _warm_up(options, settings, minds, lease, feed)
+        if line := models_told(minds, settings):
+            feed.say(line)
         clock, start = _clock(options, past)
         plan = Plan(
             settings=settings,
@@ -188,7 +196,7 @@ def _set_aside(directory: Path, feed: Feed) -> None:
 
 
 def _warm_up(
-    options: UpOptions, settings: Settings, minds: MindSources, lease: Lease, feed: Feed
+    options: UpOptions, settings: Settings, minds: Mapping[str, Chosen], lease: Lease, feed: Feed
 ) -> datetime:
     """Live some days in virtual time before the first wall second; return where that ends.
 
@@ -202,13 +210,18 @@ def _warm_up(
         f"warming up: {options.warm_up_days:g} simulated days from {start:%a %d %b %H:%M} UTC, and on until an "
         "escalation waits for you ..."
     )
+    modelled = sorted(seat for seat, one in minds.items() if one.model)
+    if modelled:
+        feed.say(
+            f"simulated minds fill {', '.join(modelled)} during the warm-up; models take the seats after it"
+        )
     plan = Plan(
         settings=settings,
         seed=options.seed,
         start=start,
         directory=options.directory,
         is_warm_up=True,
-        minds=minds,
+        minds={**minds, **dict.fromkeys(modelled, Chosen(SIMULATED))},
     )
 
     async def main(clock: VirtualClock) -> datetime:

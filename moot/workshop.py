@@ -19,6 +19,8 @@ from moot.channels.log.lease import Lease
 from moot.channels.log.sequencer import Entry
 from moot.channels.log.write_behind import LogWriter
 from moot.clock import Clock
+from moot.config.budget import BudgetSettings, models_as_log
+from moot.config.models import ModelSettings
 from moot.host import Contents, Host
 from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
@@ -40,6 +42,8 @@ ASKER: Final = Actor("human", "cli", "workshop")
 
 
 ALL_SIMULATED: Final[Mapping[str, Any]] = MappingProxyType({})
+NO_MODELS: Final[Mapping[str, ModelSettings]] = MappingProxyType({})
+UNLIMITED: Final = BudgetSettings()
 OnEntry = Callable[[Entry], None]
 
 
@@ -140,6 +144,8 @@ async def workshop(
     seed: int,
     contents: Contents | None = None,
     named: Mapping[str, Any] = ALL_SIMULATED,
+    models: Mapping[str, ModelSettings] = NO_MODELS,
+    budget: BudgetSettings = UNLIMITED,
     on_entry: OnEntry | None = None,
     own: OwnMinds | None = None,
 ) -> AsyncIterator[Workshop]:
@@ -151,6 +157,8 @@ async def workshop(
         seed: As the log says it.
         contents: Reads works that obligations may see.
         named: As the log says it of the minds that are not simulated, by seat: a word, or what configuration gives.
+        models: The models that may be called, by name.
+        budget: What they may spend.
         on_entry: Takes each entry of the log, as `kept_in` gives it.
         own: Those among the minds that somebody brings, whose failures the log keeps.
     """
@@ -176,6 +184,7 @@ async def workshop(
                 "schedules": {},
                 "admins": {ASKER.platform: [ASKER.user_id]},
                 **({"minds": dict(named)} if named else {}),
+                **models_as_log(models, budget),
             },
             rules_version=VERSION,
             moot_version=MOOT_VERSION,

@@ -44,15 +44,18 @@ def written_by(messages: Iterable[Envelope], minds: Minds) -> dict[str, list[str
     return {seat: list(authors) for seat, authors in found.items()}
 
 
-def will_write(seats: Iterable[Seat], named: Mapping[str, object]) -> dict[str, list[str]]:
+def will_write(
+    seats: Iterable[Seat], named: Mapping[str, object], models: object = None
+) -> dict[str, list[str]]:
     """Say before anything is written by whom it will be, as `written_by` does afterwards.
 
     Args:
         seats: Who will write.
         named: As SOCIETY_STARTED will say it of the minds that are not simulated.
+        models: As it will say it of the models that are configured.
     """
     minds = Minds()
-    minds.put(0, named)
+    minds.put(0, named, models)
     return {str(seat): [author_of(minds.of(seat, 0))] for seat in seats}
 
 

@@ -34,6 +34,11 @@ async def uses_of_it(paper: Path) -> None:
     assert_type(moot.arena("t", notebook="notes/"), moot.ArenaResult)
     assert_type(await moot.apanel(paper, contract="full"), moot.PanelResult)
     assert_type(moot.open_log("moot-data"), moot.Log)
+    moot.debate("q?", model="http://127.0.0.1:8080/v1#qwen3:8b", seats=["critic"], budget=2.00)
+    moot.simulate(days=1, model={"url": "http://127.0.0.1:8080/v1", "model": "m"}, budget={"calls": 9})
+    await moot.aarena("t", model="local", seats=("reviewer",), budget="0.50")
+    await moot.apanel(paper, model="local")
+    moot.debate("q?", model=3)  # type: ignore[arg-type]
     moot.debate(3)  # type: ignore[arg-type]
     moot.debate("q?", sed=1)  # type: ignore[call-arg]
     moot.panel(paper, majority="most")  # type: ignore[arg-type]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from moot.api.log import log_of, open_log
-from moot.api.options import a_listener, a_seed, minds_of, place_of
+from moot.api.options import a_listener, a_seed, place_of, seated
 from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
-from moot.cases.motion.offline import MotionOptions, hold_motion
+from moot.cases.motion.offline import SEATS, MotionOptions, hold_motion
 from moot.cases.texts import a_text
 from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
+from moot.minds.modelled import BudgetSource, ModelSource
 from moot.protocols.authorship import summary
 from moot.protocols.kernel.errors import BadInput
 from moot.workshop import START
@@ -97,6 +98,9 @@ def _debate(
     options: Sequence[str] = (),
     context: str | Path | None = None,
     minds: MindSources | None = None,
+    model: ModelSource | None = None,
+    seats: Collection[str] | None = None,
+    budget: BudgetSource | None = None,
     seed: int = 1,
     out: Path | str | None = None,
     progress: Callable[[str], None] | None = None,
@@ -109,23 +113,30 @@ def _debate(
         context: A text that all seats are shown, or the path of a file that holds it; up to 100,000 characters.
         minds: What fills a seat (advocate, critic, judge): a mind, its class, `"package.module:Class"`,
             `"simulated"` or `"silent"`; seats that are not named are simulated.
+        model: A language model for seats: `"URL#NAME"`, NAME of a configured `[models.NAME]`, or a mapping with what
+            such a section holds, and `temperature` and `max_tokens`. The key of `"URL#NAME"` stands in MOOT_MODEL_KEY.
+        seats: Which seats it takes; by default all, but those that `minds` names.
+        budget: What it may spend: US dollars, or a mapping with what `[budget]` holds; by default as configured.
         seed: Seeds simulated minds.
         out: A directory that keeps the log; by default it is kept in memory.
         progress: Called with a line whenever somebody has spoken.
 
     Raises:
         BadInput: An argument cannot be used; the line says which and why.
-        ConfigError: A mind cannot be used.
+        ConfigError: A mind or a model cannot be used.
         MootError: The directory cannot be written.
     """
     if not isinstance(context, str | Path | None):
         raise BadInput(f"context: give a text or a pathlib.Path, not {an(type(context).__name__)}")
+    filled = seated(minds, SEATS, model=model, seats=seats, budget=budget)
     given = MotionOptions(
         question=question,
         options=options,
         context=a_text(context) if isinstance(context, Path) else context or "",
         seed=a_seed(seed),
-        minds=minds_of(minds),
+        minds=filled.minds,
+        models=filled.models,
+        budget=filled.budget,
         directory=place_of(out),
     )
     return Prepared(partial(_debated, given, a_listener(progress)), START)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from moot.api.log import log_of, open_log
-from moot.api.options import a_listener, a_seed, minds_of, place_of
+from moot.api.options import a_listener, a_seed, place_of, seated
 from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
 from moot.cases.panel.given import a_contract
-from moot.cases.panel.offline import PanelOptions, run_panel
+from moot.cases.panel.offline import PanelOptions, run_panel, seats_of
 from moot.cases.panel.show import shown
 from moot.cases.texts import a_text
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
+from moot.minds.modelled import BudgetSource, ModelSource
 from moot.protocols.authorship import summary
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.panel.contract import contract_from
@@ -62,6 +63,9 @@ def _panel(
     majority: Literal["spec", "strict"] = "spec",
     on_none_fired: Literal["accept", "abort"] = "accept",
     minds: MindSources | None = None,
+    model: ModelSource | None = None,
+    seats: Collection[str] | None = None,
+    budget: BudgetSource | None = None,
     seed: int = 1,
     out: Path | str | None = None,
     progress: Callable[[str], None] | None = None,
@@ -76,13 +80,17 @@ def _panel(
         majority: How a majority is counted: spec is half of them, rounded up, and one more; strict is more than half.
         on_none_fired: What follows when no condition fires.
         minds: What fills a seat: a mind, its class, `"package.module:Class"`, `"simulated"` or `"silent"`.
+        model: A language model for seats: `"URL#NAME"`, NAME of a configured `[models.NAME]`, or a mapping with what
+            such a section holds, and `temperature` and `max_tokens`. The key of `"URL#NAME"` stands in MOOT_MODEL_KEY.
+        seats: Which seats it takes; by default all, but those that `minds` names.
+        budget: What it may spend: US dollars, or a mapping with what `[budget]` holds; by default as configured.
         seed: Seeds simulated reviewers.
         out: A directory that keeps the log; by default it is kept in memory.
         progress: Called with a line whenever somebody has spoken.
 
     Raises:
         BadInput: An argument cannot be used; the line says which and why.
-        ConfigError: A mind cannot be used.
+        ConfigError: A mind or a model cannot be used.
         MootError: The directory cannot be written.
     """
     for name, value, known in (
@@ -92,15 +100,19 @@ def _panel(
         if value not in known:
             raise BadInput(f"{name} {value!r}: choose {' or '.join(known)}")
     work = _work_of(paper)
+    judged_by = a_contract(contract)
+    filled = seated(minds, seats_of(judged_by), model=model, seats=seats, budget=budget)
     options = PanelOptions(
-        contract=a_contract(contract),
+        contract=judged_by,
         content=work,
         title=_title(work) if title is None else title,
         field=field,
         majority=majority,
         on_none_fired=on_none_fired,
         seed=a_seed(seed),
-        minds=minds_of(minds),
+        minds=filled.minds,
+        models=filled.models,
+        budget=filled.budget,
         directory=place_of(out),
     )
     return Prepared(partial(_judged, options, a_listener(progress)), START)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -11,9 +11,11 @@ from moot.channels.showing.wording import an
 from moot.config.settings import Settings, load_settings
 from moot.log_setup import quiet_logging
 from moot.minds.choosing import MindSources
+from moot.minds.modelled import BudgetSource, ModelSource, Seated, Wanted, unseated
 from moot.place import free_for_a_log
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.frozen import MAX_WHOLE
+from moot.protocols.kernel.seats import Seat
 
 T = TypeVar("T")
 
@@ -73,6 +75,25 @@ def minds_of(minds: Any) -> MindSources:
         what = "text" if isinstance(minds, str) else getattr(minds, "__name__", type(minds).__name__)
         raise BadInput(f'minds: give a mapping of seat to mind, such as {{"critic": ...}}, not {an(what)}')
     return minds or {}
+
+
+def seated(
+    minds: Any,
+    among: Collection[Seat],
+    *,
+    model: ModelSource | None,
+    seats: Collection[str] | None,
+    budget: BudgetSource | None,
+) -> Seated:
+    """Return what fills the seats of a case outside a society.
+
+    Raises:
+        BadInput: It names no seats.
+        UnusableMind: Model, seats or budget cannot be used.
+        NoKey: A key is missing.
+    """
+    known = unseated(settings_of(None))
+    return Wanted(model=model, seats=seats, budget=budget).over(known, minds_of(minds), among)
 
 
 def a_listener(progress: T) -> T:

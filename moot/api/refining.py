@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from moot.api.log import log_of, open_log
-from moot.api.options import a_listener, a_path, a_seed, minds_of, place_of
+from moot.api.options import a_listener, a_path, a_seed, place_of, seated
 from moot.api.result import CaseResult
 from moot.api.running import Prepared, twins
 from moot.cases.arena.given import folder_of_notes, given
@@ -18,8 +18,10 @@ from moot.cases.arena.offline import RunOptions, opener, run_many
 from moot.cases.texts import a_text
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
+from moot.minds.modelled import BudgetSource, ModelSource
 from moot.protocols.arena.opening import refusal
 from moot.protocols.arena.run import KIND
+from moot.protocols.arena.seats import ARENA
 from moot.protocols.authorship import summary
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput
@@ -61,6 +63,9 @@ def _arena(
     config: Mapping[str, Any] | None = None,
     max_rounds: int | None = None,
     minds: MindSources | None = None,
+    model: ModelSource | None = None,
+    seats: Collection[str] | None = None,
+    budget: BudgetSource | None = None,
     seed: int = 1,
     out: Path | str | None = None,
     progress: Callable[[str], None] | None = None,
@@ -73,6 +78,10 @@ def _arena(
         config: A `ProtocolConfig`; what is left out is as the protocol has it.
         max_rounds: How many rounds there may be, 1 to 5, instead of the config's.
         minds: What fills a seat: a mind, its class, `"package.module:Class"`, `"simulated"` or `"silent"`.
+        model: A language model for seats: `"URL#NAME"`, NAME of a configured `[models.NAME]`, or a mapping with what
+            such a section holds, and `temperature` and `max_tokens`. The key of `"URL#NAME"` stands in MOOT_MODEL_KEY.
+        seats: Which seats it takes; by default all, but those that `minds` names.
+        budget: What it may spend: US dollars, or a mapping with what `[budget]` holds; by default as configured.
         seed: Seeds simulated minds.
         out: A directory that keeps the log; by default it is kept in memory.
         progress: Called with a line whenever somebody has spoken.
@@ -80,19 +89,22 @@ def _arena(
     Raises:
         BadInput: An argument cannot be used, or the protocol refuses task, config or notebook before the first
             round; the line says which and why.
-        ConfigError: A mind cannot be used.
+        ConfigError: A mind or a model cannot be used.
         MootError: The directory cannot be written.
     """
     source = None if notebook is None else folder_of_notes(a_path("notebook", notebook))
     names = (str(task) if isinstance(task, Path) else "task", "config")
     what = given(_task(task), _config(config), names=names, max_rounds=max_rounds, source=source)
+    filled = seated(minds, ARENA, model=model, seats=seats, budget=budget)
     options = RunOptions(
         task=what.task,
         config=what.config,
         notebook=what.notebook,
         source=source,
         seed=a_seed(seed),
-        minds=minds_of(minds),
+        minds=filled.minds,
+        models=filled.models,
+        budget=filled.budget,
         directory=place_of(out),
     )
     if why := refusal(opener(options, 1).body):

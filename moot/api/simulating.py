@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -16,7 +16,9 @@ from moot.api.result import Result
 from moot.api.running import Prepared, twins
 from moot.clock import VirtualClock
 from moot.minds.choosing import MindSources
+from moot.minds.modelled import BudgetSource, ModelSource, Wanted
 from moot.protocols.kernel.envelope import Envelope
+from moot.seating import seats_of
 from moot.simulation.durations import DEFAULT_START, first_instant
 from moot.simulation.simulate import SimulateOptions, check
 from moot.simulation.simulate import simulate as simulate_offline
@@ -77,6 +79,9 @@ def _simulate(
     prices: Path | str | None = None,
     config: Config = None,
     minds: MindSources | None = None,
+    model: ModelSource | None = None,
+    seats: Collection[str] | None = None,
+    budget: BudgetSource | None = None,
     out: Path | str | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Prepared[SimulationResult]:
@@ -89,22 +94,30 @@ def _simulate(
         prices: `"sample"`, `"synthetic"`, or a CSV or Parquet file; by default as configured.
         config: A TOML file, or its sections as a mapping; by default the shipped configuration.
         minds: What fills a seat: a mind, its class, `"package.module:Class"`, `"simulated"` or `"silent"`.
+        model: A language model for seats: `"URL#NAME"`, NAME of a configured `[models.NAME]`, or a mapping with what
+            such a section holds, and `temperature` and `max_tokens`. The key of `"URL#NAME"` stands in MOOT_MODEL_KEY.
+        seats: Which seats it takes; by default all, but those that `minds` names.
+        budget: What it may spend: US dollars, or a mapping with what `[budget]` holds; by default as configured.
         out: A directory that keeps the log; by default it is kept in memory.
         progress: Called with the share done, in [0, 1], and the society's instant.
 
     Raises:
         BadInput: An argument cannot be used; the line says which and why.
-        ConfigError: The configuration or a mind cannot be used.
+        ConfigError: The configuration, a mind or a model cannot be used.
         MootError: Prices or the directory cannot be used.
     """
+    settings = settings_of(config)
+    seated = Wanted(model=model, seats=seats, budget=budget).over(
+        settings, minds_of(minds), seats_of(settings)
+    )
     options = SimulateOptions(
         days=a_number("days", days),
         start=DEFAULT_START if start is None else first_instant(start),
         seed=a_seed(seed),
         prices=None if prices is None else str(prices),
         out=place_of(out),
-        settings=settings_of(config),
-        minds=minds_of(minds),
+        settings=seated.settings,
+        minds=seated.minds,
     )
     options = check(options)
     return Prepared(partial(_simulated, options, a_listener(progress)), options.start)

@@ -1,12 +1,19 @@
-"""`--mind`: a class of one's own in a seat, wherever minds are chosen on the command line."""
+"""What fills seats, wherever that is chosen on the command line: a class of one's own, a language model."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from moot.cli.errors import Unusable
+from moot.cli.output import say
+
+if TYPE_CHECKING:
+    from moot.config.settings import Settings
+    from moot.minds.choosing import Chosen
+    from moot.minds.modelled import Wanted
 
 MindOption = Annotated[
     list[str] | None,
@@ -14,6 +21,33 @@ MindOption = Annotated[
         "--mind",
         metavar="SEAT=MIND",
         help="What fills a seat: package.module:Class, simulated or silent. May be repeated.",
+    ),
+]
+
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="URL#NAME",
+        help="A language model for the seats; or NAME of a [models.NAME] of the configuration.",
+    ),
+]
+SeatsOption = Annotated[
+    list[str] | None,
+    typer.Option("--seats", metavar="A,B", help="Which seats it takes; by default all. May be repeated."),
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--budget", metavar="USD", help="US dollars that models may spend; by default as configured."
+    ),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--key-env",
+        metavar="VAR",
+        help="The variable that holds the key of URL#NAME; by default MOOT_MODEL_KEY, if that is set.",
     ),
 ]
 
@@ -35,3 +69,19 @@ def minds_of(given: list[str] | None) -> dict[str, str]:
             raise Unusable(f"--mind {text}: {seat} is filled by {found[seat]} already")
         found[seat] = mind
     return found
+
+
+def wanted(model: str | None, seats: list[str] | None, budget: str | None, key_env: str | None) -> Wanted:
+    """Return what the four options say."""
+    from moot.minds.modelled import Wanted
+
+    names = None if seats is None else [name.strip() for text in seats for name in text.split(",")]
+    return Wanted(model=model, seats=names, budget=budget, key_env=key_env, is_typed=True)
+
+
+def say_models(minds: Mapping[str, Chosen], settings: Settings) -> None:
+    """Tell on standard error which seats are models', and what these may spend, if any is."""
+    from moot.minds.modelled import models_told
+
+    if line := models_told(minds, settings):
+        say(line)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.context import Fold
 from moot.protocols.kernel.envelope import Envelope
@@ -37,21 +37,33 @@ LABELS: Final[Mapping[str, str]] = {
 """What stands beside a text by such a mind, behind which there surely is no language model."""
 
 
-def behind_scripts(minds: Mapping[str, str], scripted: Iterable[str]) -> dict[str, str]:
+def behind_scripts(minds: Mapping[str, Any], scripted: Iterable[str]) -> dict[str, Any]:
     """Name what fills the seats where a script speaks for some, and their minds say what it leaves open.
 
     Args:
         minds: What fills the seats besides, by seat; simulated where nothing is said.
         scripted: The seats of the script.
     """
-    return {**minds, **{seat: f"{SCRIPTED} and {minds.get(seat, SIMULATED)}" for seat in sorted(scripted)}}
+    both = {seat: minds.get(seat, SIMULATED) for seat in sorted(scripted)}
+    return {
+        **minds,
+        **{
+            seat: {**mind, SCRIPTED: True} if isinstance(mind, Mapping) else f"{SCRIPTED} and {mind}"
+            for seat, mind in both.items()
+        },
+    }
 
 
 def author_of(mind: str) -> str:
     """Say who writes where a mind sits: its label, its name, or nobody."""
     if mind == SILENT:
         return "nobody"
-    return LABELS.get(mind) or (mind if mind.startswith(MODEL) else f"the mind {mind}")
+    return LABELS.get(mind) or (mind if is_models(mind) else f"the mind {mind}")
+
+
+def is_models(mind: str) -> bool:
+    """Say whether a mind, by its name, is a model's, behind a script or not."""
+    return mind.removeprefix(f"{SCRIPTED} and ").startswith(MODEL)
 
 
 class Minds(Fold):
@@ -130,7 +142,8 @@ def _named(mind: object, models: object) -> str:
     if not isinstance(mind, Mapping):
         return str(mind)[:200]
     if "model" in mind:
-        return model_named(str(mind["model"])[:200], models)
+        named = model_named(str(mind["model"])[:200], models)
+        return f"{SCRIPTED} and {named}" if mind.get(SCRIPTED) else named
     name = str(mind.get("module", ""))[:200]
     return name if ":" in name else f"of the module {name or 'without a name'}"
 

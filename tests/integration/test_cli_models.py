@@ -174,6 +174,11 @@ def test_without_models_or_with_another_name_nothing_is_called(tmp_path: Path) -
     path = write(tmp_path / "s.toml", '[models.local]\nurl = "http://127.0.0.1:9/v1"\nmodel = "x"\n')
     said = complaint(2, "models", "check", "locl", "--config", path)
     assert said == "moot models: there is no [models.locl]: did you mean local?"
+    said = complaint(2, "models", "check", "http://127.0.0.1:9/v1", "--config", path)
+    assert said == "moot models: model: write URL#NAME, such as http://127.0.0.1:8080/v1#qwen3:8b"
+    assert complaint(2, "models", "check", "--key-env", "MY_KEY", "--config", path).endswith(
+        "goes with URL#NAME"
+    )
     assert "choose local" in complaint(2, "models", "check", "zzz", "--config", path)
 
 
@@ -188,3 +193,13 @@ def test_the_how_to_page_shows_a_configuration_and_what_its_check_prints(tmp_pat
     assert took.sub("after … ms", said) == took.sub("after … ms", printed)
     for name in ModelSettings.model_fields:
         assert f"| `{name}` |" in page
+
+
+def test_a_model_that_no_configuration_names_is_checked_by_its_address(tmp_path: Path) -> None:
+    empty = write(tmp_path / "empty.toml", "")
+    with ModelServer(key=KEY) as server:
+        given = ("models", "check", f"{server.url}#tiny-1", "--config", empty)
+        told = data(*given, "--key-env", "MY_KEY", MY_KEY=KEY)
+        assert findings(told)["key"]["said"] == "accepted"
+        assert data(*given, MOOT_MODEL_KEY=KEY)["ok"], "the usual variable"
+        assert moot(*given, MOOT_MODEL_KEY=None).exit_code == 1, "without a key"

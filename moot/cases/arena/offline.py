@@ -24,6 +24,8 @@ from moot.cases.arena.script import ArenaScript, Behaviour, NotebookScript
 from moot.cases.arena.scripted_notebook import ScriptedNotebook
 from moot.cases.arena.source import NotebookService, NotebookSource, opened
 from moot.clock import VirtualClock
+from moot.config.budget import BudgetSettings
+from moot.config.models import ModelSettings
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
 from moot.minds.silences import silences_of
@@ -59,6 +61,8 @@ class RunOptions:
         source: The notebook service; None: the script's, or none at all.
         seed: Seeds simulated minds.
         minds: What fills seats instead of simulated minds; a script's words go before theirs.
+        models: The models that minds name.
+        budget: What they may spend.
         warn: Called with a line for each reason for which one's own mind gave no answer.
         directory: Keeps the log; None: nothing is written.
 
@@ -73,6 +77,8 @@ class RunOptions:
     source: NotebookSource | None = None
     seed: int = 1
     minds: MindSources = field(default_factory=dict)
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
     warn: Callable[[str], None] | None = None
     directory: Path | None = None
     chosen: Mapping[str, Chosen] = field(init=False)
@@ -82,7 +88,7 @@ class RunOptions:
         object.__setattr__(self, "chosen", chosen(self.minds, ARENA))
 
     @property
-    def named(self) -> dict[str, str]:
+    def named(self) -> dict[str, Any]:
         """Return how the log calls what fills the seats that are not simulated."""
         return {**named(self.chosen), **scripted_seats(self.script)}
 
@@ -166,7 +172,14 @@ async def _hold(
         sessions = SessionStore()
         minds = {seat: _mind(seat, first, notebook, sessions, own) for seat in ARENA}
         async with workshop(
-            clock, minds, seed=first.seed, named=first.named, on_entry=on_entry, own=own
+            clock,
+            minds,
+            seed=first.seed,
+            named=first.named,
+            models=first.models,
+            budget=first.budget,
+            on_entry=on_entry,
+            own=own,
         ) as shop:
             shop.host.listeners.append(listen)
             await shop.hold(openers)

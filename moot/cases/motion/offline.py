@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -19,6 +19,8 @@ from moot.cases.motion.record import MotionRecord, motion_record
 from moot.channels.filling import MOST_KEPT
 from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
+from moot.config.budget import BudgetSettings
+from moot.config.models import ModelSettings
 from moot.memory.evidence import Evidence, text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
@@ -54,6 +56,8 @@ class MotionOptions:
         context: A text that all seats are shown, up to `MOST_KEPT` characters; "" for none.
         seed: Seeds simulated minds.
         minds: What fills the seats instead of simulated minds.
+        models: The models that minds name.
+        budget: What they may spend.
         directory: Keeps the log; None: nothing is written.
 
     Raises:
@@ -66,6 +70,8 @@ class MotionOptions:
     context: str = ""
     seed: int = 1
     minds: MindSources = field(default_factory=dict)
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
     directory: Path | None = None
     chosen: Mapping[str, Chosen] = field(init=False)
 
@@ -75,7 +81,7 @@ class MotionOptions:
         object.__setattr__(self, "chosen", chosen(self.minds, SEATS))
 
     @property
-    def named(self) -> dict[str, str]:
+    def named(self) -> dict[str, Any]:
         """Return how the log calls what fills the seats that are not simulated."""
         return {seat: name for seat, name in named(self.chosen).items() if name != SIMULATED}
 
@@ -130,6 +136,8 @@ def hold_motion(
                 seed=options.seed,
                 contents=contents,
                 named=options.named,
+                models=options.models,
+                budget=options.budget,
                 on_entry=on_entry,
                 own=own,
             ) as shop:

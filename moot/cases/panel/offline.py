@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -25,6 +25,8 @@ from moot.bots.seats.panel_prompts import Prompt
 from moot.cases.panel.record import PanelRecord, panel_record
 from moot.cases.panel.script import Texts
 from moot.clock import VirtualClock
+from moot.config.budget import BudgetSettings
+from moot.config.models import ModelSettings
 from moot.memory.evidence import text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.seated import OwnMinds
@@ -36,7 +38,7 @@ from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.minds import SCRIPTED, Minds, behind_scripts
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel import audit
-from moot.protocols.panel.contract import Contract, as_json, prepared
+from moot.protocols.panel.contract import ROLES, Contract, as_json, prepared
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
 from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
@@ -62,6 +64,8 @@ class PanelOptions:
         on_none_fired: R-P2.
         seed: Seeds simulated reviewers.
         minds: What fills seats instead of simulated reviewers; texts go before their words.
+        models: The models that minds name.
+        budget: What they may spend.
         warn: Called with a line for each reason for which one's own mind gave no answer.
         directory: Keeps the log and the work; None: nothing is written.
 
@@ -78,6 +82,8 @@ class PanelOptions:
     on_none_fired: OnNoneFired = "accept"
     seed: int = 1
     minds: MindSources = dataclasses.field(default_factory=dict)
+    models: Mapping[str, ModelSettings] = dataclasses.field(default_factory=dict)
+    budget: BudgetSettings = dataclasses.field(default_factory=BudgetSettings)
     warn: Callable[[str], None] | None = None
     directory: Path | None = None
     chosen: Mapping[str, Chosen] = dataclasses.field(init=False)
@@ -87,9 +93,14 @@ class PanelOptions:
         object.__setattr__(self, "chosen", chosen(self.minds, PANEL))
 
     @property
-    def named(self) -> dict[str, str]:
+    def named(self) -> dict[str, Any]:
         """Return how the log calls what fills the seats that are not simulated."""
         return _named(self.texts, named(self.chosen))
+
+
+def seats_of(contract: Contract) -> tuple[Seat, ...]:
+    """Return the seats that speak under a contract: its reviewers, then the synthesizer."""
+    return (*(Seat(role) for role in ROLES.get(contract.mode, ())), SYNTHESIZER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,7 @@ class _Listening(PanelWriter):
         return await self._writer.write(view, prompt)
 
 
-def _named(texts: Texts, minds: Mapping[str, str]) -> dict[str, str]:
+def _named(texts: Texts, minds: Mapping[str, Any]) -> dict[str, Any]:
     """Name what fills the seats, of which a script speaks for some: alone, or only in one of the phases."""
     phases = {str(seat): {"phase1", "phase2"} for seat in PANELISTS} | {str(SYNTHESIZER): {"synthesis"}}
     given = {seat: {phase for role, phase in texts if role == seat} for seat in phases}
@@ -165,6 +176,8 @@ def run_panel(
                 seed=options.seed,
                 contents=contents,
                 named=options.named,
+                models=options.models,
+                budget=options.budget,
                 on_entry=on_entry,
                 own=own,
             ) as shop:

@@ -12,10 +12,20 @@ from moot.cli.app import Group, app, command
 from moot.cli.arena.input import given, read_bytes, read_json, source_of
 from moot.cli.arena.out import check_out, deliver, progress, say_who_writes
 from moot.cli.errors import Unusable
-from moot.cli.minds import MindOption, minds_of
+from moot.cli.minds import (
+    BudgetOption,
+    KeyOption,
+    MindOption,
+    ModelOption,
+    SeatsOption,
+    minds_of,
+    say_models,
+    wanted,
+)
 from moot.cli.numbers import seed_option
 from moot.cli.output import console, say, write_json
 from moot.cli.place import AsJson
+from moot.cli.setup.config import settings
 
 group = typer.Typer(
     cls=Group,
@@ -49,6 +59,7 @@ RecordOut = Annotated[
     "moot arena run --task task.json --notebook ./notes",
     "moot arena run --task task.json --script script.yaml",
     "moot arena run --task task.json --mind reviewer=my_minds:MyReviewer",
+    "moot arena run --task task.json --model http://127.0.0.1:8080/v1#qwen3:8b --seats reviewer",
     "moot arena run --task task.json --mcp 'my-notes-server' --json",
     within=group,
 )
@@ -75,6 +86,10 @@ def run(
     ] = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
     mind: MindOption = None,
+    model: ModelOption = None,
+    seats: SeatsOption = None,
+    budget: BudgetOption = None,
+    key_env: KeyOption = None,
     out: RecordOut = None,
     as_json: AsJson = False,
 ) -> int:
@@ -85,8 +100,10 @@ def run(
     """
     from moot.cases.arena.offline import RunOptions, run_offline
     from moot.cases.arena.script import ScriptError, read_script
+    from moot.config.models import public
     from moot.log_setup import set_up_logging
-    from moot.protocols.arena.seats import SEATS
+    from moot.minds.modelled import unseated
+    from moot.protocols.arena.seats import ARENA, SEATS
     from moot.protocols.authorship import will_write
 
     set_up_logging(None)
@@ -97,6 +114,7 @@ def run(
         raise Unusable(str(error)) from None
     what = given(task, config, max_rounds=max_rounds, script=scripted, source=source, is_off=no_notebook)
     check_out(out, task, config, script)
+    seated = wanted(model, seats, budget, key_env).over(unseated(settings(None)), minds_of(mind), ARENA)
     options = RunOptions(
         task=what.task,
         config=what.config,
@@ -104,10 +122,13 @@ def run(
         script=scripted,
         source=source,
         seed=seed,
-        minds=minds_of(mind),
+        minds=seated.minds,
+        models=seated.models,
+        budget=seated.budget,
         warn=lambda line: say(f"moot arena: {line}"),
     )
-    say_who_writes(will_write([info.seat for info in SEATS], options.named))
+    say_who_writes(will_write([info.seat for info in SEATS], options.named, public(options.models)))
+    say_models(options.chosen, seated.settings)
     with progress("arena") as told:
         record = run_offline(options, told)
     deliver(record, out, as_json=as_json)

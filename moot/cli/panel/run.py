@@ -12,11 +12,21 @@ from moot.cases.texts import a_text
 from moot.cli.app import command
 from moot.cli.arena.out import progress, say_who_writes
 from moot.cli.errors import Unusable
-from moot.cli.minds import MindOption, minds_of
+from moot.cli.minds import (
+    BudgetOption,
+    KeyOption,
+    MindOption,
+    ModelOption,
+    SeatsOption,
+    minds_of,
+    say_models,
+    wanted,
+)
 from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json, write_lines
 from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
+from moot.cli.setup.config import settings
 
 if TYPE_CHECKING:
     from moot.cases.panel.offline import PanelRun
@@ -28,6 +38,7 @@ MISMATCH, UNUSABLE, SHRUNK = 1, 2, 3
 
 @command(
     "moot panel run --contract full --paper paper.md --title 'On widgets' --field widgetry",
+    "moot panel run --contract full --paper p.md --title T --field F --model local --budget 0.50",
     "moot panel run --contract strategy --paper dossier.md --title S1 --field trading --out panel",
     "moot panel run --contract c.json --paper p.md --title T --field F --script answers --json",
     within=group,
@@ -55,6 +66,10 @@ def run(
     ] = "accept",
     seed: Annotated[int, seed_option("Seeds simulated reviewers")] = 1,
     mind: MindOption = None,
+    model: ModelOption = None,
+    seats: SeatsOption = None,
+    budget: BudgetOption = None,
+    key_env: KeyOption = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -69,14 +84,13 @@ def run(
     follow from the scores, 2: the contract or a file cannot be used. --out holds what verify takes.
     """
     from moot.cases.panel.given import a_contract
-    from moot.cases.panel.offline import PanelOptions, run_panel
+    from moot.cases.panel.offline import PanelOptions, run_panel, seats_of
     from moot.cases.panel.script import PanelScriptError, read_script
+    from moot.config.models import public
     from moot.log_setup import set_up_logging
+    from moot.minds.modelled import unseated
     from moot.protocols.authorship import will_write
     from moot.protocols.kernel.errors import Malformed
-    from moot.protocols.kernel.seats import Seat
-    from moot.protocols.panel.contract import ROLES
-    from moot.protocols.panel.seats import SYNTHESIZER
 
     set_up_logging(None)
     found = a_contract(contract, is_scripted=script is not None)
@@ -84,7 +98,9 @@ def run(
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Unusable(f"{out} is there already: name a new or an empty folder with --out")
     try:
+        judges = seats_of(found)
         texts = {} if script is None else read_script(script)
+        seated = wanted(model, seats, budget, key_env).over(unseated(settings(None)), minds_of(mind), judges)
         options = PanelOptions(
             contract=found,
             content=work,
@@ -94,11 +110,13 @@ def run(
             majority=majority,
             on_none_fired=on_none_fired,
             seed=seed,
-            minds=minds_of(mind),
+            minds=seated.minds,
+            models=seated.models,
+            budget=seated.budget,
             warn=lambda line: say(f"moot panel: {line}"),
         )
-        roles = [Seat(role) for role in ROLES.get(found.mode, ())]
-        say_who_writes(will_write([*roles, SYNTHESIZER], options.named))
+        say_who_writes(will_write(judges, options.named, public(options.models)))
+        say_models(options.chosen, seated.settings)
         with progress("panel") as told:
             done = run_panel(options, told)
     except (PanelScriptError, Malformed) as error:

@@ -12,14 +12,22 @@ from moot.cli.app import command
 from moot.cli.arena.out import say_who_writes
 from moot.cli.look.log import Reader
 from moot.cli.look.motion import print_outcome
-from moot.cli.minds import MindOption, minds_of
+from moot.cli.minds import (
+    BudgetOption,
+    KeyOption,
+    MindOption,
+    ModelOption,
+    SeatsOption,
+    minds_of,
+    say_models,
+    wanted,
+)
 from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json
 from moot.cli.place import AsJson
 from moot.cli.setup.config import ConfigFile, settings
 
 if TYPE_CHECKING:
-    from moot.config.minds import MindSettings
     from moot.protocols.kernel.envelope import Envelope
 
 JUDGED: Final = frozenset({"UPHELD", "REJECTED", "UNDECIDED"})
@@ -33,6 +41,8 @@ UNJUDGED: Final = 3
     "moot debate 'Should we merge this?' --context proposal.md --out ./debate",
     "moot debate 'Is this change safe?' --context - --json < change.diff",
     "moot debate 'Should we merge this?' --mind critic=my_minds:MyCritic",
+    "moot debate 'Should we merge this?' --model http://127.0.0.1:8080/v1#qwen3:8b --seats critic,judge",
+    "moot debate 'Should we merge this?' --model local --budget 0.10 --config my-society.toml",
     "moot debate 'Should we merge this?' --config my-society.toml",
 )
 def debate(
@@ -55,6 +65,10 @@ def debate(
     ] = None,
     seed: Annotated[int, seed_option("Seeds simulated minds")] = 1,
     mind: MindOption = None,
+    model: ModelOption = None,
+    seats: SeatsOption = None,
+    budget: BudgetOption = None,
+    key_env: KeyOption = None,
     config: ConfigFile = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
@@ -64,11 +78,12 @@ def debate(
     """Have a question debated in virtual time: a claim, objections, replies, and a judgment.
 
     Exit code 0: it was judged, whatever the judgment; 3: nobody judged it in time. What is said is shown as it is
-    said, then what it came to; with --json the record alone. Of a configuration only the minds of its three seats
-    count. In a society that runs, moot act DIR debate asks.
+    said, then what it came to; with --json the record alone. Of a configuration only the minds of its three seats,
+    models and budget count. In a society that runs, moot act DIR debate asks.
     """
     from moot.cases.motion.offline import SEATS, MotionOptions, hold_motion
     from moot.channels.showing.namebook import NameBook
+    from moot.config.models import public
     from moot.log_setup import set_up_logging
     from moot.place import free_for_a_log
     from moot.protocols.authorship import will_write
@@ -76,15 +91,19 @@ def debate(
     set_up_logging(None)
     if out is not None:
         free_for_a_log(out)
+    seated = wanted(model, seats, budget, key_env).over(settings(config), minds_of(mind), SEATS)
     asked = MotionOptions(
         question=question,
         options=[part.strip() for given in options or () for part in given.split(",")],
         context="" if context is None else _read(context),
         seed=seed,
-        minds={**_configured(config), **minds_of(mind)},
+        minds=seated.minds,
+        models=seated.models,
+        budget=seated.budget,
         directory=out,
     )
-    say_who_writes(will_write(SEATS, asked.named))
+    say_who_writes(will_write(SEATS, asked.named, public(asked.models)))
+    say_models(asked.chosen, seated.settings)
     book = NameBook()
     reader = Reader(book=book)
 
@@ -105,13 +124,6 @@ def debate(
     for line in run.record["warnings"]:
         say(f"moot debate: {line}")
     return 0 if run.record["outcome"] in JUDGED else UNJUDGED
-
-
-def _configured(given: Path | None) -> dict[str, MindSettings]:
-    """Return what the configuration puts into the three seats."""
-    from moot.cases.motion.offline import SEATS
-
-    return {seat: mind for seat, mind in settings(given).minds.items() if seat in SEATS}
 
 
 def _read(named: str) -> str:

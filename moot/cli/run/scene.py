@@ -9,7 +9,16 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.look.log import Reader
-from moot.cli.minds import MindOption, minds_of
+from moot.cli.minds import (
+    BudgetOption,
+    KeyOption,
+    MindOption,
+    ModelOption,
+    SeatsOption,
+    minds_of,
+    say_models,
+    wanted,
+)
 from moot.cli.output import say, write_lines
 from moot.cli.place import AsJson
 from moot.place import free_for_a_log
@@ -19,6 +28,7 @@ from moot.place import free_for_a_log
     "moot scene ./second-revise.yaml",
     "moot scene ./second-revise.yaml --out ./runs/second-revise",
     "moot scene ./second-revise.yaml --mind critic=my_minds:MyCritic",
+    "moot scene ./second-revise.yaml --model http://127.0.0.1:8080/v1#qwen3:8b --seats explorer",
     "moot scene ./second-revise.yaml --json | jq -r .body.type",
 )
 def scene(
@@ -27,6 +37,10 @@ def scene(
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
     ] = None,
     mind: MindOption = None,
+    model: ModelOption = None,
+    seats: SeatsOption = None,
+    budget: BudgetOption = None,
+    key_env: KeyOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a scene in virtual time and show its log.
@@ -35,12 +49,18 @@ def scene(
     is one message, as moot log gives it.
     """
     from moot.config.settings import load_settings
-    from moot.simulation.scene import load_scene, run_scene
+    from moot.seating import seats_of
+    from moot.simulation.scene import load_scene, plan_of, run_scene
 
     if out is not None:
         free_for_a_log(out)
     settings = load_settings()  # first: seats and types in the scene may be those of a protocol that it names
-    result = run_scene(load_scene(file), out, settings, minds_of(mind))
+    played = load_scene(file)
+    among = seats_of(plan_of(played, None, settings).settings)
+    seated = wanted(model, seats, budget, key_env).over(settings, minds_of(mind), among)
+    plan = plan_of(played, out, seated.settings, seated.minds)
+    say_models(plan.chosen, seated.settings)
+    result = run_scene(played, out, seated.settings, plan.chosen)
     if as_json:
         write_lines(envelope.line for envelope in result.envelopes)
     else:

@@ -13,7 +13,16 @@ import typer
 
 from moot.cli.app import command
 from moot.cli.errors import Unusable
-from moot.cli.minds import MindOption, minds_of
+from moot.cli.minds import (
+    BudgetOption,
+    KeyOption,
+    MindOption,
+    ModelOption,
+    SeatsOption,
+    minds_of,
+    say_models,
+    wanted,
+)
 from moot.cli.numbers import seed_option
 from moot.cli.output import (
     console,
@@ -53,6 +62,7 @@ MOST_NAMED: Final = 5
     "moot simulate --days 28 --seed 7 --out ./runs/february",
     "moot simulate --days 28 --plot equity.png",
     "moot simulate --days 2 --mind critic=my_minds:MyCritic",
+    "moot simulate --days 1 --model http://127.0.0.1:8080/v1#qwen3:8b --seats critic,evolver",
     "moot simulate --start 2026-06-01 --prices ./prices.csv --json | jq .desk.pnl_usd",
 )
 def simulate(
@@ -74,6 +84,10 @@ def simulate(
         Path | None, typer.Option("--plot", metavar="FILE.png", help="Draw the desk's equity curve.")
     ] = None,
     mind: MindOption = None,
+    model: ModelOption = None,
+    seats: SeatsOption = None,
+    budget: BudgetOption = None,
+    key_env: KeyOption = None,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -87,22 +101,26 @@ def simulate(
     from moot.heap import settle_heap
     from moot.log_setup import set_up_logging
     from moot.minds.silences import silence_lines
-    from moot.simulation.simulate import SimulateOptions, check
+    from moot.seating import seats_of
+    from moot.simulation.simulate import SimulateOptions, check, plan_of
     from moot.simulation.simulate import simulate as run
 
     place = out if out is not None else free_directory(f"{first:%Y%m%d}-{seed}")
     if plot is not None:
         _check_picture(plot)
+    effective = settings(config)
+    seated = wanted(model, seats, budget, key_env).over(effective, minds_of(mind), seats_of(effective))
     options = SimulateOptions(
         days=days,
         start=first,
         seed=seed,
         prices=prices,
         out=place,
-        settings=settings(config),
-        minds=minds_of(mind),
+        settings=seated.settings,
+        minds=seated.minds,
     )
     options = check(options)
+    say_models(plan_of(options).chosen, seated.settings)
     set_up_logging(place / "moot.log")
     with progress(_days(days)) as told:
         settle_heap()

@@ -8,7 +8,15 @@ from typing import Annotated, Literal
 import typer
 
 from moot.cli.app import command
-from moot.cli.minds import MindOption, minds_of
+from moot.cli.minds import (
+    BudgetOption,
+    KeyOption,
+    MindOption,
+    ModelOption,
+    SeatsOption,
+    minds_of,
+    wanted,
+)
 from moot.cli.numbers import seed_option, some_days, some_speed
 from moot.cli.place import DEFAULT, login_name, owner_of
 from moot.cli.setup.config import ConfigFile, readable
@@ -25,6 +33,8 @@ Prices = Annotated[
     "moot up --speed 120 --warm-up 3 --data ./moot-data",
     "moot up --bus memory --seed 7",
     "moot up --mind critic=my_minds:MyCritic",
+    "moot up --model http://127.0.0.1:8080/v1#qwen3:8b --seats critic,evolver",
+    "moot up --model local --seats critic --budget 2.00 --config my-society.toml",
     "moot up --new --prices ./prices.csv",
 )
 def up(
@@ -72,6 +82,10 @@ def up(
     ] = None,
     no_console: Annotated[bool, typer.Option("--no-console", help="Serve no web page.")] = False,
     mind: MindOption = None,
+    model: ModelOption = None,
+    seats: SeatsOption = None,
+    budget: BudgetOption = None,
+    key_env: KeyOption = None,
     config: ConfigFile = None,
 ) -> int:
     """Let a society live: its bots argue, you watch; Ctrl-C stops it.
@@ -99,6 +113,7 @@ def up(
         host=host,
         port=port,
         minds=minds_of(mind),
+        wanted=wanted(model, seats, budget, key_env),
     )
     settle_heap()
     return run_up(options)

@@ -13,6 +13,7 @@ import typer
 
 from moot.cli.app import Group, app, command
 from moot.cli.errors import Unusable
+from moot.cli.minds import KeyOption
 from moot.cli.output import console, heading, plural, write_json
 from moot.cli.place import AsJson
 from moot.cli.setup.config import ConfigFile
@@ -121,13 +122,18 @@ class Checked:
 @command(
     "moot models check",
     "moot models check local --config my-society.toml",
+    "moot models check http://127.0.0.1:8080/v1#qwen3:8b --key-env MY_KEY",
     "moot models check --json",
     within=group,
 )
 def check(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The model of [models.NAME]; by default all.")
+        str | None,
+        typer.Argument(
+            metavar="NAME|URL#NAME", help="The model of [models.NAME], or any; by default all configured."
+        ),
     ] = None,
+    key_env: KeyOption = None,
     config: ConfigFile = None,
     as_json: AsJson = False,
 ) -> int:
@@ -138,19 +144,19 @@ def check(
     import asyncio
 
     from moot.cli.setup.config import settings
+    from moot.minds.modelled import Wanted
 
     models = settings(config).models
-    if not models:
+    chosen = dict(models)
+    if name is not None:
+        found, held, _ = Wanted(model=name, key_env=key_env).named(models)
+        chosen = {found: held}
+    elif key_env is not None:
+        raise Unusable("--key-env goes with URL#NAME")
+    elif not models:
         raise Unusable(
             "no model is configured: write [models.NAME] with url and model; docs/how-to/use-a-model.md"
         )
-    if name is not None and name not in models:
-        close = difflib.get_close_matches(name, models, n=1)
-        raise Unusable(
-            f"there is no [models.{name[:40]}]: "
-            + (f"did you mean {close[0]}?" if close else f"choose {', '.join(sorted(models))}")
-        )
-    chosen = {name: models[name]} if name is not None else dict(models)
     checked = asyncio.run(_check_all(chosen, shows=not as_json))
     if as_json:
         write_json({"ok": all(one.is_ok for one in checked), "models": [one.as_json() for one in checked]})

@@ -103,12 +103,12 @@ def test_the_variable_that_names_the_file_is_no_setting(
         (
             '[minds]\ncritic = { model = "local" }',
             "minds",
-            "critic: there is no model 'local': none is configured, so write a [models.local]",
+            "critic: there is no [models.local], and no other model is configured: docs/how-to/use-a-model.md",
         ),
         (
             f'{LOCAL}[minds]\ncritic = {{ model = "locl" }}',
             "minds",
-            "critic: there is no model 'locl': did you mean local?",
+            "critic: there is no [models.locl]: did you mean local?",
         ),
         (
             f'{LOCAL}[minds]\ncritic = {{ model = "local", module = "a:M" }}',
