@@ -30,6 +30,8 @@ Invariant = Literal[
     "arena",
     "panel",
     "principle",
+    "budget",
+    "call",
     "evidence",
 ]
 """What `moot verify` holds a log to; the name that a finding goes by."""

@@ -17,6 +17,7 @@ from moot.protocols.kernel.upcast import Opaque
 from moot.protocols.rulebook import rules
 from moot.verify.ahead import Ahead
 from moot.verify.anchored import Anchored
+from moot.verify.audit.calls import Calls
 from moot.verify.audit.panels import Panels
 from moot.verify.audit.runs import Runs
 from moot.verify.chain import Chain
@@ -105,6 +106,7 @@ class Verifier:
         self._second = SecondOpinion(findings)
         self._runs = Runs(findings)
         self._panels = Panels(findings)
+        self._calls = Calls(findings)
         self._recompute: Recompute = Evidence(findings) if evidence else Nothing(findings)
         self._hearsay = Hearsay()
         self._tally = Tally()
@@ -210,6 +212,7 @@ class Verifier:
         self._deadlines.after(env, fx, docket)
         if kind in LESSONS:
             self._principles.after(env, fx)
+        self._calls.take(env, fx, docket)
         self._second.take(env, docket.context, is_void=fx.superseded, slack=lifecycle.slack)
         if is_recomputed:
             self._recompute.after(env, fx)

@@ -30,8 +30,7 @@ CallId = Annotated[str, Field(min_length=1, max_length=400)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 """A SHA-256 in hexadecimal."""
 
-Line = Annotated[str, Field(max_length=300)]
-Word = Annotated[str, Field(max_length=200)]
+Line = Annotated[str, Field(max_length=500)]
 
 
 class _Asked(Message):
@@ -104,9 +103,9 @@ class CallSettled(Message):
     call_id: CallId
     outcome: Outcome
     why: Line
-    model_reported: Word
-    provider_id: Word
-    finish: Word
+    model_reported: Line
+    provider_id: Line
+    finish: Line
     usage: Usage | None
     cost: Micro | None
     tokens: Micro
