@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic_core import to_jsonable_python
 
 from moot.api.transcript import Transcript
+from moot.calls.listing import Call, Calls
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.shelves import STRATEGIES
 from moot.protocols.kernel.case import CaseState
@@ -102,10 +103,11 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What a log comes to: cases and strategies by id."""
+    """What a log comes to: cases and strategies by id, and the calls of models."""
 
     cases: Mapping[str, Case]
     strategies: Mapping[str, Strategy]
+    calls: tuple[Call, ...]
 
 
 def folded(messages: Iterable[Envelope], log: Log) -> Folded:
@@ -114,7 +116,7 @@ def folded(messages: Iterable[Envelope], log: Log) -> Folded:
     Raises:
         MootError: It breaks the rules, so that it cannot be folded further.
     """
-    docket, memory = Docket(rules()), InMemoryStore()
+    docket, memory, calls = Docket(rules()), InMemoryStore(), Calls()
     states: dict[str, CaseState] = {}
     for env in messages:
         try:
@@ -122,12 +124,14 @@ def folded(messages: Iterable[Envelope], log: Log) -> Folded:
         except LocalProtocolError as error:
             raise MootError(f"{log.name} cannot be folded: {error}; moot verify says more") from error
         memory.apply(env, fx.is_in_effect)
+        calls.take(env, fx)
         for state in (*fx.started, *fx.ended):
             states[state.case_id] = state
     states |= docket.cases
     return Folded(
         MappingProxyType({case_id: _case(state, log) for case_id, state in states.items()}),
         MappingProxyType({one.strategy_id: _strategy(one) for one in memory.read().strategies()}),
+        (*calls.by_id.values(),),
     )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from moot.api.case import Folded
+    from moot.calls.listing import Call
     from moot.verify import Report
 
 Several = str | Iterable[str] | None
@@ -102,6 +103,10 @@ class Log:
     def strategies(self) -> Mapping[str, Strategy]:
         """The strategies by id, as memory has them; raises as `cases` does."""
         return self._folded.strategies
+
+    def calls(self) -> tuple[Call, ...]:
+        """Return the calls of models, as they were asked for, with what each came to; raises as `cases` does."""
+        return self._folded.calls
 
     def verify(self, *, evidence: bool = True, strict: bool = False) -> Report:
         """Judge the log as `moot verify` does, trusting nothing in it.

@@ -8,7 +8,7 @@ from moot.cli.arena import runs as arena
 from moot.cli.arena import society as arena_society
 from moot.cli.keep import anchor, verify
 from moot.cli.keep import keeping as keep
-from moot.cli.look import case, escalations, log, status
+from moot.cli.look import calls, case, escalations, log, status
 from moot.cli.panel import judges as panel
 from moot.cli.panel import run as panel_run
 from moot.cli.run import console, debate, minds, scene, simulate, up
@@ -20,6 +20,7 @@ __all__ = [
     "app",
     "arena",
     "arena_society",
+    "calls",
     "case",
     "clock",
     "config",
