@@ -5,30 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from moot.protocols.calls.price import ModelPrice
 
 MODEL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+Api = Literal["openai", "anthropic"]
+
+ANTHROPIC_URL: Final = "https://api.anthropic.com"
 
 _VARIABLE: Final = re.compile(r"[A-Z_][A-Z0-9_]*")
 """Capitals alone: a key that somebody pasted there is none, and is not quoted."""
 
 
 class ModelSettings(BaseModel):
-    """A model behind an OpenAI-compatible API.
+    """A model that can be called.
 
     Attributes:
-        url: Where the API is, usually ending in `/v1`.
+        api: The API that is spoken there: OpenAI's, which most servers speak, or Anthropic's own, at its address.
+        url: Where the API is, OpenAI's usually ending in `/v1`; Anthropic's own address where it is not said.
         model: The model's name there.
         key_env: The environment variable that holds the key; "" and no `key_file`: no key is sent.
         key_file: A file with the key that only its owner can read, where the variable is not set.
         price: What it costs; None: the published price, where the endpoint is a known one.
-        reasoning: Whether it reasons, so that it takes `max_completion_tokens` and no temperature; None: this is
-            learned when the endpoint refuses the usual.
+        reasoning: Whether it reasons: OpenAI's API then takes `max_completion_tokens` and no temperature, Anthropic's
+            is else asked not to reason; None: this is learned when the endpoint refuses the usual.
         timeout_s: Wall seconds that one request may take.
         connect_s: Wall seconds in which a connection must stand.
         at_once: Requests under way at once, at most.
@@ -36,6 +41,7 @@ class ModelSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    api: Api = "openai"
     url: str
     model: Annotated[str, Field(min_length=1, max_length=200)]
     key_env: str = ""
@@ -45,6 +51,15 @@ class ModelSettings(BaseModel):
     timeout_s: Annotated[float, Field(gt=0, le=1_800)] = 120.0
     connect_s: Annotated[float, Field(gt=0, le=60)] = 10.0
     at_once: Annotated[int, Field(ge=1, le=1_024)] = 32
+
+    @model_validator(mode="before")
+    @classmethod
+    def _where(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        if f"{value.get('url')}/".startswith(f"{ANTHROPIC_URL}/"):
+            return {"api": "anthropic", **value}
+        return {"url": ANTHROPIC_URL, **value} if value.get("api") == "anthropic" else value
 
     @field_validator("url")
     @classmethod

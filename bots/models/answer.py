@@ -53,7 +53,8 @@ class Answer:
         finish: Why the model stopped, in the provider's word.
         tries: Requests that were sent.
         latency_ms: Wall milliseconds from the call to its end, waits included.
-        reply: The body of the last reply as it came, the key taken out; empty when none came.
+        status: The HTTP status of the last reply; 0 when none came.
+        reply: Its body as it came, the key taken out.
     """
 
     outcome: Outcome
@@ -68,6 +69,7 @@ class Answer:
     finish: str = ""
     tries: int = 0
     latency_ms: int = 0
+    status: int = 0
     reply: bytes = field(default=b"", repr=False)
 
     @property

@@ -2,6 +2,7 @@
 
 ModelError
 ├── NoKey            no key is to be had where the configuration says
+├── NoPackage        what speaks the model's API is not installed
 └── NoSchema         a class has no JSON Schema that providers take: it holds parts of its own kind
 """
 
@@ -22,6 +23,10 @@ class ModelError(MootError):
 
 class NoKey(ModelError):
     """Say that no key is to be had, and where one belongs; no part of a key stands in it."""
+
+
+class NoPackage(ModelError):
+    """Say which package is missing, and how it is installed."""
 
 
 class NoSchema(ModelError):

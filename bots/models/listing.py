@@ -8,7 +8,7 @@ from typing import Any, Final
 
 _LENGTHS: Final = (
     "context_length", "max_model_len", "context_window", "max_context_length", "loaded_context_length", "n_ctx",
-    "n_ctx_train",
+    "n_ctx_train", "max_input_tokens",
 )  # fmt: skip
 """Tokens of context, in the words of several servers."""
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from moot.bots.models.answer import Answer
 from moot.bots.models.client import ModelClient
 from moot.bots.models.forms import form_of
-from moot.bots.models.request import LADDER, Request, Rung
+from moot.bots.models.request import Request, Rung
 
 TOKENS: Final = 300
 MORE_TOKENS: Final = 4_000
@@ -87,7 +87,7 @@ async def find_rung(client: ModelClient, limit_s: float, temperature: float | No
         temperature: Sent along, where calls will have one.
     """
     answers: list[tuple[Rung, Answer]] = []
-    for rung in LADDER:
+    for rung in client.endpoint.ladder:
         probe = replace(_CONTRARY if rung == "json_schema" else _OBEDIENT, temperature=temperature)
         for answer in await asked(client, probe, rung, limit_s):
             answers.append((rung, answer))

@@ -1,4 +1,4 @@
-"""What a model is asked, and how that is written for an endpoint: the ladder of typed output, models that reason."""
+"""What a model is asked: a conversation, a form, tools, and how an endpoint is held to the form."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 from moot.bots.models.forms import Form
 from moot.protocols.kernel.discretion import without_secrets
@@ -38,7 +37,8 @@ class Request:
     """One call.
 
     Attributes:
-        messages: The conversation, as the API writes it: `{"role": …, "content": …}` each.
+        messages: The conversation, as OpenAI's API writes it: `{"role": …, "content": …}` each, calls of tools and
+            their results among them; other APIs are sent the same in their own words.
         max_tokens: Tokens that may be generated, those of reasoning among them.
         form: The typed answer that is asked for; None: text.
         tools: What the model may have called instead.
@@ -54,72 +54,8 @@ class Request:
     shows_schema: bool = True
 
 
-@dataclass(slots=True)
-class Dialect:
-    """What an endpoint takes; learned from what it refuses.
-
-    Attributes:
-        reasons: Whether it wants `max_completion_tokens` and takes no temperature.
-        takes_temperature: Whether it takes one.
-    """
-
-    reasons: bool = False
-    takes_temperature: bool = True
-
-    def learns(self, complaint: str, body: Mapping[str, Any]) -> bool:
-        """Take the refusal of a request into account; say whether it would now be written otherwise."""
-        said = complaint.lower()
-        if "max_tokens" in body and "max_completion_tokens" in said:
-            self.reasons = True
-            return True
-        if "temperature" in body and "temperature" in said:
-            self.takes_temperature = False
-            return True
-        return False
-
-    def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a body as the endpoint takes it."""
-        left_out = "" if self.takes_temperature and not self.reasons else "temperature"
-        return {
-            "max_completion_tokens" if self.reasons and name == "max_tokens" else name: one
-            for name, one in body.items()
-            if name != left_out
-        }
-
-
-def body_of(request: Request, *, model: str, url: str, rung: Rung, dialect: Dialect) -> dict[str, Any]:
-    """Write a request as the endpoint takes it, without secrets; the same request gives the same body."""
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": _messages(request),
-        "max_tokens": request.max_tokens,
-    }
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
-    tools = [_function(tool.name, tool.about, tool.parameters) for tool in request.tools]
-    form = request.form
-    if form is not None and rung == "tool":
-        answer = _function(form.name, "Give your answer.", form.schema)
-        answer["function"]["strict"] = True
-        # With other tools the model may look something up first; a tool it must call all the same.
-        body["tool_choice"] = "required" if tools else {"type": "function", "function": {"name": form.name}}
-        tools.append(answer)
-    elif form is not None and rung == "json_schema":
-        body["response_format"] = {
-            "type": "json_schema",
-            "json_schema": {"name": form.name, "schema": form.schema, "strict": True},
-        }
-    elif form is not None and rung == "json_object":
-        body["response_format"] = {"type": "json_object"}
-    if tools:
-        body["tools"] = tools
-    if form is not None and rung != "prompt" and (urlsplit(url).hostname or "").endswith("openrouter.ai"):
-        # It would else choose a provider that ignores what it does not know.
-        body["provider"] = {"require_parameters": True}
-    return dialect.fit(body)
-
-
-def _messages(request: Request) -> list[dict[str, Any]]:
+def messages_of(request: Request) -> list[dict[str, Any]]:
+    """Return the conversation without secrets, with the form's schema in what the system says."""
     messages = [without_secrets(dict(one)) for one in request.messages]
     if request.form is None or not request.shows_schema:
         return messages
@@ -132,7 +68,3 @@ def _messages(request: Request) -> list[dict[str, Any]]:
         messages[0]["content"] = f"{messages[0]['content']}\n\n{asked}"
         return messages
     return [{"role": "system", "content": asked}, *messages]
-
-
-def _function(name: str, about: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}

@@ -15,6 +15,8 @@ def usage_of(reply: Mapping[str, Any]) -> Usage | None:
     told = reply.get("usage")
     if not isinstance(told, Mapping):
         return None
+    if "input_tokens" in told:
+        return _usage(_anthropic(told))
     asked, made = _part(told, "prompt_tokens_details"), _part(told, "completion_tokens_details")
     output, reasoning = told.get("completion_tokens"), made.get("reasoning_tokens")
     figures = {
@@ -31,6 +33,20 @@ def usage_of(reply: Mapping[str, Any]) -> Usage | None:
     if beside is not None and beside.reasoning and told.get("total_tokens") == beside.input + beside.output:
         return beside
     return usage
+
+
+def _anthropic(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of the Messages API, which counts what is cached beside the input, not in it."""
+    cached, written = (
+        told.get(name) or 0 for name in ("cache_read_input_tokens", "cache_creation_input_tokens")
+    )
+    return {
+        "input": _sum(told["input_tokens"], cached, written),
+        "cached_input": cached,
+        "cache_write": written,
+        "output": told.get("output_tokens"),
+        "reasoning": _part(told, "output_tokens_details").get("thinking_tokens"),
+    }
 
 
 def _usage(figures: Mapping[str, Any]) -> Usage | None:

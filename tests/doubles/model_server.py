@@ -85,7 +85,7 @@ def too_many(retry_after: str = "") -> Turn:
 
 
 class ModelServer(Life):
-    """The server and its handle.
+    """The server and its handle; one of another API says what differs.
 
     Args:
         key: The key it wants; "" for none.
@@ -125,9 +125,12 @@ class ModelServer(Life):
         self._at_once = 0
         self._held: list[asyncio.Future[None]] = []
 
+    api = "openai"
+    path = "/v1/chat/completions"
+
     def _routes(self, app: web.Application) -> None:
         app.router.add_get("/v1/models", self._list)
-        app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_post(self.path, self._complete)
 
     def _listening(self) -> None:
         pass
@@ -142,7 +145,24 @@ class ModelServer(Life):
     @property
     def calls(self) -> list[Sent]:
         """Return the requests for a completion."""
-        return [one for one in self.sent if one.path.endswith("/completions")]
+        return [one for one in self.sent if one.path == self.path]
+
+    @property
+    def faults(self) -> Mapping[str, Turn]:
+        """Return the faults by name, in the words of the API."""
+        return MISBEHAVING
+
+    def says(self, text: str | None, **more: Any) -> Turn:
+        """Make a reply of a model."""
+        return completion(text, **more)
+
+    def refuses(self, status: int, message: str, **headers: str) -> Turn:
+        """Make a reply that refuses."""
+        return refusal(status, message, **headers)
+
+    def calls_tool(self, name: str, arguments: str) -> Turn:
+        """Make a reply that calls a tool."""
+        return completion(None, finish="tool_calls", tools=[(name, arguments)])
 
     def plays(self, *turns: Turn) -> None:
         """Answer the next completions so, one each; after them as before."""
@@ -153,9 +173,12 @@ class ModelServer(Life):
         if wrong := self._wrong_key(request):
             return await self._send(request, wrong)
         if not self.context:
-            return await self._send(request, refusal(404, "no such path"))
+            return await self._send(request, self.refuses(404, "no such path"))
+        return web.json_response(self._models())
+
+    def _models(self) -> dict[str, Any]:
         listed = [{"id": self.model, "object": "model", "max_model_len": self.context}]
-        return web.json_response({"object": "list", "data": listed})
+        return {"object": "list", "data": listed}
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
@@ -186,6 +209,10 @@ class ModelServer(Life):
             return self.script.popleft()
         if self.always is not None:
             return self.always
+        return self._complaint(request, body) or self._answer(body)
+
+    def _complaint(self, request: web.Request, body: Mapping[str, Any]) -> Turn | None:
+        """Say what the API refuses in a request."""
         if body["model"] != self.model:
             return refusal(404, f"the model {body['model']} does not exist", "model_not_found")
         if self.reasons and "max_tokens" in body:
@@ -194,16 +221,14 @@ class ModelServer(Life):
             )
         if self.reasons and "temperature" in body:
             return refusal(400, "'temperature' is not supported with this model", "unsupported_value")
-        return self._answer(body)
+        return None
 
     def _answer(self, body: Mapping[str, Any]) -> Turn:
         """Answer as a model would that is held to what the endpoint enforces, and else does as it is told."""
         form = body.get("response_format", {}).get("type") or ("tool" if "tool_choice" in body else "")
         if form and form not in self.rungs and form not in self.ignores:
             return refusal(400, f"{form} is not supported here")
-        prompt = "\n".join(str(one["content"]) for one in body["messages"])
-        _, told, schema = prompt.partition("JSON Schema, with nothing before or after it:\n")
-        shown = json.JSONDecoder().raw_decode(schema)[0] if told else None
+        shown = schema_shown("\n".join(str(one["content"]) for one in body["messages"]))
         if form == "json_schema" and form in self.rungs:
             return completion(
                 json.dumps(fitting(body["response_format"]["json_schema"]["schema"])), model=self.model
@@ -252,6 +277,12 @@ class ModelServer(Life):
         return begun
 
 
+def schema_shown(prompt: str) -> Any:
+    """Return the schema that a prompt asks for; None if there is none."""
+    _, told, schema = prompt.partition("JSON Schema, with nothing before or after it:\n")
+    return json.JSONDecoder().raw_decode(schema)[0] if told else None
+
+
 def fitting(schema: Mapping[str, Any]) -> Any:
     """Return the simplest value that fits a schema."""
     if "enum" in schema:
@@ -270,11 +301,7 @@ def _lower(request: web.Request) -> dict[str, str]:
     return {name.lower(): value for name, value in request.headers.items()}
 
 
-MISBEHAVING: Mapping[str, Turn] = {
-    "429, wait 0 s": too_many("0"),
-    "429, wait 3600 s": too_many("3600"),
-    "429, wait nonsense": too_many("whenever"),
-    "500": refusal(500, "it broke"),
+BROKEN: Mapping[str, Turn] = {
     "503 without a word": Turn(503),
     "no headers": Turn(stall="before"),
     "hangs after headers": Turn(stall="after"),
@@ -285,6 +312,15 @@ MISBEHAVING: Mapping[str, Turn] = {
     "a redirect": Turn(307, headers={"location": "http://127.0.0.1:9/"}),
     "no JSON": Turn(body=b"<html>welcome</html>"),
     "nothing": Turn(),
+}
+"""Faults of any API, by name."""
+
+MISBEHAVING: Mapping[str, Turn] = {
+    **BROKEN,
+    "429, wait 0 s": too_many("0"),
+    "429, wait 3600 s": too_many("3600"),
+    "429, wait nonsense": too_many("whenever"),
+    "500": refusal(500, "it broke"),
     "no choices": Turn(body=b'{"id":"1","choices":[]}'),
     "error inside 200": Turn(body=b'{"error":{"message":"upstream is down"},"choices":[]}'),
     "empty": completion(""),

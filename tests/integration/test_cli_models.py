@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moot.bots.models import exchange
+from moot.bots.models.prices import price_of
 from moot.config.models import ModelSettings
 from tests.doubles.command_line import complaint, data, done, moot, write
-from tests.doubles.model_server import MISBEHAVING, ModelServer, completion, refusal, too_many
+from tests.doubles.messages_server import MessagesServer
+from tests.doubles.messages_server import refusal as messages_refusal
+from tests.doubles.model_server import MISBEHAVING, ModelServer, Turn, completion, refusal, too_many
 
 KEY = "sk-test-0123456789abcdefghij"
 PRICE = "price = { input = 0.25, output = 2 }\n"
@@ -20,7 +26,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-a-model.md"
 
 
 def config(place: Path, server: ModelServer, more: str = PRICE, model: str = "tiny-1") -> Path:
-    text = f'[models.local]\nurl = "{server.url}"\nmodel = "{model}"\nkey_env = "MY_KEY"\n{more}'
+    address = f'api = "{server.api}"\nurl = "{server.url}"\n'
+    text = f'[models.local]\n{address}model = "{model}"\nkey_env = "MY_KEY"\n{more}'
     return write(place / "society.toml", text)
 
 
@@ -203,3 +210,65 @@ def test_a_model_that_no_configuration_names_is_checked_by_its_address(tmp_path:
         assert findings(told)["key"]["said"] == "accepted"
         assert data(*given, MOOT_MODEL_KEY=KEY)["ok"], "the usual variable"
         assert moot(*given, MOOT_MODEL_KEY=None).exit_code == 1, "without a key"
+
+
+def test_a_model_behind_anthropics_api_is_checked_alike(tmp_path: Path) -> None:
+    with MessagesServer(key=KEY, model="tiny-1-20260101") as server:
+        path = config(tmp_path, server, model="tiny-1")
+        # The name without its date is known there too.
+        server.model = "tiny-1"
+        listed = server._models
+        server._models = lambda: {"data": [{**listed()["data"][0], "id": "tiny-1-20260101"}]}  # type: ignore[method-assign]
+        lines = done("models", "check", "--config", path, MY_KEY=KEY).splitlines()
+    assert lines[1:6] == [
+        f"✓ reachable   {server.url} answers",
+        "✓ key         accepted",
+        "✓ typed       held to a form by a strict JSON Schema; takes no temperature",
+        "✓ context     4,096 tokens",
+        "✓ price       $0.25 for a million tokens of input, $2 of output, as configured",
+    ]
+    assert lines[7] == "✓ cost        $0.000130 for 2 calls"
+
+
+@pytest.mark.parametrize(
+    ("reply", "check", "advice"),
+    [
+        (messages_refusal(402, "Your credit balance is too low"), "key", "add credit at the provider"),
+        (
+            messages_refusal(401, f"invalid x-api-key {KEY}"),
+            "key",
+            "name the variable or file of a valid key",
+        ),
+        (messages_refusal(404, "model: tiny-1"), "model", "correct model, and url"),
+    ],
+)
+def test_what_anthropic_refuses_is_told_with_what_to_do(
+    tmp_path: Path, reply: Turn, check: str, advice: str
+) -> None:
+    with MessagesServer(key=KEY) as server:
+        server.plays(reply)
+        result = moot("models", "check", "--config", config(tmp_path, server), "--json", MY_KEY=KEY)
+    found = findings(json.loads(result.stdout))[check]
+    assert (result.exit_code, found["state"]) == (1, "failure")
+    assert advice in found["advice"] and KEY not in result.output
+
+
+def test_without_its_package_a_model_of_anthropics_api_is_told_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "s.toml", '[models.claude]\napi = "anthropic"\nmodel = "claude-sonnet-5"\n')
+    monkeypatch.setattr(exchange, "find_spec", lambda _name: None)
+    result = moot("models", "check", "--config", path)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[:2] == [
+        "claude  claude-sonnet-5 at https://api.anthropic.com",
+        "✗ package     the package anthropic is not installed: pip install 'moot[anthropic]'",
+    ]
+
+
+def test_anthropics_models_on_the_how_to_page_have_a_published_price() -> None:
+    page = PAGE.read_text(encoding="utf-8").partition("## Anthropic's models")[2]
+    [text] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    given = ModelSettings.model_validate(tomllib.loads(text)["models"]["claude"])
+    assert (given.api, given.url) == ("anthropic", "https://api.anthropic.com")
+    assert price_of(given, datetime(2026, 11, 1, tzinfo=UTC)) is not None

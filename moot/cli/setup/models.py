@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -59,7 +60,7 @@ ADVICE: Final[Mapping[Fault, str]] = {
     "request": "read the server's documentation: it does not take what it was sent",
     "redirect": "name the final address in url",
     "too_large": "correct url: a model does not answer so much",
-    "garbage": "correct url: what answers there is not an OpenAI-compatible API",
+    "garbage": "correct url or api: what answers there speaks another API",
 }
 
 
@@ -182,7 +183,7 @@ async def _check_all(models: Mapping[str, ModelSettings], *, shows: bool) -> lis
 async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosis]:
     """Look at one model, until something is found without which the rest cannot be."""
     from moot.bots.models.client import ModelClient
-    from moot.bots.models.errors import NoKey
+    from moot.bots.models.errors import NoKey, NoPackage
     from moot.bots.models.key import key_of
     from moot.clock.wall import monotonic_ns
 
@@ -192,7 +193,12 @@ async def _examine(given: ModelSettings, one: Checked) -> AsyncIterator[Diagnosi
         yield Diagnosis("key", "failure", str(exc).removeprefix(f"models.{one.name}: "))
         return
     rng = Random(monotonic_ns())
-    async with ModelClient(given, key, rng=rng, now_s=lambda: monotonic_ns() / 1e9) as client:
+    try:
+        made = ModelClient(given, key, rng=rng, now_s=lambda: monotonic_ns() / 1e9)
+    except NoPackage as exc:
+        yield Diagnosis("package", "failure", str(exc))
+        return
+    async with made as client:
         async for finding in _call(client, one, "key" if key else ""):
             yield finding
 
@@ -233,20 +239,22 @@ async def _reached(client: ModelClient, one: Checked) -> Diagnosis:
     """Ask for the list of models, which costs nothing."""
     from moot.bots.models.answer import Answer
     from moot.bots.models.listing import models_listed
-    from moot.bots.models.reading import read_refusal
 
     told = await client.models()
     url, model = client.settings.url, client.settings.model
     if isinstance(told, Answer):
         return _failed("reachable", told)
     if told.status in (401, 403) or 300 <= told.status < 400:
-        refused = read_refusal(told.status, told.body)
+        refused = client.endpoint.read_refusal(told.status, told.body)
         return _failed("key" if refused.fault == "key" else "reachable", refused)
     listed = models_listed(told.body) if told.status == 200 else None
     if listed is None:
         return Diagnosis("reachable", "ok", f"{url} answers, without a list of its models")
-    one.context = listed.get(model)
-    if listed and model not in listed:
+    # A name without a date is another one for the dated model.
+    dated = re.compile(rf"{re.escape(model)}-\d{{8}}")
+    names = [name for name in listed if name == model or dated.fullmatch(name)]
+    one.context = listed[max(names)] if names else None
+    if listed and not names:
         close = difflib.get_close_matches(model, listed, n=1)
         hint = f"did you mean {close[0]}?" if close else f"it lists {', '.join(sorted(listed)[:5])}"
         return Diagnosis("reachable", "warning", f"{url} answers, and lists no {model}", hint)
@@ -269,7 +277,7 @@ def _failed(check: str, answer: Answer) -> Diagnosis:
 def _typed(client: ModelClient, rung: Rung) -> Diagnosis:
     said = f"held to a form by {RUNGS[rung]}"
     if client.dialect.reasons:
-        said += "; a model that reasons: max_completion_tokens, no temperature"
+        said += "; a model that reasons"
     elif not client.dialect.takes_temperature:
         said += "; takes no temperature"
     if rung == "prompt":

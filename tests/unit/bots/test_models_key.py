@@ -6,14 +6,17 @@ import json
 
 import pytest
 
+from moot.bots.models.client import ENDPOINTS
 from moot.bots.models.forms import form_of
 from moot.bots.models.key import discreet_reply
+from moot.bots.models.openai_api import OpenAiEndpoint
 from moot.bots.models.probing import Colour
-from moot.bots.models.reading import read_reply
-from moot.bots.models.request import Dialect, Request, body_of
+from moot.bots.models.request import Request
+from moot.config.models import Api, ModelSettings
 from tests.doubles.model_server import MISBEHAVING, completion
 
 KEY = "a-key-without-a-known-look"
+SETTINGS = ModelSettings(url="http://h/v1", model="m")
 SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ"
 
 
@@ -28,7 +31,7 @@ def test_key_and_secrets_are_taken_out_and_json_stays_json(content: str) -> None
     clean = discreet_reply(completion(content).body, KEY)
     assert SECRET.encode() not in clean and KEY.encode() not in clean
     request = Request(messages=({"role": "user", "content": "?"},), max_tokens=9)
-    answer = read_reply(clean, request, "prompt")
+    answer = OpenAiEndpoint(SETTINGS).read(200, clean, request, "prompt")
     assert answer.outcome == "answered" and "[redacted:" in answer.text
     assert answer.usage is not None
 
@@ -41,7 +44,8 @@ def test_secrets_are_taken_out_of_what_is_no_json(body: bytes) -> None:
     assert SECRET.encode() not in clean and b"[redacted:github_token]" in clean
 
 
-def test_no_secret_goes_out_in_a_request() -> None:
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_no_secret_goes_out_in_a_request(api: Api) -> None:
     asked = Request(
         messages=(
             {"role": "system", "content": "Be brief."},
@@ -50,6 +54,6 @@ def test_no_secret_goes_out_in_a_request() -> None:
         max_tokens=9,
         form=form_of(Colour),
     )
-    body = body_of(asked, model="m", url="http://h/v1", rung="json_schema", dialect=Dialect())
-    assert body["messages"][1]["content"] == "Is [redacted:github_token] safe?"
+    body = ENDPOINTS[api](SETTINGS).write(asked, "json_schema")
+    assert body["messages"][-1]["content"] == "Is [redacted:github_token] safe?"
     assert SECRET not in json.dumps(body)

@@ -9,22 +9,24 @@ import pytest
 from moot.bots.models.answer import ToolCall
 from moot.bots.models.forms import form_of
 from moot.bots.models.listing import models_listed
+from moot.bots.models.openai_api import OpenAiEndpoint
 from moot.bots.models.probing import Colour
-from moot.bots.models.reading import read_refusal, read_reply
 from moot.bots.models.request import Request, Rung, Tool
 from moot.bots.models.strict_json import one_object
 from moot.bots.models.usage import usage_of
+from moot.config.models import ModelSettings
 from moot.protocols.calls.usage import Usage
 from tests.doubles.model_server import MISBEHAVING, Turn, completion
 
 LOOK_UP = Tool(name="look_up", about="Looks a word up.", parameters={"type": "object", "properties": {}})
 TYPED = Request(messages=({"role": "user", "content": "?"},), max_tokens=9, form=form_of(Colour))
 PLAIN = Request(messages=TYPED.messages, max_tokens=9)
+ENDPOINT = OpenAiEndpoint(ModelSettings(url="http://127.0.0.1:8080/v1", model="tiny-1"))
 WHOLE = '{"colour":"red","number":1}'
 
 
 def read(turn: Turn, request: Request = TYPED, rung: Rung = "json_schema") -> Any:
-    return read_reply(turn.body, request, rung)
+    return ENDPOINT.read(200, turn.body, request, rung)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +181,7 @@ def test_usage_is_told_in_all_its_kinds_or_not_at_all(usage: object, found: Usag
     ],
 )  # fmt: skip
 def test_a_status_says_what_is_wrong(status: int, body: bytes, outcome: str, fault: str) -> None:
-    answer = read_refusal(status, body)
+    answer = ENDPOINT.read_refusal(status, body)
     assert (answer.outcome, answer.fault) == (outcome, fault)
     assert answer.why.startswith(f"HTTP {status}: ") and len(answer.why) < 400
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from moot.config.models import ModelSettings
 from moot.config.settings import ConfigError, load_settings
 
 GOOD = 'url = "http://127.0.0.1:8080/v1/"\nmodel = "qwen3:8b"\n'
@@ -65,3 +66,20 @@ def test_a_wrong_value_is_one_line_without_the_key(
     said = str(refused.value)
     assert said.startswith(f"{path}: {where}: ") and why in said
     assert "\n" not in said and "pw1" not in said
+
+
+@pytest.mark.parametrize(
+    ("given", "api", "url"),
+    [
+        ({"api": "anthropic"}, "anthropic", "https://api.anthropic.com"),
+        ({"api": "anthropic", "url": "http://127.0.0.1:8080"}, "anthropic", "http://127.0.0.1:8080"),
+        ({"url": "https://api.anthropic.com/v1"}, "anthropic", "https://api.anthropic.com/v1"),
+        ({"api": "openai", "url": "https://api.anthropic.com/v1"}, "openai", "https://api.anthropic.com/v1"),
+        ({"url": "https://api.anthropic.com.example/v1"}, "openai", "https://api.anthropic.com.example/v1"),
+    ],
+)
+def test_anthropics_address_and_its_api_stand_for_each_other(
+    given: dict[str, str], api: str, url: str
+) -> None:
+    found = ModelSettings.model_validate({"model": "m", **given})
+    assert (found.api, found.url) == (api, url)

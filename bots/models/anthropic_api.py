@@ -1,0 +1,202 @@
+"""Anthropic's Messages API: how a request is written, and what a reply means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from moot.bots.models.answer import Answer, Fault
+from moot.bots.models.endpoint import Dialect, Endpoint
+from moot.bots.models.errors import one_line
+from moot.bots.models.reading import (
+    Called,
+    Said,
+    answered,
+    begun,
+    code_in,
+    complaint,
+    object_in,
+    refused,
+    text_of,
+)
+from moot.bots.models.request import Request, Rung, messages_of
+from moot.bots.models.strict_json import one_object
+from moot.bots.models.usage import usage_of
+from moot.config.models import ModelSettings
+
+if TYPE_CHECKING:
+    import anthropic
+    import httpx2
+
+_FAULTS: Final[Mapping[str, Fault]] = {
+    "authentication_error": "key",
+    "permission_error": "key",
+    "billing_error": "credit",
+    "not_found_error": "no_model",
+    "rate_limit_error": "rate",
+    "overloaded_error": "server",
+    "api_error": "server",
+    "timeout_error": "server",
+}
+"""Faults by the type that a refusal names."""
+
+_CUT_OFF: Final = {
+    "max_tokens": "the answer was cut off at max_tokens",
+    "model_context_window_exceeded": "the answer was cut off where the model's context ends",
+}
+
+
+@dataclass(slots=True)
+class AnthropicDialect(Dialect):
+    """The API takes no temperature; some models reason, and refuse to be asked not to."""
+
+    takes_temperature: bool = False
+
+    def learns(self, complaint: str, body: Mapping[str, Any]) -> bool:
+        if "thinking" in body and "thinking" in complaint.lower():
+            self.reasons = True
+            return True
+        return Dialect.learns(self, complaint, body)
+
+    def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: one
+            for name, one in Dialect.fit(self, body).items()
+            if name != "thinking" or not self.reasons
+        }
+
+
+class AnthropicEndpoint(Endpoint):
+    """A model behind the Messages API."""
+
+    package: ClassVar[str] = "anthropic"
+    headers: ClassVar[Mapping[str, str]] = {"anthropic-version": "2026-10-21"}
+    ladder: ClassVar[tuple[Rung, ...]] = ("json_schema", "tool", "prompt")
+
+    def __init__(self, settings: ModelSettings) -> None:
+        super().__init__(settings)
+        self.dialect = AnthropicDialect(reasons=bool(settings.reasoning))
+        version = "" if settings.url.endswith("/v1") else "/v1"
+        self.path = f"{version}/messages"
+        self.models_path = f"{version}/models?limit=1000"
+
+    def sdk(self, key: str, http: httpx2.AsyncClient) -> anthropic.AsyncAnthropic:
+        import anthropic
+
+        return anthropic.AsyncAnthropic(
+            base_url=self.settings.url,
+            api_key=key,
+            webhook_key="",
+            max_retries=0,
+            timeout=http.timeout,
+            http_client=http,
+            open_telemetry=False,
+        )
+
+    def write(self, request: Request, rung: Rung) -> dict[str, Any]:
+        messages = messages_of(request)
+        system = "\n\n".join(str(one["content"]) for one in messages if one["role"] == "system")
+        body: dict[str, Any] = {"model": self.settings.model, "max_tokens": request.max_tokens}
+        if system:
+            # The same for all calls of a seat's step, so that the provider may read it once.
+            body["system"] = [{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]
+        body["messages"] = _turns(one for one in messages if one["role"] != "system")
+        body["thinking"] = {"type": "disabled"}
+        tools = [_tool(tool.name, tool.about, tool.parameters) for tool in request.tools]
+        form = request.form
+        if form is not None and rung == "tool":
+            # With other tools the model may look something up first; a tool it must call all the same.
+            body["tool_choice"] = {"type": "any"} if tools else {"type": "tool", "name": form.name}
+            tools.append({**_tool(form.name, "Give your answer.", form.schema), "strict": True})
+        elif form is not None and rung == "json_schema":
+            body["output_config"] = {"format": {"type": "json_schema", "schema": form.schema}}
+        if tools:
+            body["tools"] = tools
+        return self.dialect.fit(body)
+
+    def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
+        reply = object_in(raw)
+        if isinstance(reply, Answer):
+            return reply
+        told = begun(reply, usage_of(reply))
+        content = reply.get("content")
+        if not isinstance(content, list) or not all(isinstance(one, dict) for one in content):
+            why = complaint(reply) or "the reply holds no content"
+            return replace(told, outcome="provider_error", fault="garbage", why=why)
+        text = "".join(text_of(one.get("text")) for one in content if one.get("type") == "text")
+        told = replace(told, finish=text_of(reply.get("stop_reason")), text=text)
+        if ended := _ended(told, reply):
+            return ended
+        said = Said(
+            lambda: _called(content),
+            has_reasoning=any(one.get("type") in ("thinking", "redacted_thinking") for one in content),
+        )
+        return answered(told, said, request, rung)
+
+    def read_refusal(self, status: int, raw: bytes) -> Answer:
+        answer, reply = refused(status, raw)
+        if answer.fault == "redirect":
+            return answer
+        if answer.fault == "request" and "credit balance" in answer.why:
+            return replace(answer, fault="credit")
+        return replace(answer, fault=_FAULTS.get(code_in(reply, "type"), answer.fault))
+
+
+def _turns(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a conversation in the API's words; the results of tools that were called together are one turn."""
+    turns: list[dict[str, Any]] = []
+    for one in messages:
+        content = one.get("content") or ""
+        if one["role"] == "tool":
+            result = {"type": "tool_result", "tool_use_id": one["tool_call_id"], "content": content}
+            if turns and turns[-1]["role"] == "user" and isinstance(turns[-1]["content"], list):
+                turns[-1]["content"].append(result)
+            else:
+                turns.append({"role": "user", "content": [result]})
+        elif calls := one.get("tool_calls"):
+            blocks = [{"type": "text", "text": content}] if content else []
+            turns.append({"role": one["role"], "content": [*blocks, *map(_use, calls)]})
+        elif content:
+            turns.append({"role": one["role"], "content": content})
+    return turns
+
+
+def _use(call: Mapping[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    try:
+        given = one_object(function["arguments"] or "{}")
+    except ValueError:  # a secret was taken out of it
+        given = {"arguments": function["arguments"]}
+    return {"type": "tool_use", "id": call["id"], "name": function["name"], "input": given}
+
+
+def _tool(name: str, about: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "description": about, "input_schema": parameters}
+
+
+def _ended(told: Answer, reply: Mapping[str, Any]) -> Answer | None:
+    """Return how a reply ended, if there is nothing in it to be parsed."""
+    if told.finish in _CUT_OFF:
+        return replace(told, outcome="truncated", why=_CUT_OFF[told.finish])
+    if told.finish == "refusal":
+        details = reply.get("stop_details")
+        said = details.get("explanation") or details.get("category") if isinstance(details, Mapping) else None
+        why = f"the model refused: {one_line(text_of(said)) or 'it gave no reason'}"
+        return replace(told, outcome="refused", why=why)
+    if told.finish == "pause_turn" or complaint({"error": reply.get("error")}):
+        why = complaint(reply) or "the provider paused in the middle of the answer"
+        return replace(told, outcome="provider_error", fault="server", why=why)
+    return None
+
+
+def _called(content: list[dict[str, Any]]) -> list[Called]:
+    found = []
+    for one in content:
+        if one.get("type") != "tool_use":
+            continue
+        given = one.get("input")
+        if not isinstance(given, dict):
+            raise ValueError("a tool call of the reply holds no JSON object")
+        found.append(Called(text_of(one.get("id")), text_of(one.get("name")), given))
+    return found

@@ -1,0 +1,86 @@
+"""How an API is spoken: where requests go, how one is written, what a reply means."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from moot.bots.models.answer import Answer
+from moot.bots.models.request import LADDER, Request, Rung
+from moot.config.models import ModelSettings
+
+if TYPE_CHECKING:
+    import anthropic
+    import httpx2
+    import openai
+
+
+@dataclass(slots=True)
+class Dialect:
+    """What an endpoint takes; learned from what it refuses.
+
+    Attributes:
+        reasons: Whether its model reasons, and is asked accordingly.
+        takes_temperature: Whether it takes one.
+    """
+
+    reasons: bool = False
+    takes_temperature: bool = True
+
+    def learns(self, complaint: str, body: Mapping[str, Any]) -> bool:
+        """Take the refusal of a request into account; say whether it would now be written otherwise."""
+        if "temperature" in body and "temperature" in complaint.lower():
+            self.takes_temperature = False
+            return True
+        return False
+
+    def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a body as the endpoint takes it."""
+        return {name: one for name, one in body.items() if name != "temperature" or self.takes_temperature}
+
+
+class Endpoint(ABC):
+    """One model at one address; knows its API and does no I/O.
+
+    Attributes:
+        package: The package whose SDK sends the requests.
+        headers: What its API wants in each request.
+        ladder: The ways in which it can be held to a form, the surest first.
+        dialect: What it takes, as far as is known.
+        path: Where requests go, below the settings' `url`.
+        models_path: Where its models are listed.
+    """
+
+    package: ClassVar[str]
+    headers: ClassVar[Mapping[str, str]] = {}
+    ladder: ClassVar[tuple[Rung, ...]] = LADDER
+    dialect: Dialect
+    path: str
+    models_path: str
+
+    def __init__(self, settings: ModelSettings) -> None:
+        """Keep where the model is."""
+        self.settings = settings
+
+    @abstractmethod
+    def write(self, request: Request, rung: Rung) -> dict[str, Any]:
+        """Write a request as it would go out now; the same request gives the same body."""
+
+    def read(self, status: int, raw: bytes, request: Request, rung: Rung) -> Answer:
+        """Say what a reply to a request means."""
+        answer = self.read_reply(raw, request, rung) if status < 300 else self.read_refusal(status, raw)
+        return replace(answer, status=status, reply=raw)
+
+    @abstractmethod
+    def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
+        """Say what a reply with status 200 means."""
+
+    @abstractmethod
+    def read_refusal(self, status: int, raw: bytes) -> Answer:
+        """Say what a reply with a status beyond 299 means."""
+
+    @abstractmethod
+    def sdk(self, key: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI | anthropic.AsyncAnthropic:
+        """Import the SDK and make its client, which sends each request once, over the given connections."""

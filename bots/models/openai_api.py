@@ -1,0 +1,182 @@
+"""OpenAI's chat completions, which many servers speak: how a request is written, and what a reply means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from urllib.parse import urlsplit
+
+from moot.bots.models.answer import Answer, Fault
+from moot.bots.models.endpoint import Dialect, Endpoint
+from moot.bots.models.errors import one_line
+from moot.bots.models.reading import (
+    Called,
+    Said,
+    answered,
+    begun,
+    code_in,
+    complaint,
+    object_in,
+    refused,
+    text_of,
+)
+from moot.bots.models.request import Request, Rung, messages_of
+from moot.bots.models.usage import usage_of
+from moot.config.models import ModelSettings
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
+_FAULTS: Final[Mapping[str, Fault]] = {
+    "insufficient_quota": "credit",
+    "billing_not_active": "credit",
+    "model_not_found": "no_model",
+    "invalid_api_key": "key",
+}
+"""Faults by the code that a refusal may name."""
+
+
+@dataclass(slots=True)
+class OpenAiDialect(Dialect):
+    """Models that reason want `max_completion_tokens` instead of `max_tokens`, and no temperature."""
+
+    def learns(self, complaint: str, body: Mapping[str, Any]) -> bool:
+        if "max_tokens" in body and "max_completion_tokens" in complaint.lower():
+            self.reasons = True
+            return True
+        return Dialect.learns(self, complaint, body)
+
+    def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        if not self.reasons:
+            return Dialect.fit(self, body)
+        names = {"max_tokens": "max_completion_tokens"}
+        return {names.get(name, name): one for name, one in body.items() if name != "temperature"}
+
+
+class OpenAiEndpoint(Endpoint):
+    """A model behind OpenAI's API, or a compatible one."""
+
+    package: ClassVar[str] = "openai"
+    path = "/chat/completions"
+    models_path = "/models"
+
+    def __init__(self, settings: ModelSettings) -> None:
+        super().__init__(settings)
+        self.dialect = OpenAiDialect(reasons=bool(settings.reasoning))
+
+    def sdk(self, key: str, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
+        import openai
+
+        return openai.AsyncOpenAI(
+            base_url=self.settings.url,
+            api_key=key,
+            max_retries=0,
+            timeout=http.timeout,
+            http_client=http,
+        )
+
+    def write(self, request: Request, rung: Rung) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "model": self.settings.model,
+            "messages": messages_of(request),
+            "max_tokens": request.max_tokens,
+        }
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        tools = [_function(tool.name, tool.about, tool.parameters) for tool in request.tools]
+        form = request.form
+        if form is not None and rung == "tool":
+            answer = _function(form.name, "Give your answer.", form.schema)
+            answer["function"]["strict"] = True
+            # With other tools the model may look something up first; a tool it must call all the same.
+            forced = {"type": "function", "function": {"name": form.name}}
+            body["tool_choice"] = "required" if tools else forced
+            tools.append(answer)
+        elif form is not None and rung == "json_schema":
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": form.name, "schema": form.schema, "strict": True},
+            }
+        elif form is not None and rung == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        if tools:
+            body["tools"] = tools
+        host = urlsplit(self.settings.url).hostname or ""
+        if form is not None and rung != "prompt" and host.endswith("openrouter.ai"):
+            # It would else choose a provider that ignores what it does not know.
+            body["provider"] = {"require_parameters": True}
+        return self.dialect.fit(body)
+
+    def read_reply(self, raw: bytes, request: Request, rung: Rung) -> Answer:
+        reply = object_in(raw)
+        if isinstance(reply, Answer):
+            return reply
+        told = begun(reply, usage_of(reply))
+        choices = reply.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if not isinstance(choice, dict) or not isinstance(message, dict):
+            why = complaint(reply) or "the reply holds no choice"
+            return replace(told, outcome="provider_error", fault="garbage", why=why)
+        told = replace(told, finish=text_of(choice.get("finish_reason")), text=_content(message))
+        if ended := _ended(told, message, reply):
+            return ended
+        said = Said(
+            lambda: _called(message.get("tool_calls")),
+            has_reasoning=bool(message.get("reasoning_content") or message.get("reasoning")),
+        )
+        return answered(told, said, request, rung)
+
+    def read_refusal(self, status: int, raw: bytes) -> Answer:
+        answer, reply = refused(status, raw)
+        code = code_in(reply, "code")
+        if answer.fault == "redirect":
+            return answer
+        if code == "content_filter":
+            return replace(answer, outcome="filtered", fault="")
+        return replace(answer, fault=_FAULTS.get(code, answer.fault))
+
+
+def _ended(told: Answer, message: Mapping[str, Any], reply: Mapping[str, Any]) -> Answer | None:
+    """Return how a reply ended, if there is nothing in it to be parsed."""
+    refusal = message.get("refusal")
+    if told.finish == "length":
+        return replace(told, outcome="truncated", why="the answer was cut off at max_tokens")
+    if told.finish == "content_filter":
+        return replace(told, outcome="filtered", why="the provider's filter took the answer away")
+    if (isinstance(refusal, str) and refusal) or told.finish == "refusal":
+        said = one_line(refusal) if isinstance(refusal, str) else ""
+        return replace(told, outcome="refused", why=f"the model refused: {said or 'it gave no reason'}")
+    if told.finish == "error" or complaint({"error": reply.get("error")}):
+        why = complaint(reply) or "the provider broke off"
+        return replace(told, outcome="provider_error", fault="server", why=why)
+    return None
+
+
+def _called(told: object) -> list[Called]:
+    if not told:
+        return []
+    if not isinstance(told, list):
+        raise ValueError("the tool calls of the reply are no list")
+    found = []
+    for one in told:
+        function = one.get("function") if isinstance(one, Mapping) else None
+        if not isinstance(function, Mapping):
+            raise ValueError("a tool call of the reply names no function")
+        arguments = text_of(function.get("arguments")) or "{}"
+        found.append(Called(text_of(one.get("id")), text_of(function.get("name")), arguments))
+    return found
+
+
+def _content(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = (one.get("text") for one in content if isinstance(one, Mapping))
+        return "".join(one for one in parts if isinstance(one, str))
+    return text_of(content)
+
+
+def _function(name: str, about: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
