@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from moot.calls.listing import Call, Total
-    from moot.calls.story import Bodies, Said
+    from moot.called.listing import Call, Total
+    from moot.called.story import Bodies, Said
     from moot.protocols.kernel.envelope import Envelope
 
 Messages = Mapping[str, tuple["Envelope", str]]
@@ -107,8 +107,8 @@ def _print_one(
 ) -> None:
     from rich.text import Text
 
-    from moot.calls.listing import total
-    from moot.calls.story import prompt_of, reply_of
+    from moot.called.listing import total
+    from moot.called.story import prompt_of, reply_of
     from moot.channels.showing.wording import clean
 
     first, sum_ = calls[0], total(calls)
