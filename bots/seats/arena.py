@@ -38,6 +38,9 @@ class ArenaMind(Mind):
         self._notebook_of = notebook_of
         self._sessions = sessions
 
+    def begins_at_once(self, view: View) -> bool:
+        return self._writer.begins_at_once(view)
+
     def consider(self, view: View) -> timedelta | None:
         """Say when the writer will be done."""
         return self._writer.delay(view)

@@ -58,6 +58,14 @@ async def run_hook(writer: Writer, work: Work) -> HookResult:
     )
 
 
+def question_of(work: Work) -> str:
+    """Ask for what the task and the first claims of the draft are about."""
+    brief = work.view.brief
+    claims = ". ".join(claims_of(work.last_draft())[:3])
+    prompt = brief["prompt"][:300].rstrip(" .")
+    return f"{prompt}. {claims}".strip(" .") or str(brief["query"])
+
+
 class _Checked(NamedTuple):
     """What the notebook says of a draft's claims.
 

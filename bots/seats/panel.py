@@ -22,6 +22,10 @@ class PanelWriter(ABC):
     def delay(self, view: View) -> timedelta | None:
         """Say how long after its opening an obligation is answered; None: not at all."""
 
+    def begins_at_once(self, view: View) -> bool:
+        """Say whether it is asked when the obligation opens, as `Mind.begins_at_once`."""
+        return False
+
     @abstractmethod
     async def write(self, view: View, prompt: Prompt) -> str | None:
         """Write the raw text of an output; None: it stays silent after all.
@@ -38,6 +42,9 @@ class PanelMind(Mind):
     def __init__(self, writer: PanelWriter) -> None:
         """Take the writer."""
         self._writer = writer
+
+    def begins_at_once(self, view: View) -> bool:
+        return self._writer.begins_at_once(view)
 
     def consider(self, view: View) -> timedelta | None:
         """Say when the writer will be done."""

@@ -43,6 +43,10 @@ class Writer(ABC):
     def delay(self, view: View) -> timedelta | None:
         """Say how long after its opening an obligation is answered; None: not at all."""
 
+    def begins_at_once(self, view: View) -> bool:
+        """Say whether it is asked when the obligation opens, as `Mind.begins_at_once`."""
+        return False
+
     @abstractmethod
     async def write(self, work: Work) -> str | None:
         """Write the raw text of an output; None: it stays silent after all."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -116,6 +117,8 @@ class ModelServer(Life):
         self.reasons = reasons
         self.context = context
         self.latency_s = latency_s
+        self.prefers: Mapping[str, Any] = {}
+        """What is filled in where it fits, by the name of a field or its path; a function is given what was shown."""
         self.script: deque[Turn] = deque()
         self.always: Turn | None = None
         self.sent: list[Sent] = []
@@ -228,23 +231,29 @@ class ModelServer(Life):
         form = body.get("response_format", {}).get("type") or ("tool" if "tool_choice" in body else "")
         if form and form not in self.rungs and form not in self.ignores:
             return refusal(400, f"{form} is not supported here")
-        shown = schema_shown("\n".join(str(one["content"]) for one in body["messages"]))
+        prompt = "\n".join(str(one["content"]) for one in body["messages"])
+        shown = schema_shown(prompt)
         if form == "json_schema" and form in self.rungs:
             return completion(
-                json.dumps(fitting(body["response_format"]["json_schema"]["schema"])), model=self.model
+                json.dumps(self._fitting(body["response_format"]["json_schema"]["schema"], prompt)),
+                model=self.model,
             )
         if form == "tool" and form in self.rungs:
             function = body["tools"][-1]["function"]
-            arguments = json.dumps(fitting(function["parameters"]))
+            arguments = json.dumps(self._fitting(function["parameters"], prompt))
             return completion(
                 None, finish="tool_calls", tools=[(function["name"], arguments)], model=self.model
             )
         if shown is None:
             return completion("red", model=self.model)
-        text = json.dumps(fitting(shown))
+        text = json.dumps(self._fitting(shown, prompt))
         if form == "json_object" and form in self.rungs:
             return completion(text, model=self.model)
         return completion(text if form else f"```json\n{text}\n```", model=self.model)
+
+    def _fitting(self, schema: Mapping[str, Any], prompt: str) -> Any:
+        chosen = {name: one(prompt) if callable(one) else one for name, one in self.prefers.items()}
+        return fitting(schema, chosen)
 
     def _wrong_key(self, request: web.Request) -> Turn | None:
         given = request.headers.get("authorization", "")
@@ -283,18 +292,40 @@ def schema_shown(prompt: str) -> Any:
     return json.JSONDecoder().raw_decode(schema)[0] if told else None
 
 
-def fitting(schema: Mapping[str, Any]) -> Any:
-    """Return the simplest value that fits a schema."""
+def fitting(schema: Mapping[str, Any], prefers: Mapping[str, Any] | None = None, path: str = "") -> Any:
+    """Return the simplest value that fits a schema, and what its descriptions ask for.
+
+    Args:
+        schema: A schema as `forms` makes it.
+        prefers: Values by the name of a field or by its path.
+        path: Where the value stands.
+    """
+    chosen = prefers or {}
+    name = path.rpartition(".")[2]
+    for key in (path, name):
+        if key in chosen and ("enum" not in schema or chosen[key] in schema["enum"]):
+            return chosen[key]
     if "enum" in schema:
         return schema["enum"][0]
     if "anyOf" in schema:
-        return fitting(schema["anyOf"][0])
-    kind = schema["type"]
+        return fitting(schema["anyOf"][0], prefers, path)
+    kind, about = schema["type"], str(schema.get("description", ""))
     if kind == "object":
-        return {name: fitting(one) for name, one in schema["properties"].items()}
+        inner = schema["properties"].items()
+        return {name: fitting(one, prefers, f"{path}.{name}" if path else name) for name, one in inner}
     if kind == "array":
-        return [fitting(schema["items"])]
-    return {"string": "because", "number": 0.5, "integer": 1, "boolean": True, "null": None}[kind]
+        told = re.search(r"at least (\d+) items", about)
+        return [fitting(schema["items"], prefers, path)] * (int(told[1]) if told else 1)
+    if kind == "string":
+        return next((text for word, text in _WRITTEN.items() if word in about), "because")
+    return {"number": 0.5, "integer": 1, "boolean": True, "null": None}[kind]
+
+
+_WRITTEN: Mapping[str, str] = {
+    "written as date-time": "2026-02-23T12:00:00Z",
+    "matches ^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "2026-02-23",
+    "matches ^[0-9]{4}-W[0-9]{2}$": "2026-W09",
+}
 
 
 def _lower(request: web.Request) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from moot.bots.minds.mind import View
-from moot.bots.minds.model.measured import own_fields
+from moot.bots.minds.model.measured import COUNTED, own_fields
 from moot.bots.minds.replying import WrongBody, body_of, held
 from moot.bots.models.forms import Form, form_of
 from moot.protocols.kernel.message import Message
@@ -18,6 +18,9 @@ from moot.protocols.rulebook import rulebook
 
 CHOICE: Final = "answer"
 """The field that holds the message where several may answer; its `type` says which it is."""
+
+FaultOf = Callable[[View, Message], str]
+"""Says which rule an answer would break if it were posted, "" for none."""
 
 PARENT: Final = "parent_id"
 """The field by which messages name the case that waits for theirs."""
@@ -40,16 +43,22 @@ class Filling(NamedTuple):
         return bool(self.form.schema["properties"])
 
 
-def filling_for(view: View, measured: Message | None = None) -> Filling:
+def nothing_wrong(_view: View, _body: Message) -> str:
+    """Find no fault."""
+    return ""
+
+
+def filling_for(view: View, measured: Message | None = None, fault_of: FaultOf = nothing_wrong) -> Filling:
     """Return what a model is asked to fill in of an answer; the form's judge makes the message and checks it.
 
     Args:
         view: Its brief holds what the rules fix.
         measured: The answer as the society's own tools give it, of which a model is asked for the seat's own words.
             None: nothing was measured, and all is asked for that the rules leave open.
+        fault_of: Says which rule an answer would break.
     """
     kinds = view.asked if measured is None else (measured.type,)
-    asked = {name: _filling(view, rulebook().messages[name], measured) for name in kinds}
+    asked = {name: _filling(view, rulebook().messages[name], measured, fault_of) for name in kinds}
     if len(asked) == 1:
         return next(iter(asked.values()))
     schema = _object({CHOICE: {"anyOf": [_tagged(name, one.form.schema) for name, one in asked.items()]}})
@@ -67,7 +76,7 @@ def filling_for(view: View, measured: Message | None = None) -> Filling:
     return Filling(Form(name="Answer", schema=schema, judge=make), make)
 
 
-def _filling(view: View, kind: type[Message], measured: Message | None) -> Filling:
+def _filling(view: View, kind: type[Message], measured: Message | None, fault_of: FaultOf) -> Filling:
     base = {**_links(view, kind), **(_plain(measured) if measured is not None else {})}
     fixed, choices = held(view, kind)
     names = {field: str(info.validation_alias or field) for field, info in kind.model_fields.items()}
@@ -78,13 +87,17 @@ def _filling(view: View, kind: type[Message], measured: Message | None) -> Filli
     def make(found: dict[str, Any]) -> Message:
         _check(found, asked)
         try:
-            return body_of(view, kind, merged(base, found))
+            body = body_of(view, kind, merged(base, _numbered(view, kind, found)))
         except WrongBody as exc:
             raise ValueError(str(exc)) from None
+        if why := fault_of(view, body):
+            raise ValueError(f"{body.type}: {why}")
+        return body
 
     form = form_of(kind, {names[field]: None for field in left_out}, make)
     schema = _narrowed(form.schema, {names[one]: values for one, values in choices.items()})
     schema = _without(schema, {names[one]: value for one, value in fixed.items()})
+    schema = _unnumbered(view, kind, schema)
     own = own_fields(measured.type) if measured is not None else None
     asked |= schema if own is None else _only(schema, own)
     return Filling(Form(name=form.name, schema=asked, judge=form.judge), make)
@@ -164,6 +177,30 @@ def _without(schema: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, A
     return {**schema, "properties": found}
 
 
+def _unnumbered(view: View, kind: type[Message], schema: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the numbers that are counted for the seat."""
+    counted = COUNTED.get(kind.model_fields["type"].default)
+    if counted is None or counted.first not in view.brief:
+        return schema
+    items = schema["properties"][counted.items]
+    left = {name: one for name, one in items["items"]["properties"].items() if name != counted.number}
+    items = {**items, "items": {**items["items"], **_object(left)}}
+    return {**schema, "properties": {**schema["properties"], counted.items: items}}
+
+
+def _numbered(view: View, kind: type[Message], found: dict[str, Any]) -> dict[str, Any]:
+    """Count what is counted for the seat."""
+    counted = COUNTED.get(kind.model_fields["type"].default)
+    items = found.get(counted.items) if counted is not None else None
+    if counted is None or counted.first not in view.brief or not isinstance(items, list):
+        return found
+    first = view.brief[counted.first]
+    numbered = [
+        {counted.number: n, **one} if isinstance(one, dict) else one for n, one in enumerate(items, first)
+    ]
+    return {**found, counted.items: numbered}
+
+
 def _only(schema: Mapping[str, Any], own: Iterable[str]) -> dict[str, Any]:
     """Keep some fields, dotted within objects."""
     found: dict[str, Any] = {}
@@ -195,5 +232,8 @@ def _check(found: Any, schema: Mapping[str, Any], path: str = "") -> None:
         if name not in properties:
             raise ValueError(f"{path}{name[:60]}: there is no such field to fill in")
         _check(value, properties[name], f"{path}{name}.")
+        if isinstance(value, list) and "items" in properties[name]:
+            for n, one in enumerate(value):
+                _check(one, properties[name]["items"], f"{path}{name}[{n}].")
     if lacking := [name for name in properties if name not in found]:
         raise ValueError(f"{path or 'the object '}lacks {', '.join(lacking)}")

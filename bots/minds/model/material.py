@@ -58,16 +58,21 @@ def material(view: View, most_transcript: int, extra: Iterable[Quoted] = ()) -> 
         extra: What else there is to know.
     """
     shown = [
-        Quoted("work", _cut(view.content, MOST_WORK)),
+        Quoted("work", cut(view.content, MOST_WORK)),
         *extra,
-        Quoted("figures", _cut(_figures(view.brief), MOST_FIGURES)),
+        Quoted("figures", cut(_figures(view.brief), MOST_FIGURES)),
         Quoted("transcript", _transcript(view.in_effect, most_transcript)),
-        Quoted("memory", _cut(_memory(view), MOST_MEMORY)),
+        Quoted("memory", cut(_memory(view), MOST_MEMORY)),
         Quoted("notes", _newest([_note(env, view.names) for env in view.notes], MOST_NOTES)),
         Quoted("refused", view.refused),
     ]
+    return presented(view, shown)
+
+
+def presented(view: View, parts: Iterable[Quoted]) -> str:
+    """Return what a model is shown of a duty: when and where it is, and the parts that say something."""
     said = [f"Case {view.obligation.case_id}, society time {rfc3339(view.now)}."]
-    if quoted := [one for one in shown if one.text]:
+    if quoted := [one for one in parts if one.text]:
         said.append(quote(quoted))
     if view.refused:
         said.append("Your last answer to this was refused; `refused` says why. Answer again, and mend that.")
@@ -75,7 +80,7 @@ def material(view: View, most_transcript: int, extra: Iterable[Quoted] = ()) -> 
 
 
 def _figures(brief: Mapping[str, Any]) -> str:
-    return "\n".join(f"{name}: {_json(value)}" for name, value in brief.items())
+    return "\n".join(f"{name}: {as_json(value)}" for name, value in brief.items())
 
 
 def _transcript(envelopes: Sequence[Envelope], most: int) -> str:
@@ -85,12 +90,12 @@ def _transcript(envelopes: Sequence[Envelope], most: int) -> str:
 def _line(env: Envelope) -> str:
     """Write a message in one line: JSON keeps whatever is in it from looking like another."""
     body = {name: value for name, value in to_jsonable_python(env.body).items() if name != "type"}
-    return f"#{env.seq} {rfc3339(env.sent_at)} {env.author} {env.body.type} {_json(body)}"
+    return f"#{env.seq} {rfc3339(env.sent_at)} {env.author} {env.body.type} {as_json(body)}"
 
 
 def _note(env: Envelope, names: Mapping[str, str]) -> str:
     who = names.get(env.actor.user_id, env.actor.name)
-    return f"#{env.seq} {_json(who)} {_json(getattr(env.body, 'text', ''))}"
+    return f"#{env.seq} {as_json(who)} {as_json(getattr(env.body, 'text', ''))}"
 
 
 def _memory(view: View) -> str:
@@ -98,7 +103,7 @@ def _memory(view: View) -> str:
     memory = view.memory
     principles = sorted(memory.principles(), key=lambda one: -one.confidence)[:PRINCIPLES]
     records = memory.experiences()[-RECORDS:]
-    return "\n".join(_json(to_jsonable_python(one)) for one in (*principles, *records))
+    return "\n".join(as_json(to_jsonable_python(one)) for one in (*principles, *records))
 
 
 def _newest(lines: Sequence[str], most: int) -> str:
@@ -108,17 +113,19 @@ def _newest(lines: Sequence[str], most: int) -> str:
     for line in reversed(lines):
         if kept and size + len(line) > most:
             break
-        kept.append(_cut(line, most))
+        kept.append(cut(line, most))
         size += len(kept[-1])
     left_out = len(lines) - len(kept)
     head = [f"({left_out} older ones are left out)"] if left_out else []
     return "\n".join((*head, *reversed(kept)))
 
 
-def _cut(text: str, most: int) -> str:
+def cut(text: str, most: int) -> str:
+    """Return a text, its end left out where it is too long."""
     return text if len(text) <= most else f"{text[:most]}… {SHORTENED}"
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """Write a value as JSON in one line."""
     plain = to_jsonable_python(value, fallback=str)
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))

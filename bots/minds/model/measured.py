@@ -7,7 +7,7 @@ model is asked for the rest only. Types that are not listed here are the seat's 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "BACKTEST_RESULT": (),
@@ -58,3 +58,21 @@ def is_measured(kind: str) -> bool:
 def own_fields(kind: str) -> tuple[str, ...] | None:
     """Return the fields of a type that are its seat's own word; None where all are."""
     return _OWN.get(kind)
+
+
+class Counted(NamedTuple):
+    """A list whose items bear numbers that go on from one that the figures tell.
+
+    Attributes:
+        items: The list.
+        number: The field of an item.
+        first: The figure.
+    """
+
+    items: str
+    number: str
+    first: str
+
+
+COUNTED: Final[Mapping[str, Counted]] = {"OBJECTIONS": Counted("objections", "number", "next_number")}
+"""By type what is numbered for the seat: to count is no matter of opinion either."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.minds.model.asking import Asking, ModelOptions, SeatTool, Tell, nobody
-from moot.bots.minds.model.filling import filling_for
+from moot.bots.minds.model.filling import FaultOf, filling_for, nothing_wrong
 from moot.bots.minds.model.material import material
 from moot.bots.minds.model.measured import is_measured, own_fields
 from moot.bots.minds.simulated.delays import delay
@@ -57,6 +57,7 @@ class ModelMind(Mind):
         tools: ToolsOf = no_tools,
         measured: Mind | None = None,
         when_spent: Mind | None = None,
+        fault_of: FaultOf = nothing_wrong,
         tell: Tell = nobody,
     ) -> None:
         """Take what the mind is made of.
@@ -69,6 +70,7 @@ class ModelMind(Mind):
             tools: What it may look up.
             measured: Gives the answers of which some is measured; None: nothing is, and a model is asked for all.
             when_spent: Answers while a budget is spent; None: the seat stays silent.
+            fault_of: Says which rule an answer would break, so that it is mended before it is posted.
             tell: Keeps in the log why the seat stays silent.
         """
         self._asking = Asking(caller, options, tell)
@@ -77,6 +79,7 @@ class ModelMind(Mind):
         self._tools = tools
         self._measured = measured
         self._when_spent = when_spent
+        self._fault_of = fault_of
 
     def begins_at_once(self, view: View) -> bool:
         """Say whether a model is asked; what is measured is so when it is due."""
@@ -105,7 +108,7 @@ class ModelMind(Mind):
             if reply is None or own_fields(reply.body.type) == ():
                 return reply
             body = reply.body
-        filling = filling_for(view, body)
+        filling = filling_for(view, body, self._fault_of)
         if not filling.is_open:
             return Reply(filling.make({}))
         kinds = view.asked if body is None else (body.type,)

@@ -11,7 +11,8 @@ from moot.bots.minds.mind import View
 from moot.bots.minds.simulated.arena.criteria import CRITERIA, VAGUE, Criterion
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import DEFAULT, Temper
-from moot.bots.seats.weighing import DISPUTED, MOST_CLAIMS, claims_of, is_beyond
+from moot.bots.seats.hooks import question_of
+from moot.bots.seats.weighing import DISPUTED, MOST_CLAIMS, is_beyond
 from moot.bots.seats.writer import Work, Writer
 from moot.bots.tools.seeding import generator
 
@@ -40,10 +41,7 @@ class SimulatedWriter(Writer):
 
         The question begins the cross-check; the shell asks for every claim that it does not hold (8.2).
         """
-        brief = work.view.brief
-        claims = ". ".join(claims_of(work.last_draft())[:3])
-        prompt = brief["prompt"][:300].rstrip(" .")
-        return f"{prompt}. {claims}".strip(" .") or str(brief["query"])
+        return question_of(work)
 
     async def write(self, work: Work) -> str:
         """Write what is owed."""
