@@ -12,7 +12,8 @@ import structlog
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.port import Clock, Port
 from moot.channels.errors import BusClosed, Refused, StorageError
-from moot.protocols.kernel.envelope import Draft
+from moot.protocols.kernel.envelope import BOT, Draft
+from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 
@@ -135,6 +136,8 @@ class Bot:
         draft = self._port.answer_draft(view, reply.body)
         if draft is None:
             return
+        if reply.is_stand_in and draft.actor == BOT:
+            draft = replace(draft, actor=STAND_IN)
         for n, aside in enumerate(reply.asides, 1):
             body = aside.body
             await self._publish(

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from moot.config.models import ModelSettings, public
+from moot.protocols.calls.books import told
 from moot.protocols.calls.price import as_written
 
 MOST_USD: Final = 1_000_000_000
@@ -49,12 +50,6 @@ class Limits(BaseModel):
     tokens: Count | None = None
     calls: Count | None = None
 
-    def amounts(self) -> list[str]:
-        """Say each of them in words."""
-        told = [] if self.usd is None else [_dollars(self.usd)]
-        counts = {"token": self.tokens, "call": self.calls}
-        return told + [f"{n:,} {what}{'' if n == 1 else 's'}" for what, n in counts.items() if n is not None]
-
 
 def models_as_log(models: Mapping[str, ModelSettings], budget: BudgetSettings) -> dict[str, Any]:
     """Return what the log says of the models that there are, and of what they may spend; {} where there is nothing."""
@@ -64,11 +59,6 @@ def models_as_log(models: Mapping[str, ModelSettings], budget: BudgetSettings) -
     if budget != BudgetSettings():
         plain["budget"] = budget.as_log()
     return plain
-
-
-def _dollars(amount: Decimal) -> str:
-    """Write dollars with cents, and with more places where there are any."""
-    return f"${amount:,.2f}" if amount == round(amount, 2) else f"${amount:,f}"
 
 
 class BudgetSettings(Limits):
@@ -98,9 +88,7 @@ class BudgetSettings(Limits):
 
     def told(self) -> str:
         """Say what is limited: "budget $2.00, $0.50 a day"."""
-        scopes = {"": self, " a day": self.day, " a seat": self.seat, " a case": self.case}
-        found = [f"{amount}{scope}" for scope, limits in scopes.items() for amount in limits.amounts()]
-        return f"budget {', '.join(found)}" if found else "no budget"
+        return told(self.as_log())
 
     def as_log(self) -> dict[str, Any]:
         """Return it as the log keeps it: what is limited and nothing else, dollars as decimal text."""

@@ -9,22 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.minds import LABELS, Minds, author_of
+from moot.protocols.kernel.minds import LABELS, Minds, author_of, by_model
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 
 
 def label(envelope: Envelope, minds: Minds) -> str:
-    """Return what stands beside a message that no model and no person wrote: "simulated, no model".
+    """Return what stands beside a message: "simulated, no model", or "by the model qwen3:8b".
 
     Args:
         envelope: Any message, its body read or not.
         minds: Who filled the seats then.
 
     Returns:
-        The label, "" where a person or a mind of somebody's own speaks, and beside what answers no free question.
+        The label, "" where a person or a mind of somebody's own speaks, and beside what answers no free question and
+        is no model's.
     """
-    return minds.label(envelope) if envelope.body.type in rulebook().free_texts else ""
+    return minds.label(envelope, is_free=envelope.body.type in rulebook().free_texts)
 
 
 def written_by(messages: Iterable[Envelope], minds: Minds) -> dict[str, list[str]]:
@@ -60,13 +61,14 @@ def will_write(
 
 
 def labels(written: Mapping[str, Iterable[str]]) -> str:
-    """Return the label of a whole that several seats wrote: every label that one of them has, once.
+    """Return the label of a whole that several seats wrote: every label that one of them has, and every model, once.
 
     Args:
         written: As `written_by` gives it.
     """
     known = LABELS.values()
-    return "; ".join(dict.fromkeys(one for authors in written.values() for one in authors if one in known))
+    found = (one if one in known else by_model(one) for authors in written.values() for one in authors)
+    return "; ".join(dict.fromkeys(filter(None, found)))
 
 
 def is_modelless(written: Mapping[str, Iterable[str]]) -> bool:

@@ -133,10 +133,17 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: the body that settles the obligation, and what is said beside it."""
+    """An answer.
+
+    Attributes:
+        body: What settles the obligation.
+        asides: What is said beside it.
+        is_stand_in: Whether a simulated mind gave it for the one that fills the seat, which the log then says.
+    """
 
     body: Message
     asides: tuple[Aside, ...] = ()
+    is_stand_in: bool = False
 
 
 class Mind(ABC):

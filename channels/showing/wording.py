@@ -17,6 +17,7 @@ from typing import Final
 
 from moot.channels.showing import panels, reviews
 from moot.protocols.calls.books import shown
+from moot.protocols.kernel.minds import models_in
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import rulebook
 from moot.protocols.trading.book_figures import ENOUGH, too_few
@@ -218,6 +219,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def _models(value: object, _arg: str) -> str:
+    return "; ".join(f"{joined(seats, ', ')}: {model}" for model, seats in models_in(value).items())
+
+
 Way = Callable[[object, str], str]
 
 WAYS: Final[Mapping[str, Way]] = {
@@ -234,6 +239,7 @@ WAYS: Final[Mapping[str, Way]] = {
     "micro": _micro,
     "budget": _known(BUDGETS),
     "statuses": _statuses,
+    "models": _models,
     "ended": _known(ENDS),
     "effect": _known(EFFECTS),
     "unless": _unless,
@@ -248,10 +254,10 @@ WAYS: Final[Mapping[str, Way]] = {
 """How a field is worded: a share as per cent, the highest scores of an object, one field of each item or several, the
 number of items with a noun (and its plural, if not with an s), that a number of sessions is too small for a Sharpe
 ratio (left out where it is not), one of two words, an instant to the minute, an identifier in words, an amount of
-money, one in millionths of a dollar, what a budget is for, the seats that are not ok, a seat, what a review does, what
-it leaves open, how an escalation ended and what follows from it, a field that says nothing new where it is the
-argument, a panel's decision, how much a Phase 1 plans, what a report or a synthesis decides, tags that stand beside a
-decision."""
+money, one in millionths of a dollar, what a budget is for, the seats that are not ok, those of a configuration that
+models fill (left out where none does), a seat, what a review does, what it leaves open, how an escalation ended and
+what follows from it, a field that says nothing new where it is the argument, a panel's decision, how much a Phase 1
+plans, what a report or a synthesis decides, tags that stand beside a decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +310,7 @@ def look_up(body: object, path: tuple[str, ...]) -> object:
 def _is_left_out(slot: Slot, value: object) -> bool:
     if slot.way is _few:
         return not isinstance(value, int) or value >= ENOUGH
-    return _is_empty(value) or (slot.way is _unless and value == slot.arg)
+    return _is_empty(value) or (slot.way in (_unless, _models) and not slot.way(value, slot.arg))
 
 
 def _is_empty(value: object) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import BOT, Actor, Envelope
 from moot.protocols.kernel.guests import misplaced
+from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.people import SeatReleased, SeatTaken
 from moot.protocols.kernel.rules import derived_keys
 from moot.protocols.kernel.seats import PEOPLE, Seat
@@ -94,7 +95,7 @@ class Envelopes:
         if holder is not None and env.actor != holder:
             why = f"{holder.user_id} on {holder.platform} holds {author}, this is {' '.join(env.actor)}"
             self._bad(env, "K14", f"actor: {why}")
-        elif holder is None and env.actor != BOT:
+        elif holder is None and env.actor not in (BOT, STAND_IN):
             self._bad(env, "K14", f"actor: a bot fills {author}, not {' '.join(env.actor)}")
 
     def _unasked(self, env: Envelope) -> None:

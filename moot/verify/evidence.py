@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from moot.protocols.kernel.docket import Docket, Effects
-from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.research.debate import DebateState
 from moot.protocols.research.messages import BacktestResult, RiskAssessment, Strategy
@@ -155,7 +155,7 @@ class Backtests:
         differences = [_compare_backtest(body, strategy, view) for view in views]
         if not all(differences):
             return
-        if env.actor != BOT:
+        if env.actor.kind == "human":
             self._findings.skip("a person's backtest", env.seq, f"{differences[0]}; a person says it")
         else:
             self._findings.add(env.seq, "evidence", "R-D15", differences[0])

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.docket import Docket, Effects
-from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
 from moot.protocols.trading.messages import Execution, Order
 from moot.protocols.trading.trade_state import CANCELLING, TradeState
@@ -109,7 +109,7 @@ class Fills:
             return
         said = (body.avg_price, body.slippage_bps, body.fee)
         is_like = told.quantity > 0 and any(map(_same, said, (told.price, told.slippage_bps, told.fee)))
-        if env.actor != BOT:
+        if env.actor.kind == "human":
             self._findings.skip("a person's fill", env.seq, f"{off}; a person says it")
         elif self._is_brokers or is_like:
             self._findings.add(env.seq, "evidence", "K11", off)

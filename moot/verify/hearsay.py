@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from moot.protocols.kernel.envelope import BOT, Envelope
-from moot.protocols.kernel.minds import LABELS, SIMULATED, Minds
+from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.minds import LABELS, SIMULATED, Minds, is_models
 
 PLAYED: Final = frozenset({SIMULATED, "scene"})
 """From these platforms no person speaks; the first is that of the simulated admin."""
@@ -21,12 +21,13 @@ class Hearsay:
 
     def hear(self, env: Envelope, minds: Minds) -> None:
         """Take in a message of a bot or a person that is an opinion, and what filled the seats then."""
-        if env.actor != BOT:
+        if env.actor.kind == "human":
             self._heard["by people" if env.actor.platform not in PLAYED else SIMULATED] += 1
-        elif (mind := minds.of(env.author, env.seq)) in LABELS:
+        elif (mind := minds.writer(env)) in LABELS:
             self._heard[mind] += 1
         else:
-            self._heard[f"{env.author} by the mind {mind[:60]!r}"] += 1
+            who = mind if is_models(mind) else f"the mind {mind[:60]!r}"
+            self._heard[f"{env.author} by {who[:80]}"] += 1
 
     def figures(self) -> dict[str, int]:
         """Return how many messages are whose: people's, of shipped minds, of each seat with a mind of its own."""

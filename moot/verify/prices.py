@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from moot.protocols.kernel.envelope import BOT, Envelope
+from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.minds import PARTLY_SCRIPTED, SIMULATED, Minds
 from moot.protocols.kernel.officers import SocietyStarted
 from moot.protocols.kernel.times import parse_instant
@@ -49,7 +49,7 @@ class Prices:
 
         It scores behind a script too, unless that makes scores up.
         """
-        return env.actor == BOT and self._minds.of(env.author, env.seq) in (SIMULATED, PARTLY_SCRIPTED)
+        return env.actor.kind == "bot" and self._minds.writer(env) in (SIMULATED, PARTLY_SCRIPTED)
 
     def load(self, env: Envelope, body: SocietyStarted) -> None:
         """Load the prices that the log names; where they are not to be had, whatever needs them says `why`."""

@@ -157,6 +157,25 @@ def shown(unit: str, amount: int) -> str:
     return f"{amount:,} {unit if amount != 1 else unit.removesuffix('s')}"
 
 
+def spent(booked: Amount, limit: Limit) -> str:
+    """Say what is booked, and of how much: `$0.12 of $2.00, 34,000 tokens, 12 calls`."""
+    return ", ".join(
+        shown(unit, amount or 0) + ("" if most is None else f" of {shown(unit, most)}")
+        for unit, amount, most in zip(UNITS, booked, limit, strict=True)
+    )
+
+
+def told(budget: object) -> str:
+    """Say what a logged `[budget]` limits: `budget $2.00, $0.50 a day`; "no budget" where it limits nothing."""
+    found = [
+        shown(unit, most) + ("" if scope == "society" else f" a {scope}")
+        for scope, limit in limits_in(budget).items()
+        for unit, most in zip(UNITS, limit, strict=True)
+        if most is not None
+    ]
+    return f"budget {', '.join(found)}" if found else "no budget"
+
+
 class Books:
     """What is booked at each place, and what may be.
 

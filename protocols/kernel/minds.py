@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from moot.protocols.kernel.context import Fold
-from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.envelope import Actor, Envelope
 from moot.protocols.kernel.seats import Seat
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ PARTLY_SCRIPTED: Final = "scripted and simulated"
 
 MODEL: Final = "the model "
 """How the name of a model's mind begins: `the model local (qwen3:8b)`."""
+
+STAND_IN: Final = Actor("bot", SIMULATED)
+"""A simulated mind that answers for the one that fills a seat, where a model cannot be asked or need not be."""
 
 LABELS: Final[Mapping[str, str]] = {
     mind: f"{mind}, no model" for mind in (SIMULATED, SCRIPTED, PARTLY_SCRIPTED)
@@ -64,6 +67,24 @@ def author_of(mind: str) -> str:
 def is_models(mind: str) -> bool:
     """Say whether a mind, by its name, is a model's, behind a script or not."""
     return mind.removeprefix(f"{SCRIPTED} and ").startswith(MODEL)
+
+
+def by_model(mind: str) -> str:
+    """Say beside what a model's mind writes that it does: "by the model qwen3:8b"; "" for any other mind."""
+    if not is_models(mind):
+        return ""
+    script, model, name = mind.rpartition(MODEL)
+    own = re.fullmatch(r"[^ ]+ \((.+)\)", name)
+    return f"{script}by {model}{own[1] if own else name}"
+
+
+def models_in(config: object) -> dict[str, list[str]]:
+    """Return which models fill which seats by a logged configuration: seats by the name of their mind."""
+    if not isinstance(config, Mapping):
+        return {}
+    minds = Minds()
+    minds.put(0, config.get("minds"), config.get("models"))
+    return minds.models(0)
 
 
 class Minds(Fold):
@@ -128,13 +149,33 @@ class Minds(Fold):
         """Name the mind that filled a seat when a message was said, if no person sat there."""
         return self.at(seq).get(seat, SIMULATED)
 
+    def models(self, seq: int) -> dict[str, list[str]]:
+        """Return which models filled which seats when a message was said: seats by the name of their mind."""
+        found: dict[str, list[str]] = {}
+        for seat, mind in self.at(seq).items():
+            if is_models(mind):
+                found.setdefault(mind, []).append(seat)
+        return found
+
     def author(self, env: Envelope) -> str:
         """Say who wrote a message of a seat: a person, or what filled the seat then."""
-        return "a person" if env.actor.kind == "human" else author_of(self.of(env.author, env.seq))
+        return "a person" if env.actor.kind == "human" else author_of(self.writer(env))
 
-    def label(self, env: Envelope) -> str:
-        """Return what stands beside a text on a free question that no model and no person wrote, "" elsewhere."""
-        return LABELS.get(self.of(env.author, env.seq), "") if env.actor.kind == "bot" else ""
+    def writer(self, env: Envelope) -> str:
+        """Name the mind that wrote a message of a seat, if no person did."""
+        return SIMULATED if env.actor == STAND_IN else self.of(env.author, env.seq)
+
+    def label(self, env: Envelope, *, is_free: bool = True) -> str:
+        """Return what stands beside a message of a seat: that no model wrote it, or which one did; "" elsewhere.
+
+        Args:
+            env: The message.
+            is_free: Whether it is a text on a free question; of others only a model's have a label.
+        """
+        if env.actor.kind != "bot":
+            return ""
+        mind = self.writer(env)
+        return by_model(mind) or (LABELS.get(mind, "") if is_free else "")
 
 
 def _named(mind: object, models: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from moot.bots.minds.mind import Mind, Reply, View
@@ -95,7 +96,7 @@ class ModelMind(Mind):
             return await self._answer(view)
         except NoBudget as exc:
             if self._when_spent is not None:
-                return await self._when_spent.answer(view)
+                return _stood_in(await self._when_spent.answer(view))
             await self._asking.silent(view, f"was not asked: {exc}")
         except NoSchema as exc:
             await self._asking.silent(view, f"was not asked: {exc}")
@@ -106,7 +107,7 @@ class ModelMind(Mind):
         if self._measured is not None and any(is_measured(kind) for kind in view.asked):
             reply = await self._measured.answer(view)
             if reply is None or own_fields(reply.body.type) == ():
-                return reply
+                return _stood_in(reply)
             body = reply.body
         filling = filling_for(view, body, self._fault_of)
         if not filling.is_open:
@@ -122,6 +123,10 @@ class ModelMind(Mind):
             self._tools(view),
         )
         return None if made is None else Reply(made)
+
+
+def _stood_in(reply: Reply | None) -> Reply | None:
+    return None if reply is None else replace(reply, is_stand_in=True)
 
 
 def _is_all_measured(view: View) -> bool:

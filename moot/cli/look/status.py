@@ -63,6 +63,9 @@ def status(named: Source, as_json: AsJson = False) -> None:
         rows.add_row("", Text(halt_text(halted), "bold red"))
     if panels := found.panels_json():
         rows.add_row("panels", _panels(panels))
+    for name, told in zip(("models", "spent"), _models(found), strict=True):
+        for n, line in enumerate(told):
+            rows.add_row("" if n else name, line)
     if context.holders:
         rows.add_row(
             "people", ", ".join(f"{who.user_id} as {seat}" for seat, who in sorted(context.holders.items()))
@@ -163,6 +166,24 @@ def due_text(found: Situation, o: Obligation) -> Text:
     until_void = o.void_at - (found.now or o.void_at)
     rest = f", void in {duration(until_void)}" if until_void > timedelta(0) else ", void"
     return Text(f"{duration(left)} late{rest}", style="red")
+
+
+def _models(found: Situation) -> tuple[list[str], list[str]]:
+    """Say which seats models fill, and what calls came to where that is limited; nothing where none was made."""
+    from moot.protocols.calls.books import NONE, SOCIETY, UNLIMITED, spent
+
+    context = found.docket.context
+    filled = context.fold_named("minds").models(found.docket.seq)
+    seats = [f"{', '.join(seats)}: {model}" for model, seats in filled.items()]
+    if found.now is None:
+        return seats, []
+    gauges = [one for one in context.fold_named("ledger").room(found.now) if one[0].scope != "case"]
+    told = [
+        f"{spent(booked, limit)}" + (f" ({place.shown})" if place != SOCIETY else "")
+        for place, limit, booked, _ in gauges
+        if limit != UNLIMITED or (place == SOCIETY and (booked != NONE or seats))
+    ]
+    return seats, told
 
 
 def _panels(panels: Mapping[str, Any]) -> Text:

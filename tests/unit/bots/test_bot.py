@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from moot.bots.minds.mind import Mind, Reply, View
-from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.envelope import BOT, Actor, Draft
+from moot.protocols.kernel.minds import STAND_IN
 from moot.protocols.kernel.people import Note, SeatReleased, SeatTaken
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
@@ -116,6 +118,21 @@ class Faulty(CannedMind):
 def test_a_mind_that_fails_twice_still_answers() -> None:
     log = play(trio(CannedMind()) | {CRITIC: Faulty(2)}, an_evening)
     assert "RULING" not in kinds(log)
+
+
+class StoodIn(CannedMind):
+    """Whose answers another mind gives."""
+
+    async def answer(self, view: View) -> Reply | None:
+        reply = await super().answer(view)
+        return reply and replace(reply, is_stand_in=True)
+
+
+def test_the_log_says_which_answers_a_simulated_mind_gave_for_another() -> None:
+    log = play(trio(CannedMind()) | {CRITIC: StoodIn()}, an_evening)
+    actors = {env.author: env.actor for env in log if env.actor.kind == "bot"}
+    assert actors[CRITIC] == STAND_IN
+    assert {actor for seat, actor in actors.items() if seat != CRITIC} == {BOT}
 
 
 def test_a_mind_that_always_fails_is_silent_and_the_others_go_on() -> None:

@@ -203,6 +203,26 @@ def test_money_and_ailing_seats_are_worded():
     assert predicate(lost).endswith("day -$1,234.50 (0.02 %), 1 trade")
 
 
+def test_a_start_says_which_seats_models_fill():
+    models = {"local": {"model": "qwen3:8b"}}
+    told = []
+    for minds in ({"critic": {"model": "local"}, "evolver": {"model": "local"}, "judge": "silent"}, {}):
+        body = officers.SocietyStarted(
+            society_id="s",
+            config={"minds": minds, "models": models},
+            rules_version="2",
+            seed=1,
+            data={},
+            speed=1.0,
+            clock="real",
+            durability="none",
+            moot_version="0",
+        )
+        told.append(predicate(SmallLog().append(body, channel="#admin", author=TIMEKEEPER)))
+    assert told[0].endswith("seed 1, rules 2; critic, evolver: the model local (qwen3:8b)")
+    assert told[1].endswith("seed 1, rules 2")
+
+
 def test_a_person_in_a_seat_is_named():
     actor = Actor("human", "discord", "4711")
     assert sentence(said(people.Note(text="hm"), CRITIC, actor)) == "Critic (4711 on discord) notes: hm"

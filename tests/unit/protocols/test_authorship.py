@@ -5,8 +5,9 @@ from moot.protocols.arena.messages import ArenaDraft, Review
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.authorship import is_modelless, label, labels, summary, will_write, written_by
 from moot.protocols.kernel.envelope import Actor
-from moot.protocols.kernel.minds import Minds
+from moot.protocols.kernel.minds import STAND_IN, Minds
 from moot.protocols.rulebook import rulebook
+from tests.doubles import bodies
 from tests.doubles.small_log import SmallLog
 
 ANN = Actor("human", "console", "ann")
@@ -63,6 +64,40 @@ def test_what_holds_for_all_is_said_once():
     assert summary(found) == "simulated, no model"
     assert is_modelless(found)
     assert summary({}) == "" == labels({})
+
+
+LOCAL = {"local": {"model": "qwen3:8b"}}
+
+
+def test_whatever_a_model_says_is_labelled_with_its_name():
+    minds = Minds()
+    minds.put(0, {"planner": {"model": "local"}}, LOCAL)
+    planner, person, _, reviewer, note = said()
+    assert label(planner, minds) == "by the model qwen3:8b"
+    assert (label(person, minds), label(note, minds)) == ("", "")
+    assert label(reviewer, minds) == "simulated, no model"
+    log = SmallLog()
+    answer = log.append(bodies.assessment(1), channel="#a-arena", author=PLANNER)
+    assert label(answer, minds) == "by the model qwen3:8b", "on a question that is not free too"
+    assert label(answer, Minds()) == ""
+
+
+def test_what_a_simulated_mind_says_in_a_model_s_seat_is_never_the_model_s():
+    minds = Minds()
+    minds.put(0, {"planner": {"model": "local"}}, LOCAL)
+    log = SmallLog()
+    draft = ArenaDraft(run_id="arena_1", round_index=1, text="Hold half.")
+    written = log.append(draft, channel="#r-arena", author=PLANNER, actor=STAND_IN)
+    figures = log.append(bodies.assessment(1), channel="#a-arena", author=PLANNER, actor=STAND_IN)
+    assert (label(written, minds), label(figures, minds)) == ("simulated, no model", "")
+    assert minds.author(written) == "simulated, no model"
+
+
+def test_a_model_is_named_where_a_whole_is_labelled():
+    found = will_write([PLANNER, REVIEWER], {"reviewer": {"model": "local"}}, LOCAL)
+    assert found["reviewer"] == ["the model local (qwen3:8b)"]
+    assert not is_modelless(found)
+    assert labels(found) == "simulated, no model; by the model qwen3:8b"
 
 
 def test_a_mind_of_ones_own_has_no_label():

@@ -8,7 +8,7 @@ from moot.channels.log.lines import open_line
 from moot.protocols.arena.messages import ArenaDraft
 from moot.protocols.arena.seats import PLANNER, REVIEWER
 from moot.protocols.kernel.envelope import BOT, OFFICER, Actor
-from moot.protocols.kernel.minds import Minds, behind_scripts
+from moot.protocols.kernel.minds import Minds, behind_scripts, by_model, models_in
 from moot.protocols.kernel.officers import ConfigChanged, SocietyStarted
 from moot.protocols.kernel.seats import TIMEKEEPER
 from tests.doubles.small_log import SmallLog
@@ -133,6 +133,36 @@ def test_a_model_is_named_as_configured_and_by_its_own_name(name, model, author)
     again = Minds()
     again.put(1, dict(minds.at(1)))
     assert again.author(life.drafts[0]) == author, "as a gateway keeps it"
+
+
+MODELS = {"local": {"model": "a/b (c):8b"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "beside"),
+    [
+        ({"model": "local"}, "the model local (a/b (c):8b)", "by the model a/b (c):8b"),
+        (
+            {"model": "local", "scripted": True},
+            "scripted and the model local (a/b (c):8b)",
+            "scripted and by the model a/b (c):8b",
+        ),
+        ({"model": "x"}, "the model x", "by the model x"),
+        ({"module": "the:Model"}, "the:Model", ""),
+    ],
+)
+def test_a_model_s_mind_is_told_from_others_by_its_name(given, named, beside):
+    minds = Minds()
+    minds.put(0, {"planner": given}, MODELS)
+    assert minds.of(PLANNER, 1) == named
+    assert by_model(named) == beside
+    told = models_in({"minds": {"planner": given, "reviewer": given}, "models": MODELS})
+    assert told == ({named: ["planner", "reviewer"]} if beside else {})
+
+
+def test_a_script_before_a_model_stands_in_the_log_beside_it():
+    both = behind_scripts({"planner": {"model": "local", "temperature": 0.3}}, ["planner"])
+    assert both == {"planner": {"model": "local", "temperature": 0.3, "scripted": True}}
 
 
 @pytest.mark.parametrize(
