@@ -1,9 +1,18 @@
+import pickle
+from datetime import timedelta
+
 import pytest
 
 from moot.protocols.calls.acts import amounts
+from moot.protocols.calls.books import Amount, Asked, Books
+from moot.protocols.calls.ledger import reserved_key
+from moot.protocols.calls.messages import CallReserved
 from moot.protocols.calls.usage import Usage
 from moot.protocols.kernel.errors import OfficerFault
-from tests.doubles.call_table import CallTable
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.motion.messages import Motion
+from tests.doubles.call_table import SHA, CallTable
+from tests.doubles.motion_table import MotionTable
 
 
 def test_what_is_reserved_is_booked_everywhere_and_then_what_it_cost() -> None:
@@ -129,3 +138,109 @@ def test_an_amount_is_read_as_people_write_it(said: str, read: dict[str, float])
 def test_what_is_no_amount_is_refused_in_a_line(said: str) -> None:
     with pytest.raises(ValueError, match=r"amount|whole numbers"):
         amounts(said)
+
+
+def test_what_came_too_late_for_its_obligation_is_superseded() -> None:
+    table = CallTable()
+    asked = table.asked()
+    table.claim()
+    body = CallReserved(**asked, request_sha256=SHA)
+    table.bursar(body, reserved_key(body.call_id))
+    assert table.effects[-1].superseded
+    assert table.booked("society") == 0
+
+
+def test_a_call_for_an_attempt_that_is_over_is_superseded() -> None:
+    table = CallTable()
+    asked = table.asked()
+    table.claim(option="perhaps")
+    body = CallReserved(**asked, request_sha256=SHA)
+    table.bursar(body, reserved_key(body.call_id))
+    assert table.effects[-1].superseded
+
+
+def test_a_crash_forgets_nothing_that_is_reserved() -> None:
+    table = CallTable({"usd": "0.0015"})
+    call = table.reserve().body.call_id
+    table.down(crash=True, hours=1)
+    assert list(table.ledger.open) == [call]
+    table.settle(call, usage=None, outcome="unknown")
+    table.reserve()
+    assert table.effects[-1].superseded, "the worst case of what nobody knows stays booked"
+
+
+def test_a_price_that_changes_at_a_start_does_not_change_what_was_reserved_before() -> None:
+    table = CallTable()
+    call = table.reserve().body.call_id
+    table.given["models"] = {"priced": {"model": "test-1", "price": {"input": "9", "output": "9"}}}
+    table.down(hours=1)
+    assert table.settle(call, input=100, output=50).body.cost == 300
+
+
+def test_the_ledger_does_not_grow_with_the_calls_of_what_is_over() -> None:
+    def size(motions: int) -> int:
+        table = CallTable()
+        for _ in range(motions):
+            table.settle(table.reserve().body.call_id)
+            table.claim()
+            table.object()
+            table.until(table.now + timedelta(hours=1))
+            assert table.outcome
+            table.motion_id = table.say(ADMIN, Motion(question="And then?"), channel="#motions").case_id or ""
+        return len(pickle.dumps(table.ledger))
+
+    assert size(200) < 1.2 * size(130)
+
+
+def test_one_line_says_which_budget_has_no_room_and_what_is_left() -> None:
+    table = CallTable({"seat": {"usd": "0.002"}})
+    table.settle(table.reserve().body.call_id)
+    asked = Asked(Amount(1_800, 400, 1), "advocate", table.motion_id)
+    lack = table.ledger.fits(asked, table.now)
+    assert lack is not None
+    assert lack.line == (
+        "the budget of the seat advocate is $0.002, $0.0003 booked: $0.0017 left, the call may take $0.0018"
+    )
+
+
+def test_what_is_under_way_may_make_room() -> None:
+    table = CallTable({"calls": 9, "usd": "0.0015"})
+    call = table.reserve().body.call_id
+    asked = Asked(Amount(1_000, 400, 1), "advocate", table.motion_id)
+    lack = table.ledger.fits(asked, table.now)
+    assert lack is not None
+    assert lack.is_held
+    table.settle(call, usage=None, outcome="unknown")
+    lack = table.ledger.fits(asked, table.now)
+    assert lack is not None
+    assert not lack.is_held
+
+
+def test_eight_calls_at_once_never_see_the_same_room() -> None:
+    table = CallTable({"calls": 3})
+    ahead = Books()
+    asked = Asked(Amount(1_000, 400, 1), "advocate", table.motion_id)
+    fitting = 0
+    for _ in range(8):
+        if table.ledger.fits(asked, table.now, ahead) is None:
+            ahead.hold(asked.places(table.now), asked.most)
+            fitting += 1
+    assert fitting == 3
+    for turn in range(1, 9):
+        table.reserve(turn=turn)
+    assert [fx.superseded for fx in table.effects[-8:]] == [False] * 3 + [True] * 5
+
+
+def test_a_budget_that_sets_nothing_breaks_a_rule() -> None:
+    table = CallTable()
+    table.budget(scope="society")
+    (said,) = [env for env in table.log if env.body.type == "VIOLATION"]
+    assert (said.body.rule, said.body.field) == ("K27", "usd")
+
+
+def test_a_society_without_calls_books_nothing() -> None:
+    table = MotionTable()
+    table.claim()
+    ledger = table.docket.context.fold_named("ledger")
+    assert (ledger.open, ledger.books.booked) == ({}, {})
+    assert ledger not in table.docket.context.subscribers("CLAIM", 0)
