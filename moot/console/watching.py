@@ -359,9 +359,16 @@ class Watching:
 
         Nothing happens while the index has none: what is new comes in with the rest.
         """
+        await self._taken_in(lambda: not self.texts_reach.size or self.texts_reach.high >= seq, seq, within_s)
+
+    async def rows_up_to(self, seq: int, within_s: float) -> None:
+        """Have columns up to a message taken in now; give up when it takes too long."""
+        await self._taken_in(lambda: self.reach.high >= seq, seq, within_s)
+
+    async def _taken_in(self, is_done: Callable[[], bool], seq: int, within_s: float) -> None:
         with suppress(TimeoutError, sqlite3.Error):
             async with asyncio.timeout(within_s):
-                while self._indexer is not None and self.texts_reach.size and self.texts_reach.high < seq:
+                while self._indexer is not None and self._is_indexed and not is_done():
                     await self._indexer.take_in(seq)
 
     @property

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from moot.channels.showing.rendering import UNKNOWN, Speakers, speakers_of
 from moot.channels.surface import ActReply
@@ -46,6 +46,9 @@ from moot.protocols.kernel.case import Ended
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.message import Message
+
+if TYPE_CHECKING:
+    from moot.console.model.calls import Calls
 
 __all__ = [
     "MOST_WINDOW",
@@ -232,6 +235,11 @@ class ReadModel(ABC):
         Raises:
             NotThere: Nothing is kept under it.
         """
+
+    @property
+    @abstractmethod
+    def calls(self) -> Calls:
+        """Return the calls of models, for those who may see them."""
 
     # ------------------------------------------------------------ the past
 

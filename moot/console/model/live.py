@@ -50,7 +50,8 @@ class Live(Looking):
     def is_past(self) -> bool:
         return False
 
-    def _until(self) -> int:
+    @property
+    def until(self) -> int:
         return self.watching.hub.head
 
     def now(self) -> SocietyTime:
@@ -194,7 +195,7 @@ class Live(Looking):
 
     async def form(self, person: Person, obligation_id: str) -> Mapping[str, Any]:
         owed = self.docket().open.get(obligation_id)
-        if owed is None or not self._reads(owed.channel):
+        if owed is None or not self.reads(owed.channel):
             raise NotThere(f"nobody owes {obligation_id}, or not any more")
         return {
             kind: rulebook().messages[kind].model_json_schema()

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from moot.channels.log.reader import LogRows
 from moot.console.errors import NotReady, NotThere, Unreadable
+from moot.console.model.calls import Calls
 from moot.console.model.interface import (
     MOST_WINDOW,
     WINDOW,
@@ -79,9 +80,14 @@ class Looking(ReadModel):
         # Whoever reads every channel also reads those that a newer version adds.
         self.channels_read: frozenset[str] | None = None if readable >= rulebook().channel_names else readable
 
+    @property
     @abstractmethod
-    def _until(self) -> int:
+    def until(self) -> int:
         """Return the last message that counts."""
+
+    @property
+    def calls(self) -> Calls:
+        return Calls(self)
 
     def index_progress(self) -> Progress:
         return self.watching.index_progress()
@@ -121,7 +127,7 @@ class Looking(ReadModel):
         query = query_of(text)
         if not query:
             return Window(envelopes=(), progress=self.index_progress())
-        high = min(self._until(), before - 1) if before is not None else self._until()
+        high = min(self.until, before - 1) if before is not None else self.until
         limit = _bounded(limit)
         if before is None:
             await self.watching.texts_up_to(high, FRESH_S)
@@ -132,7 +138,7 @@ class Looking(ReadModel):
         )
 
     async def _window(self, wanted: Wanted, before: int | None, after: int | None, limit: int) -> Window:
-        limit, until = _bounded(limit), self._until()
+        limit, until = _bounded(limit), self.until
         is_down = after is None or before is not None
         high = until if before is None else min(until, max(0, before - 1))
         low = 1 if after is None else max(1, after + 1)
@@ -162,12 +168,12 @@ class Looking(ReadModel):
             damaged=damaged,
             before=above,
             after=below,
-            flaws=_flaws(db, [env.seq for env in envelopes], self._until()),
+            flaws=_flaws(db, [env.seq for env in envelopes], self.until),
             progress=self.index_progress(),
         )
 
     async def message(self, seq: int) -> Envelope:
-        end = self._until()
+        end = self.until
         # The log may hold what has not come by the live stream yet, such as what a receipt just named.
         if not 1 <= seq <= MOST_SEQ or (self.is_past and seq > end):
             raise NotThere(f"there is no message {seq}: the log ends at {end}")
@@ -184,7 +190,7 @@ class Looking(ReadModel):
         return envelopes[0]
 
     async def channels(self) -> tuple[ChannelView, ...]:
-        until, high = self._until(), self.watching.reach.high
+        until, high = self.until, self.watching.reach.high
         low = high + 1
 
         def look(db: sqlite3.Connection) -> list[tuple[str, int, int]]:
@@ -197,16 +203,17 @@ class Looking(ReadModel):
             if env.seq <= until:
                 last, n = known.get(env.channel, (0, 0))
                 known[env.channel] = (max(last, env.seq), n + (env.seq > high))
-        names = [channel for channel in rulebook().channels if self._reads(channel.name)]
+        names = [channel for channel in rulebook().channels if self.reads(channel.name)]
         views = [
             ChannelView(c.name, c.system, c.purpose, c.heading, *known.get(c.name, (0, 0))) for c in names
         ]
         others = sorted(
-            name for name in known if name not in rulebook().channel_names and name and self._reads(name)
+            name for name in known if name not in rulebook().channel_names and name and self.reads(name)
         )
         return (*views, *(ChannelView(name, "", "", "Others", *known[name]) for name in others))
 
-    def _reads(self, channel: str) -> bool:
+    def reads(self, channel: str) -> bool:
+        """Say whether a channel is for these eyes."""
         return self.channels_read is None or channel in self.channels_read
 
     async def counts(self, *types: str) -> tuple[Count, ...]:
@@ -218,17 +225,17 @@ class Looking(ReadModel):
         if self.is_past:
             sql = (
                 "SELECT day, type, author, channel, count(*) FROM entry"
-                f"{where or ' WHERE 1'} AND seq <= {int(self._until())} GROUP BY 1, 2, 3, 4 ORDER BY 1"
+                f"{where or ' WHERE 1'} AND seq <= {int(self.until)} GROUP BY 1, 2, 3, 4 ORDER BY 1"
             )
         rows = await self.watching.readers.run(lambda db: db.execute(sql, types).fetchall())
         return tuple(
-            Count(day, kind, seat, channel, n) for day, kind, seat, channel, n in rows if self._reads(channel)
+            Count(day, kind, seat, channel, n) for day, kind, seat, channel, n in rows if self.reads(channel)
         )
 
     # ------------------------------------------------------------ cases and duties
 
     async def case(self, case_id: str) -> CaseView:
-        until, reach = self._until(), self.watching.reach
+        until, reach = self.until, self.watching.reach
         wanted = Wanted(case_id=case_id, channels=self.channels_read)
         # What is not written yet is taken first: what is written meanwhile is then seen twice, never missed.
         news = self.watching.story_rows(case_id)
@@ -271,7 +278,7 @@ class Looking(ReadModel):
             obligations=tuple(
                 view
                 for view in (*(v for v in closed if v.id not in known), *still)
-                if self._reads(view.channel)
+                if self.reads(view.channel)
             ),
             late=lateness_of(story.late),
             waits_for_ruling=docket is not None and case_id in docket.waiting,
@@ -292,12 +299,12 @@ class Looking(ReadModel):
     async def obligations(self) -> tuple[ObligationView, ...]:
         docket = self.docket()
         owed = sorted(docket.open.values(), key=lambda o: (o.seat in OFFICERS, o.due_at, o.id))
-        return tuple(obligation_view(docket, o) for o in owed if self._reads(o.channel))
+        return tuple(obligation_view(docket, o) for o in owed if self.reads(o.channel))
 
     async def escalations(self, *, limit: int = WINDOW) -> tuple[EscalationView, ...]:
-        if not self._reads("#admin"):
+        if not self.reads("#admin"):
             return ()
-        docket, until, reach = self._docket_or_none(), self._until(), self.watching.reach
+        docket, until, reach = self._docket_or_none(), self.until, self.watching.reach
         still = open_escalations(docket) if docket is not None else {}
         found = await self.watching.readers.run(
             lambda db: (
@@ -315,7 +322,7 @@ class Looking(ReadModel):
         docket = self.docket()
         context = docket.context
         book = context.fold_named("book")
-        reads_desk = self._reads("#b-desk")
+        reads_desk = self.reads("#b-desk")
         return StandingView(
             seq=docket.seq,
             is_halted=bool(book.halted),
@@ -337,7 +344,7 @@ class Looking(ReadModel):
         if not self.watching.indexer_is_open:
             return ()
         sql = ENDED
-        values: list[object] = [self._until()]
+        values: list[object] = [self.until]
         if kind is not None:
             sql += " AND kind = ?"
             values.append(kind)
@@ -363,7 +370,7 @@ class Looking(ReadModel):
     ) -> tuple[Record, ...]:
         if shelf not in {known.name for known in SHELVES}:
             raise NotThere(f"there is no shelf {shelf!r}: {', '.join(known.name for known in SHELVES)}")
-        path, until = self.watching.directory / "moot.memory.sqlite", self._until()
+        path, until = self.watching.directory / "moot.memory.sqlite", self.until
         most = before if before is not None else until + 1
         return await asyncio.to_thread(_records, path, shelf, most, until, _bounded(limit))
 

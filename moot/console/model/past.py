@@ -64,7 +64,8 @@ class Past(Looking):
     def is_past(self) -> bool:
         return True
 
-    def _until(self) -> int:
+    @property
+    def until(self) -> int:
         return self._seq
 
     def now(self) -> SocietyTime:

@@ -27,6 +27,8 @@ PATHS: Final = (
     "/memory",
     "/memory/{rest}",
     "/figures/{rest}",
+    "/calls",
+    "/call/{rest:path}",
 )
 """Addresses at which the page is served; it shows what the address names."""
 

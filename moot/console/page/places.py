@@ -10,11 +10,13 @@ from moot.channels.showing.wording import clean
 from moot.console.errors import NotThere
 from moot.console.model.interface import ChannelView, Person, ReadModel
 from moot.console.page import acts, views
+from moot.console.page.calls import calls_view
 from moot.console.page.cards import card_of
 from moot.console.page.cases import facts_of
 from moot.console.page.figures import figures_of
 from moot.console.page.seats import form_of
 from moot.console.page.shelves import MOST_COUNTED, OPENED_FIRST, SHELVES, counts_of, records_of
+from moot.console.page.story import call_view
 from moot.protocols.rulebook import rulebook
 
 Json = dict[str, Any]
@@ -72,6 +74,12 @@ async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelVi
             return await _memory(model, None)
         case ["memory", shelf] if shelf in SHELVES:
             return await _memory(model, shelf)
+        case ["calls"]:
+            return await calls_view(
+                model, {name: values[-1] for name, values in parse_qs(parts.query).items()}
+            )
+        case ["call", *rest] if rest:
+            return await call_view(model, "/".join(rest))
         case ["figures", ("a" | "b" | "referee") as name]:
             return await figures_of(model, name)
         case _:

@@ -14,11 +14,13 @@ from moot.channels.surface import ActReply
 from moot.console.errors import NotThere
 from moot.console.model.interface import ChannelView, Person, ReadModel
 from moot.console.page import acts, views
+from moot.console.page.calls import calls_of, calls_view
 from moot.console.page.cards import whole
 from moot.console.page.cases import facts_of
 from moot.console.page.places import WINDOW, asked_of, found_by, seq_of, view_of
 from moot.console.page.seats import faults_of, suggested
 from moot.console.page.shelves import records_of
+from moot.console.page.story import why_of
 from moot.protocols.kernel.acts import Act
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook
@@ -98,6 +100,16 @@ class Questions(ABC):
 
     async def _on_search(self, args: Mapping[str, Any]) -> Json:
         return await found_by(self.model, asked_of(args), seq_of(args.get("before")))
+
+    async def _on_calls(self, args: Mapping[str, Any]) -> Json:
+        """Return older calls, or the whole view as it is now."""
+        before = seq_of(args.get("before"))
+        if before is None:
+            return await calls_view(self.model, args)
+        return await calls_of(self.model, args, before)
+
+    async def _on_why(self, args: Mapping[str, Any]) -> Json:
+        return why_of(await self.model.calls.why(seq_of(args.get("seq")) or 0))
 
     async def _on_memory(self, args: Mapping[str, Any]) -> Json:
         return await records_of(self.model, str(args.get("shelf")), seq_of(args.get("before")))

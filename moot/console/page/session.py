@@ -74,7 +74,7 @@ class Visit(Questions):
                 "why": "" if self.person.is_admin else "you may look, and write notes where viewers may",
             },
             "groups": views.groups_of(self._channels),
-            "pages": [{"path": where, "name": name} for where, name in views.PAGES],
+            "pages": views.pages_for(self._live),
             "seats": views.seats(),
             "cases": views.case_prefixes(),
             "drawn": drawings(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from moot.channels.chat.commands import commands
@@ -11,6 +12,7 @@ from moot.channels.showing.looks import looks
 from moot.channels.showing.rendering import UNKNOWN, Speakers
 from moot.channels.showing.wording import clean, seat_name, words
 from moot.console.errors import NotThere
+from moot.console.model.calls import CLOSED
 from moot.console.model.interface import (
     ChannelView,
     EscalationView,
@@ -20,7 +22,9 @@ from moot.console.model.interface import (
     SocietyTime,
     Window,
 )
+from moot.console.page.calls import tightest
 from moot.console.page.cards import card_of
+from moot.protocols.kernel.minds import MODEL
 from moot.protocols.kernel.seats import ADMIN, OFFICERS
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook
@@ -36,14 +40,21 @@ PAGES: Final = (
     ("/figures/b", "System B"),
     ("/figures/referee", "Referee"),
     ("/memory", "Memory"),
+    ("/calls", "Calls"),
 )
-"""The console's own pages."""
+"""The console's own pages; the last one is for those who may see calls."""
 
 MOST_OWED: Final = 200
 """Obligations that a page is told of; what is due first comes first."""
 
 HELD: Final = "The society waits for a person: its time runs at 1×."
 """What a page says while accelerated time is slowed down (K8)."""
+
+
+def pages_for(model: ReadModel) -> list[dict[str, str]]:
+    """Return the console's own pages that this person may see."""
+    pages = PAGES if model.calls.may_be_seen else PAGES[:-1]
+    return [{"path": where, "name": name} for where, name in pages]
 
 
 def groups_of(channels: Iterable[ChannelView]) -> list[dict[str, Any]]:
@@ -70,7 +81,9 @@ def clock_of(time: SocietyTime) -> dict[str, Any]:
     }
 
 
-def owed_of(one: ObligationView, person: Person) -> dict[str, Any]:
+def owed_of(
+    one: ObligationView, person: Person, models: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
     """Return an obligation."""
     return {
         "id": one.id,
@@ -78,6 +91,7 @@ def owed_of(one: ObligationView, person: Person) -> dict[str, Any]:
         "seat": str(one.seat),
         "name": seat_name(str(one.seat)) + (f" ({clean(one.held_by, 60)})" if one.held_by else ""),
         "held": one.held_by,
+        "model": clean(models.get(one.seat, ""), 120) if one.held_by is None else "",
         "what": " or ".join(words(kind) for kind in one.expects),
         "opened": rfc3339(one.opened_at),
         "due": rfc3339(one.due_at),
@@ -181,9 +195,22 @@ async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
     if not progress.is_complete:
         return {"owed": [], "raised": [], "building": f"{str(progress)[:1].upper()}{str(progress)[1:]}."}
     owed = [one for one in await model.obligations() if one.seat not in OFFICERS and one.seat != ADMIN]
-    mine = sorted((owed_of(one, person) for one in owed), key=lambda one: not one["mine"])
+    models = model_seats(model)
+    mine = sorted((owed_of(one, person, models) for one in owed), key=lambda one: not one["mine"])
     raised = [raised_of(one) for one in await model.escalations()]
-    return {"owed": mine[:MOST_OWED], "raised": raised, "building": "", "halt": await halt_of(model)}
+    return {
+        "owed": mine[:MOST_OWED],
+        "raised": raised,
+        "building": "",
+        "halt": await halt_of(model),
+        "budget": tightest(model.calls.gauges()) if model.calls.may_be_seen else None,
+    }
+
+
+def model_seats(model: ReadModel) -> dict[str, str]:
+    """Name the models that fill seats now, by seat."""
+    minds = model.speakers().minds.at(model.head)
+    return {seat: mind.removeprefix(MODEL) for seat, mind in minds.items() if mind.startswith(MODEL)}
 
 
 def window_of(
@@ -224,6 +251,7 @@ def rights_of(model: ReadModel, person: Person, channels: Sequence[ChannelView])
     return {
         "control": "" if person.is_admin else "only an admin sets the pace",
         "answer": _why_not(model, person, "answer", "Only an admin answers escalations; you are a viewer."),
+        "calls": "" if model.calls.may_be_seen else CLOSED,
         "note": {
             one.name: _why_not(
                 model, person, "note", f"Viewers do not write in {one.name}; admins do.", one.name

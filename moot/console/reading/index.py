@@ -18,9 +18,11 @@ from typing import Any, Final, NamedTuple
 
 from moot.channels.log.file import LOG_NAME
 from moot.channels.log.reader import FIELDS, LogRows, attach
+from moot.console.reading.calls import SCHEMA as CALLS_SCHEMA
+from moot.console.reading.calls import TAKE as TAKE_CALLS
 
 NAME: Final = "console.sqlite"
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the tables; a file of another version is made anew."""
 
 BUSY_S: Final = 5.0
@@ -52,6 +54,7 @@ CREATE TABLE tally(
 CREATE TABLE flaw(
     seq INTEGER, found_seq INTEGER, why TEXT NOT NULL, PRIMARY KEY (seq, found_seq)
 ) WITHOUT ROWID;
+{CALLS_SCHEMA}
 CREATE VIRTUAL TABLE said USING fts5(
     text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2'
 );
@@ -184,6 +187,7 @@ class Index:
                 (INSERT_ENTRY, [(low, high)]),
                 (TALLY, [(low, high)]),
                 (FLAWS, [(low, high)]),
+                *((sql, [(low, high)]) for sql in TAKE_CALLS),
                 (REACH, [("rows", *reach)]),
             ]
         )

@@ -17,8 +17,10 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from moot.channels.surface import ActReply
 from moot.console.errors import ConsoleError, NotReady, NotThere
 from moot.console.hub import Hub
+from moot.console.model.calls import Why
 from moot.console.model.interface import MOST_WINDOW, Person, ReadModel, SocietyTime, Window
 from moot.console.model.looking import MOST_SEQ, as_plain
+from moot.console.reading.calls import Kind
 from moot.console.serving.metrics import CONTENT_TYPE, Metrics
 from moot.console.serving.stream import events
 from moot.protocols.kernel.faults import why
@@ -162,6 +164,36 @@ def add_api(app: FastAPI, model: ReadModel, hub: Hub, metrics: Metrics) -> None:
     async def escalations(request: Request, limit: Limit = 100) -> Response:
         return _json([asdict(view) for view in await mine(request).escalations(limit=limit)])
 
+    @router.get("/calls", summary="Calls of models, newest first; for who reads #calls")
+    async def calls(
+        request: Request,
+        seat: Word = None,
+        case: Word = None,
+        model: Word = None,
+        state: Word = None,
+        before: Annotated[int | None, Query(ge=0, le=MOST_SEQ)] = None,
+        limit: Limit = 100,
+    ) -> Response:
+        kind = Kind(seat or "", case or "", model or "", state or "")
+        page = await mine(request).calls.page(kind, before=before, limit=limit)
+        return _json({"calls": [row._asdict() for row in page.rows], "before": page.before})
+
+    @router.get("/calls/sums", summary="Ended calls, added up by seat, case or model; for who reads #calls")
+    async def sums(request: Request, by: Literal["seat", "case", "model"] = "seat") -> Response:
+        return _json([one._asdict() for one in await mine(request).calls.sums(Kind(), by)])
+
+    @router.get("/budgets", summary="What is booked and left of every budget; for who reads #calls")
+    async def budgets(request: Request) -> Response:
+        return _json([{**asdict(one), "left": one.left} for one in mine(request).calls.gauges()])
+
+    @router.get("/calls/{call_id:path}", summary="A call, among those for the same answer, word for word")
+    async def call(request: Request, call_id: str) -> Response:
+        return _json(why_json(await mine(request).calls.call(call_id)))
+
+    @router.get("/messages/{seq}/why", summary="Who wrote a message, and the calls of models for it")
+    async def why_so(request: Request, seq: int) -> Response:
+        return _json(why_json(await mine(request).calls.why(seq)))
+
     @router.get(
         "/standing", summary="How the society stands: clock, halt, seats, desk, and how far it is read"
     )
@@ -244,6 +276,16 @@ def window_json(window: Window) -> dict[str, Any]:
         "flaws": window.flaws,
         "before": window.before,
         "after": window.after,
+    }
+
+
+def why_json(why: Why) -> dict[str, Any]:
+    """Return who wrote a message as plain data: each call with its request and the record of its reply."""
+    return {
+        "by": why.by,
+        "obligation": why.obligation,
+        "attempt": why.attempt,
+        "calls": [{**call.to_dict(), **asdict(said)} for call, said in why.calls],
     }
 
 

@@ -334,12 +334,13 @@ def test_every_channel_has_its_place_on_the_left() -> None:
         "People": ["#bridge", "#admin"],
         "Arena and panels": ["#r-arena", "#r-panel", "#lab"],
         "Motions": ["#motions"],
+        "Calls": ["#calls"],
         "Weather": ["#weather"],
     }
 
 
 def test_a_page_can_ask_only_what_is_listed() -> None:
-    reads = {"open", "window", "message", "case", "search", "memory", "unread", "at", "check"}
+    reads = {"open", "window", "message", "case", "search", "memory", "calls", "why", "unread", "at", "check"}
     assert reads | {"say", "act", "fill", "control", "suggest", "fulfil"} == OPS
 
 

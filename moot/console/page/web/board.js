@@ -23,7 +23,7 @@ export const Board = {
     <h2>Owed <span>{{ owed.length || "" }}</span></h2>
     <a v-for="o in shown" :key="o.id" class="row" :href="o.mine ? '/seat/' + encodeURIComponent(o.id) : '/case/' + encodeURIComponent(o.case)" data-go :data-owed="o.id">
       <span class="l1"><b>{{ o.name }}</b><span :class="['left', {late: isLate(o)}]">{{ left(o) }}</span></span>
-      <span class="l2"><template v-if="o.mine">yours to answer: </template>{{ o.what }} · {{ o.case }}</span></a>
+      <span class="l2"><template v-if="o.mine">yours to answer: </template><template v-if="o.model">{{ o.model }} · </template>{{ o.what }} · {{ o.case }}</span></a>
     <p v-if="owed.length > shown.length" class="none">and {{ owed.length - shown.length }} more</p>
     <p v-if="!owed.length && !building" class="none">Nobody owes anything.</p>
   </aside>`,

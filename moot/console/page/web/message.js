@@ -1,5 +1,6 @@
 // One message: who, when, one sentence, its numbers as bars, its case as a chip, its JSON one click away.
 import { clockTime, parts } from "moot-console/words.js";
+import { defineAsyncComponent } from "vue";
 
 const TAGS = { violation: "violation", ruling: "ruling", escalation: "escalation", halt: "stop" };
 const LONG = 430;
@@ -18,10 +19,10 @@ export const Bars = {
 };
 
 export const Message = {
-  components: { Say, Bars },
-  inject: ["ask", "drawn"],
+  components: { Say, Bars, Story: defineAsyncComponent(async () => (await import("moot-console/story.js")).Story) },
+  inject: ["ask", "drawn", "mayWhy"],
   props: { m: Object, cont: Boolean, at: Boolean, whole: Boolean, place: Boolean, incase: Boolean, times: Number, until: String },
-  data: () => ({ isOpen: false, isLong: false, isAll: false, kept: null, fault: "" }),
+  data: () => ({ isOpen: false, isLong: false, isAll: false, isWhy: false, story: null, kept: null, fault: "" }),
   computed: {
     tag() { return TAGS[this.m.m] || ""; },
     long() { return this.m.x.length > LONG && !(this.isAll && this.texts.length); },
@@ -33,6 +34,12 @@ export const Message = {
     async json() {
       this.isOpen = !this.isOpen;
       if (this.isOpen) await this.keep();
+    },
+    async why() {
+      this.isWhy = !this.isWhy;
+      if (!this.isWhy || this.story) return;
+      this.fault = "";
+      try { this.story = await this.ask("why", { seq: this.m.s }); } catch (e) { this.fault = e.message; }
     },
     async all() { this.isAll = !this.isAll; if (this.isAll) await this.keep(); },
     async keep() {
@@ -55,7 +62,8 @@ export const Message = {
       <button v-else-if="long" class="more" :aria-expanded="isLong" @click="isLong = !isLong">{{ isLong ? "less" : "more" }}</button>
       <Bars v-if="m.b.length" :bars="m.b"/>
       <pre v-if="isOpen" class="json" tabindex="0">{{ kept ? kept.json : fault || "one moment …" }}</pre>
+      <section v-if="isWhy" class="whybox" :aria-label="'why message ' + m.s"><Story v-if="story" :story="story"/><p v-else :class="{late: fault}">{{ fault || "one moment …" }}</p></section>
     </div>
-    <div class="tools"><span class="sr">message {{ m.s }}, {{ m.w }}</span><button @click="json" :aria-expanded="isOpen">JSON</button><a :href="'/m/' + m.s" data-go>link</a></div>
+    <div class="tools"><span class="sr">message {{ m.s }}, {{ m.w }}</span><button v-if="mayWhy" @click="why" :aria-expanded="isWhy">Why</button><button @click="json" :aria-expanded="isOpen">JSON</button><a :href="'/m/' + m.s" data-go>link</a></div>
   </article>`,
 };

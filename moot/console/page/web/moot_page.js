@@ -8,9 +8,10 @@ import { knowCases, minute, plural } from "moot-console/words.js";
 import { defineAsyncComponent } from "vue";
 
 // Parts that the first paint can do without, by the kind of view; each is fetched before its view is shown.
-const LATER = { act: "act", acts: "act", case: "case", figures: "figures", inbox: "inbox", memory: "memory", seat: "seat", search: "search" };
+const LATER = { act: "act", acts: "act", call: "story", calls: "calls", case: "case", figures: "figures", inbox: "inbox", memory: "memory", seat: "seat", search: "search" };
 const fetched = (file) => import(`moot-console/${file}.js`);
 const later = (file, name) => defineAsyncComponent(async () => (await fetched(file))[name]);
+const Calls = later("calls", "Calls"), CallView = later("story", "CallView");
 const CaseView = later("case", "CaseView"), Figures = later("figures", "Figures"), Help = later("help", "Help"), Inbox = later("inbox", "Inbox");
 const ActForm = later("act", "ActForm"), ActList = later("act", "ActList"), Memory = later("memory", "Memory"), SeatForm = later("seat", "SeatForm"), Search = later("search", "Search");
 
@@ -19,9 +20,9 @@ const TICK_MS = 500;
 const LONGEST_MS = 20000;
 
 export default {
-  components: { ActForm, ActList, Board, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
+  components: { ActForm, ActList, Board, CallView, Calls, CaseView, Compose, Feed, Figures, Head, Help, Inbox, Memory, Nav, Past, Search, SeatForm },
   props: { boot: Object },
-  provide() { return { ask: this.ask, notice: this.notice, drawn: this.boot.drawn }; },
+  provide() { return { ask: this.ask, notice: this.notice, drawn: this.boot.drawn, mayWhy: !this.boot.may.calls }; },
   data() {
     const b = this.boot;
     return {
@@ -85,6 +86,7 @@ export default {
       this.show(news.cards);
     },
     show(cards) {
+      this.$refs.calls?.news(cards);
       const filter = this.view.kind === "feed" ? this.view.filter : this.view.kind === "case" ? { case: this.view.case } : null;
       if (!filter) return;
       const mine = cards.filter((m) => (!filter.channel || m.c === filter.channel) && (!filter.case || m.k === filter.case));
@@ -177,7 +179,7 @@ export default {
       if (e.target.closest?.("input, textarea, select")) return;
       if (this.goes) {
         this.goes = false;
-        const to = { c: () => { this.isNavOpen = true; this.$nextTick(() => document.querySelector(".nav a.here, .nav a").focus()); }, i: () => this.go("/inbox"), a: () => this.go("/c/a-arena"), d: () => this.go("/c/admin"), m: () => this.go("/memory"), s: () => this.go("/search") }[e.key];
+        const to = { c: () => { this.isNavOpen = true; this.$nextTick(() => document.querySelector(".nav a.here, .nav a").focus()); }, i: () => this.go("/inbox"), a: () => this.go("/c/a-arena"), d: () => this.go("/c/admin"), m: () => this.go("/memory"), b: () => this.go("/calls"), s: () => this.go("/search") }[e.key];
         if (to) { e.preventDefault(); to(); }
         return;
       }
@@ -189,9 +191,9 @@ export default {
   },
   beforeUnmount() { clearInterval(this.timer); document.removeEventListener("keydown", this.key); },
   template: `<div class="moot" @click="click"><a class="skip" href="#main" @click.prevent="$refs.main.focus()">Skip to the messages</a>
-    <Head ref="head" :clock="clock" :now="now" :me="me" :connected="isConnected" :may="stop || may.control" :past="past" :waiting="waiting" @nav="isNavOpen = !isNavOpen" @board="isBoardOpen = !isBoardOpen" @help="isHelp = true" @find="find" @control="control" @back="goBack(head)"/>
+    <Head ref="head" :clock="clock" :now="now" :me="me" :connected="isConnected" :may="stop || may.control" :past="past" :waiting="waiting" :budget="board.budget" @nav="isNavOpen = !isNavOpen" @board="isBoardOpen = !isBoardOpen" @help="isHelp = true" @find="find" @control="control" @back="goBack(head)"/>
     <Past v-if="past" :past="past" :head="head" @to="goBack" @now="goBack(null)"/>
-    <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="past ? {} : unread" :here="here" :waiting="waiting"/>
+    <Nav :class="{open: isNavOpen}" :groups="groups" :pages="pages" :unread="past ? {} : unread" :here="here" :waiting="waiting" :budget="board.budget"/>
     <main ref="main" id="main" tabindex="-1" class="main" :aria-label="view.title">
       <p v-if="!isConnected" class="tell bad" role="status">The connection is gone. This page comes back by itself when the console answers again; what you wrote is kept.</p>
       <p v-if="clock.held && !past" class="tell slow" role="status">{{ clock.held }}</p>
@@ -208,6 +210,8 @@ export default {
       <ActForm v-else-if="view.kind === 'act'" :key="'p' + shown" :view="view" :commands="commands" :may="stop"/>
       <SeatForm v-else-if="view.kind === 'seat'" :key="'o' + shown" :view="view" :may="stop" :now="now"/>
       <Memory v-else-if="view.kind === 'memory'" :key="'m' + shown" :view="view"/>
+      <Calls v-else-if="view.kind === 'calls'" ref="calls" :key="'k' + shown" :view="view" @go="go"/>
+      <CallView v-else-if="view.kind === 'call'" :key="'w' + shown" :view="view"/>
       <Figures v-else-if="view.kind === 'figures'" :key="'d' + shown" :view="view" @again="reload"/>
       <div v-else class="scroll"><div class="page"><p class="soft">{{ view.about }}</p></div></div>
     </main>

@@ -41,7 +41,7 @@ export const Pace = {
 
 export const Head = {
   components: { Icon, Pace },
-  props: { clock: Object, now: Number, me: Object, connected: Boolean, may: String, past: Object, waiting: Number },
+  props: { clock: Object, now: Number, me: Object, connected: Boolean, may: String, past: Object, waiting: Number, budget: Object },
   emits: ["nav", "board", "help", "find", "control", "back"],
   data: () => ({ text: "", isPace: false }),
   computed: {
@@ -70,6 +70,7 @@ export const Head = {
     <select v-if="clock.running && clock.kind !== 'real'" class="speed" :disabled="!!why" :title="why || 'Speed'" aria-label="speed" :value="clock.speed" @change="$emit('control', 'speed', Number($event.target.value))"><option v-for="s in speeds" :value="s">{{ s }}×</option></select>
     <button class="icon" title="Look at the past" aria-label="look at the past" :disabled="!!past" @click="$emit('back')"><Icon name="past"/></button>
     <form class="find" role="search" @submit.prevent="text.trim() && $emit('find', text.trim())"><input type="search" v-model="text" placeholder="Search" aria-label="search messages"></form>
+    <a v-if="budget" class="spend" href="/calls" data-go :title="budget.title"><span class="sr">budget of calls: </span>{{ budget.short }}<span v-if="budget.share !== null" :class="['track', {hot: budget.hot}]" aria-hidden="true"><i :style="{width: Math.round(budget.share * 100) + '%'}"></i></span></a>
     <span class="me" :title="me.why">{{ me.user === me.role ? me.role : me.user + ' · ' + me.role }}</span>
     <button class="icon keyhelp" aria-label="keys and help" title="Keys (?)" @click="$emit('help')"><Icon name="help"/></button>
     <button class="icon owes" aria-label="who owes what" @click="$emit('board')"><Icon name="owes"/><span v-if="waiting" class="dot">{{ waiting }}</span></button></header>`,
