@@ -26,6 +26,7 @@ from moot.bots.officers.referee import outage
 from moot.bots.tools.continuation import LABEL
 from moot.bots.tools.prices import load_universe
 from moot.bots.tools.universe import Universe
+from moot.calling import Calls, ModelSeats, Synced, calling
 from moot.cases.arena.source import opened
 from moot.channels.bus import Bus
 from moot.channels.errors import BusClosed, StorageError
@@ -113,15 +114,36 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Make the minds of one's own: what is wrong with them is said before anything starts."""
-        object.__setattr__(self, "chosen", chosen({**self.settings.minds, **self.minds}))
+        found = chosen({**self.settings.minds, **self.minds})
+        if self.is_warm_up:
+            # Nobody waits for what is said there, and nobody pays for it (K27).
+            found = {seat: one for seat, one in found.items() if one.model is None}
+        object.__setattr__(self, "chosen", found)
+
+    @property
+    def model_seats(self) -> ModelSeats:
+        """Return the models that fill seats.
+
+        Raises:
+            UnusableModel: The configuration has no model of a name.
+        """
+        return ModelSeats.of(self.chosen, self.settings.models, self.settings.budget)
+
+    @property
+    def durability(self) -> Literal["power", "process"]:
+        """Say what an acknowledged message survives on disk; what is paid for survives a power cut (K26)."""
+        return "power" if self.model_seats.models else self.settings.log.durability
 
 
 class Society:
     """A society at work: host, bots, duty runner, stores; made by `open`, ended by `close` (K25)."""
 
-    def __init__(self, plan: Plan, clock: Clock, bus: Bus, host: Host, exits: AsyncExitStack) -> None:
+    def __init__(
+        self, plan: Plan, clock: Clock, bus: Bus, host: Host, calls: Calls | None, exits: AsyncExitStack
+    ) -> None:
         """Take what `open` prepared."""
         self.plan = plan
+        self.calls = calls
         self.clock = clock
         self.bus = bus
         self.host = host
@@ -154,6 +176,7 @@ class Society:
             StoreUnavailable: Its memory cannot be opened; damaged memory is rebuilt from the log.
             OfficerFault: Its log breaks the tables (K5).
             PriceFileError: The prices cannot be used.
+            UnusableModel: A model that is to fill a seat cannot be called, or nobody knows its price.
         """
         async with AsyncExitStack() as exits:
             if plan.directory is not None:
@@ -163,14 +186,15 @@ class Society:
             with collector_off():
                 store, evidence = await _memory(plan, clock, exits)
                 past = [entry.envelope for entry in plan.past.entries] if plan.past is not None else []
-                bus = await _bus(plan, clock, gate, lease, exits)
+                bus, synced = await _bus(plan, clock, gate, lease, exits)
                 host = Host(rules=rulebook, gate=gate, bus=bus, store=store, clock=clock)
                 _catch_up(plan, host)
                 host.catch_up(past)
             host.attach()
             universe, data = prices(plan)
             market, intraday = market_of(plan, universe)
-            self = cls(plan, clock, bus, host, exits.pop_all())
+            calls = await exits.enter_async_context(calling(plan.model_seats, clock, plan.directory, synced))
+            self = cls(plan, clock, bus, host, calls, exits.pop_all())
         host.on_fault = self._fail
         host.listeners.append(self._snapshot_now_and_then)
         if listener is not None:
@@ -191,6 +215,8 @@ class Society:
         clock.catch_up(clock.behind)
         await self.host.publish(self._started(data))
         clock.on_behind = self._fell_behind
+        if self.calls is not None:
+            await self.calls.serve(self.host, self._fail)
         if plan.bus == "sqlite" and clock.kind != "virtual":
             self.host.outage = Outage(self.bus, clock, audit=self._unstored)
         duty_runner = DutyRunner(self.host, clock)
@@ -212,9 +238,12 @@ class Society:
     def _started(self, data: Mapping[str, Any]) -> Draft:
         plan, clock = self.plan, self.clock
         minds = behind_scripts(named(plan.chosen), plan.scripts.keys() - {ADMIN})
+        config = plan.settings.as_log()
+        if self.calls is not None:
+            config["models"] |= self.calls.as_log()
         return timekeeper.started(
             society_id=self.society_id,
-            config={**plan.settings.as_log(), "minds": minds},
+            config={**config, "minds": minds},
             rules_version=VERSION,
             moot_version=MOOT_VERSION,
             seed=plan.seed,
@@ -222,7 +251,7 @@ class Society:
             speed=1.0 if clock.kind == "virtual" else clock.speed,
             paused=clock.paused,
             clock=clock.kind,
-            durability=plan.settings.log.durability if plan.bus == "sqlite" else "none",
+            durability=plan.durability if plan.bus == "sqlite" else "none",
             warm_up=plan.is_warm_up,
             after_seq=self.bus.head.seq,
         )
@@ -355,7 +384,7 @@ class Society:
         try:
             if self.host.outage is not None:
                 await self.host.outage.close()
-            await self._end_tasks()
+            await self._end_tasks(is_settling=self.host.fault is None and not self._faulted.done())
             if self.host.fault is None and not self._faulted.done():
                 with self._by_cause():
                     await self.host.settle()
@@ -364,8 +393,10 @@ class Society:
         finally:
             await self.abandon()
 
-    async def _end_tasks(self) -> None:
+    async def _end_tasks(self, *, is_settling: bool) -> None:
         await self.host.close_bots()
+        if self.calls is not None:
+            await (self.calls.settle() if is_settling else self.calls.abandon())
         tasks = [task for task in (self._duty_runner, self._saving, self._catching) if task is not None]
         for task in tasks:
             task.cancel()
@@ -377,7 +408,7 @@ class Society:
         try:
             if self.host.outage is not None:
                 await self.host.outage.close()
-            await self._end_tasks()
+            await self._end_tasks(is_settling=False)
         finally:
             if self._faulted.done() and not self._faulted.cancelled():
                 self._faulted.exception()
@@ -472,7 +503,11 @@ async def _open_memory(directory: Path, clock: Clock) -> SqliteStore:
     return await SqliteStore.open(path, hold=clock.hold, is_prompt=is_prompt)
 
 
-async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits: AsyncExitStack) -> Bus:
+async def _bus(
+    plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits: AsyncExitStack
+) -> tuple[Bus, Synced | None]:
+    """Open the bus; with it what tells when its log is durable, where that is later than the publishing."""
+    synced: Synced | None = None
     if plan.bus == "sqlite":
         if plan.directory is None:
             raise ValueError("the SQLite bus needs a data directory")
@@ -481,7 +516,7 @@ async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits:
             admission=gate,
             now=clock.now,
             decode=decode_stored,
-            durability=plan.settings.log.durability,
+            durability=plan.durability,
             lease=lease,
             hold=clock.hold,
         )
@@ -490,7 +525,8 @@ async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits:
         if plan.directory is not None:
             writer = LogWriter(plan.directory / "log.sqlite", lease=lease)
             exits.callback(writer.close)
-            on_entry = writer.write
+            if plan.past is None:
+                on_entry, synced = writer.write, writer.synced
         past = plan.past.entries if plan.past is not None else []
         bus = InMemoryBus(
             admission=gate,
@@ -499,4 +535,4 @@ async def _bus(plan: Plan, clock: Clock, gate: Gate, lease: Lease | None, exits:
             past=tuple(past),
         )
     exits.push_async_callback(bus.close)
-    return bus
+    return bus, synced

@@ -3,14 +3,17 @@
 ModelError
 ├── NoKey            no key is to be had where the configuration says
 ├── NoPackage        what speaks the model's API is not installed
-└── NoSchema         a class has no JSON Schema that providers take: it holds parts of its own kind
+├── NoSchema         a class has no JSON Schema that providers take: it holds parts of its own kind
+├── BadRecord        what is kept as the record of a reply is none
+└── UnusableModel    a model that is to fill a seat cannot be called
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from moot.protocols.kernel.errors import MootError
+from moot.config.settings import ConfigError
+from moot.protocols.kernel.errors import BadInput, MootError
 from moot.protocols.kernel.redact import redact
 
 LINE_CHARS: Final = 300
@@ -31,6 +34,14 @@ class NoPackage(ModelError):
 
 class NoSchema(ModelError):
     """Say that a class cannot be asked of a model."""
+
+
+class BadRecord(ModelError):
+    """Say that what is kept as the record of a reply is none."""
+
+
+class UnusableModel(ModelError, ConfigError, BadInput):
+    """Say which model cannot fill a seat, why, and what to do."""
 
 
 def one_line(text: str) -> str:

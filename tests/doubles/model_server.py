@@ -11,6 +11,7 @@ import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, Literal
 
 from aiohttp import web
@@ -119,6 +120,8 @@ class ModelServer(Life):
         self.latency_s = latency_s
         self.prefers: Mapping[str, Any] = {}
         """What is filled in where it fits, by the name of a field or its path; a function is given what was shown."""
+        self.jitter: Random | None = None
+        """Draws how much of the latency each answer takes; None: all of it."""
         self.script: deque[Turn] = deque()
         self.always: Turn | None = None
         self.sent: list[Sent] = []
@@ -190,7 +193,7 @@ class ModelServer(Life):
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
             if self.latency_s:
-                await asyncio.sleep(self.latency_s)
+                await asyncio.sleep(self.latency_s * (self.jitter.random() if self.jitter else 1))
             await self._gather()
             return await self._send(request, self._turn(request, body))
         finally:

@@ -6,14 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind
+from moot.bots.models.calling import Caller
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
+from moot.calling import Calls, ModelSeats, calling
 from moot.channels.log.inmemory import InMemoryBus
 from moot.clock import VirtualClock
+from moot.config.budget import BudgetSettings
 from moot.host import Host
 from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.envelope import Draft, Envelope
@@ -31,6 +35,7 @@ class Stage:
     bus: InMemoryBus
     host: Host
     duty_runner: DutyRunner
+    calls: Calls | None = None
     bots: dict[Seat, Bot] = field(default_factory=dict)
 
     @property
@@ -47,18 +52,37 @@ class Stage:
         await self.clock.sleep(timedelta(**delta))
 
 
+NO_MODELS = ModelSeats(models={}, temperatures={}, budget=BudgetSettings())
+
+
 def play(
-    minds: Mapping[Seat, Mind],
+    minds: Mapping[Seat, Mind] | Callable[[Callable[[str], Caller]], Mapping[Seat, Mind]],
     script: Callable[[Stage], Awaitable[None]],
     *,
     start: datetime = START,
     schedules: dict[str, Any] | None = None,
     config: dict[str, Any] | None = None,
+    models: ModelSeats | None = None,
+    directory: Path | None = None,
 ) -> list[Envelope]:
-    """Run a script against a society with these minds and return the log."""
+    """Run a script against a society with these minds and return the log.
+
+    Args:
+        minds: Who sits where; those that ask models are made of what gives a caller by a model's name.
+        script: What happens.
+        start: When it begins.
+        schedules: When cycles are due.
+        config: More of the logged configuration.
+        models: Models that may be asked.
+        directory: Where their bodies are kept.
+    """
     kept: list[Envelope] = []
 
     async def main(clock: VirtualClock) -> None:
+        async with calling(models or NO_MODELS, clock, directory, None) as calls:
+            await perform(clock, calls)
+
+    async def perform(clock: VirtualClock, calls: Calls | None) -> None:
         rulebook = rules()
         gate = Gate(rulebook)
         bus = InMemoryBus(admission=gate, now=clock.now)
@@ -71,6 +95,7 @@ def play(
                 config={
                     "schedules": schedules or {"micro": {"at": [start.isoformat()]}},
                     "admins": {"test": ["ann"]},
+                    **({"models": calls.as_log()} if calls is not None else {}),
                     **(config or {}),
                 },
                 rules_version=VERSION,
@@ -88,16 +113,24 @@ def play(
         duty_runner = DutyRunner(host, clock)
         host.duty_runner = duty_runner
         task = asyncio.create_task(duty_runner.run())
-        stage = Stage(clock, bus, host, duty_runner)
-        for seat, mind in minds.items():
+        faults: list[Exception] = []
+        stage = Stage(clock, bus, host, duty_runner, calls)
+        if calls is not None:
+            await calls.serve(host, faults.append)
+        seated = minds if isinstance(minds, Mapping) else minds(calls.caller) if calls is not None else {}
+        for seat, mind in seated.items():
             stage.bots[seat] = Bot(seat, mind, host, clock)
             host.seat_bot(stage.bots[seat])
         try:
             await script(stage)
             if task.done():
                 task.result()
+            if faults:
+                raise faults[0]
         finally:
             await host.close_bots()
+            if calls is not None:
+                await calls.settle()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             await bus.close()

@@ -21,7 +21,7 @@ from moot.cli.setup.config import ConfigFile
 from moot.cli.setup.doctor import Diagnosis, print_diagnosis
 
 if TYPE_CHECKING:
-    from moot.bots.models.answer import Answer, Fault
+    from moot.bots.models.answer import Answer
     from moot.bots.models.client import ModelClient
     from moot.bots.models.request import Rung
     from moot.config.models import ModelSettings
@@ -46,21 +46,6 @@ RUNGS: Final[Mapping[Rung, str]] = {
     "tool": "one forced tool",
     "json_object": "any JSON object",
     "prompt": "asking in the prompt",
-}
-
-ADVICE: Final[Mapping[Fault, str]] = {
-    "no_server": "start the server, or correct url",
-    "tls": "correct url: http for a server without TLS, a name that its certificate holds; SSL_CERT_FILE names"
-    " authorities of your own",
-    "key": "name the variable or file of a valid key in key_env or key_file",
-    "no_model": "correct model, and url, which usually ends in /v1",
-    "credit": "add credit at the provider",
-    "rate": "wait, or lower at_once",
-    "server": "try again later, or read the server's log",
-    "request": "read the server's documentation: it does not take what it was sent",
-    "redirect": "name the final address in url",
-    "too_large": "correct url: a model does not answer so much",
-    "garbage": "correct url or api: what answers there speaks another API",
 }
 
 
@@ -262,16 +247,9 @@ async def _reached(client: ModelClient, one: Checked) -> Diagnosis:
 
 
 def _failed(check: str, answer: Answer) -> Diagnosis:
-    advice = ADVICE.get(answer.fault) if answer.fault else None
-    by_outcome = {
-        "timed_out": "raise timeout_s, or choose a faster model",
-        "refused": "choose another model: this one refuses a harmless question",
-        "filtered": "choose another model or provider: it filters a harmless question",
-        "truncated": "choose another model: this one does not come to an end",
-        "unparsable": "choose a larger model: this one does not keep to a form",
-        "unknown": "try again; if it stays so, read the server's log",
-    }
-    return Diagnosis(check, "failure", answer.why, advice or by_outcome.get(answer.outcome, "try again"))
+    from moot.bots.models.advice import advice
+
+    return Diagnosis(check, "failure", answer.why, advice(answer))
 
 
 def _typed(client: ModelClient, rung: Rung) -> Diagnosis:

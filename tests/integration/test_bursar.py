@@ -1,0 +1,276 @@
+"""The bursar: calls of models over real HTTP, booked before and settled after, in a society in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from moot.bots.models.errors import UnusableModel
+from moot.config.budget import BudgetSettings
+from moot.memory.bodies_file import CALLS_NAME, BodiesFile, StoredBodiesFile
+from moot.memory.errors import StoreUnavailable
+from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.people import Override
+from moot.protocols.kernel.seats import ADMIN
+from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
+from tests.doubles.asking import AskingMind, seats
+from tests.doubles.canned import CannedMind
+from tests.doubles.model_server import ModelServer, Turn, completion, refusal
+from tests.doubles.stage import Stage, play
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as one:
+        yield one
+
+
+class Evening:
+    """An evening in which the Critic asks a model, and what came of it."""
+
+    def __init__(
+        self,
+        server: ModelServer,
+        *,
+        script: Callable[[Stage], Any] | None = None,
+        budget: dict[str, Any] | None = None,
+        directory: Path | None = None,
+        given: dict[str, Any] | None = None,
+        **mind: Any,
+    ) -> None:
+        self.minds: list[AskingMind] = []
+        self.server = server
+
+        def seated(caller):
+            self.minds.append(AskingMind(caller("local"), **mind))
+            return {EXPLORER: CannedMind(), CRITIC: self.minds[0], EVOLVER: CannedMind()}
+
+        settings = BudgetSettings.model_validate(budget or {})
+        self.log = play(
+            seated,
+            script or an_evening,
+            models=seats(server, budget=budget, **(given or {})),
+            config={"budget": settings.as_log()},
+            directory=directory,
+        )
+
+    @property
+    def mind(self) -> AskingMind:
+        return self.minds[0]
+
+    @property
+    def sent(self) -> list[dict[str, Any]]:
+        """Return what was sent after the probe."""
+        return [dict(one.body) for one in self.server.calls[1:]]
+
+    def bodies(self, kind: str) -> list:
+        return [env.body for env in self.log if env.body.type == kind]
+
+    @property
+    def kinds(self) -> list[str]:
+        return [env.body.type for env in self.log]
+
+
+async def reserved(stage: Stage) -> None:
+    """Wait until a call is reserved; time stands still then."""
+    found = asyncio.Event()
+    stage.host.listeners.append(lambda env, _fx: found.set() if env.body.type == "CALL_RESERVED" else None)
+    await found.wait()
+
+
+async def an_evening(stage: Stage) -> None:
+    await stage.wait(hours=3)
+
+
+def test_k26_a_call_is_reserved_and_settled_before_its_answer_is_used(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    evening = Evening(server, directory=tmp_path)
+    (first, second), (settled, _) = evening.bodies("CALL_RESERVED"), evening.bodies("CALL_SETTLED")
+    assert evening.kinds[2:6] == ["HYPOTHESIS", "CALL_RESERVED", "CALL_SETTLED", "RISK_ASSESSMENT"]
+    assert first.call_id == f"{evening.log[2].case_id}/assessment-1/critic/0/1/1"
+    assert (first.seat, first.case, first.turn, first.try_) == ("critic", evening.log[2].case_id, 1, 1)
+    assert (settled.call_id, settled.outcome, settled.cost, settled.tokens) == (
+        first.call_id,
+        "answered",
+        300,
+        120,
+    )
+    assert [one.text for one in evening.mind.answers] == ["red", "red"]
+    with StoredBodiesFile(tmp_path / CALLS_NAME) as kept:
+        assert [json.loads(kept.get(one.request_sha256)) for one in (first, second)] == evening.sent
+        record = kept.reply_of(first.call_id)
+        assert record is not None and hashlib.sha256(record).hexdigest() == settled.reply_sha256
+        assert json.loads(json.loads(record)["body"])["id"] == "chatcmpl-1"
+    # The worst case counts a token for each byte that is sent, and all that may be written.
+    size = len(json.dumps(evening.sent[0], separators=(",", ":")))
+    assert (first.max_tokens, first.max_cost) == (size + 50, size + 500)
+
+
+def test_k26_the_start_says_what_was_found_out_about_the_model(server: ModelServer) -> None:
+    told = Evening(server).log[0].body.config["models"]["local"]
+    assert (told["rung"], dict(told["price"])) == ("json_schema", {"input": "1", "output": "10"})
+    assert dict(told["probe"]) == {"calls": 1, "tokens": 120, "cost": 300}
+
+
+def test_k27_of_eight_calls_at_once_three_are_sent_where_the_budget_is_for_three(server: ModelServer) -> None:
+    evening = Evening(server, budget={"case": {"calls": 3}}, turns=8, at_once=8)
+    assert len(evening.sent) == len(evening.bodies("CALL_RESERVED")) == 3
+    assert len(evening.mind.answers) == 3
+    (why,) = set(evening.mind.refusals)
+    assert why.startswith(f"the budget of the case {evening.log[2].case_id} is 3 calls, 3 calls booked: ")
+    # The second assessment is of the same case: not one call of it fits.
+    assert len(evening.bodies("CALL_REFUSED")) == len(evening.mind.refusals) == 13
+
+
+def test_k27_a_call_waits_for_what_is_under_way_and_money_never_goes_beyond_the_budget(
+    server: ModelServer,
+) -> None:
+    worst = Evening(server).bodies("CALL_RESERVED")[0].max_cost
+    budget = {"usd": worst * 3 / 1_000_000}
+    evening = Evening(server, budget=budget, turns=8, at_once=8)
+    booked = most = 0
+    for env in evening.log:
+        body = env.body
+        if body.type == "CALL_RESERVED":
+            booked += body.max_cost
+        elif body.type == "CALL_SETTLED":
+            reserved = next(one for one in evening.bodies("CALL_RESERVED") if one.call_id == body.call_id)
+            booked += body.cost - reserved.max_cost
+        most = max(most, booked)
+    # Three fit at once; what they did not use makes room for others, until a worst case does not fit any more.
+    assert most <= worst * 3
+    assert len(evening.sent) > 3 and booked + worst > worst * 3
+    assert evening.mind.refusals
+
+
+def test_k28_latencies_change_nothing_but_the_latencies(server: ModelServer) -> None:
+    logs = []
+    for seed in (1, 2):
+        server.latency_s, server.jitter = 0.02, Random(seed)
+        evening = Evening(server, turns=12, at_once=6)
+        logs.append([re.sub(r'"latency_ms":\d+', "", env.json) for env in evening.log])
+        logs[-1] = [re.sub(r'"(request|reply)_sha256":"\w+"', "", text) for text in logs[-1]]
+    assert logs[0] == logs[1]
+    reserved = [env.body.turn for env in evening.log if env.body.type == "CALL_RESERVED"]
+    assert reserved == [*range(1, 13)] * 2
+
+
+@pytest.mark.parametrize(
+    ("turn", "outcome", "cost"),
+    [
+        (Turn(stall="before"), "timed_out", 570),
+        (Turn(stall="break"), "unknown", 570),
+        (completion("red", finish="length"), "truncated", 300),
+        (completion("red", usage=None), "answered", 570),
+        (refusal(400, "no"), "provider_error", 0),
+        (completion("red", usage={"prompt_tokens": 500, "completion_tokens": 50}), "answered", 1_000),
+    ],
+)
+def test_k27_whatever_becomes_of_a_call_is_booked_and_the_society_goes_on(
+    server: ModelServer, turn: Turn, outcome: str, cost: int
+) -> None:
+    server.plays(completion('{"colour":"red","number":1}'), turn)
+    evening = Evening(server, given={"timeout_s": 0.2})
+    (reserved, _), (settled, _) = evening.bodies("CALL_RESERVED"), evening.bodies("CALL_SETTLED")
+    assert settled.outcome == outcome == evening.mind.answers[0].outcome
+    assert settled.cost == (reserved.max_cost if cost == 570 else cost)
+    assert settled.overrun == (cost == 1_000)
+    assert "VERDICT" in evening.kinds
+
+
+def test_k26_the_same_turn_is_asked_once_and_answered_from_what_is_kept(server: ModelServer) -> None:
+    class Twice(AskingMind):
+        async def answer(self, view):
+            both = await asyncio.gather(self._ask(view, 1), self._ask(view, 1))
+            self.answers += [*both, await self._ask(view, 1)]
+            return await super().answer(view)
+
+    minds: list[Twice] = []
+
+    def seated(caller):
+        minds.append(Twice(caller("local")))
+        return {EXPLORER: CannedMind(), CRITIC: minds[0], EVOLVER: CannedMind()}
+
+    play(seated, an_evening, models=seats(server))
+    assert len(server.calls) == 1 + 2
+    for answer in minds[0].answers:
+        assert replace(answer, latency_ms=0) == replace(minds[0].answers[0], latency_ms=0)
+
+
+def test_k28_closing_in_the_middle_of_a_call_waits_for_it_and_settles_it(server: ModelServer) -> None:
+    server.latency_s = 0.1
+
+    async def until_it_is_asked(stage: Stage) -> None:
+        await reserved(stage)
+
+    evening = Evening(server, script=until_it_is_asked)
+    assert evening.kinds[-2:] == ["CALL_RESERVED", "CALL_SETTLED"]
+    assert evening.bodies("CALL_SETTLED")[0].outcome == "answered"
+    assert not evening.mind.answers
+
+
+def test_k28_an_obligation_that_closes_meanwhile_has_its_call_settled_and_nothing_said(
+    server: ModelServer,
+) -> None:
+    server.latency_s = 0.1
+
+    async def overridden(stage: Stage) -> None:
+        await reserved(stage)
+        await stage.post(
+            Draft(
+                channel="#a-arena",
+                author=ADMIN,
+                actor=Actor("human", "test", "ann"),
+                body=Override(case_id=stage.log[-1].body.case, verdict="REJECT", why="enough"),
+                key="1",
+            )
+        )
+        await an_evening(stage)
+
+    evening = Evening(server, script=overridden)
+    assert evening.kinds[3:6] == ["CALL_RESERVED", "OVERRIDE", "CALL_SETTLED"]
+    assert "RISK_ASSESSMENT" not in evening.kinds
+
+
+def test_what_keeps_a_model_from_being_called_is_one_line_before_anything_starts(server: ModelServer) -> None:
+    with pytest.raises(UnusableModel) as unpriced:
+        Evening(server, budget={"seat": {"usd": 1}}, given={"price": None})
+    assert str(unpriced.value).startswith("models.local: a budget in US dollars needs its price")
+    assert "[models.local.price]" in str(unpriced.value) and not server.sent
+    server.key = "sk-test-0123456789abcdefghij"
+    with pytest.raises(UnusableModel, match=r"models\.local: HTTP 401: .*: name the variable or file of a"):
+        Evening(server)
+    server.key, server.always = "", Turn(body=b"<html>")
+    with pytest.raises(
+        UnusableModel, match=r"models\.local: the reply of the server is no JSON: correct url"
+    ):
+        Evening(server)
+    with ModelServer() as gone:
+        pass
+    with pytest.raises(UnusableModel, match=r"models\.local: no connection to .*: start the server, or"):
+        Evening(gone)
+
+
+def test_a_disk_that_takes_no_bodies_ends_a_simulation_before_anything_is_sent(
+    server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> Future[str]:
+        done: Future[str] = Future()
+        done.set_exception(StoreUnavailable("calls.sqlite: database or disk is full"))
+        return done
+
+    monkeypatch.setattr(BodiesFile, "put", full)
+    with pytest.raises(StoreUnavailable, match="disk is full"):
+        Evening(server, directory=tmp_path)
+    assert len(server.calls) == 1
