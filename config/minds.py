@@ -5,11 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from moot.protocols.kernel.minds import SILENT, SIMULATED
+from moot.protocols.kernel.redact import redact
 from moot.protocols.kernel.seats import OFFICERS, PEOPLE, Seat
 from moot.protocols.rulebook import rulebook
 
@@ -40,6 +42,8 @@ class MindSettings(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
+    _file: str = PrivateAttr("")
+
     module: str = ""
     model: str = ""
     timeout_s: Annotated[float, Field(gt=0, le=LONGEST_S)] | None = None
@@ -63,7 +67,7 @@ class MindSettings(BaseModel):
             if self.timeout_s is not None or self.options():
                 raise ValueError(f"{self.module} takes no options")
         elif not DOTTED.fullmatch(self.module):
-            raise ValueError(f"{KINDS}, not {self.module[:60]!r}" if self.module else KINDS)
+            raise ValueError(f"{KINDS}, not {redact(self.module)[:60]!r}" if self.module else KINDS)
         return self
 
     def _is_a_models(self) -> None:
@@ -71,6 +75,14 @@ class MindSettings(BaseModel):
             raise ValueError(f"timeout_s goes into [models.{self.model[:60]}]")
         if wrong := sorted(self.model_extra or {}):
             raise ValueError(f"a model's seat takes temperature and max_tokens, not {wrong[0][:60]!r}")
+
+    def stands_in(self, file: Path) -> None:
+        """Note in which file it stands, for who says what is wrong with it."""
+        self._file = str(file)
+
+    def where(self, name: str) -> str:
+        """Say where it stands: under which name, and in which file if it is one's."""
+        return f"{self._file}: {name}" if self._file else name
 
     def options(self) -> dict[str, Any]:
         """Return what is passed to the class, or what a model's seat is called with."""

@@ -339,15 +339,23 @@ def load_settings(path: Path | None = None, **over: Any) -> Settings:
         ConfigError: A value is wrong; the file, the setting and the reason are named.
     """
     try:
-        values = {**_read(DEFAULTS), **(_read(path) if path is not None else {}), **over}
+        own = {} if path is None else _read(path)
+        values = {**_read(DEFAULTS), **own, **over}
         install(_Spoken(protocols=values.get("protocols", {})).protocols.modules)
-        return Settings(**values)
+        settings = Settings(**values)
     except ValidationError as exc:
         raise ConfigError(f"{path or 'configuration'}: {line(exc, 'settings', _names(exc))}") from None
     except UnusableProtocol as exc:
         raise ConfigError(str(exc)) from None
     except SettingsError as exc:
         raise ConfigError(f"environment: {_unreadable(exc)}") from None
+    if path is not None and "minds" not in over:
+        written = own.get("minds", {})
+        for seat, mind in settings.minds.items():
+            # A variable may say something else than the file.
+            if seat in written and mind == MindSettings.model_validate(written[seat]):
+                mind.stands_in(path)
+    return settings
 
 
 def _names(exc: ValidationError) -> Collection[str]:

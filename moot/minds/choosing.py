@@ -17,6 +17,7 @@ from moot.minds.mind import Mind
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.minds import SILENT, SIMULATED
+from moot.protocols.kernel.redact import redact
 from moot.protocols.kernel.seats import Seat
 
 MindSource = Mind | type[Mind] | str | Mapping[str, Any] | MindSettings
@@ -82,6 +83,7 @@ def _chosen(where: str, source: object) -> Chosen:
     except ValidationError as exc:
         field, why = first_fault(exc, "")
         raise UnusableMind(f"{where}{field and f'.{field}'}: {why}") from None
+    where = plain.where(where)
     if plain.model:
         return Chosen(plain.model, model=plain)
     if plain.module in (SIMULATED, SILENT):
@@ -157,8 +159,8 @@ def _instance(where: str, kind: object, name: str, options: Mapping[str, Any]) -
 
 
 def told(exc: BaseException) -> str:
-    """Say in one line what was raised."""
-    text = " ".join(str(exc).split())
+    """Say in one line what was raised, without secrets, which options may hold."""
+    text = " ".join(redact(str(exc)).split())
     return f"{type(exc).__name__}: {text}"[:500] if text else type(exc).__name__
 
 

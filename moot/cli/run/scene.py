@@ -21,6 +21,7 @@ from moot.cli.minds import (
 )
 from moot.cli.output import say, write_lines
 from moot.cli.place import AsJson
+from moot.cli.setup.config import settings as configured
 from moot.place import free_for_a_log
 
 
@@ -55,6 +56,10 @@ def scene(
     if out is not None:
         free_for_a_log(out)
     settings = load_settings()  # first: seats and types in the scene may be those of a protocol that it names
+    if model is not None:
+        # Of a configuration of one's own a scene takes what models there are and may spend, and nothing else.
+        own = configured(None)
+        settings = settings.model_copy(update={"models": own.models, "budget": own.budget})
     played = load_scene(file)
     among = seats_of(plan_of(played, None, settings).settings)
     seated = wanted(model, seats, budget, key_env).over(settings, minds_of(mind), among)

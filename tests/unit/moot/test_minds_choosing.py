@@ -1,5 +1,6 @@
 """What fills a seat, from whatever somebody says: an instance, a class, its name, options."""
 
+import re
 import sys
 
 import pytest
@@ -165,6 +166,32 @@ def test_a_plan_takes_minds_over_those_of_the_configuration():
     both = plan(configured, {"critic": Needs("kind")}).chosen
     assert both[CRITIC].mind.tone == "kind"
     assert both[Seat("evolver")].name == "silent"
+
+
+def test_a_fault_names_the_file_in_which_the_mind_stands(tmp_path, monkeypatch):
+    file = tmp_path / "my-society.toml"
+    file.write_text('[minds]\ncritic = "nowhere:M"\nevolver = "nowhere:M"\n')
+    monkeypatch.setenv("MOOT_MINDS__EVOLVER", "elsewhere:M")
+    minds = load_settings(file).minds
+    with pytest.raises(UnusableMind, match=re.escape(f"{file}: minds.critic: there is no module 'nowhere'")):
+        chosen({"critic": minds["critic"]})
+    with pytest.raises(UnusableMind, match=r"^minds\.evolver: there is no module 'elsewhere'"):
+        chosen({"evolver": minds["evolver"]})
+
+
+class Telling(Lenient):
+    def __init__(self, key):
+        raise ValueError(f"{key} opens nothing")
+
+
+def test_a_secret_among_the_options_is_not_told():
+    key = "sk-proj-" + "a1B2c3D4" * 5
+    with pytest.raises(UnusableMind, match="opens nothing") as caught:
+        chosen({"critic": {"module": f"{__name__}:Telling", "key": key}})
+    assert key not in str(caught.value)
+    with pytest.raises(UnusableMind, match="choose simulated") as caught:
+        chosen({"critic": key})
+    assert key[:20] not in str(caught.value)
 
 
 def test_no_plan_is_made_of_minds_that_cannot_be_used():
