@@ -154,12 +154,13 @@ class BodiesFile(Bodies):
 
     def close(self) -> None:
         """Write what is left, then close the file; blocks until then. Safe to call twice."""
+        # Who closes last folds the write-ahead log into the file, which a reader cannot.
+        self._stored.close()
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
                 self._queue.put(None)
         self._thread.join()
-        self._stored.close()
 
     def _run(self) -> None:
         try:

@@ -23,7 +23,7 @@ class Database(LogSource):
 
     def __init__(self, name: str, path: Path, rows: LogRows, head: Head | None, exits: ExitStack) -> None:
         """Take what `open` opened."""
-        super().__init__(name, "directory", head)
+        super().__init__(name, "directory", head, path.parent)
         self._path = path
         self._rows = rows
         self._exits = exits

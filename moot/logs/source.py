@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Final, Literal, NamedTuple, Self
 
 from moot.channels.bus import Head
@@ -43,10 +44,14 @@ class LogSource(ABC):
         name: As the user named it.
         kind: What it is.
         head: The end of the log by the file `head` as it was at the opening, None where there is none.
+        directory: The data directory that it stands in, None where it stands in none.
     """
 
-    def __init__(self, name: str, kind: Kind, head: Head | None = None) -> None:
+    def __init__(
+        self, name: str, kind: Kind, head: Head | None = None, directory: Path | None = None
+    ) -> None:
         """Keep what `open_log` found."""
+        self.directory = directory
         self.name = name
         self.kind: Kind = kind
         self.head = head

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +20,7 @@ from moot.verify.anchored import Anchored
 from moot.verify.audit.calls import Calls
 from moot.verify.audit.panels import Panels
 from moot.verify.audit.runs import Runs
+from moot.verify.bodies import NAMING, CallBodies
 from moot.verify.chain import Chain
 from moot.verify.counting import CountedIds
 from moot.verify.deadlines import Deadlines
@@ -107,6 +108,7 @@ class Verifier:
         self._runs = Runs(findings)
         self._panels = Panels(findings)
         self._calls = Calls(findings)
+        self._bodies = CallBodies(findings, source.directory, is_trusting=not evidence)
         self._recompute: Recompute = Evidence(findings) if evidence else Nothing(findings)
         self._hearsay = Hearsay()
         self._tally = Tally()
@@ -114,6 +116,10 @@ class Verifier:
 
     def run(self, on_progress: Callable[[int], None] | None) -> Report:
         """Read the log to its end, or until there are too many findings."""
+        with closing(self._bodies):
+            return self._run(on_progress)
+
+    def _run(self, on_progress: Callable[[int], None] | None) -> Report:
         findings = self._findings
         try:
             for found in self._lines:
@@ -212,6 +218,8 @@ class Verifier:
         self._deadlines.after(env, fx, docket)
         if kind in LESSONS:
             self._principles.after(env, fx)
+        if kind in NAMING:
+            self._bodies.take(env)
         self._calls.take(env, fx, docket)
         self._second.take(env, docket.context, is_void=fx.superseded, slack=lifecycle.slack)
         if is_recomputed:

@@ -128,6 +128,13 @@ def test_the_next_process_reads_them_beside_the_one_that_writes(path: Path) -> N
         assert bodies.get(sha256) == PROMPT
 
 
+def test_a_file_that_was_closed_is_one_file(path: Path) -> None:
+    with BodiesFile(path) as bodies:
+        sha256 = kept(bodies.put(PROMPT))
+        assert bodies.get(sha256) == PROMPT
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
 def test_readers_make_no_file(path: Path) -> None:
     with pytest.raises(UnknownEvidence, match=r"calls\.sqlite is not there"):
         StoredBodiesFile(path)

@@ -16,6 +16,9 @@ from tests.doubles.model_server import Turn, completion
 SYSTEM: Final = "You are the advocate.\nSay which option holds."
 ASKED: Final = ({"role": "system", "content": SYSTEM}, {"role": "user", "content": "Four days or five?"})
 
+USED: Final = {"prompt_tokens": 100, "completion_tokens": 50}
+"""What `CallTable.settle` books by itself."""
+
 
 class Called:
     """A motion whose claim is a model's; the test says what it was asked and answered.
@@ -65,7 +68,9 @@ def a_claim(place: Path, budget: Mapping[str, Any] | None = None) -> Called:
     """Ask for a claim in two turns, the second of them twice, and post it."""
     called = Called(place, budget)
     first = called.ask()
-    called.answer(first, completion(None, finish="tool_calls", tools=[("look_up", '{"word":"week"}')]))
+    called.answer(
+        first, completion(None, finish="tool_calls", tools=[("look_up", '{"word":"week"}')], usage=USED)
+    )
     looked_up = (
         {"role": "assistant", "content": None, "tool_calls": []},
         {"role": "tool", "tool_call_id": "call_1", "content": "seven days"},
@@ -81,6 +86,6 @@ def a_claim(place: Path, budget: Mapping[str, Any] | None = None) -> Called:
         model_reported="",
         finish="",
     )
-    called.answer(called.ask(*ASKED, *looked_up, turn=2), completion('{"option":"yes"}'))
+    called.answer(called.ask(*ASKED, *looked_up, turn=2), completion('{"option":"yes"}', usage=USED))
     called.table.claim()
     return called

@@ -121,7 +121,7 @@ def backup(
     target: Annotated[Path, typer.Argument(metavar="TO", help="A directory that is not there yet.")],
     as_json: AsJson = False,
 ) -> None:
-    """Copy log, memory and evidence: as of one moment, also while the society runs.
+    """Copy log, memory, evidence and calls of models: as of one moment, also while the society runs.
 
     The copy is a data directory: every command reads it, and a society goes on from it.
     """
@@ -147,11 +147,12 @@ def backup(
 def _copy(directory: Path, target: Path) -> Head:
     """Copy a data directory; the log after memory, for memory must not be ahead of it.
 
-    Evidence is copied last: whatever the log names was kept before it was named.
+    Evidence and calls are copied last: whatever the log names was kept before it was named.
     """
     from moot.channels.bus import Head
     from moot.channels.log.head import write_head
     from moot.channels.log.reader import LogRows
+    from moot.memory.bodies_file import CALLS_NAME
     from moot.protocols.kernel.envelope import GENESIS
 
     if (directory / MEMORY_NAME).exists():
@@ -164,6 +165,8 @@ def _copy(directory: Path, target: Path) -> Head:
     if (directory / EVIDENCE_NAME).is_dir():
         unfinished = shutil.ignore_patterns(".*")
         shutil.copytree(directory / EVIDENCE_NAME, target / EVIDENCE_NAME, ignore=unfinished)
+    if (directory / CALLS_NAME).exists():
+        _copy_database(directory / CALLS_NAME, target / CALLS_NAME)
     return head
 
 
