@@ -47,6 +47,7 @@ class Answer:
         text: What the model wrote.
         value: What the form's judge made of it; None without a form or before it is answered.
         tool_calls: The tools that it wants called instead of answering.
+        thinking: What it reasoned before it called tools, which its API wants back with their results.
         usage: Tokens used; None when the provider did not say or said what cannot be.
         model_reported: The model that the provider says it was; "" if it does not say.
         provider_id: The provider's id of the reply; "" if it has none.
@@ -63,6 +64,7 @@ class Answer:
     text: str = ""
     value: Any = None
     tool_calls: tuple[ToolCall, ...] = ()
+    thinking: tuple[Mapping[str, Any], ...] = ()
     usage: Usage | None = None
     model_reported: str = ""
     provider_id: str = ""

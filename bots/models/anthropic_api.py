@@ -125,14 +125,11 @@ class AnthropicEndpoint(Endpoint):
             why = complaint(reply) or "the reply holds no content"
             return replace(told, outcome="provider_error", fault="garbage", why=why)
         text = "".join(text_of(one.get("text")) for one in content if one.get("type") == "text")
-        told = replace(told, finish=text_of(reply.get("stop_reason")), text=text)
+        thinking = tuple(one for one in content if one.get("type") in ("thinking", "redacted_thinking"))
+        told = replace(told, finish=text_of(reply.get("stop_reason")), text=text, thinking=thinking)
         if ended := _ended(told, reply):
             return ended
-        said = Said(
-            lambda: _called(content),
-            has_reasoning=any(one.get("type") in ("thinking", "redacted_thinking") for one in content),
-        )
-        return answered(told, said, request, rung)
+        return answered(told, Said(lambda: _called(content), has_reasoning=bool(thinking)), request, rung)
 
     def read_refusal(self, status: int, raw: bytes) -> Answer:
         answer, reply = refused(status, raw)
@@ -156,7 +153,8 @@ def _turns(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 turns.append({"role": "user", "content": [result]})
         elif calls := one.get("tool_calls"):
             blocks = [{"type": "text", "text": content}] if content else []
-            turns.append({"role": one["role"], "content": [*blocks, *map(_use, calls)]})
+            thinking = one.get("thinking", ())
+            turns.append({"role": one["role"], "content": [*thinking, *blocks, *map(_use, calls)]})
         elif content:
             turns.append({"role": one["role"], "content": content})
     return turns

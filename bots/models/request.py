@@ -38,7 +38,8 @@ class Request:
 
     Attributes:
         messages: The conversation, as OpenAI's API writes it: `{"role": …, "content": …}` each, calls of tools and
-            their results among them; other APIs are sent the same in their own words.
+            their results among them; other APIs are sent the same in their own words. What is asked of tools may
+            have the answer's `thinking` beside it.
         max_tokens: Tokens that may be generated, those of reasoning among them.
         form: The typed answer that is asked for; None: text.
         tools: What the model may have called instead.

@@ -169,6 +169,7 @@ async def _looked_up(answer: Answer, tools: Sequence[SeatTool], turn: int) -> li
             }
             for one in calls
         ],
+        **({"thinking": answer.thinking} if answer.thinking else {}),
     }
     return [asked, *[await _result(one, tools) for one in calls]]
 
