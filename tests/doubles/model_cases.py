@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 from moot.bots.minds.mind import Mind
 from moot.bots.minds.model.asking import ModelOptions
 from moot.bots.minds.model.mind import ModelMind, drawn
+from moot.bots.minds.model.research import ResearchKit
 from moot.bots.minds.model.writing import ModelPanelWriter, ModelWriter
+from moot.bots.minds.simulated.mind import SimulatedMind
 from moot.bots.models.answer import Answer
 from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind
@@ -17,13 +20,18 @@ from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
 from moot.clock import Clock, IoThread, VirtualClock
 from moot.config.prompts import load_prompts
+from moot.config.settings import load_settings
 from moot.memory.evidence import InMemoryEvidence, text_of
 from moot.minds.foreseeing import fault_of
 from moot.minds.silences import silences_of
 from moot.protocols.arena.seats import ARENA
-from moot.protocols.kernel.envelope import Draft, Envelope
-from moot.protocols.kernel.seats import Seat
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.people import Note
+from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.seats import PANEL
+from moot.protocols.research.seats import SYSTEM_A
+from moot.simulation.durations import DEFAULT_START
+from moot.society import Plan, Society
 from moot.workshop import START, workshop
 from tests.doubles.model_calls import PlainCaller, client_of
 from tests.doubles.model_server import ModelServer
@@ -113,3 +121,42 @@ def hold(
             return Held(found, caller)
 
     return VirtualClock(START).run(main)
+
+
+def live(server: ModelServer, hours: float, *, note: str = "", start: datetime = DEFAULT_START) -> Held:
+    """Let System A live with a model in every seat; an admin may say something first."""
+    settings = load_settings(
+        minds={}, panel={"enabled": False}, desk={"enabled": False}, arena={"enabled": False}
+    )
+    plan = Plan(settings=settings, seed=SEED, start=start, society_id="models", is_admin_simulated=True)
+    found: list[Envelope] = []
+
+    async def main(clock: VirtualClock) -> Held:
+        with IoThread(clock) as io:
+            client = client_of(server)
+            caller = PlainCaller(client, run=on_thread(clock, io))
+            society = await Society.open(plan, clock)
+            async with society:
+                host = society.host
+                for seat in SYSTEM_A:
+                    simulated = host.bot(seat).mind
+                    assert isinstance(simulated, SimulatedMind)
+                    host.bot(seat).mind = ModelMind(
+                        caller,
+                        ModelOptions(name="the model local (tiny-1)"),
+                        load_prompts(),
+                        delay=drawn(SEED),
+                        kit=ResearchKit(simulated.tools),
+                        measured=simulated,
+                        fault_of=lambda view, body: fault_of(host, view, body),
+                        tell=host.audit_silence,
+                    )
+                host.listeners.append(lambda env, _fx: found.append(env))
+                if note:
+                    said = Draft("#a-arena", ADMIN, Note(text=note), Actor("human", "cli", "ann"), key="note")
+                    await host.publish(said)
+                await society.run_until(start + timedelta(hours=hours))
+            await io.call(client.close, wall_timeout_s=LIMIT_S)
+            return Held(found, caller)
+
+    return VirtualClock(start).run(main)

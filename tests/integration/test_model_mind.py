@@ -14,6 +14,7 @@ from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Reply, View
 from moot.bots.minds.model.asking import ModelOptions, SeatTool
 from moot.bots.minds.model.mind import ModelMind, at_once, drawn
+from moot.bots.minds.model.toolkit import Toolkit
 from moot.bots.models.request import Rung, Tool
 from moot.config.prompts import load_prompts
 from moot.memory.inmemory import InMemoryStore
@@ -55,6 +56,16 @@ def view(*expects: str, seat: str = "critic", kind: str = "debate", **brief: Any
     return View(due, Seat(seat), NOW, 0, "", (), (), brief, InMemoryStore().read(), kind=kind)
 
 
+class Kit(Toolkit):
+    """A kit that offers what a test gives it."""
+
+    def __init__(self, tools: tuple[SeatTool, ...]) -> None:
+        self.tools = tools
+
+    def offered(self, view: View) -> tuple[SeatTool, ...]:
+        return self.tools
+
+
 class Asked:
     """What came of one answer."""
 
@@ -89,7 +100,7 @@ def ask(
                 options or ModelOptions(name="the model local (tiny-1)"),
                 load_prompts(),
                 delay=at_once,
-                tools=lambda _view: tools,
+                kit=Kit(tools),
                 tell=tell,
             )
             reply = await mind.answer(seen or view("RISK_ASSESSMENT", round=2))

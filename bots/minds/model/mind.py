@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from moot.bots.minds.mind import Mind, Reply, View
-from moot.bots.minds.model.asking import Asking, ModelOptions, SeatTool, Tell, nobody
+from moot.bots.minds.model.asking import Asking, ModelOptions, Tell, nobody
 from moot.bots.minds.model.filling import FaultOf, filling_for, nothing_wrong
 from moot.bots.minds.model.material import material
 from moot.bots.minds.model.measured import is_measured, own_fields
+from moot.bots.minds.model.toolkit import Toolkit
 from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import RELIABLE
 from moot.bots.models.calling import Caller, NoBudget
@@ -22,8 +24,7 @@ from moot.protocols.rulebook import rulebook
 DelayOf = Callable[[View], timedelta | None]
 """How long after its opening an obligation is answered."""
 
-ToolsOf = Callable[[View], Sequence[SeatTool]]
-"""What may be looked up for an answer."""
+NOTHING: Final = Toolkit()
 
 
 def drawn(seed: int) -> DelayOf:
@@ -34,11 +35,6 @@ def drawn(seed: int) -> DelayOf:
 def at_once(_view: View) -> timedelta:
     """Answer when the model has answered: real time."""
     return timedelta(0)
-
-
-def no_tools(_view: View) -> Sequence[SeatTool]:
-    """Offer nothing to look up."""
-    return ()
 
 
 class ModelMind(Mind):
@@ -55,7 +51,7 @@ class ModelMind(Mind):
         prompts: Prompts,
         *,
         delay: DelayOf,
-        tools: ToolsOf = no_tools,
+        kit: Toolkit = NOTHING,
         measured: Mind | None = None,
         when_spent: Mind | None = None,
         fault_of: FaultOf = nothing_wrong,
@@ -68,7 +64,7 @@ class ModelMind(Mind):
             options: How the model is called.
             prompts: What it is told.
             delay: When its answers are posted.
-            tools: What it may look up.
+            kit: What it may look up, and what else is known.
             measured: Gives the answers of which some is measured; None: nothing is, and a model is asked for all.
             when_spent: Answers while a budget is spent; None: the seat stays silent.
             fault_of: Says which rule an answer would break, so that it is mended before it is posted.
@@ -77,7 +73,7 @@ class ModelMind(Mind):
         self._asking = Asking(caller, options, tell)
         self._prompts = prompts
         self._delay = delay
-        self._tools = tools
+        self._kit = kit
         self._measured = measured
         self._when_spent = when_spent
         self._fault_of = fault_of
@@ -109,7 +105,9 @@ class ModelMind(Mind):
             if reply is None or own_fields(reply.body.type) == ():
                 return _stood_in(reply)
             body = reply.body
-        filling = filling_for(view, body, self._fault_of)
+        if fixed := self._kit.fixed(view):
+            view = view._replace(brief={**view.brief, **fixed})
+        filling = filling_for(view, body, self._faults_of)
         if not filling.is_open:
             return Reply(filling.make({}))
         kinds = view.asked if body is None else (body.type,)
@@ -118,11 +116,14 @@ class ModelMind(Mind):
         made = await self._asking.ask(
             view,
             self._prompts.instructions(view.seat, kinds, case),
-            material(view, self._asking.options.most_transcript),
+            material(view, self._asking.options.most_transcript, self._kit.shown(view)),
             filling.form,
-            self._tools(view),
+            self._kit.offered(view),
         )
         return None if made is None else Reply(made)
+
+    def _faults_of(self, view: View, body: Message) -> str:
+        return self._kit.fault_of(view, body) or self._fault_of(view, body)
 
 
 def _stood_in(reply: Reply | None) -> Reply | None:
