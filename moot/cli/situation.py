@@ -162,6 +162,11 @@ class Situation:
             "rules_version": context.rules_version,
             "conservative": context.conservative_a,
             "stopped_systems": sorted(context.stopped),
+            "models": {
+                seat: mind
+                for mind, seats in context.fold_named("minds").models(self.docket.seq).items()
+                for seat in seats
+            },
             "seats_taken": {seat: who.user_id for seat, who in sorted(context.holders.items())},
             "escalations_open": [c.case_id for c in self.docket.cases.values() if c.kind == "escalation"],
             "cases_ended": len(self.docket.ended),

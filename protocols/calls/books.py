@@ -157,12 +157,21 @@ def shown(unit: str, amount: int) -> str:
     return f"{amount:,} {unit if amount != 1 else unit.removesuffix('s')}"
 
 
-def spent(booked: Amount, limit: Limit) -> str:
-    """Say what is booked, and of how much: `$0.12 of $2.00, 34,000 tokens, 12 calls`."""
-    return ", ".join(
-        shown(unit, amount or 0) + ("" if most is None else f" of {shown(unit, most)}")
+def spent(place: Place, booked: Amount, limit: Limit) -> str:
+    """Say what is booked, and of how much: `$0.12 of $2.00, 34,000 tokens, 12 calls`.
+
+    Of the society it is everything, of a day, a seat or a case what is limited.
+    """
+    told = [
+        shown(unit, amount or 0) if most is None else _of(unit, amount or 0, most)
         for unit, amount, most in zip(UNITS, booked, limit, strict=True)
-    )
+        if most is not None or place == SOCIETY
+    ]
+    return ("" if place == SOCIETY else f"{place.shown}: ") + ", ".join(told)
+
+
+def _of(unit: str, amount: int, most: int) -> str:
+    return f"{shown(unit, amount) if unit == 'usd' else f'{amount:,}'} of {shown(unit, most)}"
 
 
 def told(budget: object) -> str:

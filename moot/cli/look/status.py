@@ -179,7 +179,7 @@ def _models(found: Situation) -> tuple[list[str], list[str]]:
         return seats, []
     gauges = [one for one in context.fold_named("ledger").room(found.now) if one[0].scope != "case"]
     told = [
-        f"{spent(booked, limit)}" + (f" ({place.shown})" if place != SOCIETY else "")
+        spent(place, booked, limit)
         for place, limit, booked, _ in gauges
         if limit != UNLIMITED or (place == SOCIETY and (booked != NONE or seats))
     ]

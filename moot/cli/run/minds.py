@@ -75,6 +75,10 @@ def check(
     set_up_logging(None)
     source = _configured(seat, option, config) if mind is None else {"module": mind, **_options(option)}
     found = chosen({seat: source})[seat]
+    if found.model is not None:
+        raise Unusable(
+            f"the model {found.name} fills the {seat}: this tries classes; moot models check {found.name} tries a model"
+        )
     if found.mind is None:
         raise Unusable(f"{found.name} is a mind that Moot brings: name a class of your own")
     with progress("rehearsal") as told:

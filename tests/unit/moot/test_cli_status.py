@@ -9,6 +9,7 @@ from moot.channels.log.lease import Lease
 from moot.cli.output import duration, plural
 from moot.protocols.kernel.people import SeatTaken
 from moot.protocols.kernel.seats import ADMIN
+from tests.doubles.call_table import CallTable
 from tests.doubles.command_line import complaint, data, done, write
 from tests.doubles.data_dir import a_debate, write_log
 from tests.doubles.table import START, Table
@@ -190,3 +191,19 @@ def test_time_between_two_messages_is_guessed_from_the_file_and_bounded(tmp_path
     assert _paced(file, table.docket, last) == due
     file.unlink()
     assert _paced(file, table.docket, last) - last < timedelta(seconds=5)
+
+
+def test_a_status_says_which_seats_models_fill_and_what_they_came_to(tmp_path: Path) -> None:
+    table = CallTable({"usd": "2", "seat": {"calls": 5}})
+    table.settle(table.reserve().body.call_id)
+    place = write_log(tmp_path / "data", table.log)
+    shown = done("status", place)
+    assert "models        advocate: the model priced (test-1)\n" in shown
+    assert "spent         $0.0003 of $2.00, 150 tokens, 1 call\n" in shown
+    assert "              the seat advocate: 1 of 5 calls\n" in shown
+    assert data("status", place)["models"] == {"advocate": "the model priced (test-1)"}
+
+
+def test_a_status_without_models_says_nothing_of_them(place: Path) -> None:
+    shown = done("status", place)
+    assert "models" not in shown and "spent" not in shown
