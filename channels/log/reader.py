@@ -67,12 +67,16 @@ def holding(*texts: str) -> Where:
     return Where(" AND instr(json, ?)" * len(texts), texts)
 
 
-def having(fields: Mapping[str, Iterable[str]]) -> Where:
-    """Want the rows whose fields, named as in `FIELDS`, have one of these values; a damaged row has none."""
+def having(fields: Mapping[str, Iterable[str]], *, is_not: bool = False) -> Where:
+    """Want the rows whose fields, named as in `FIELDS`, have one of these values, or none of them.
+
+    A damaged row has no values; it is wanted in neither case.
+    """
     sql, values = "", list[object]()
     for name, wanted in fields.items():
         named = sorted(wanted)
-        sql += f" AND json_extract(json, '{FIELDS[name]}') IN ({','.join('?' * len(named))})"
+        among = f"{'NOT ' if is_not else ''}IN ({','.join('?' * len(named))})"
+        sql += f" AND json_extract(json, '{FIELDS[name]}') {among}"
         values += named
     if not sql:
         return EVERY

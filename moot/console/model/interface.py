@@ -120,6 +120,7 @@ class ReadModel(ABC):
         *,
         channel: str | None = None,
         case_id: str | None = None,
+        but: str | None = None,
         before: int | None = None,
         after: int | None = None,
         limit: int = WINDOW,
@@ -129,6 +130,7 @@ class ReadModel(ABC):
         Args:
             channel: Only this channel.
             case_id: Only this case.
+            but: Not this channel.
             before: The newest ones with a lower seq; None: from the end.
             after: The oldest ones with a higher seq instead.
             limit: At most so many, up to `MOST_WINDOW`.

@@ -103,11 +103,12 @@ class Looking(ReadModel):
         *,
         channel: str | None = None,
         case_id: str | None = None,
+        but: str | None = None,
         before: int | None = None,
         after: int | None = None,
         limit: int = WINDOW,
     ) -> Window:
-        wanted = Wanted(channel=channel, case_id=case_id, channels=self.channels_read)
+        wanted = Wanted(channel=channel, case_id=case_id, channels=self.channels_read, but=but)
         return await self._window(wanted, before, after, limit)
 
     async def search(

@@ -17,6 +17,7 @@ from moot.console.page.figures import figures_of
 from moot.console.page.seats import form_of
 from moot.console.page.shelves import MOST_COUNTED, OPENED_FIRST, SHELVES, counts_of, records_of
 from moot.console.page.story import call_view
+from moot.protocols.calls.rights import PLACE as CALLS
 from moot.protocols.rulebook import rulebook
 
 Json = dict[str, Any]
@@ -46,7 +47,7 @@ async def view_of(model: ReadModel, person: Person, channels: Sequence[ChannelVi
         case [] | ["c"]:
             return await _feed(model, channels, {"channel": _first_channel(channels)})
         case ["all"]:
-            return await _feed(model, channels, {})
+            return await _feed(model, channels, {"but": CALLS} if model.calls.may_be_seen else {})
         case ["c", name]:
             return await _feed(model, channels, {"channel": f"#{name}"})
         case ["m", seq]:
@@ -99,11 +100,12 @@ async def _feed(model: ReadModel, channels: Sequence[ChannelView], filter_: dict
         known = next((one for one in channels if one.name == channel), None)
         if known is None:
             raise NotThere(f"There is no channel {clean(channel, 60)}, or you do not read it.")
-    window = await model.window(channel=channel, limit=WINDOW)
+    but = filter_.get("but")
+    window = await model.window(channel=channel, but=but, limit=WINDOW)
     return {
         "kind": "feed",
         "title": channel or "Everything",
-        "about": known.purpose if known else "all channels as they are logged",
+        "about": known.purpose if known else f"all channels{f' but {but}' if but else ''} as they are logged",
         "channel": channel,
         "filter": filter_,
         "window": views.window_of(window, filter_, who=model.speakers()),

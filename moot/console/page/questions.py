@@ -86,6 +86,7 @@ class Questions(ABC):
         window = await self.model.window(
             channel=filter_.get("channel"),
             case_id=filter_.get("case"),
+            but=filter_.get("but"),
             before=seq_of(args.get("before")),
             after=seq_of(args.get("after")),
             limit=WINDOW,
@@ -240,4 +241,4 @@ def _form(args: Mapping[str, Any]) -> tuple[Act, Json]:
 
 
 def _filter(args: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(args[name])[:300] for name in ("channel", "case") if args.get(name)}
+    return {name: str(args[name])[:300] for name in ("channel", "case", "but") if args.get(name)}

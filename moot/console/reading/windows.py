@@ -33,6 +33,7 @@ class Wanted:
 
     Attributes:
         channels: Only those of these channels, which the reader may see.
+        but: None of this channel.
     """
 
     channel: str | None = None
@@ -40,6 +41,7 @@ class Wanted:
     type: str | None = None
     author: str | None = None
     channels: frozenset[str] | None = None
+    but: str | None = None
 
     def conditions(self, prefix: str = "e.") -> tuple[str, list[object]]:
         """Return conditions over the index, each beginning with AND, and their values."""
@@ -53,23 +55,26 @@ class Wanted:
             # The plus keeps SQLite on the order of seq: most channels are read by most people.
             sql += f" AND +{prefix}channel IN ({','.join('?' * len(self.channels))})"
             values += sorted(self.channels)
+        if self.but is not None:
+            sql += f" AND +{prefix}channel IS NOT ?"
+            values.append(self.but)
         return sql, values
 
     def looking(self) -> Where:
         """Return the same as a condition over the stored text."""
         named = {name: (value,) for name in _FIELDS if (value := getattr(self, name)) is not None}
-        where = having(named)
-        if self.channels is None:
-            return where
-        readable = having({"channel": self.channels})
-        return Where(where.sql + readable.sql, where.values + readable.values)
+        found = [having(named)]
+        if self.channels is not None:
+            found.append(having({"channel": self.channels}))
+        if self.but is not None:
+            found.append(having({"channel": (self.but,)}, is_not=True))
+        return Where("".join(one.sql for one in found), tuple(value for one in found for value in one.values))
 
     @property
     def is_all(self) -> bool:
         """Say whether every message is wanted."""
-        return all(
-            value is None for value in (self.channel, self.case_id, self.type, self.author, self.channels)
-        )
+        fields = (self.channel, self.case_id, self.type, self.author, self.channels, self.but)
+        return all(value is None for value in fields)
 
 
 _FIELDS: Final = ("channel", "case_id", "type", "author")

@@ -318,6 +318,19 @@ async def test_the_page_of_a_viewer_cannot_ask_for_calls(called: Called) -> None
             await visit.close()
 
 
+async def test_everything_leaves_calls_to_their_own_channel(called: Called) -> None:
+    async with watched(called.place) as model:
+        visit = Visit(model.seen_by(ADMIN), ADMIN, page="p")
+        view = (await visit.boot("/all"))["view"]
+        assert view["about"] == "all channels but #calls as they are logged"
+        assert [one["s"] for one in view["window"]["items"]] == [1, 2, 7, 8, 13, 14, 17]
+        older = await visit.ask("window", {**view["window"]["filter"], "before": 9})
+        assert [one["s"] for one in older["items"]] == [1, 2, 7, 8]
+        channel = (await visit.ask("open", {"path": "/c/calls"}))["window"]["items"]
+        assert [one["s"] for one in channel] == [3, 4, 5, 6, 9, 10, 11, 12, 15, 16, 18, 19]
+        await visit.close()
+
+
 async def test_seats_that_a_model_fills_are_named_with_it(called: Called) -> None:
     async with watched(called.place) as model:
         visit = Visit(model.seen_by(VIEWER), VIEWER, page="p")

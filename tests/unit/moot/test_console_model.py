@@ -87,6 +87,7 @@ def test_windows_hold_what_going_through_the_log_finds_however_far_the_index_rea
             type=chance.choice([None, None, "VERDICT", "VIOLATION"]),
             author=chance.choice([None, None, "critic", "referee"]),
             channels=chance.choice([None, frozenset({"#a-arena", "#a-verdict"})]),
+            but=chance.choice([None, None, "#a-arena", "#admin"]),
         )
         low, high = sorted((chance.randint(1, len(past)), chance.randint(1, len(past))))
         is_down, limit = chance.random() < 0.5, chance.randint(1, 40)
@@ -105,6 +106,7 @@ def _fits(env: Envelope, wanted: Wanted) -> bool:
         and wanted.type in (None, env.body.type)
         and wanted.author in (None, env.author)
         and (wanted.channels is None or env.channel in wanted.channels)
+        and env.channel != wanted.but
     )
 
 

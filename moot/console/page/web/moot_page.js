@@ -89,7 +89,7 @@ export default {
       this.$refs.calls?.news(cards);
       const filter = this.view.kind === "feed" ? this.view.filter : this.view.kind === "case" ? { case: this.view.case } : null;
       if (!filter) return;
-      const mine = cards.filter((m) => (!filter.channel || m.c === filter.channel) && (!filter.case || m.k === filter.case));
+      const mine = cards.filter((m) => (!filter.channel || m.c === filter.channel) && m.c !== filter.but && (!filter.case || m.k === filter.case));
       if (mine.length) (this.$refs.feed || this.$refs.case?.$refs.feed)?.push(mine);
       if (mine.length && this.view.kind === "case") this.$refs.case.changed();
     },
