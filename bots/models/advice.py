@@ -12,7 +12,7 @@ _BY_FAULT: Final[Mapping[Fault, str]] = {
     "tls": "correct url: http for a server without TLS, a name that its certificate holds; SSL_CERT_FILE names"
     " authorities of your own",
     "key": "name the variable or file of a valid key in key_env or key_file",
-    "no_model": "correct model, and url, which usually ends in /v1",
+    "no_model": "correct model, and url, which usually ends in /v1, or api",
     "credit": "add credit at the provider",
     "rate": "wait, or lower at_once",
     "server": "try again later, or read the server's log",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from moot.config.models import ModelSettings
 from moot.config.settings import ConfigError, load_settings
+from moot.protocols.calls.price import cost
+from moot.protocols.calls.usage import Usage
 
 GOOD = 'url = "http://127.0.0.1:8080/v1/"\nmodel = "qwen3:8b"\n'
 
@@ -83,3 +86,15 @@ def test_anthropics_address_and_its_api_stand_for_each_other(
 ) -> None:
     found = ModelSettings.model_validate({"model": "m", **given})
     assert (found.api, found.url) == (api, url)
+
+
+def test_dearer_rates_for_long_prompts_are_written_as_the_how_to_page_shows(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "use-a-model.md").read_text(encoding="utf-8")
+    [long] = re.findall(r"`(long = .*?)`", page)
+    path = file(tmp_path, f"[models.local]\n{GOOD}price = {{ input = 3, output = 15, {long} }}\n")
+    price = load_settings(path).models["local"].price
+    assert price is not None
+    assert [cost(price, Usage(input=tokens, output=0)) for tokens in (200_000, 300_000)] == [
+        600_000,
+        1_800_000,
+    ]
