@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from moot.config.models import ModelSettings, public
-from moot.protocols.calls.books import told
+from moot.protocols.calls.limits import told
 from moot.protocols.calls.price import as_written
 
 MOST_USD: Final = 1_000_000_000

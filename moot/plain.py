@@ -15,6 +15,7 @@ import typing
 from collections import deque
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import cache
 from typing import Any, Final, Literal, Union
@@ -40,7 +41,7 @@ class PlainError(Exception):
 
 
 # Tags: m mapping, F frozen mapping, l list, u tuple, s set, f frozen set, q deque; d instant, D day, T duration;
-# e member, t named tuple, o object, n made anew; r met before, R the rules.
+# N decimal, e member, t named tuple, o object, n made anew; r met before, R the rules.
 
 
 def encode(value: object, rules: Rules) -> dict[str, Any]:
@@ -78,6 +79,8 @@ class _Writer:
             return ["D", value.isoformat()]
         if kind is timedelta:
             return ["T", value.days, value.seconds, value.microseconds]
+        if kind is Decimal:
+            return ["N", str(value)]
         if value is self._rules:
             return ["R"]
         if isinstance(value, Enum):
@@ -147,7 +150,7 @@ def decode(data: Any, rules: Rules) -> Any:
         TypeError,
         ValueError,
         AttributeError,
-        OverflowError,
+        ArithmeticError,
         RecursionError,
     ) as exc:
         raise PlainError(f"it is not understood: {type(exc).__name__}: {exc}") from exc
@@ -173,6 +176,7 @@ class _Reader:
             "d": lambda given: _utc(datetime.fromisoformat(given[1])),
             "D": lambda given: date.fromisoformat(given[1]),
             "T": lambda given: timedelta(given[1], given[2], given[3]),
+            "N": lambda given: Decimal(given[1]),
             "r": self._again,
             "R": lambda given: self._rules,
         }  # fmt: skip

@@ -12,6 +12,7 @@ from moot.cli.reading import Log, Watch, fold
 
 if TYPE_CHECKING:
     from moot.desk import Market
+    from moot.protocols.calls.books import Amount, Limit, Place
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
     from moot.protocols.kernel.obligation import Obligation
@@ -173,6 +174,7 @@ class Situation:
             "queued": queued(self.log),
             "desk": self.desk_json(),
             "panels": self.panels_json(),
+            "calls": self.calls_json(),
             **self.as_json(),
         }
 
@@ -208,6 +210,16 @@ class Situation:
             "is_alarming": rounds.is_alarming,
         }
 
+    def calls_json(self) -> dict[str, Any]:
+        """Return what is left for calls of models: how many are under way, the budgets, and which are spent."""
+        context = self.docket.context
+        spent = context.fold_named("exhaustion").spent.items()
+        return {
+            "under_way": len(context.fold_named("ledger").open),
+            "budgets": budgets_json(self.docket),
+            "spent": [{"budget": name, "why": one.lack.line, "seats": one.does} for name, one in spent],
+        }
+
     def halt_json(self) -> dict[str, Any] | None:
         """Return the halt in force: since when, by whom and why, in which phase; None without one."""
         halt_id = self.docket.context.fold_named("book").halt_id
@@ -223,6 +235,28 @@ class Situation:
             "why": body.reason if body.type == "HALT" else body.message,
             "phase": str(self.docket.cases[halt_id].phase),
         }
+
+
+def budgets_of(docket: Docket) -> list[tuple[Place, Limit, Amount, Amount]]:
+    """Return the budgets that are limited, of the society, the day and the seats: limit, booked, under way."""
+    if docket.at is None:
+        return []
+    room = docket.context.fold_named("ledger").room(docket.at)
+    return [one for one in room if one[0].scope != "case" and any(most is not None for most in one[1])]
+
+
+def budgets_json(docket: Docket) -> list[dict[str, Any]]:
+    """Return them as plain data, money in millionths of a dollar."""
+    return [
+        {
+            "scope": place.scope,
+            "key": place.key,
+            "limit": limit._asdict(),
+            "booked": booked._asdict(),
+            "under_way": held._asdict(),
+        }
+        for place, limit, booked, held in budgets_of(docket)
+    ]
 
 
 def queued(log: Log) -> int:

@@ -57,7 +57,7 @@ def amounts(said: str) -> Mapping[str, float | int]:
 
 
 def _read(words: Words) -> Mapping[str, Any]:
-    return {"scope": words["whose"], **amounts(words["amount"].strip())}
+    return {"scope": words["scope"], **amounts(words["amount"].strip())}
 
 
 ACTS: Final = (
@@ -67,7 +67,7 @@ ACTS: Final = (
         message=BudgetSet,
         asks=(
             Blank(
-                "whose",
+                "scope",
                 "society for all, day for each day in UTC, seat or case for each of them",
                 choices=SCOPES,
             ),

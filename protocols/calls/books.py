@@ -5,19 +5,12 @@ The ledger and the bursar, who books before the log has a reservation, count wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import ROUND_FLOOR, Decimal, InvalidOperation
-from typing import Any, Final, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 from moot.protocols.calls.messages import Scope
-
-MICRO: Final = 1_000_000
-"""So many micro-USD are a dollar."""
-
-MOST: Final = 10**15
-"""A larger limit in a log is none."""
 
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 UNITS: Final = ("usd", "tokens", "calls")
@@ -174,17 +167,6 @@ def _of(unit: str, amount: int, most: int) -> str:
     return f"{shown(unit, amount) if unit == 'usd' else f'{amount:,}'} of {shown(unit, most)}"
 
 
-def told(budget: object) -> str:
-    """Say what a logged `[budget]` limits: `budget $2.00, $0.50 a day`; "no budget" where it limits nothing."""
-    found = [
-        shown(unit, most) + ("" if scope == "society" else f" a {scope}")
-        for scope, limit in limits_in(budget).items()
-        for unit, most in zip(UNITS, limit, strict=True)
-        if most is not None
-    ]
-    return f"budget {', '.join(found)}" if found else "no budget"
-
-
 class Books:
     """What is booked at each place, and what may be.
 
@@ -280,41 +262,3 @@ class Books:
         for place in places:
             if place.scope != "day" or place == today:
                 yield place, self.limit(place), self.booked.get(place, NONE), self.held.get(place, NONE)
-
-
-def limits_in(budget: object) -> dict[Scope, Limit]:
-    """Read the limits of a logged `[budget]`: those of the society, and a section each for day, seat and case."""
-    if not isinstance(budget, Mapping):
-        return {}
-    found: dict[Scope, Limit] = {"society": _limit(budget)}
-    for scope in SCOPES[1:]:
-        section = budget.get(scope)
-        if isinstance(section, Mapping):
-            found[scope] = _limit(section)
-    return found
-
-
-def dollars(value: object) -> Decimal | None:
-    """Read a sum as a configuration in a log gives it: a number or a text of one; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
-        return None
-    try:
-        read = Decimal(str(value))
-    except InvalidOperation:
-        return None
-    return read if read.is_finite() and 0 <= read <= MOST else None
-
-
-def _limit(section: Mapping[str, Any]) -> Limit:
-    return Limit(micro(section.get("usd")), _whole(section.get("tokens")), _whole(section.get("calls")))
-
-
-def micro(value: object) -> int | None:
-    """Read dollars as micro-USD; what is smaller than one is left out."""
-    read = dollars(value)
-    return None if read is None else int((read * MICRO).to_integral_value(ROUND_FLOOR))
-
-
-def _whole(value: object) -> int | None:
-    read = dollars(value)
-    return None if read is None else int(read.to_integral_value(ROUND_FLOOR))

@@ -7,7 +7,6 @@ in the log is superseded and never sent; any other misfit is a fault of an offic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -20,100 +19,24 @@ from moot.protocols.calls.books import (
     Limit,
     Place,
     day_of,
-    limits_in,
-    micro,
 )
+from moot.protocols.calls.call import Call, call_id_of, check_asked, check_settled
+from moot.protocols.calls.limits import limits_in, micro
 from moot.protocols.calls.messages import (
-    REPLIED,
     BudgetSet,
     CallRefused,
     CallReserved,
     CallSettled,
-    Outcome,
 )
-from moot.protocols.calls.price import ModelPrice, cost, least_most, price_in
-from moot.protocols.calls.usage import Usage
+from moot.protocols.calls.price import price_in
 from moot.protocols.kernel.context import Fold, RuleContext
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import OfficerFault, Violation
 from moot.protocols.kernel.officers import ConfigChanged, SocietyStarted
 
-FREE: Final[frozenset[Outcome]] = frozenset({"provider_error", "timed_out", "abandoned"})
-"""Outcomes for which nothing may have been charged although no usage was told (`Answer.is_free`)."""
-
 _PRUNED: Final = 64
 """Calls of closed obligations are forgotten once so many more are known than after the last time."""
-
-
-def reserved_key(call_id: str) -> str:
-    """Return the id of a call's CALL_RESERVED."""
-    return f"call/{call_id}/reserved"
-
-
-def settled_key(call_id: str) -> str:
-    """Return the id of a call's CALL_SETTLED."""
-    return f"call/{call_id}/settled"
-
-
-def refused_key(call_id: str) -> str:
-    """Return the id of a call's CALL_REFUSED."""
-    return f"call/{call_id}/refused"
-
-
-def call_id_of(obligation: str, attempt: int, turn: int, try_: int) -> str:
-    """Name a call."""
-    return f"{obligation}/{attempt}/{turn}/{try_}"
-
-
-@dataclass(slots=True)
-class Call:
-    """A call that was asked for.
-
-    Attributes:
-        asked: The reservation, or the refusal.
-        seq: Where it stands in the log.
-        places: Where it is booked; none when it was superseded or refused.
-        price: What its model cost when it was reserved; None: nobody knows.
-        settled: How it ended; None while it is under way, and if it was never sent.
-    """
-
-    asked: CallReserved | CallRefused
-    seq: int
-    places: tuple[Place, ...]
-    price: ModelPrice | None
-    settled: CallSettled | None = None
-
-    @property
-    def is_sent(self) -> bool:
-        """Say whether it was reserved and stands, so that it is sent."""
-        return bool(self.places)
-
-    @property
-    def is_open(self) -> bool:
-        """Say whether it is under way."""
-        return self.is_sent and self.settled is None
-
-    @property
-    def most(self) -> Amount:
-        """Return its worst case."""
-        return Amount(self.asked.max_cost, self.asked.max_tokens, 1)
-
-    def came_to(self, usage: Usage | None, *, is_free: bool) -> tuple[int | None, int, bool]:
-        """Return what is booked when it ends: the cost, the tokens, and whether that is more than was reserved.
-
-        Args:
-            usage: What it used, where that was told.
-            is_free: Whether nothing was charged where nothing was told; else the worst case is booked.
-        """
-        asked = self.asked
-        if usage is None:
-            if is_free:
-                return (None if asked.max_cost is None else 0), 0, False
-            return asked.max_cost, asked.max_tokens, False
-        tokens = usage.input + usage.output
-        money = None if self.price is None else cost(self.price, usage)
-        return money, tokens, tokens > asked.max_tokens or (money or 0) > (asked.max_cost or 0)
 
 
 class Ledger(Fold):
@@ -226,7 +149,7 @@ class Ledger(Fold):
         self._forget(env, docket)
         before = self.calls(body.obligation, body.attempt, body.turn)
         price = price_in(docket.context.config, body.model)
-        _check_asked(env, body, before, price)
+        check_asked(env, body, before, price)
         call = Call(body, env.seq, (), price)
         turns = self._asked.setdefault(body.obligation, {})
         turns.setdefault((body.attempt, body.turn), []).append(call)
@@ -250,17 +173,7 @@ class Ledger(Fold):
         call = self.open.get(body.call_id)
         if call is None:
             raise OfficerFault(f"{body.call_id} is not under way, so nothing of it is settled", seq=env.seq)
-        if env.id != settled_key(body.call_id):
-            raise OfficerFault(f"the id of this CALL_SETTLED is {settled_key(body.call_id)}", seq=env.seq)
-        said = (body.cost, body.tokens, body.overrun)
-        derived = [call.came_to(body.usage, is_free=False)]
-        if body.usage is None and body.outcome in FREE:
-            derived.append(call.came_to(None, is_free=True))
-        if said not in derived:
-            raise OfficerFault(
-                f"{body.call_id}: {_sum(said)} does not follow from its usage and price: {_sum(derived[0])}",
-                seq=env.seq,
-            )
+        check_settled(env, body, call)
         call.settled = body
         del self.open[body.call_id]
         self.books.settle(call.places, call.most, Amount(body.cost, body.tokens, 1))
@@ -281,36 +194,6 @@ class Ledger(Fold):
             if place.scope in ("day", "case") and is_over and place not in held:
                 self.books.forget(place)
         self._day, self._kept = today, len(self._asked)
-
-
-def _check_asked(
-    env: Envelope, body: CallReserved | CallRefused, before: tuple[Call, ...], price: ModelPrice | None
-) -> None:
-    """Check what follows about a call from what was asked for before it and from its price.
-
-    Raises:
-        OfficerFault: It does not.
-    """
-    call_id = call_id_of(body.obligation, body.attempt, body.turn, len(before) + 1)
-    key = reserved_key(call_id) if type(body) is CallReserved else refused_key(call_id)
-    if (body.call_id, body.try_, env.id) != (call_id, len(before) + 1, key):
-        raise OfficerFault(f"the next call of this turn is {call_id}, its message {key}", seq=env.seq)
-    for call in before:
-        if call.is_open:
-            raise OfficerFault(f"{call.asked.call_id} is under way, so it is not asked again", seq=env.seq)
-        if call.settled is not None and call.settled.outcome in REPLIED:
-            raise OfficerFault(f"{call.asked.call_id} has a reply, so it is not asked again", seq=env.seq)
-    if (body.max_cost is None) != (price is None):
-        known = "is not known" if price is None else "is known"
-        raise OfficerFault(f"max_cost: the price of the model {body.model} {known}", seq=env.seq)
-    if price is not None and (body.max_cost or 0) < least_most(price, body.max_tokens):
-        raise OfficerFault(f"max_cost: {body.max_tokens} tokens may cost more than that", seq=env.seq)
-
-
-def _sum(booked: tuple[int | None, int, bool]) -> str:
-    money, tokens, is_more = booked
-    priced = "no price" if money is None else f"{money} micro-USD"
-    return f"{priced} and {tokens} tokens" + (", an overrun" if is_more else "")
 
 
 def check_budget(env: Envelope, _context: RuleContext) -> None:

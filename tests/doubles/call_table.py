@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from moot.protocols.calls import messages as m
-from moot.protocols.calls.ledger import Ledger, call_id_of, refused_key, reserved_key, settled_key
+from moot.protocols.calls.call import call_id_of, refused_key, reserved_key, settled_key
+from moot.protocols.calls.ledger import Ledger
 from moot.protocols.calls.usage import Usage
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
 from moot.protocols.kernel.seats import ADMIN, BURSAR, Seat

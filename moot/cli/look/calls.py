@@ -15,12 +15,12 @@ from moot.cli.look.call_story import cost_text, money, print_answer, state_text,
 from moot.cli.output import console, heading, plural, say, seat_text, write_json
 from moot.cli.place import AsJson, Source
 from moot.cli.reading import Log, fold, key
+from moot.cli.situation import budgets_json, budgets_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from moot.called.listing import Call, Total
-    from moot.protocols.calls.books import Amount, Limit, Place
     from moot.protocols.kernel.docket import Docket, Effects
     from moot.protocols.kernel.envelope import Envelope
 
@@ -233,7 +233,7 @@ def _budget_lines(docket: Docket) -> list[str]:
     from moot.protocols.calls.books import UNITS, shown
 
     lines = []
-    for place, limit, booked, _held in _budgets(docket):
+    for place, limit, booked, _held in budgets_of(docket):
         for unit, most, has in zip(UNITS, limit, booked, strict=True):
             if most is not None:
                 left = shown(unit, max(0, most - (has or 0)))
@@ -241,14 +241,6 @@ def _budget_lines(docket: Docket) -> list[str]:
                     f"budget of {place.shown}: {shown(unit, most)}, {shown(unit, has or 0)} booked, {left} left"
                 )
     return lines
-
-
-def _budgets(docket: Docket) -> list[tuple[Place, Limit, Amount, Amount]]:
-    """Return the budgets that are limited, of the society, the day and the seats."""
-    if docket.at is None:
-        return []
-    room = docket.context.fold_named("ledger").room(docket.at)
-    return [one for one in room if one[0].scope != "case" and any(most is not None for most in one[1])]
 
 
 def _json(found: Sequence[Call], docket: Docket, why: str) -> dict[str, Any]:
@@ -267,15 +259,6 @@ def _json(found: Sequence[Call], docket: Docket, why: str) -> dict[str, Any]:
             "by_case": each(totals(found, lambda call: call.case or "")),
             "by_model": each(totals(found, lambda call: call.model)),
         },
-        "budgets": [
-            {
-                "scope": place.scope,
-                "key": place.key,
-                "limit": limit._asdict(),
-                "booked": booked._asdict(),
-                "under_way": held._asdict(),
-            }
-            for place, limit, booked, held in _budgets(docket)
-        ],
+        "budgets": budgets_json(docket),
         "texts_lost": why,
     }

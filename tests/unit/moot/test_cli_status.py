@@ -207,3 +207,25 @@ def test_a_status_says_which_seats_models_fill_and_what_they_came_to(tmp_path: P
 def test_a_status_without_models_says_nothing_of_them(place: Path) -> None:
     shown = done("status", place)
     assert "models" not in shown and "spent" not in shown
+
+
+def test_a_budget_of_models_that_is_spent_is_told_with_the_call_that_did_not_fit(tmp_path: Path) -> None:
+    table = CallTable({"usd": "0.002", "day": {"calls": 9}})
+    table.settle(table.reserve().body.call_id, usage=None, outcome="unknown")
+    table.reserve()
+    table.refuse(turn=2)
+    table.officers()
+    where = write_log(tmp_path / "data", table.log)
+
+    told = done("status", where)
+    assert "no room: the budget of the society is $0.002, $0.002 booked: $0.00 left" in " ".join(told.split())
+    found = data("status", where)["calls"]
+    assert found["under_way"] == 1
+    assert found["budgets"][0] == {
+        "scope": "society",
+        "key": "",
+        "limit": {"usd": 2_000, "tokens": None, "calls": None},
+        "booked": {"usd": 2_000, "tokens": 800, "calls": 2},
+        "under_way": {"usd": 1_000, "tokens": 400, "calls": 1},
+    }
+    assert [(one["budget"], one["seats"]) for one in found["spent"]] == [("society/usd", "stay_silent")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 from moot import snapshot, society
 from moot.clock import VirtualClock
 from moot.config.settings import load_settings
+from moot.plain import decode, encode
 from moot.protocols.kernel.context import RuleContext
 from moot.protocols.kernel.docket import Docket
 from moot.protocols.kernel.obligation import Obligation
@@ -21,6 +23,7 @@ from moot.protocols.kernel.rules import Rules
 from moot.protocols.rulebook import rules
 from moot.society import Plan, Society
 from moot.stored import hash_at, last_sent_at, stored_envelopes
+from tests.doubles.call_table import CallTable
 from tests.doubles.table import START
 
 CLASSES = {"docket": Docket, "context": RuleContext, "obligation": Obligation, "rules": Rules}
@@ -274,3 +277,20 @@ def test_nothing_that_is_read_has_changed_the_rules_or_a_class(lived: Path) -> N
 def test_a_disk_that_takes_no_snapshot_costs_nothing(tmp_path: Path) -> None:
     snapshot.write_snapshot(tmp_path / "gone", seq=1, log_hash="", rules=rules(), state={})
     assert not (tmp_path / "gone").exists()
+
+
+def test_a_snapshot_holds_the_ledger_of_calls_to_the_last_digit() -> None:
+    table = CallTable({"calls": 2, "on_exhausted": "simulated"})
+    table.settle(table.reserve().body.call_id)
+    table.reserve(turn=2)
+    table.refuse(turn=3)
+    table.officers()
+
+    written = json.loads(json.dumps(encode(table.docket, table.rules)))
+    read = decode(written, table.rules)
+
+    for name in ("ledger", "exhaustion"):
+        was, found = (one.context.fold_named(name) for one in (table.docket, read))
+        assert encode(found, table.rules) == encode(was, table.rules)
+    (call,) = read.context.fold_named("ledger").open.values()
+    assert call.price.output == Decimal(4)

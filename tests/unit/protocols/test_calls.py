@@ -5,7 +5,7 @@ import pytest
 
 from moot.protocols.calls.acts import amounts
 from moot.protocols.calls.books import Amount, Asked, Books
-from moot.protocols.calls.ledger import reserved_key
+from moot.protocols.calls.call import reserved_key
 from moot.protocols.calls.messages import CallReserved
 from moot.protocols.calls.usage import Usage
 from moot.protocols.kernel.errors import OfficerFault

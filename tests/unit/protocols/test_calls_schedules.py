@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.protocols.calls.books import UNITS, Amount, Asked, Books, Place
-from moot.protocols.calls.ledger import Ledger, call_id_of, refused_key, reserved_key, settled_key
+from moot.protocols.calls.call import call_id_of, refused_key, reserved_key, settled_key
+from moot.protocols.calls.ledger import Ledger
 from moot.protocols.calls.messages import BudgetSet, CallRefused, CallReserved, CallSettled, Scope
 from moot.protocols.calls.usage import Usage
 from moot.protocols.kernel.docket import Docket, Effects
