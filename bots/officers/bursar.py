@@ -30,13 +30,8 @@ from moot.channels.errors import BusClosed
 from moot.memory.bodies import StoredBodies
 from moot.memory.errors import MemoryStoreError
 from moot.protocols.calls.books import Amount, Asked, Books, Place
-from moot.protocols.calls.ledger import (
-    Call,
-    Ledger,
-    refused_key,
-    reserved_key,
-    settled_key,
-)
+from moot.protocols.calls.call import Call, refused_key, reserved_key, settled_key
+from moot.protocols.calls.ledger import Ledger
 from moot.protocols.calls.messages import BudgetSet, CallRefused, CallReserved, CallSettled
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import OFFICER, Draft, Envelope
@@ -307,7 +302,7 @@ class Bursar:
                 "max_tokens": tokens,
             }
             if lack is not None:
-                await self._refuse(question.key, CallRefused(**told, why=lack.line), refused_key(call_id))
+                await self._say(CallRefused(**told, why=lack.line), refused_key(call_id))
                 raise NoBudget(lack.line)
             places = asked.places(now)
             self._booked.hold(places, asked.most)
@@ -321,12 +316,6 @@ class Bursar:
             if call is not None:
                 return call, receipt.seq
         return None
-
-    async def _refuse(self, key: Key, body: CallRefused, envelope_id: str) -> None:
-        """Say that a call does not fit, once."""
-        calls = self._ledger.calls(*key)
-        if not calls or not isinstance(calls[-1].asked, CallRefused):
-            await self._say(body, envelope_id)
 
     async def _settle(self, call: Call, answer: Answer, reply_sha256: str | None) -> None:
         cost, tokens, is_more = call.came_to(answer.usage, is_free=answer.is_free)
