@@ -100,7 +100,7 @@ SLOW: Final = frozenset({"growth", "console", "pages"})
 
 def is_below(key: str) -> bool:
     """Say whether a figure is better when it is small."""
-    return key.endswith(("_s", "_ms", "_mib")) and not key.endswith("_per_s")
+    return key.endswith(("_s", "_ms", "_mib", "bytes_a_body")) and not key.endswith("_per_s")
 
 
 def main(argv: list[str] | None = None) -> int:
