@@ -19,7 +19,7 @@ from tests.doubles.slack_faults import Limits
 from tests.doubles.slack_server import SlackServer
 from tests.doubles.surface_memory import SurfaceMemory
 
-ALL = tuple(channel.name.removeprefix("#") for channel in rulebook().channels)
+ALL = tuple(channel.name.removeprefix("#") for channel in rulebook().public)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ until = partial(eventually, within_s=60.0)
 
 def with_channels(server: DiscordServer) -> DiscordServer:
     """Give the guild the log's channels."""
-    for channel in rulebook().channels:
+    for channel in rulebook().public:
         server.add_channel(channel.name, category="Moot")
     return server
 

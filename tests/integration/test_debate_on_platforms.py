@@ -25,7 +25,7 @@ from tests.doubles.up_society import UpLog, up_society
 from tests.doubles.waiting import until as eventually
 
 until = partial(eventually, within_s=90.0)
-NAMES = [channel.name.removeprefix("#") for channel in rulebook().channels]
+NAMES = [channel.name.removeprefix("#") for channel in rulebook().public]
 ANN, EVE = "ann", "eve"
 SEATS = ("advocate", "critic", "judge")
 LAST = ("claim", "judgment", "conclusion")

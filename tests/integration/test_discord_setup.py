@@ -48,16 +48,17 @@ def test_an_empty_server_gets_all_it_needs_and_the_second_time_there_is_nothing_
     first = setup(server, config)
     assert first.exit_code == 0, first.output
     names = {one["name"]: one for one in server.channels()}
-    assert {channel.name.removeprefix("#") for channel in rulebook().channels} <= set(names)
+    assert {channel.name.removeprefix("#") for channel in rulebook().public} <= set(names)
+    assert "calls" not in names, "what is private is nobody's but the admins'"
     category = names["Moot"]["id"]
-    for channel in rulebook().channels:
+    for channel in rulebook().public:
         it = names[channel.name.removeprefix("#")]
         assert it["parent_id"] == category
         assert it["topic"] == channel.purpose
         (hook,) = server.webhooks(it["id"])
         assert hook["name"] == f"Moot {channel.name.removeprefix('#')}"
         assert hook["application_id"] == server.application_id
-    assert len(server.world.emojis) == 24
+    assert len(server.world.emojis) == 25
     before = state(server)
 
     second = setup(server, config)
@@ -119,7 +120,7 @@ def test_the_admins_role_may_write_where_bots_alone_speak_and_so_use_slash_comma
     config.write_text(config.read_text() + f'admin_role = "{role}"\n\n[viewers]\nwrites = ["#a-arena"]\n')
     result = setup(server, config)
     assert "✓ admins      their role may write in every channel" in result.stdout
-    for channel in rulebook().channels:
+    for channel in rulebook().public:
         server.person_commands("ann", channel.name, "status")
     with pytest.raises(PermissionError):
         server.person_commands("eve", "admin", "status")
@@ -144,7 +145,7 @@ def test_a_webhook_that_has_another_name_is_known_by_where_it_stands(server, con
         hook["name"] = "Captain Hook"
     result = setup(server, config)
     assert result.stdout.splitlines()[-1] == "nothing to do"
-    assert len(server.webhooks()) == len(rulebook().channels)
+    assert len(server.webhooks()) == len(rulebook().public)
 
 
 def test_a_server_that_does_not_say_what_the_bot_may_do_is_told_in_one_line(server, config):
@@ -180,7 +181,7 @@ def test_a_missing_intent_is_told_with_where_to_click_and_the_rest_is_made(serve
     assert result.exit_code == 1
     assert "✗ intents     Message Content Intent is off" in result.stdout
     assert 'switch on "Message Content Intent"' in result.stdout
-    assert len(server.webhooks()) == len(rulebook().channels)
+    assert len(server.webhooks()) == len(rulebook().public)
 
 
 def test_without_a_chosen_server_it_lists_those_that_the_bot_is_in(tmp_path, server):
@@ -261,7 +262,7 @@ def test_what_cannot_be_made_stops_it_with_one_line_and_it_goes_on_from_there(se
     assert result.stderr.count("\n") == 1
     assert "Traceback" not in result.output
     assert setup(server, config).exit_code == 0
-    assert len(server.webhooks()) == len(rulebook().channels)
+    assert len(server.webhooks()) == len(rulebook().public)
 
 
 def test_a_surface_says_what_it_finds_before_and_after_also_while_it_runs(server, config):

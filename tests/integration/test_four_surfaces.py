@@ -31,7 +31,7 @@ from tests.doubles.up_society import ROOT, UpLog, up_society
 from tests.doubles.waiting import until as eventually
 
 until = partial(eventually, within_s=90.0)
-NAMES = [channel.name for channel in rulebook().channels]
+NAMES = [channel.name for channel in rulebook().public]
 ANN, EVE = "ann", "eve"
 
 CONFIG = """

@@ -29,7 +29,7 @@ from tests.doubles.waiting import until as eventually
 
 until = partial(eventually, within_s=60.0)
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
-NAMES = [channel.name.removeprefix("#") for channel in rulebook().channels]
+NAMES = [channel.name.removeprefix("#") for channel in rulebook().public]
 MARK = f"<!-- transcript: tests/integration/{Path(__file__).name} -->"
 QUIET = re.compile(r"message \d+ · [0-9a-f]{16}|.* · message \d+")
 """Footers: the number, and the mark that the outbox looks for."""

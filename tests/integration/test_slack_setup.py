@@ -46,11 +46,12 @@ def changes(server):
 def test_setup_makes_every_channel_with_its_topic_and_a_second_run_has_nothing_to_do(tmp_path, server):
     file = config(tmp_path, server, 'prefix = "moot-"\n')
     first = done("slack", "setup", "--config", file)
-    assert f"{len(rulebook().channels)} channels set up; run: moot up" in first
-    for channel in rulebook().channels:
+    assert f"{len(rulebook().public)} channels set up; run: moot up" in first
+    for channel in rulebook().public:
         made = server.channel(f"moot-{channel.name[1:]}")
         assert made.topic == channel.purpose
         assert server.bot_user in made.members
+    assert "calls" not in first, "what is private is nobody's but the admins'"
     before = len(changes(server))
     assert done("slack", "setup", "--config", file).endswith("nothing to do\n")
     assert len(changes(server)) == before
@@ -85,7 +86,7 @@ def test_after_setup_a_surface_posts_everywhere(tmp_path, server):
 
     async def main():
         async with living(server) as surface:
-            for channel in rulebook().channels:
+            for channel in rulebook().public:
                 await surface.post(posting(log.say("x", channel.name)))
 
     asyncio.run(main())

@@ -44,7 +44,8 @@ async def calls_view(model: ReadModel, args: Mapping[str, Any]) -> Page:
     """
     kind = Kind.of(args)
     sums = {by: await model.calls.sums(kind, by) for by in ("seat", "case", "model")}
-    names = {by: [one.name for one in await model.calls.sums(Kind(), by)] for by in ("seat", "model")}
+    all_ = sums if kind == Kind() else {by: await model.calls.sums(Kind(), by) for by in ("seat", "model")}
+    names = {by: [one.name for one in all_[by]] for by in ("seat", "model")}
     try:
         gauges = gauges_of(model.calls.gauges())
         note = ""

@@ -21,11 +21,8 @@ from moot.channels.surface import (
     SurfaceConfigError,
     SurfaceDown,
 )
-from moot.protocols.kernel.catalogue import Channel
 from moot.protocols.kernel.envelope import Actor
 from moot.protocols.kernel.people import Stop
-from moot.protocols.kernel.protocol import Protocol
-from moot.protocols.rulebook import Rulebook, rulebook
 from tests.doubles.fake_platform import FakePlatform, PlatformFile
 from tests.doubles.small_log import SmallLog
 from tests.doubles.waiting import until
@@ -385,13 +382,10 @@ async def test_it_shows_what_its_filter_lets_through(tmp_path, platform):
     assert platform.seqs() == [2, 4]
 
 
-async def test_it_shows_no_private_channel(tmp_path, platform, monkeypatch):
-    papers = Protocol(name="papers", channels=[Channel("#papers", "papers", "for few", is_private=True)])
-    book = Rulebook((*rulebook().protocols, papers))
-    monkeypatch.setattr("moot.channels.outbox.mirroring.rulebook", lambda: book)
+async def test_it_shows_no_private_channel(tmp_path, platform):
     log = SmallLog()
     log.say("said")
-    log.say("for few", "#papers")
+    log.say("for few", "#calls")
     log.say("end")
     async with mirroring(log, fake(tmp_path), tmp_path, mirrors=public_but_own_notes("fake")) as (store, _):
         await until(lambda: store.cursor == 3)
