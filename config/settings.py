@@ -307,6 +307,27 @@ class Settings(_Spoken):
         plain["surfaces"] = {name: surface.module for name, surface in self.surfaces.items()}
         return plain
 
+    @classmethod
+    def of_log(cls, told: Mapping[str, Any]) -> Settings:
+        """Return the settings that a log's configuration says, whatever files and variables say now.
+
+        What `as_log` leaves out, it has not: surfaces, the options of one's own minds, where keys are.
+
+        Raises:
+            ConfigError: This Moot does not know a setting, or it is not one any more.
+        """
+        plain = {
+            name: value for name, value in told.items() if name not in ("surfaces", "protocols", "minds")
+        }
+        plain["models"] = {
+            name: {key: value for key, value in model.items() if key in ModelSettings.model_fields}
+            for name, model in told.get("models", {}).items()
+        }
+        try:
+            return _AsLogged(**plain)
+        except ValidationError as exc:
+            raise ConfigError(f"its configuration: {line(exc, 'settings', _names(exc))}") from None
+
     def owned(self, owners: Mapping[str, str]) -> Settings:
         """Return these settings with owners among the admins, so that the log names whoever may decide (R-E5).
 
@@ -326,6 +347,21 @@ class Settings(_Spoken):
     def seat_of(self, platform: str, user_id: str) -> Seat:
         """Say what a person on a platform is: admin or viewer (R-E5)."""
         return ADMIN if user_id in self.admins.get(platform, ()) else VIEWER
+
+
+class _AsLogged(Settings):
+    """Settings that are what is given, and nothing else."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *others: PydanticBaseSettingsSource,
+        **named: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take no variable."""
+        return (init_settings,)
 
 
 def load_settings(path: Path | None = None, **over: Any) -> Settings:

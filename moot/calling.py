@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -22,6 +22,7 @@ from moot.bots.models.key import key_of
 from moot.bots.models.outside import LiveModels, Outside
 from moot.bots.models.prices import price_of
 from moot.bots.models.probing import Probed, find_rung
+from moot.bots.models.replaying import RecordedModels
 from moot.bots.models.request import Request
 from moot.bots.officers.bursar import Bursar
 from moot.clock import Clock, IoThread
@@ -29,10 +30,12 @@ from moot.clock.wall import monotonic_ns
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
 from moot.host import Host
-from moot.memory.bodies import Bodies, InMemoryBodies
+from moot.memory.bodies import Bodies, InMemoryBodies, StoredBodies
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile
 from moot.minds.choosing import Chosen
+from moot.protocols.calls.ledger import Ledger
 from moot.protocols.calls.price import cost
+from moot.recording import Life
 
 PROBE_S: Final = 120.0
 """Wall seconds that one probe may take."""
@@ -89,11 +92,17 @@ class Calls:
     """
 
     def __init__(
-        self, models: Mapping[str, ModelInUse], clock: Clock, bodies: Bodies, outside: Outside
+        self,
+        models: Mapping[str, ModelInUse],
+        clock: Clock,
+        bodies: Bodies,
+        outside: Outside,
+        recorded: StoredBodies,
     ) -> None:
-        """Take what `opened` prepared."""
+        """Take what `calling` prepared; `recorded` are the bodies of a run that is lived again, else its own."""
         self.models = models
         self.bodies = bodies
+        self._recorded = recorded
         self._clock = clock
         self._outside = outside
         self._bursar: Bursar | None = None
@@ -129,7 +138,16 @@ class Calls:
             fail=fail,
         )
         host.listeners.append(self._bursar.folded)
+        if self._recorded is not self.bodies:
+            await self._keep_lost(docket.context.fold_named("ledger"))
         await self._bursar.recover()
+
+    async def _keep_lost(self, ledger: Ledger) -> None:
+        """Keep the replies that a recorded life had when it was killed before it could settle them."""
+        for call_id in ledger.open:
+            record = self._recorded.reply_of(call_id)
+            if record is not None:
+                await self._clock.from_thread(self.bodies.put(record, call_id=call_id))
 
     @property
     def bursar(self) -> Bursar:
@@ -170,6 +188,7 @@ async def calling(
     clock: Clock,
     directory: Path | None,
     synced: Synced | None,
+    life: Life | None = None,
 ) -> AsyncIterator[Calls | None]:
     """Find out how the models are called, and have everything closed in the end; None when no model fills a seat.
 
@@ -178,8 +197,10 @@ async def calling(
         clock: The running clock.
         directory: Where bodies are kept; None: in memory.
         synced: Gives what is done when the log is durable up to a seq; None: whatever is published.
+        life: A recorded one, whose answers count instead of the models'; None: none.
 
     Raises:
+        BadInput: The recording has no bodies.
         UnusableModel: A model cannot be called, or its price is needed and not known.
         CorruptStore: The file of bodies is damaged.
         StoreUnavailable: It cannot be opened.
@@ -188,32 +209,45 @@ async def calling(
         yield None
         return
     _check_prices(seats, clock)
-    clients = {name: _client(name, given) for name, given in seats.models.items()}
+    is_live = life is None or life.goes_on
+    clients = {name: _client(name, given) for name, given in seats.models.items()} if is_live else {}
     bodies = InMemoryBodies() if directory is None else BodiesFile(directory / CALLS_NAME)
-    calls: Calls | None = None
     with bodies:
-        async with IoThread(clock, name="models") as io:
-            try:
-                probes = [
-                    io.spawn(_Probe(client, seats.temperatures.get(name))) for name, client in clients.items()
-                ]
-                models = {}
-                for (name, client), probe in zip(clients.items(), probes, strict=True):
-                    models[name] = _in_use(name, client, await clock.from_thread(probe), clock)
-                outside = LiveModels(
-                    {name: (client, models[name].rung) for name, client in clients.items()},
-                    spawn=io.spawn,
-                    bodies=bodies,
-                    synced=synced or _at_once,
-                    waits_for_room=clock.kind != "virtual",
-                )
-                calls = Calls(models, clock, bodies, outside)
-                yield calls
-            finally:
-                if calls is not None:
-                    await calls.abandon()
-                for client in clients.values():
-                    await clock.from_thread(io.spawn(client.close))
+        async with AsyncExitStack() as exits:
+            io = await exits.enter_async_context(IoThread(clock, name="models"))
+            for client in clients.values():
+                exits.push_async_callback(_closed, client, clock, io)
+            models = life.models if life is not None else await _found(seats, clients, clock, io)
+            outside: Outside = LiveModels(
+                {name: (client, models[name].rung) for name, client in clients.items()},
+                spawn=io.spawn,
+                bodies=bodies,
+                synced=synced or _at_once,
+                waits_for_room=clock.kind != "virtual",
+            )
+            recorded: StoredBodies = bodies
+            if life is not None:
+                recorded = exits.enter_context(life.recording.bodies())
+                live = outside if life.goes_on else None
+                outside = RecordedModels(life.recording.answers(), recorded, bodies, models, live)
+            calls = Calls(models, clock, bodies, outside, recorded)
+            exits.push_async_callback(calls.abandon)
+            yield calls
+
+
+async def _found(
+    seats: ModelSeats, clients: Mapping[str, ModelClient], clock: Clock, io: IoThread
+) -> dict[str, ModelInUse]:
+    """Find out how the models are called."""
+    probes = [io.spawn(_Probe(client, seats.temperatures.get(name))) for name, client in clients.items()]
+    return {
+        name: _in_use(name, client, await clock.from_thread(probe), clock)
+        for (name, client), probe in zip(clients.items(), probes, strict=True)
+    }
+
+
+async def _closed(client: ModelClient, clock: Clock, io: IoThread) -> None:
+    await clock.from_thread(io.spawn(client.close))
 
 
 def _check_prices(seats: ModelSeats, clock: Clock) -> None:

@@ -54,6 +54,7 @@ from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.kernel.times import a_speed, parse_instant, rfc3339
 from moot.protocols.rulebook import VERSION, rules
+from moot.recording import Life
 from moot.seating import Script, Seating, source_of
 from moot.snapshot import EVERY, collector_off, read_snapshot, write_snapshot
 from moot.stored import first_envelope, hash_at, stored_envelopes
@@ -92,7 +93,9 @@ class Plan:
         scripts: Scripts by seat.
         is_admin_simulated: Whether a simulated admin answers escalations (R-D19).
         is_warm_up: Whether what follows is marked as a warm-up.
-        past: What an earlier life left; only for a society in memory that goes on.
+        past: What an earlier life left; only for a bus in memory that goes on.
+        recording: A life that is lived again, whose answers count instead of the models'; its log is cut where that
+            of the recording is. None: none.
         minds: What fills seats instead of what the configuration says.
 
     Raises:
@@ -109,6 +112,7 @@ class Plan:
     is_admin_simulated: bool = False
     is_warm_up: bool = False
     past: Past | None = None
+    recording: Life | None = None
     minds: MindSources = field(default_factory=dict)
     chosen: Mapping[str, Chosen] = field(init=False)
 
@@ -128,6 +132,11 @@ class Plan:
             UnusableModel: The configuration has no model of a name.
         """
         return ModelSeats.of(self.chosen, self.settings.models, self.settings.budget)
+
+    @property
+    def last_seq(self) -> int | None:
+        """Say behind which message its log is cut, as a kill cuts it; None: nowhere."""
+        return None if self.recording is None else self.recording.cut
 
     @property
     def durability(self) -> Literal["power", "process"]:
@@ -193,7 +202,9 @@ class Society:
             host.attach()
             universe, data = prices(plan)
             market, intraday = market_of(plan, universe)
-            calls = await exits.enter_async_context(calling(plan.model_seats, clock, plan.directory, synced))
+            calls = await exits.enter_async_context(
+                calling(plan.model_seats, clock, plan.directory, synced, plan.recording)
+            )
             self = cls(plan, clock, bus, host, calls, exits.pop_all())
         host.on_fault = self._fail
         host.listeners.append(self._snapshot_now_and_then)
@@ -521,18 +532,21 @@ async def _bus(
             hold=clock.hold,
         )
     else:
-        on_entry: Callable[..., None] | None = None
-        if plan.directory is not None:
-            writer = LogWriter(plan.directory / "log.sqlite", lease=lease)
-            exits.callback(writer.close)
-            if plan.past is None:
-                on_entry, synced = writer.write, writer.synced
         past = plan.past.entries if plan.past is not None else []
-        bus = InMemoryBus(
-            admission=gate,
-            now=clock.now,
-            on_entry=past.append if plan.past is not None else on_entry,
-            past=tuple(past),
-        )
+        on_entry: Callable[[Entry], None] | None = None
+        if plan.directory is not None:
+            writer = LogWriter(plan.directory / "log.sqlite", after=len(past), lease=lease)
+            exits.callback(writer.close)
+            on_entry, synced = writer.write, writer.synced
+        elif plan.past is not None:
+            on_entry = past.append
+        if on_entry is not None and plan.last_seq is not None:
+            on_entry = partial(_kept_until, plan.last_seq, on_entry)
+        bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry, past=tuple(past))
     exits.push_async_callback(bus.close)
     return bus, synced
+
+
+def _kept_until(last_seq: int, keep: Callable[[Entry], None], entry: Entry) -> None:
+    if entry.envelope.seq <= last_seq:
+        keep(entry)

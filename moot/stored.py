@@ -9,6 +9,7 @@ from pathlib import Path
 from moot.channels.errors import ChannelError, CorruptLog, EmptyLog
 from moot.channels.log.file import LOG_NAME, reading
 from moot.channels.log.reader import Row
+from moot.channels.log.sequencer import Entry
 from moot.protocols.codec import decode_stored
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import Violation
@@ -25,6 +26,23 @@ def stored_envelopes(directory: Path, first: int = 1) -> Iterator[Envelope]:
     with reading(path) as rows:
         for row in rows.walk(first):
             yield _envelope(path, row)
+
+
+def stored_entries(directory: Path) -> list[Entry]:
+    """Return the stored log as a bus in memory goes on with it.
+
+    Raises:
+        CorruptLog: A row is no envelope, or the file is damaged.
+        ChannelError: The file cannot be read, or is none of ours.
+    """
+    path = directory / LOG_NAME
+    with reading(path) as rows:
+        found = [(_envelope(path, row), row.hash) for row in rows.walk()]
+        digests = rows.digests()
+        return [
+            Entry(envelope, digest, of_draft, None)
+            for (envelope, digest), of_draft in zip(found, digests, strict=True)
+        ]
 
 
 def first_envelope(directory: Path) -> Envelope | None:

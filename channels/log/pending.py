@@ -33,6 +33,7 @@ class Pending:
 
     def waiters(self) -> Iterator[Waiter]:
         """Yield everybody who waits for it, the publisher first."""
+        assert self.entry.draft is not None
         yield self.entry.draft, self.future
         for draft, _, future in self.twins:
             yield draft, future

@@ -159,6 +159,11 @@ class LogRows:
         sql = f"SELECT seq, id, json, hash FROM {self._schema}.log WHERE seq IN ({','.join('?' * len(seqs))})"
         return [Row._make(row) for row in self._db.execute(f"{sql} ORDER BY seq", seqs).fetchall()]
 
+    def digests(self) -> Iterator[str]:
+        """Yield the hashes of the drafts (K1), in order."""
+        for (digest,) in self._db.execute(f"SELECT digest FROM {self._schema}.log ORDER BY seq"):
+            yield digest
+
     def field(self, seq: int, name: str) -> Any:
         """Return a field of one row, named as in `FIELDS`; None where there is no such row, or it is damaged."""
         sql = f"SELECT json_extract(json, ?) FROM {self._schema}.log WHERE seq = ? AND json_valid(json)"

@@ -26,13 +26,14 @@ class Entry(NamedTuple):
         envelope: What the log holds.
         hash: Its 32 hash bytes.
         digest: The hash of the draft as it was sent, but for secrets (K1); "" from a sequencer that keeps drafts.
-        draft: The draft as it was sent, but for secrets, to sequence it anew when its batch was not stored.
+        draft: The draft as it was sent, but for secrets, to sequence it anew when its batch was not stored; None for
+            an entry that is stored.
     """
 
     envelope: Envelope
     hash: bytes
     digest: str
-    draft: Draft
+    draft: Draft | None
 
     @property
     def row(self) -> tuple[int, str, str, str, bytes]:
@@ -160,7 +161,9 @@ class Sequencer:
         for entry in entries:
             envelope = entry.envelope
             self._seq, self._hash, self.last_sent_at = envelope.seq, entry.hash, envelope.sent_at
-            self._learn(envelope.id, (envelope.seq, entry.digest or entry.draft))
+            known = entry.digest or entry.draft
+            assert known is not None, "a stored entry has its digest"
+            self._learn(envelope.id, (envelope.seq, known))
 
     def rewind(self, entries: Sequence[Entry], head: Head, last_sent_at: datetime | None) -> None:
         """Forget the entries after `head`, all there are, in seq order: the disk did not take them (K17).
@@ -173,6 +176,7 @@ class Sequencer:
         for entry in reversed(entries):
             self._young.pop(entry.envelope.id, None)
             self._old.pop(entry.envelope.id, None)
+            assert entry.draft is not None, "what is stored is not rewound"
             self._admission.unmint(entry.draft, entry.envelope.body)
         self._seq, self._hash = head
         self.last_sent_at = last_sent_at

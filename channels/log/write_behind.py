@@ -29,22 +29,23 @@ class _Wish(NamedTuple):
 
 
 class LogWriter:
-    """A thread that writes entries into a new `log.sqlite`, while nobody waits for it.
+    """A thread that writes entries into a `log.sqlite`, while nobody waits for it.
 
     Order: that of `write`, which is `InMemoryBus`'s `on_entry`. The log is complete, and the file `head`
     written, when `close` returns. A disk that does not take a batch stops the writing at a whole batch;
     `write`, `synced` and `close` then say so. The disk is made to keep it only when `synced` asks for that.
 
     Args:
-        path: The file, new or empty: a bus in memory begins at seq 1.
+        path: The file.
+        after: The seq behind which it goes on, where the log that is there must end; 0: a new or empty file.
         lease: The lease on its directory; taken, and released by `close`, when not given.
 
     Raises:
         LeaseHeld: Another process hosts a society there.
-        StorageError: There is a log with messages in it, or the disk does not take one.
+        StorageError: There is another log with messages in it, or the disk does not take one.
     """
 
-    def __init__(self, path: Path | str, *, lease: Lease | None = None) -> None:
+    def __init__(self, path: Path | str, *, after: int = 0, lease: Lease | None = None) -> None:
         self._path = Path(path)
         self._fault: ChannelError | None = None
         self._queue: SimpleQueue[Entry | _Wish | None] = SimpleQueue()
@@ -56,7 +57,7 @@ class LogWriter:
             held = lease or exits.enter_context(Lease.acquire(self._path.parent))
             end = open_log(self._path, epoch=held.epoch)
             held.raise_to(end.epoch)
-            if end.head.seq:
+            if end.head.seq != after:
                 raise StorageError(f"{self._path} has {end.head.seq} messages: choose another directory")
             self._exits = exits.pop_all()
         self._epoch = end.epoch

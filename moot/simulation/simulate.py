@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 from moot.clock import VirtualClock
 from moot.clock.wall import monotonic_ns
@@ -13,14 +16,19 @@ from moot.config.settings import Settings, load_settings
 from moot.host import Listener
 from moot.minds.choosing import MindSources
 from moot.place import free_for_a_log, price_source
-from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.times import rfc3339
+from moot.protocols.rulebook import rules
+from moot.recording import Recording
 from moot.simulation.durations import DEFAULT_START, check_days
 from moot.simulation.summary import SimulationSummary
-from moot.society import Plan, Society, market_of, prices
+from moot.society import Past, Plan, Society, market_of, prices
+from moot.stored import stored_entries
 
 Progress = Callable[[float, str], None]
+
+DAY: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +43,8 @@ class SimulateOptions:
         out: Data directory; None: nothing is written.
         settings: The configuration; None: the shipped one.
         minds: What fills seats instead of what the configuration says.
+        recording: A run that is lived again, of which `again` gives all else; None: none.
+        goes_on: Whether `out` holds a run that was broken off, and that goes on from there.
     """
 
     days: float = 7.0
@@ -44,6 +54,26 @@ class SimulateOptions:
     out: Path | None = None
     settings: Settings | None = None
     minds: MindSources = field(default_factory=dict)
+    recording: Recording | None = None
+    goes_on: bool = False
+
+
+def again(recording: Recording, out: Path | None = None) -> SimulateOptions:
+    """Return what it takes to live a recorded run again.
+
+    Raises:
+        BadInput: It cannot be: a script spoke, or this Moot does not know a setting.
+    """
+    recording.check_scripts(scripted=False)
+    return SimulateOptions(
+        days=(recording.until - recording.start) / DAY,
+        start=recording.start,
+        seed=recording.first.started.seed,
+        out=out,
+        settings=recording.first.settings,
+        minds=recording.first.minds,
+        recording=recording,
+    )
 
 
 def plan_of(options: SimulateOptions) -> Plan:
@@ -76,8 +106,9 @@ def check(options: SimulateOptions) -> SimulateOptions:
         BadInput: The days are none, the directory holds a log, or there is no such file of prices.
         PriceFileError: The prices cannot be used.
     """
-    check_days(options.days, options.start)
-    if options.out is not None:
+    if options.recording is None:
+        check_days(options.days, options.start)
+    if options.out is not None and not options.goes_on:
         free_for_a_log(options.out)
     if options.prices is not None:
         price_source(options.prices)
@@ -119,7 +150,7 @@ def simulate(
         PriceFileError: The prices cannot be used.
     """
     plan = plan_of(options)
-    if options.out is not None:
+    if options.out is not None and not options.goes_on:
         free_for_a_log(options.out)
     summary = SimulationSummary(
         days=options.days,
@@ -137,14 +168,46 @@ def simulate(
         if progress is not None:
             progress(min((env.sent_at - options.start) / length, 1.0), f"{env.sent_at:%a %d %b %H:%M}")
 
-    async def main(clock: VirtualClock) -> None:
-        society = await Society.open(plan, clock, listener=listen)
-        async with society:
-            await society.run_until(options.start + length)
-            await society.close("the simulation is over")
-
     began = monotonic_ns()
-    (clock or VirtualClock(options.start)).run(main)
+    past = Past()
+    if options.goes_on:
+        past = _stored(plan)
+        docket = Docket(rules())
+        for entry in past.entries:
+            listen(entry.envelope, docket.fold(entry.envelope))
+    for life in (None,) if options.recording is None else options.recording.lives:
+        if life is not None:
+            plan = replace(plan, settings=life.settings, minds=life.minds, recording=life)
+        starts = past.entries[-1].envelope.sent_at if past.entries else options.start
+        # Whoever brings a clock can end the first life; those that follow are rare.
+        alive = clock or VirtualClock(starts)
+        alive.run(partial(_live, replace(plan, past=past), options.start + length, listen))
+        clock, past = None, past if plan.directory is None else _stored(plan)
     summary.wall_s = round((monotonic_ns() - began) / 1e9, 3)
     summary.virtual_s = length.total_seconds()
     return summary
+
+
+def _stored(plan: Plan) -> Past:
+    assert plan.directory is not None
+    return Past(stored_entries(plan.directory))
+
+
+async def _live(plan: Plan, until: datetime, listener: Listener, clock: VirtualClock) -> None:
+    """Live until an instant, or until the log is cut as a kill cuts it."""
+    cut = asyncio.Event()
+    last_seq = plan.last_seq
+
+    def listen(env: Envelope, fx: Effects) -> None:
+        if last_seq is None or env.seq <= last_seq:
+            listener(env, fx)
+        if env.seq == last_seq:
+            cut.set()
+
+    society = await Society.open(plan, clock, listener=listen)
+    async with society:
+        await society.run_until(until, cut)
+        if cut.is_set():
+            await society.abandon()
+        else:
+            await society.close("the simulation is over")
