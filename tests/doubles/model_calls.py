@@ -20,7 +20,7 @@ async def no_wait(_seconds: float) -> None:
 
 def client_of(server: ModelServer) -> ModelClient:
     """Make a client of a server's model."""
-    settings = ModelSettings(url=server.url, model=server.model)
+    settings = ModelSettings.model_validate({"api": server.api, "url": server.url, "model": server.model})
     return ModelClient(settings, server.key, rng=Random(1), now_s=lambda: 0.0, sleep=no_wait)
 
 

@@ -21,6 +21,7 @@ from moot.memory.inmemory import InMemoryStore
 from moot.protocols.kernel.obligation import Obligation
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.messages import Concede, Rebuttal, RiskAssessment, RiskScores, Verdict
+from tests.doubles.messages_server import MessagesServer
 from tests.doubles.model_calls import PlainCaller, client_of
 from tests.doubles.model_server import MISBEHAVING, ModelServer, completion
 
@@ -262,6 +263,16 @@ def test_what_a_tool_finds_is_quoted_to_the_model_which_then_answers(server: Mod
     assert third[3]["tool_call_id"] == third[2]["tool_calls"][0]["id"]
     assert third[3]["content"].splitlines()[1] == "red is warm"
     assert third[5]["content"] == "error: look_up needs the field word"
+
+
+@pytest.mark.parametrize("rung", ["json_schema", "tool", "prompt"])
+def test_a_model_behind_anthropics_api_looks_things_up_and_answers_alike(rung: Rung) -> None:
+    with MessagesServer() as server:
+        first = server.calls_tool("look_up", '{"word":"red"}')
+        asked = ask(server, None, first, rung=rung, tools=(look_up(),))
+    assert isinstance(asked.body, RiskAssessment) and not asked.told
+    [result] = server.calls[1].body["messages"][-1]["content"]
+    assert (result["type"], result["content"].splitlines()[1]) == ("tool_result", "red is warm")
 
 
 def test_a_model_that_only_looks_things_up_comes_to_an_end_and_says_nothing(server: ModelServer) -> None:
