@@ -214,7 +214,7 @@ class Host:
                 self.restart_bot(Seat(state.subject))
             elif type(state) is EscalationState and state.effect == "stop_society":
                 self.stop_asked = f"as {state.case_id} was answered"
-        if self.docket.context.fold_named("exhaustion").over:
+        if self.docket.context.fold_named("exhaustion").makes_room(env.seq):
             self._ask_again()
         if self.duty_runner is not None and self._concerns_officers(env, fx, self.duty_runner):
             self.duty_runner.wake()

@@ -56,7 +56,7 @@ class Exhaustion(Fold):
 
     Attributes:
         spent: The budgets that are, by name.
-        over: The names of those that no longer are since the last message.
+        over: The names of those that no longer are, by the last message that this fold took in.
     """
 
     name = "exhaustion"
@@ -69,6 +69,7 @@ class Exhaustion(Fold):
         """Start with nothing spent."""
         self.spent: dict[str, Spent] = {}
         self.over: tuple[str, ...] = ()
+        self._seq = 0
         self._minds: Mapping[str, Any] = {}
         self._said: Mapping[str, Any] = {}
 
@@ -76,12 +77,16 @@ class Exhaustion(Fold):
         """Say what fills the seat of a model: `model`, or `simulated` while a budget is spent and that is chosen."""
         return SIMULATED if self._said.get(seat) == SIMULATED != self._minds.get(seat) else "model"
 
+    def makes_room(self, seq: int) -> bool:
+        """Say whether a budget is no longer spent by this very message."""
+        return seq == self._seq and bool(self.over)
+
     # ---------------------------------------------------------------- folding
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
         """Take in one envelope."""
         body = env.body
-        self.over = ()
+        self.over, self._seq = (), env.seq
         if type(body) is CallRefused:
             self._refused(env, docket)
         elif not self.spent and type(body) not in (SocietyStarted, ConfigChanged):

@@ -39,8 +39,6 @@ def fold_officer(docket: Docket, env: Envelope, fx: Effects, before: datetime | 
     rules = docket.rules
     kind = body.type
     if kind in rules.lifecycle:
-        docket.pending.pop(env.id, None)
-        docket.arose.pop(env.id, None)
         gap = docket.context.lifecycle(env, before)
         if gap:
             docket.shift(gap)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 from statistics import median
@@ -138,3 +139,13 @@ def test_in_a_society_its_answers_end_escalations_by_the_rules() -> None:
     assert "answered" in ends
     assert not [env for env in log if env.body.type == "VIOLATION"]
     assert not findings(log)
+
+
+def test_it_never_spends_anybodys_money() -> None:
+    spent = opened()
+    body = spent.body.model_copy(update={"trigger_code": "budget", "options": options_of("budget")})
+    admin = SimulatedAdmin(7)
+    for case in CASES:
+        of = view(case, ("ESCALATION_ANSWER",))._replace(transcript=(replace(spent, body=body),))
+        said = answer(admin, of)
+        assert said is None or said.option == 1

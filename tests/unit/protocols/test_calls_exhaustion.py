@@ -3,8 +3,10 @@ from typing import Any
 import pytest
 
 from moot.protocols.calls.exhaustion import Exhaustion
+from moot.protocols.calls.messages import BudgetSet
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.people import Note
 from moot.protocols.kernel.seats import ADMIN
 from tests.doubles.call_table import CallTable
 
@@ -83,6 +85,14 @@ def test_a_budget_that_an_admin_sets_ends_the_escalation_of_the_spent_one() -> N
     assert (end.body.how, exhaustion(table).spent) == ("withdrawn", {})
     table.reserve()
     assert not table.effects[-1].superseded
+
+
+def test_only_the_message_that_makes_room_says_so() -> None:
+    table = refused(SPENT)
+    made = table.post(ADMIN, BudgetSet(scope="society", calls=5), channel="#admin").seq
+    assert exhaustion(table).makes_room(made)
+    note = table.post(ADMIN, Note(text="hm"), channel="#admin").seq
+    assert not exhaustion(table).makes_room(note)
 
 
 def test_simulated_minds_answer_when_that_is_chosen_and_no_longer_after_a_raise() -> None:
