@@ -34,6 +34,8 @@ class ModelSettings(BaseModel):
         price: What it costs; None: the published price, where the endpoint is a known one.
         reasoning: Whether it reasons: OpenAI's API then takes `max_completion_tokens` and no temperature, Anthropic's
             is else asked not to reason; None: this is learned when the endpoint refuses the usual.
+        small: Whether it is a small model: the schema that its server enforces then holds it to short texts, short
+            lists and numbers within their bounds, without which such models find no end.
         timeout_s: Wall seconds that one request may take.
         connect_s: Wall seconds in which a connection must stand.
         at_once: Requests under way at once, at most.
@@ -48,6 +50,7 @@ class ModelSettings(BaseModel):
     key_file: Annotated[str, Field(max_length=4_096)] = ""
     price: ModelPrice | None = None
     reasoning: bool | None = None
+    small: bool = False
     timeout_s: Annotated[float, Field(gt=0, le=1_800)] = 120.0
     connect_s: Annotated[float, Field(gt=0, le=60)] = 10.0
     at_once: Annotated[int, Field(ge=1, le=1_024)] = 32

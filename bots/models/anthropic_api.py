@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from moot.bots.models.answer import Answer, Fault
+from moot.bots.models.bounds import without_bounds
 from moot.bots.models.endpoint import Dialect, Endpoint
 from moot.bots.models.errors import one_line
 from moot.bots.models.reading import (
@@ -105,12 +106,13 @@ class AnthropicEndpoint(Endpoint):
         body["thinking"] = {"type": "disabled"}
         tools = [_tool(tool.name, tool.about, tool.parameters) for tool in request.tools]
         form = request.form
+        schema = {} if form is None else without_bounds(form.schema)
         if form is not None and rung == "tool":
             # With other tools the model may look something up first; a tool it must call all the same.
             body["tool_choice"] = {"type": "any"} if tools else {"type": "tool", "name": form.name}
-            tools.append({**_tool(form.name, "Give your answer.", form.schema), "strict": True})
+            tools.append({**_tool(form.name, "Give your answer.", schema), "strict": True})
         elif form is not None and rung == "json_schema":
-            body["output_config"] = {"format": {"type": "json_schema", "schema": form.schema}}
+            body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
         if tools:
             body["tools"] = tools
         return self.dialect.fit(body)

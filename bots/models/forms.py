@@ -10,15 +10,17 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
+from moot.bots.models.bounds import BOUNDS
 from moot.bots.models.errors import NoSchema, one_line
 from moot.protocols.kernel.faults import line
+from moot.protocols.kernel.fields import VISIBLE
 
 Path = tuple[str, ...]
 """Where a part stands: names of fields, `*` for the items of a list."""
 
 _KEPT: Final = ("type", "enum", "description")
 
-_BOUNDS: Final = {
+_SAID: Final = {
     "minimum": "at least {}",
     "exclusiveMinimum": "more than {}",
     "maximum": "at most {}",
@@ -30,10 +32,13 @@ _BOUNDS: Final = {
     "pattern": "matches {}",
     "format": "written as {}",
 }
-"""Bounds are said in words: providers refuse them, or compile grammars of them that fail."""
+"""Bounds are said in words too: providers refuse them, or compile grammars of them that fail (`bounds`)."""
 
+_COMPUTERS: Final = {"maxItems": 1_000, "maxLength": 10_000}
+"""From here on a bound says what a computer holds, not what a field means; of others from `10**9` on."""
 
-_COMPUTERS: Final = 10**9
+_WORDS: Final = {VISIBLE: "not blank"}
+"""What patterns mean."""
 
 _PLAIN: Final = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}, {"type": "null"}]}
 """What a value may be of which nothing is said."""
@@ -45,7 +50,8 @@ class Form:
 
     Attributes:
         name: What it is called, in letters, digits and underscores.
-        schema: Its JSON Schema: no references, every field required, nothing beside them, no bounds.
+        schema: Its JSON Schema: no references, every field required, nothing beside them. Bounds stand
+            in it, and are written only for models that need them (`bounds`).
         judge: Makes the value of a JSON object; raises ValueError, whose first line is for the model.
     """
 
@@ -131,11 +137,12 @@ class _Flattening:
             []
             if node.get("type") == "object"
             else [
-                words.format(node[key])
-                for key, words in _BOUNDS.items()
-                if key in node and _is_telling(node[key])
+                _WORDS.get(node[key]) or words.format(node[key])
+                for key, words in _SAID.items()
+                if key in node and _is_telling(key, node[key])
             ]
         )
+        found |= {key: node[key] for key in BOUNDS if key in node and _is_telling(key, node[key])}
         if said:
             about = str(found.get("description", "")).strip().rstrip(".")
             found["description"] = f"{about}; {', '.join(said)}" if about else ", ".join(said)
@@ -193,9 +200,9 @@ def _is_minted(node: Mapping[str, Any]) -> bool:
     return bool(node.get("readOnly")) and "default" in node
 
 
-def _is_telling(bound: object) -> bool:
+def _is_telling(key: str, bound: object) -> bool:
     """Say whether a bound says what a field means, not what a computer holds."""
-    return not isinstance(bound, int | float) or abs(bound) < _COMPUTERS
+    return not isinstance(bound, int | float) or abs(bound) < _COMPUTERS.get(key, 10**9)
 
 
 def _type_of(value: object) -> str:

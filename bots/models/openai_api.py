@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from moot.bots.models.answer import Answer, Fault
+from moot.bots.models.bounds import tight, without_bounds
 from moot.bots.models.endpoint import Dialect, Endpoint
 from moot.bots.models.errors import one_line
 from moot.bots.models.reading import (
@@ -78,17 +79,21 @@ class OpenAiEndpoint(Endpoint):
         )
 
     def write(self, request: Request, rung: Rung) -> dict[str, Any]:
+        is_small = self.settings.small
+        # A small model reads no schema, and copies words out of it.
+        shows = request.shows_schema and not (is_small and rung == "json_schema")
         body: dict[str, Any] = {
             "model": self.settings.model,
-            "messages": messages_of(request),
+            "messages": messages_of(replace(request, shows_schema=shows)),
             "max_tokens": request.max_tokens,
         }
         if request.temperature is not None:
             body["temperature"] = request.temperature
         tools = [_function(tool.name, tool.about, tool.parameters) for tool in request.tools]
         form = request.form
+        schema = {} if form is None else (tight if is_small else without_bounds)(form.schema)
         if form is not None and rung == "tool":
-            answer = _function(form.name, "Give your answer.", form.schema)
+            answer = _function(form.name, "Give your answer.", schema)
             answer["function"]["strict"] = True
             # With other tools the model may look something up first; a tool it must call all the same.
             forced = {"type": "function", "function": {"name": form.name}}
@@ -97,7 +102,7 @@ class OpenAiEndpoint(Endpoint):
         elif form is not None and rung == "json_schema":
             body["response_format"] = {
                 "type": "json_schema",
-                "json_schema": {"name": form.name, "schema": form.schema, "strict": True},
+                "json_schema": {"name": form.name, "schema": schema, "strict": True},
             }
         elif form is not None and rung == "json_object":
             body["response_format"] = {"type": "json_object"}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from moot.bots.models.bounds import without_bounds
 from moot.bots.models.forms import Form
 from moot.protocols.kernel.discretion import without_secrets
 
@@ -60,7 +61,7 @@ def messages_of(request: Request) -> list[dict[str, Any]]:
     messages = [without_secrets(dict(one)) for one in request.messages]
     if request.form is None or not request.shows_schema:
         return messages
-    schema = json.dumps(request.form.schema, ensure_ascii=False, separators=(",", ":"))
+    schema = json.dumps(without_bounds(request.form.schema), ensure_ascii=False, separators=(",", ":"))
     asked = (
         "Your answer is one JSON object that fits this JSON Schema, with nothing before or after it:\n"
         + schema
