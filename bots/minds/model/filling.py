@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from moot.bots.minds.mind import View
-from moot.bots.minds.model.measured import COUNTED, own_fields
+from moot.bots.minds.model.measured import AMONG, COUNTED, Among, own_fields
 from moot.bots.minds.replying import WrongBody, body_of, held
 from moot.bots.models.forms import Form, form_of
 from moot.protocols.kernel.message import Message
@@ -98,6 +98,8 @@ def _filling(view: View, kind: type[Message], measured: Message | None, fault_of
     schema = _narrowed(form.schema, {names[one]: values for one, values in choices.items()})
     schema = _without(schema, {names[one]: value for one, value in fixed.items()})
     schema = _unnumbered(view, kind, schema)
+    for among in AMONG.get(kind.model_fields["type"].default, ()):
+        schema = _among(schema, among, among.field.split("."), view.brief)
     own = own_fields(measured.type) if measured is not None else None
     asked |= schema if own is None else _only(schema, own)
     return Filling(Form(name=form.name, schema=asked, judge=form.judge), make)
@@ -175,6 +177,24 @@ def _without(schema: Mapping[str, Any], fixed: Mapping[str, Any]) -> dict[str, A
             left = {part: one for part, one in found[name]["properties"].items() if part not in value}
             found[name] = {**found[name], **_object(left)}
     return {**schema, "properties": found}
+
+
+def _among(
+    schema: Mapping[str, Any], among: Among, path: Sequence[str], brief: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Leave a field only the values that a figure lists; as it is where that lists none."""
+    if schema.get("type") == "array":
+        return {**schema, "items": _among(schema["items"], among, path, brief)}
+    if path:
+        name, *rest = path
+        properties = schema.get("properties", {})
+        if name not in properties:
+            return dict(schema)
+        return {**schema, "properties": {**properties, name: _among(properties[name], among, rest, brief)}}
+    listed = [one[0] if isinstance(one, list | tuple) else one for one in brief.get(among.figure, ())]
+    if not listed:
+        return dict(schema)
+    return {"type": schema["type"], "enum": [*dict.fromkeys([*listed, *among.besides])]}
 
 
 def _unnumbered(view: View, kind: type[Message], schema: dict[str, Any]) -> dict[str, Any]:

@@ -76,3 +76,31 @@ class Counted(NamedTuple):
 
 COUNTED: Final[Mapping[str, Counted]] = {"OBJECTIONS": Counted("objections", "number", "next_number")}
 """By type what is numbered for the seat: to count is no matter of opinion either."""
+
+
+class Among(NamedTuple):
+    """A field whose values are those of a figure.
+
+    Attributes:
+        field: The field, dotted within objects and the items of a list.
+        figure: The figure: a list of values, or of entries that begin with one.
+        besides: What else it may be.
+    """
+
+    field: str
+    figure: str
+    besides: tuple[str, ...] = ()
+
+
+AMONG: Final[Mapping[str, tuple[Among, ...]]] = {
+    "REPLIES": (Among("replies.number", "unanswered"),),
+    "JUDGMENT": (Among("option", "options", ("",)),),
+    "ARCHITECTURE_CRITIQUE": (Among("critiques.change_id", "changes"),),
+    "ARCHITECTURE_REBUTTAL": (Among("responses.change_id", "changes"),),
+    "ARCHITECTURE_VERDICT": (
+        Among("approved_changes.change_id", "changes"),
+        Among("deferred", "changes"),
+        Among("rejected", "changes"),
+    ),
+}
+"""By type the fields that name something that the figures list, so that a form can hold a model to what there is."""

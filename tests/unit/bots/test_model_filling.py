@@ -72,6 +72,30 @@ RECORD = CausalRecord(
 )
 
 
+def test_what_the_figures_list_is_chosen_among_those() -> None:
+    replies = filling_for(view(("REPLIES",), "advocate", "motion", unanswered=(2, 3), round=2)).form.schema
+    assert replies["properties"]["replies"]["items"]["properties"]["number"]["enum"] == [2, 3]
+    judgment = filling_for(view(("JUDGMENT",), "judge", "motion", options=("yes", "no"))).form.schema
+    assert judgment["properties"]["option"]["enum"] == ["yes", "no", ""]
+    changes = (("arch_001", "Add a data source"), ("arch_002", "Drop another"))
+    verdict = filling_for(
+        view(("ARCHITECTURE_VERDICT",), "evolver", "architecture", changes=changes)
+    ).form.schema
+    assert verdict["properties"]["rejected"]["items"]["enum"] == ["arch_001", "arch_002"]
+    nothing = filling_for(view(("REPLIES",), "advocate", "motion", unanswered=(), round=2)).form.schema
+    assert "enum" not in nothing["properties"]["replies"]["items"]["properties"]["number"]
+
+
+def test_objections_are_numbered_for_the_critic() -> None:
+    made = filling_for(view(("OBJECTIONS",), "critic", "motion", next_number=4, round=2))
+    assert "number" not in made.form.schema["properties"]["objections"]["items"]["properties"]
+    one = {"text": "It costs too much.", "severity": "major", "evidence_ref": ""}
+    body = made.form.judge({"objections": [one, one], "confidence": 0.6})
+    assert [objection.number for objection in body.objections] == [4, 5]
+    with pytest.raises(ValueError, match=r"^objections\[0\].number: there is no such field to fill in$"):
+        made.form.judge({"objections": [{**one, "number": 9}], "confidence": 0.6})
+
+
 def test_of_what_is_measured_a_model_is_asked_for_its_own_words_and_changes_nothing_else() -> None:
     made = filling_for(view(("CAUSAL_RECORD",), "evolver", "debate"), RECORD)
     assert fitting(made.form.schema) == {"record": {"summary": "because"}}
