@@ -57,7 +57,9 @@ def money(one: Total) -> str:
 
 def took(latency_ms: int | None) -> str:
     """Write how long a call took, "" while it has not ended."""
-    return "" if latency_ms is None else f"{latency_ms / 1000:.1f} s"
+    if latency_ms is None:
+        return ""
+    return f"{latency_ms} ms" if latency_ms < 100 else f"{latency_ms / 1000:.1f} s"
 
 
 def story_json(calls: Sequence[Call], messages: Messages, bodies: Bodies) -> list[dict[str, Any]]:
