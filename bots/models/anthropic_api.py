@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from moot.bots.models.answer import Answer, Fault
@@ -50,17 +50,28 @@ _CUT_OFF: Final = {
 
 @dataclass(slots=True)
 class AnthropicDialect(Dialect):
-    """The API takes no temperature; some models reason, and refuse to be asked not to."""
+    """The API takes no temperature; some models reason, and refuse to be asked not to.
+
+    Attributes:
+        too_large: What the API would not hold an answer to, since its grammar is too large; such an answer is asked
+            for in the prompt alone.
+    """
 
     takes_temperature: bool = False
+    too_large: list[Any] = field(default_factory=list)
 
     def learns(self, complaint: str, body: Mapping[str, Any]) -> bool:
         if "thinking" in body and "thinking" in complaint.lower():
             self.reasons = True
             return True
+        if "output_config" in body and "grammar is too large" in complaint.lower():
+            self.too_large.append(body["output_config"])
+            return True
         return Dialect.learns(self, complaint, body)
 
     def fit(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        if body.get("output_config") in self.too_large:
+            body = {name: one for name, one in body.items() if name != "output_config"}
         return {
             name: one
             for name, one in Dialect.fit(self, body).items()

@@ -336,6 +336,20 @@ async def test_a_temperature_that_is_refused_is_left_out(openai_server: ModelSer
     assert "temperature" not in openai_server.calls[1].body and "max_tokens" in openai_server.calls[1].body
 
 
+async def test_a_form_that_is_too_large_for_anthropics_api_is_asked_for_in_the_prompt_alone() -> None:
+    why = "output_config.format.schema: Invalid schema: The compiled grammar is too large"
+    with MessagesServer() as server:
+        server.plays(server.refuses(400, why), server.says(GOOD), server.says(GOOD))
+        async with client(server, key="") as one:
+            answers = [await one.call(TYPED), await one.call(TYPED)]
+            other = await one.call(TRIAL)
+    assert [answer.tries for answer in (*answers, other)] == [2, 1, 1]
+    assert {answer.outcome for answer in (*answers, other)} == {"answered"}
+    # Another form is held to as before.
+    assert ["output_config" in sent.body for sent in server.calls] == [True, False, False, True]
+    assert "fits this JSON Schema" in server.calls[1].body["system"][0]["text"]
+
+
 async def test_a_probe_with_a_temperature_learns_whether_the_endpoint_takes_one(
     openai_server: ModelServer,
 ) -> None:
