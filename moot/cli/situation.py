@@ -213,7 +213,7 @@ class Situation:
     def calls_json(self) -> dict[str, Any]:
         """Return what is left for calls of models: how many are under way, the budgets, and which are spent."""
         context = self.docket.context
-        spent = context.fold_named("exhaustion").spent.items()
+        spent = context.fold_named("exhaustion").spent_at(self.now).items() if self.now else ()
         return {
             "under_way": len(context.fold_named("ledger").open),
             "budgets": budgets_json(self.docket),

@@ -77,6 +77,10 @@ class Exhaustion(Fold):
         """Say what fills the seat of a model: `model`, or `simulated` while a budget is spent and that is chosen."""
         return SIMULATED if self._said.get(seat) == SIMULATED != self._minds.get(seat) else "model"
 
+    def spent_at(self, now: datetime) -> dict[str, Spent]:
+        """Return the budgets that are spent at an instant, by name: those of days that are over are not."""
+        return {name: one for name, one in self.spent.items() if not _is_past(one, now)}
+
     def makes_room(self, seq: int) -> bool:
         """Say whether a budget is no longer spent by this very message."""
         return seq == self._seq and bool(self.over)
@@ -104,7 +108,8 @@ class Exhaustion(Fold):
             self._end(
                 [name for name, one in self.spent.items() if one.lack.place == Place("case", ended.case_id)]
             )
-        self._end([name for name, one in self.spent.items() if _is_past(one, env.sent_at)])
+        still = self.spent_at(env.sent_at)
+        self._end([name for name in self.spent if name not in still])
         return self._duty(env, docket)
 
     def _refused(self, env: Envelope, docket: Docket) -> None:
@@ -151,7 +156,7 @@ class Exhaustion(Fold):
 
     def _wanted(self, at: datetime) -> Mapping[str, Any]:
         """Return the minds as they are to be: simulated where a model's seat is held up and that is chosen."""
-        doing = [one for one in self.spent.values() if one.does == SIMULATE and not _is_past(one, at)]
+        doing = [one for one in self.spent_at(at).values() if one.does == SIMULATE]
         return {
             seat: SIMULATED
             if isinstance(mind, Mapping) and "model" in mind and any(one.concerns(seat) for one in doing)

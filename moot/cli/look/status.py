@@ -66,8 +66,8 @@ def status(named: Source, as_json: AsJson = False) -> None:
     for name, told in zip(("models", "spent"), _models(found), strict=True):
         for n, line in enumerate(told):
             rows.add_row("" if n else name, line)
-    for one in context.fold_named("exhaustion").spent.values():
-        rows.add_row("", Text(f"no room: {one.lack.line}", "bold red"))
+    for one in found.calls_json()["spent"]:
+        rows.add_row("", Text(f"no room: {one['why']}", "bold red"))
     if context.holders:
         rows.add_row(
             "people", ", ".join(f"{who.user_id} as {seat}" for seat, who in sorted(context.holders.items()))

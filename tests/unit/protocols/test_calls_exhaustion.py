@@ -1,3 +1,4 @@
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -140,6 +141,12 @@ def test_a_spent_day_is_over_at_midnight() -> None:
     assert table.now.hour == 0
     assert [change.sent_at.hour for change in said(table, "CONFIG_CHANGED")] == [10, 0]
     assert exhaustion(table).spent == {}
+
+
+def test_a_spent_day_is_not_spent_any_more_at_midnight_though_nobody_says_anything() -> None:
+    table = refused({"day": {"calls": 0}})
+    assert list(exhaustion(table).spent_at(table.now)) == ["day/2026-02-23/calls"]
+    assert exhaustion(table).spent_at(table.now + timedelta(hours=14)) == {}
 
 
 def test_the_budget_of_a_case_is_over_with_the_case() -> None:
