@@ -33,8 +33,11 @@ from moot.host import Host
 from moot.memory.bodies import Bodies, InMemoryBodies, StoredBodies
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile
 from moot.minds.choosing import Chosen
+from moot.protocols.calls.exhaustion import Exhaustion
 from moot.protocols.calls.ledger import Ledger
 from moot.protocols.calls.price import cost
+from moot.protocols.kernel.minds import SIMULATED
+from moot.protocols.kernel.seats import Seat
 from moot.recording import Life
 
 PROBE_S: Final = 120.0
@@ -105,7 +108,28 @@ class Calls:
         self._recorded = recorded
         self._clock = clock
         self._outside = outside
+        self._host: Host | None = None
         self._bursar: Bursar | None = None
+
+    @property
+    def host(self) -> Host:
+        """Return the society's host, which is there once seats wake."""
+        assert self._host is not None
+        return self._host
+
+    @property
+    def _exhaustion(self) -> Exhaustion:
+        found: Exhaustion = self.host.docket.context.fold_named("exhaustion")
+        return found
+
+    def is_simulated(self, seat: Seat) -> bool:
+        """Say whether a simulated mind fills the seat of a model, by the log: a budget is spent."""
+        return self._exhaustion.goes_on_with(seat) == SIMULATED
+
+    @property
+    def is_changing(self) -> bool:
+        """Say whether the log is about to say who fills the seats of models."""
+        return self._exhaustion.is_changing(self.host.docket)
 
     def as_log(self) -> dict[str, Any]:
         """Return what the log's configuration says of the models, by name."""
@@ -122,7 +146,7 @@ class Calls:
             host: The society's.
             fail: Told what keeps calls from being made or kept.
         """
-        docket = host.docket
+        self._host, docket = host, host.docket
 
         def is_owed(obligation_id: str, attempt: int) -> bool:
             return obligation_id in docket.open and docket.attempts.get(obligation_id, 0) == attempt

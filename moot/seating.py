@@ -9,6 +9,8 @@ from typing import Literal
 from moot.bots.minds.admin import SimulatedAdmin
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Mind, View
+from moot.bots.minds.model.research import ResearchKit
+from moot.bots.minds.model.toolkit import Toolkit
 from moot.bots.minds.scripted import Entry, ScriptedMind
 from moot.bots.minds.simulated.arena.writer import SimulatedWriter
 from moot.bots.minds.simulated.mind import SimulatedMind
@@ -18,14 +20,17 @@ from moot.bots.notebook.client import Notebook
 from moot.bots.seats.arena import ArenaMind
 from moot.bots.seats.panel import PanelMind
 from moot.bots.seats.sessions import SessionStore
+from moot.bots.seats.writer import Writer
 from moot.cases.arena.source import NotebookService, NotebookSource
 from moot.config.settings import Settings
+from moot.minds.models import ModelMinds
 from moot.minds.seated import OwnMinds
 from moot.minds.writing import OwnPanelWriter, OwnWriter
 from moot.protocols.arena.seats import ARENA
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel.seats import PANEL
+from moot.protocols.research.seats import SYSTEM_A
 from moot.protocols.rulebook import rulebook
 
 
@@ -65,6 +70,7 @@ class Seating:
         tools: SimulatedTools,
         notebook: Notebook | None,
         own: OwnMinds,
+        models: ModelMinds,
     ) -> None:
         """Take what minds are made of."""
         self._settings = settings
@@ -73,6 +79,7 @@ class Seating:
         self._tools = tools
         self._notebook = notebook
         self._own = own
+        self._models = models
         self._sessions = SessionStore()
 
     def minds(self, *, is_admin_simulated: bool) -> dict[Seat, Mind]:
@@ -101,12 +108,33 @@ class Seating:
             return SimulatedAdmin(self._seed)
         if self._own.is_silent(seat):
             return HumanMind()
+        simulated = self._simulated(seat)
+        if self._models.fills(seat):
+            return self._models_mind(seat, simulated)
         own = self._own.mind(seat)
+        if own is None:
+            return simulated
         if seat in ARENA:
-            writer = OwnWriter(own) if own else SimulatedWriter(self._seed, self._tools.temper)
-            return ArenaMind(writer, self._notebook_of, self._sessions)
+            return self._arena(OwnWriter(own))
+        return PanelMind(OwnPanelWriter(own)) if seat in PANEL else own
+
+    def _simulated(self, seat: Seat) -> Mind:
+        if seat in ARENA:
+            return self._arena(SimulatedWriter(self._seed, self._tools.temper))
         if seat in PANEL:
-            return PanelMind(
-                OwnPanelWriter(own) if own else SimulatedPanelWriter(self._seed, self._tools.temper)
-            )
-        return own or SimulatedMind(self._tools)
+            return PanelMind(SimulatedPanelWriter(self._seed, self._tools.temper))
+        return SimulatedMind(self._tools)
+
+    def _models_mind(self, seat: Seat, simulated: Mind) -> Mind:
+        models, temper = self._models, self._tools.temper
+        if seat in ARENA:
+            mind: Mind = self._arena(models.writer(seat, SimulatedWriter(self._seed, temper)))
+        elif seat in PANEL:
+            mind = PanelMind(models.panel_writer(seat, SimulatedPanelWriter(self._seed, temper)))
+        else:
+            kit = ResearchKit(self._tools) if seat in SYSTEM_A else Toolkit()
+            return models.mind(seat, simulated, measured=simulated, kit=kit)
+        return models.or_simulated(seat, mind, simulated)
+
+    def _arena(self, writer: Writer) -> Mind:
+        return ArenaMind(writer, self._notebook_of, self._sessions)

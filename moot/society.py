@@ -44,6 +44,7 @@ from moot.memory.inmemory import InMemoryStore
 from moot.memory.sqlite import SqliteStore
 from moot.memory.store import Store
 from moot.minds.choosing import Chosen, MindSources, chosen, named
+from moot.minds.models import ModelMinds
 from moot.minds.seated import OwnMinds
 from moot.outage import Outage
 from moot.protocols.codec import decode_stored
@@ -240,7 +241,8 @@ class Society:
         own = OwnMinds(plan.chosen, clock, plan.seed)
         own.tell = self.host.audit_silence
         self._exits.callback(own.close)
-        seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook, own)
+        models = ModelMinds(plan.chosen, self.calls, clock, plan.seed)
+        seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook, own, models)
         self.minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))

@@ -10,6 +10,7 @@
 * `mind`: the base class.
 * `choosing`: from what a configuration, a command line or a caller says to what fills each seat.
 * `seated`: the shell around a mind of one's own: when it is asked, how long it may think, what becomes of a failure.
+* `models`: the minds of models, with simulated ones in reserve.
 * `writing`: the same for seats of the Arena and of panels, whose shell makes the messages.
 * `rehearsal`, `rehearsing`: a mind is asked for everything that its seat owes, and judged (`moot minds check`).
 * `silences`: what was left unanswered, for whoever ran it.

@@ -85,6 +85,10 @@ class Exhaustion(Fold):
         """Say whether a budget is no longer spent by this very message."""
         return seq == self._seq and bool(self.over)
 
+    def is_changing(self, docket: Docket) -> bool:
+        """Say whether a CONFIG_CHANGED of minds is due."""
+        return any(key.startswith(_MINDS) for key in docket.pending)
+
     # ---------------------------------------------------------------- folding
 
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from moot.bots.minds.mind import View
 from moot.bots.minds.model.material import Quoted, quote
@@ -32,8 +32,13 @@ MOST_QUOTED: Final = 4_000
 TEXT_TOKENS: Final = 4_000
 """What an answer in plain words may have."""
 
+T = TypeVar("T")
+
 Tell = Callable[[View, str], Awaitable[None]]
 """Keeps in the log why a seat stays silent."""
+
+Spare = Callable[[View], Awaitable[T | None]]
+"""Gives who answers instead of a model; None: nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,10 @@ class SeatTool:
 
 async def nobody(_view: View, _why: str) -> None:
     """Tell nobody."""
+
+
+async def nobody_instead(_view: View) -> None:
+    """Have nobody answer."""
 
 
 class Asking:

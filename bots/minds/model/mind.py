@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from moot.bots.minds.mind import Mind, Reply, View
-from moot.bots.minds.model.asking import Asking, ModelOptions, Tell, nobody
+from moot.bots.minds.model.asking import Asking, ModelOptions, Spare, Tell, nobody, nobody_instead
 from moot.bots.minds.model.filling import FaultOf, filling_for, nothing_wrong
 from moot.bots.minds.model.material import material
 from moot.bots.minds.model.measured import is_measured, own_fields
@@ -53,7 +53,7 @@ class ModelMind(Mind):
         delay: DelayOf,
         kit: Toolkit = NOTHING,
         measured: Mind | None = None,
-        when_spent: Mind | None = None,
+        when_spent: Spare[Mind] = nobody_instead,
         fault_of: FaultOf = nothing_wrong,
         tell: Tell = nobody,
     ) -> None:
@@ -66,7 +66,7 @@ class ModelMind(Mind):
             delay: When its answers are posted.
             kit: What it may look up, and what else is known.
             measured: Gives the answers of which some is measured; None: nothing is, and a model is asked for all.
-            when_spent: Answers while a budget is spent; None: the seat stays silent.
+            when_spent: Gives who answers when no call fits into a budget; None: nobody, the seat stays silent.
             fault_of: Says which rule an answer would break, so that it is mended before it is posted.
             tell: Keeps in the log why the seat stays silent.
         """
@@ -91,8 +91,8 @@ class ModelMind(Mind):
         try:
             return await self._answer(view)
         except NoBudget as exc:
-            if self._when_spent is not None:
-                return _stood_in(await self._when_spent.answer(view))
+            if (spare := await self._when_spent(view)) is not None:
+                return _stood_in(await spare.answer(view))
             await self._asking.silent(view, f"was not asked: {exc}")
         except NoSchema as exc:
             await self._asking.silent(view, f"was not asked: {exc}")

@@ -11,7 +11,15 @@ from datetime import timedelta
 from typing import Any
 
 from moot.bots.minds.mind import View
-from moot.bots.minds.model.asking import Asking, ModelOptions, SeatTool, Tell, nobody
+from moot.bots.minds.model.asking import (
+    Asking,
+    ModelOptions,
+    SeatTool,
+    Spare,
+    Tell,
+    nobody,
+    nobody_instead,
+)
 from moot.bots.minds.model.judging import panel_form
 from moot.bots.minds.model.material import MOST_WORK, Quoted, as_json, cut, presented
 from moot.bots.minds.model.mind import DelayOf
@@ -44,7 +52,7 @@ class ModelWriter(Writer):
         prompts: Prompts,
         *,
         delay: DelayOf,
-        when_spent: Writer | None = None,
+        when_spent: Spare[Writer] = nobody_instead,
         tell: Tell = nobody,
     ) -> None:
         """Take what the writer is made of, as `ModelMind` does."""
@@ -75,8 +83,8 @@ class ModelWriter(Writer):
                 _notebook(work),
             )
         except NoBudget as exc:
-            if self._when_spent is not None:
-                return await self._when_spent.write(work)
+            if (spare := await self._when_spent(view)) is not None:
+                return await spare.write(work)
             await self._asking.silent(view, f"was not asked: {exc}")
             return None
         if isinstance(found, ReviewForm):
@@ -137,7 +145,7 @@ class ModelPanelWriter(PanelWriter):
         prompts: Prompts,
         *,
         delay: DelayOf,
-        when_spent: PanelWriter | None = None,
+        when_spent: Spare[PanelWriter] = nobody_instead,
         tell: Tell = nobody,
     ) -> None:
         """Take what the writer is made of, as `ModelMind` does."""
@@ -163,8 +171,8 @@ class ModelPanelWriter(PanelWriter):
         try:
             found = await self._asking.ask(view, instructions, presented(view, _of_panel(view)), form)
         except NoBudget as exc:
-            if self._when_spent is not None:
-                return await self._when_spent.write(view, prompt)
+            if (spare := await self._when_spent(view)) is not None:
+                return await spare.write(view, prompt)
             await self._asking.silent(view, f"was not asked: {exc}")
             return None
         return None if found is None else str(found)

@@ -27,6 +27,7 @@ from moot.config.settings import (
     load_settings,
 )
 from moot.minds.choosing import chosen
+from moot.minds.models import ModelMinds
 from moot.minds.seated import OwnMinds
 from moot.protocols.arena.seats import ARENA, PLANNER, REVIEWER
 from moot.protocols.kernel.protocol import Protocol
@@ -57,7 +58,15 @@ def seating(scripts=None, **how):
         temper = None
 
     given = settings(**how)
-    return Seating(given, 1, scripts or {}, Tools(), None, OwnMinds(chosen(given.minds), None, 1))
+    return Seating(
+        given,
+        1,
+        scripts or {},
+        Tools(),
+        None,
+        OwnMinds(chosen(given.minds), None, 1),
+        ModelMinds({}, None, SimpleNamespace(kind="virtual"), 1),
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,12 +180,12 @@ class NoIo:
 )
 def test_4_3_a_seat_of_the_arena_is_given_the_notebook_that_its_run_names(reach, ids):
     service = NotebookService(reach, NoIo())
-    whole = Seating(settings(), 1, {}, None, service, None)
+    whole = Seating(settings(), 1, {}, None, service, None, None)
     found = [whole._notebook_of(SimpleNamespace(brief={"notebook_id": name})) for name in ("a", "b", "a")]
     assert [one._notebook_id for one in found[:2]] == ids
     assert found[2] is found[0]
     other = object()
-    assert Seating(settings(), 1, {}, None, other, None)._notebook_of(None) is other
+    assert Seating(settings(), 1, {}, None, other, None, None)._notebook_of(None) is other
 
 
 def test_of_many_notebooks_the_one_that_was_longest_not_asked_for_is_closed():
