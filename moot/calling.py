@@ -16,7 +16,7 @@ from moot.bots.models.advice import advice
 from moot.bots.models.answer import Answer
 from moot.bots.models.calling import Caller
 from moot.bots.models.client import ModelClient
-from moot.bots.models.errors import NoKey, UnusableModel
+from moot.bots.models.errors import NoKey, NoPackage, UnusableModel
 from moot.bots.models.in_use import ModelInUse, endpoint_of
 from moot.bots.models.key import key_of
 from moot.bots.models.outside import LiveModels, Outside
@@ -294,9 +294,11 @@ def _check_prices(seats: ModelSeats, clock: Clock) -> None:
 def _client(name: str, given: ModelSettings) -> ModelClient:
     try:
         key = key_of(name, given)
+        return ModelClient(given, key, rng=Random(monotonic_ns()), now_s=lambda: monotonic_ns() / 1e9)
     except NoKey as exc:
         raise UnusableModel(str(exc)) from None
-    return ModelClient(given, key, rng=Random(monotonic_ns()), now_s=lambda: monotonic_ns() / 1e9)
+    except NoPackage as exc:
+        raise UnusableModel(f"models.{name}: {exc}") from None
 
 
 class _Probe:
@@ -307,6 +309,7 @@ class _Probe:
         self._temperature = temperature
 
     async def __call__(self) -> Probed:
+        await self._client.open()
         told = await self._client.models()
         if isinstance(told, Answer):
             return Probed(None, (("prompt", told),))

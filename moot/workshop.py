@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from moot.bots.bot import Bot
 from moot.bots.minds.mind import Mind
 from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
+from moot.calling import Calls, ModelSeats, calling
 from moot.channels.log.inmemory import InMemoryBus
 from moot.channels.log.lease import Lease
 from moot.channels.log.sequencer import Entry
@@ -24,6 +26,8 @@ from moot.config.models import ModelSettings
 from moot.host import Contents, Host
 from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
+from moot.minds.choosing import Chosen
+from moot.minds.models import ModelMinds
 from moot.minds.seated import OwnMinds
 from moot.place import EVIDENCE, LOG_NAME, free_for_a_log
 from moot.protocols.kernel.docket import Effects
@@ -42,28 +46,80 @@ ASKER: Final = Actor("human", "cli", "workshop")
 
 
 ALL_SIMULATED: Final[Mapping[str, Any]] = MappingProxyType({})
-NO_MODELS: Final[Mapping[str, ModelSettings]] = MappingProxyType({})
-UNLIMITED: Final = BudgetSettings()
-OnEntry = Callable[[Entry], None]
 
 
-@contextmanager
-def kept_in(directory: Path | None) -> Iterator[OnEntry | None]:
-    """Keep a workshop's log in a directory that holds none; with None it is in memory only.
+class Options(Protocol):
+    """What the options of all that is held in a workshop have in common.
 
-    Yields:
-        What takes each entry; the log is whole when the context ends.
+    Attributes:
+        seed: Seeds what is simulated.
+        directory: Keeps the log; None: nothing is written.
+        models: The models that may be called, by name.
+        budget: What they may spend.
+        chosen: What fills seats instead of simulated minds.
+        named: The same as the log says it.
+    """
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def directory(self) -> Path | None: ...
+    @property
+    def models(self) -> Mapping[str, ModelSettings]: ...
+    @property
+    def budget(self) -> BudgetSettings: ...
+    @property
+    def chosen(self) -> Mapping[str, Chosen]: ...
+    @property
+    def named(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What a workshop is fitted with.
+
+    Attributes:
+        options: What it was said to be.
+        own: The minds that somebody brings.
+        models: The minds of models.
+        calls: What calls them; None where none is called.
+        on_entry: Takes each entry of the log, to keep it; None: it is in memory only.
+    """
+
+    options: Options
+    own: OwnMinds
+    models: ModelMinds
+    calls: Calls | None
+    on_entry: Callable[[Entry], None] | None
+
+
+@asynccontextmanager
+async def fitted(options: Options, clock: Clock) -> AsyncIterator[Fitted]:
+    """Fit a workshop; its log is whole, and everything closed, when the context ends.
 
     Raises:
         BadInput: The directory holds a log.
         ChannelError: It cannot be written.
+        UnusableModel: A model cannot be called, or nobody knows its price.
     """
-    if directory is None:
-        yield None
-        return
-    place = free_for_a_log(directory)
-    with Lease.acquire(place) as lease, LogWriter(place / LOG_NAME, lease=lease) as writer:
-        yield writer.write
+    with ExitStack() as exits:
+        writer: LogWriter | None = None
+        if options.directory is not None:
+            place = free_for_a_log(options.directory)
+            lease = exits.enter_context(Lease.acquire(place))
+            writer = exits.enter_context(LogWriter(place / LOG_NAME, lease=lease))
+        own = exits.enter_context(closing(OwnMinds(options.chosen, clock, options.seed)))
+        seats = ModelSeats.of(options.chosen, options.models, options.budget)
+        async with calling(
+            seats, clock, options.directory, None if writer is None else writer.synced
+        ) as calls:
+            yield Fitted(
+                options=options,
+                own=own,
+                models=ModelMinds(options.chosen, calls, clock, options.seed),
+                calls=calls,
+                on_entry=None if writer is None else writer.write,
+            )
 
 
 def evidence_in(directory: Path | None) -> Evidence:
@@ -92,6 +148,11 @@ class Workshop:
         """Return who fills the seats, as the log says it."""
         minds: Minds = self.host.docket.context.fold_named("minds")
         return minds
+
+    @property
+    def has_failed(self) -> bool:
+        """Say whether something has broken."""
+        return self._fault.done()
 
     def fail(self, fault: BaseException) -> None:
         """Note what has broken; whoever waits is told."""
@@ -144,10 +205,7 @@ async def workshop(
     seed: int,
     contents: Contents | None = None,
     named: Mapping[str, Any] = ALL_SIMULATED,
-    models: Mapping[str, ModelSettings] = NO_MODELS,
-    budget: BudgetSettings = UNLIMITED,
-    on_entry: OnEntry | None = None,
-    own: OwnMinds | None = None,
+    fit: Fitted | None = None,
 ) -> AsyncIterator[Workshop]:
     """Seat minds in a society on an in-memory bus, and end all of it afterwards.
 
@@ -157,19 +215,17 @@ async def workshop(
         seed: As the log says it.
         contents: Reads works that obligations may see.
         named: As the log says it of the minds that are not simulated, by seat: a word, or what configuration gives.
-        models: The models that may be called, by name.
-        budget: What they may spend.
-        on_entry: Takes each entry of the log, as `kept_in` gives it.
-        own: Those among the minds that somebody brings, whose failures the log keeps.
+        fit: What it is fitted with, as `fitted` gives it; None: no more than it needs.
     """
+    calls = fit.calls if fit is not None else None
     rulebook = rules()
     gate = Gate(rulebook)
-    bus = InMemoryBus(admission=gate, now=clock.now, on_entry=on_entry)
+    bus = InMemoryBus(admission=gate, now=clock.now, on_entry=None if fit is None else fit.on_entry)
     host = Host(rules=rulebook, gate=gate, bus=bus, store=InMemoryStore(), clock=clock)
     if contents is not None:
         host.contents = contents
-    if own is not None:
-        own.tell = host.audit_silence
+    if fit is not None:
+        fit.own.tell = host.audit_silence
     host.attach()
     shop = Workshop(host)
 
@@ -184,7 +240,8 @@ async def workshop(
                 "schedules": {},
                 "admins": {ASKER.platform: [ASKER.user_id]},
                 **({"minds": dict(named)} if named else {}),
-                **models_as_log(models, budget),
+                **(models_as_log(fit.options.models, fit.options.budget) if fit is not None else {}),
+                **({"models": calls.as_log()} if calls is not None else {}),
             },
             rules_version=VERSION,
             moot_version=MOOT_VERSION,
@@ -198,6 +255,8 @@ async def workshop(
             after_seq=0,
         )
     )
+    if calls is not None:
+        await calls.serve(host, shop.fail)
     duty_runner = DutyRunner(host, clock)
     host.duty_runner = duty_runner
     task = asyncio.create_task(duty_runner.run(), name="duty runner")
@@ -208,6 +267,8 @@ async def workshop(
         yield shop
     finally:
         await host.close_bots()
+        if calls is not None and not shop.has_failed:
+            await calls.settle()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await bus.close()

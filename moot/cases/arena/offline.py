@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +26,6 @@ from moot.clock import VirtualClock
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
 from moot.minds.choosing import Chosen, MindSources, chosen, named
-from moot.minds.seated import OwnMinds
 from moot.minds.silences import silences_of
 from moot.minds.writing import OwnWriter
 from moot.protocols.arena.contracts import complaint
@@ -41,7 +39,7 @@ from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.minds import SCRIPTED
 from moot.protocols.kernel.minds import Minds as Filling
 from moot.protocols.kernel.seats import ADMIN, Seat
-from moot.workshop import ASKER, START, OnEntry, kept_in, workshop
+from moot.workshop import ASKER, START, Fitted, fitted, workshop
 
 PLACE: Final = "#r-arena"
 PHASES: Final = {PLANNER: "before", REVIEWER: "during", FINALIZER: "after"}
@@ -147,11 +145,8 @@ def run_many(
                 progress(f"{env.author}: {env.body.type}")
 
     async def main(clock: VirtualClock) -> Filling:
-        with (
-            kept_in(many[0].directory) as on_entry,
-            closing(OwnMinds(many[0].chosen, clock, many[0].seed)) as own,
-        ):
-            return await _hold(many, clock, own, on_entry, listen, logged)
+        async with fitted(many[0], clock) as fit:
+            return await _hold(many, clock, fit, listen, logged)
 
     minds = (clock or VirtualClock(START)).run(main)
     return [audit_record(messages[case_id], written_by(messages[case_id], minds)) for case_id in order]
@@ -160,8 +155,7 @@ def run_many(
 async def _hold(
     many: list[RunOptions],
     clock: VirtualClock,
-    own: OwnMinds,
-    on_entry: OnEntry | None,
+    fit: Fitted,
     listen: Callable[[Envelope, Effects], None],
     logged: list[Envelope],
 ) -> Filling:
@@ -170,16 +164,13 @@ async def _hold(
     openers = [opener(options, n) for n, options in enumerate(many, 1)]
     async with opened(first.source, clock) as notebook:
         sessions = SessionStore()
-        minds = {seat: _mind(seat, first, notebook, sessions, own) for seat in ARENA}
+        minds = {seat: _mind(seat, first, notebook, sessions, fit) for seat in ARENA}
         async with workshop(
             clock,
             minds,
             seed=first.seed,
             named=first.named,
-            models=first.models,
-            budget=first.budget,
-            on_entry=on_entry,
-            own=own,
+            fit=fit,
         ) as shop:
             shop.host.listeners.append(listen)
             await shop.hold(openers)
@@ -204,12 +195,15 @@ def opener(options: RunOptions, n: int) -> Draft:
 
 
 def _mind(
-    seat: Seat, options: RunOptions, notebook: NotebookService | None, sessions: SessionStore, own: OwnMinds
+    seat: Seat, options: RunOptions, notebook: NotebookService | None, sessions: SessionStore, fit: Fitted
 ) -> Mind:
-    if own.is_silent(seat):
+    if fit.own.is_silent(seat):
         return HumanMind()
-    mind = own.mind(seat)
-    writer: Writer = OwnWriter(mind) if mind else SimulatedWriter(options.seed, RELIABLE)
+    writer: Writer = SimulatedWriter(options.seed, RELIABLE)
+    if fit.models.fills(seat):
+        writer = fit.models.writer(seat, writer)
+    elif mind := fit.own.mind(seat):
+        writer = OwnWriter(mind)
     script = options.script
     notebook_of: NotebookOf = partial(_named, notebook)
     if script is None:

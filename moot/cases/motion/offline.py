@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,6 @@ from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
 from moot.memory.evidence import Evidence, text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
-from moot.minds.seated import OwnMinds
 from moot.minds.silences import silences_of
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.envelope import Draft, Envelope
@@ -35,7 +33,7 @@ from moot.protocols.motion.messages import Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
-from moot.workshop import ASKER, START, evidence_in, kept_in, workshop
+from moot.workshop import ASKER, START, Fitted, evidence_in, fitted, workshop
 
 SEATS: Final = (ADVOCATE, CRITIC, JUDGE)
 
@@ -124,11 +122,8 @@ def hold_motion(
     evidence = evidence_in(options.directory)
 
     async def main(clock: VirtualClock) -> Minds:
-        with (
-            kept_in(options.directory) as on_entry,
-            closing(OwnMinds(options.chosen, clock, options.seed)) as own,
-        ):
-            minds = {seat: _mind(seat, options.seed, own) for seat in SEATS}
+        async with fitted(options, clock) as fit:
+            minds = {seat: _mind(seat, options.seed, fit) for seat in SEATS}
             contents = partial(text_of, evidence)
             async with workshop(
                 clock,
@@ -136,10 +131,7 @@ def hold_motion(
                 seed=options.seed,
                 contents=contents,
                 named=options.named,
-                models=options.models,
-                budget=options.budget,
-                on_entry=on_entry,
-                own=own,
+                fit=fit,
             ) as shop:
                 if progress is not None:
                     shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
@@ -159,10 +151,11 @@ def hold_motion(
     return MotionRun(state.case_id, tuple(log), record)
 
 
-def _mind(seat: Seat, seed: int, own: OwnMinds) -> Mind:
-    if own.is_silent(seat):
+def _mind(seat: Seat, seed: int, fit: Fitted) -> Mind:
+    if fit.own.is_silent(seat):
         return HumanMind()
-    return own.mind(seat) or SimulatedDebater(seed, RELIABLE)
+    simulated = SimulatedDebater(seed, RELIABLE)
+    return fit.models.mind(seat, simulated) if fit.models.fills(seat) else fit.own.mind(seat) or simulated
 
 
 def _opener(options: MotionOptions, evidence: Evidence) -> Draft:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -29,7 +28,6 @@ from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
 from moot.memory.evidence import text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
-from moot.minds.seated import OwnMinds
 from moot.minds.silences import silences_of
 from moot.minds.writing import OwnPanelWriter
 from moot.protocols.kernel.envelope import Draft, Envelope
@@ -43,7 +41,7 @@ from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
 from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
-from moot.workshop import ASKER, START, evidence_in, kept_in, workshop
+from moot.workshop import ASKER, START, Fitted, evidence_in, fitted, workshop
 
 KIND: Final = "paper"
 """Under which works are kept as evidence."""
@@ -163,12 +161,9 @@ def run_panel(
     log: list[Envelope] = []
 
     async def main(clock: VirtualClock) -> Minds:
-        with (
-            kept_in(options.directory) as on_entry,
-            closing(OwnMinds(options.chosen, clock, options.seed)) as own,
-        ):
+        async with fitted(options, clock) as fit:
             ref = evidence.put(KIND, {"text": options.content})
-            minds = {seat: _mind(seat, options, own, asked) for seat in PANEL}
+            minds = {seat: _mind(seat, options, fit, asked) for seat in PANEL}
             contents = partial(text_of, evidence)
             async with workshop(
                 clock,
@@ -176,10 +171,7 @@ def run_panel(
                 seed=options.seed,
                 contents=contents,
                 named=options.named,
-                models=options.models,
-                budget=options.budget,
-                on_entry=on_entry,
-                own=own,
+                fit=fit,
             ) as shop:
                 if progress is not None:
                     shop.host.listeners.append(lambda env, _fx: progress(f"{env.author}: {env.body.type}"))
@@ -197,13 +189,14 @@ def run_panel(
     return PanelRun(record, tuple(asked), tuple(log))
 
 
-def _mind(
-    seat: Seat, options: PanelOptions, own: OwnMinds, asked: list[tuple[str, str, int, Prompt]]
-) -> Mind:
-    if own.is_silent(seat):
+def _mind(seat: Seat, options: PanelOptions, fit: Fitted, asked: list[tuple[str, str, int, Prompt]]) -> Mind:
+    if fit.own.is_silent(seat):
         return HumanMind()
-    mind = own.mind(seat)
-    writer: PanelWriter = OwnPanelWriter(mind) if mind else SimulatedPanelWriter(options.seed, RELIABLE)
+    writer: PanelWriter = SimulatedPanelWriter(options.seed, RELIABLE)
+    if fit.models.fills(seat):
+        writer = fit.models.panel_writer(seat, writer)
+    elif mind := fit.own.mind(seat):
+        writer = OwnPanelWriter(mind)
     if options.texts:
         writer = ScriptedPanelWriter(options.texts, writer)
     return PanelMind(_Listening(writer, asked))

@@ -1,0 +1,68 @@
+"""Models in the seats of whole societies, from the command line: what they cost, what verifies, what ends a start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import moot
+from tests.doubles.command_line import data, done, write
+from tests.doubles.command_line import moot as command_line
+from tests.doubles.model_server import ModelServer
+
+PREFERRED = {"fatal_flaws": [], "confidence": 0.8}
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as one:
+        one.prefers = PREFERRED
+        yield one
+
+
+def test_a_day_with_a_models_critic_verifies_and_its_calls_are_told(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    out = tmp_path / "one"
+    config = write(
+        tmp_path / "society.toml",
+        f'[models.local]\nurl = "{server.url}"\nmodel = "tiny-1"\nprice = {{ input = 1, output = 10 }}\n'
+        '[minds]\ncritic = { model = "local", temperature = 0.3 }\n[budget]\nusd = 1\n',
+    )
+    done("simulate", "--days", "1", "--seed", "1", "--config", config, "--out", out)
+    checked = done("verify", out)
+    assert "every rule holds" in checked and "critic by the model local (tiny-1)" in checked
+    asked = [one.body for one in server.calls[1:]]
+    assert len(asked) >= 4 and {body["temperature"] for body in asked} == {0.3}
+    told = data("calls", out)
+    assert len(told["calls"]) == len(asked)
+
+
+HELD: dict[str, Callable[..., object]] = {
+    "debate": partial(moot.debate, "Is a short week better?"),
+    "arena": partial(moot.arena, "Write a haiku about rain.", max_rounds=1),
+    "panel": partial(moot.panel, "# Rain\n\nIt rains.\n", contract="methodology_focus", field="poetry"),
+}
+
+
+@pytest.mark.parametrize("what", HELD)
+def test_what_is_held_offline_with_models_in_all_seats_verifies(
+    server: ModelServer, tmp_path: Path, what: str
+) -> None:
+    HELD[what](model=f"{server.url}#tiny-1", out=tmp_path / "one", seed=1)
+    assert "every rule holds" in done("verify", tmp_path / "one")
+    assert len(data("calls", tmp_path / "one")["calls"]) == len(server.calls) - 1 > 1
+
+
+def test_a_start_without_a_server_ends_with_one_line(tmp_path: Path) -> None:
+    with ModelServer() as gone:
+        url = gone.url
+    result = command_line("debate", "Is it?", "--model", f"{url}#tiny-1")
+    assert result.exit_code == 2
+    line = result.stderr.strip().splitlines()[-1]
+    assert line.startswith("moot debate: models.tiny-1: no connection to")
+    assert "Traceback" not in result.output
+    assert line.endswith("start the server, or correct url")
