@@ -1,0 +1,62 @@
+"""A real language model for tests: the script of docs/how-to/use-a-model.md serves it, in a process of its own.
+
+It answers on one thread: a second would wait for the first at every layer, and on a loaded machine mostly that.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+from moot.config.models import ModelSettings
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-a-model.md"
+NAME = "smollm2"
+
+
+def script() -> str:
+    """Return the page's script."""
+    blocks = re.findall(r"```python\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.S)
+    return str(next(one for one in blocks if "xllamacpp" in one))
+
+
+def settings(url: str) -> ModelSettings:
+    """Name the model as a configuration would, with time for a machine that has other things to do."""
+    return ModelSettings(url=url, model=NAME, small=True, timeout_s=280)
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """Serve the model on a free port; yields its URL. It ends with its standard input, so with whoever started it."""
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(
+            [sys.executable, "-c", script().replace("8080", "0")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as process,
+    ):
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            # It speaks when it listens, and gives its output up when it cannot.
+            found = re.search(r"http://\S+", process.stdout.readline())
+            if found is None:
+                errors.seek(0)
+                raise RuntimeError(f"no model is served: {errors.read().decode()[-2_000:]}")
+            with urlopen(found[0].removesuffix("/v1") + "/health", timeout=60) as reply:
+                assert reply.status == 200
+            yield found[0]
+        finally:
+            process.stdin.close()
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
