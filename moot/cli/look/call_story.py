@@ -193,7 +193,7 @@ def _print_said(target: Console, said: Sequence[Said], what: str) -> None:
     for by, text in said:
         target.print(Text.assemble((f"  {what:<9} ", "dim"), (clean(by, 80), "bold")), soft_wrap=True)
         for line in tidy(text).split("\n"):
-            print_hanging(target, Text(" " * 4), Text(line), 4)
+            print_hanging(target, Text(" " * 4 if line else ""), Text(line), 4)
 
 
 def _same(before: Sequence[Said], asked: Sequence[Said]) -> int:

@@ -101,7 +101,7 @@ def calls(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ID]",
+            metavar="ID",
             show_default=False,
             help="A call, an obligation, or a message: its number or its id.",
         ),
