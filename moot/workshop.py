@@ -135,9 +135,10 @@ class Workshop:
         log: Everything logged so far.
     """
 
-    def __init__(self, host: Host) -> None:
-        """Take a host that is attached."""
+    def __init__(self, host: Host, calls: Calls | None) -> None:
+        """Take a host that is attached, and what calls models."""
         self.host = host
+        self._calls = calls
         self.log: list[Envelope] = []
         self._fault: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         host.listeners.append(lambda env, _fx: self.log.append(env))
@@ -160,7 +161,7 @@ class Workshop:
             self._fault.set_exception(fault if isinstance(fault, Exception) else RuntimeError(repr(fault)))
 
     async def hold(self, openers: Sequence[Draft]) -> None:
-        """Open cases and wait until as many have ended.
+        """Open cases and wait until as many have ended, and all that models were asked is settled.
 
         Raises:
             Exception: Whatever stopped the host.
@@ -189,6 +190,8 @@ class Workshop:
             self.host.listeners.remove(count)
         if self._fault.done():
             self._fault.result()
+        if self._calls is not None:
+            await self._calls.settle()
 
     def close(self) -> None:
         """Forget a fault that nobody waited for."""
@@ -227,7 +230,7 @@ async def workshop(
     if fit is not None:
         fit.own.tell = host.audit_silence
     host.attach()
-    shop = Workshop(host)
+    shop = Workshop(host, calls)
 
     def ended(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (fault := task.exception()) is not None:

@@ -74,6 +74,9 @@ class ScriptedMind(Mind):
                     break
         return self._chosen[key]
 
+    def begins_at_once(self, view: View) -> bool:
+        return self._entry(view) is None and self._then is not None and self._then.begins_at_once(view)
+
     def consider(self, view: View) -> timedelta | None:
         """Take the entry for this obligation and say when it answers."""
         entry = self._entry(view)

@@ -33,6 +33,10 @@ class ScriptedWriter(Writer):
         self._then = then
         self._tries_to_write = tries_to_write
 
+    def begins_at_once(self, view: View) -> bool:
+        """Say whether the other writer would, where it writes."""
+        return not self._texts and self._then.begins_at_once(view)
+
     def delay(self, view: View) -> timedelta | None:
         """Take a minute."""
         return DELAY

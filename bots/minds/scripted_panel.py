@@ -22,14 +22,20 @@ class ScriptedPanelWriter(PanelWriter):
         self._texts = texts
         self._then = then
 
+    def begins_at_once(self, view: View) -> bool:
+        """Say whether the other writer would, where it writes."""
+        return not self._said(view) and self._then.begins_at_once(view)
+
     def delay(self, view: View) -> timedelta | None:
         """Take a minute."""
         return DELAY
 
     async def write(self, view: View, prompt: Prompt) -> str | None:
         """Say the next text; which one follows from how many the seat has given."""
-        kind = view.obligation.expects[0]
-        texts = self._texts.get((view.seat, kind.lower()), ())
+        texts = self._said(view)
         if not texts:
             return await self._then.write(view, prompt)
         return texts[min(int(view.brief["said"]), len(texts) - 1)]
+
+    def _said(self, view: View) -> tuple[str, ...]:
+        return self._texts.get((view.seat, view.obligation.expects[0].lower()), ())

@@ -11,7 +11,7 @@ _BY_FAULT: Final[Mapping[Fault, str]] = {
     "no_server": "start the server, or correct url",
     "tls": "correct url: http for a server without TLS, a name that its certificate holds; SSL_CERT_FILE names"
     " authorities of your own",
-    "key": "name the variable or file of a valid key in key_env or key_file",
+    "key": "name the variable or file of a valid key in key_env or key_file, or with --key-env",
     "no_model": "correct model, and url, which usually ends in /v1, or api",
     "credit": "add credit at the provider",
     "rate": "wait, or lower at_once",

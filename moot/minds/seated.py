@@ -18,7 +18,7 @@ from moot.bots.minds.simulated.delays import delay
 from moot.bots.minds.simulated.temper import RELIABLE
 from moot.channels.showing.wording import an
 from moot.clock import Clock, WallTimeout
-from moot.minds.choosing import Chosen, UnusableMind, told
+from moot.minds.choosing import Chosen, told
 from moot.minds.thread import MindThread, StillHanging
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.minds import SILENT
@@ -171,8 +171,6 @@ class OwnMinds:
     def mind(self, seat: Seat) -> SeatedMind | None:
         """Return the mind of one's own that fills a seat, None where none does."""
         chosen = self._chosen.get(seat)
-        if chosen is not None and chosen.model is not None:
-            raise UnusableMind(f"minds.{seat}: a model cannot take this seat here")
         if chosen is None or chosen.mind is None:
             return None
         thread = self._threads.setdefault(id(chosen.mind), MindThread(f"mind {seat}"))

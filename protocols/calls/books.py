@@ -153,12 +153,12 @@ def shown(unit: str, amount: int) -> str:
 def spent(place: Place, booked: Amount, limit: Limit) -> str:
     """Say what is booked, and of how much: `$0.12 of $2.00, 34,000 tokens, 12 calls`.
 
-    Of the society it is everything, of a day, a seat or a case what is limited.
+    Of the society it is everything, money only where there was any; of a day, a seat or a case what is limited.
     """
     told = [
         shown(unit, amount or 0) if most is None else _of(unit, amount or 0, most)
         for unit, amount, most in zip(UNITS, booked, limit, strict=True)
-        if most is not None or place == SOCIETY
+        if most is not None or (place == SOCIETY and (amount or unit != "usd"))
     ]
     return ("" if place == SOCIETY else f"{place.shown}: ") + ", ".join(told)
 

@@ -123,6 +123,9 @@ class _Listening(PanelWriter):
         self._writer = writer
         self._asked = asked
 
+    def begins_at_once(self, view: View) -> bool:
+        return self._writer.begins_at_once(view)
+
     def delay(self, view: View) -> timedelta | None:
         return self._writer.delay(view)
 

@@ -87,6 +87,7 @@ def debate(
     from moot.log_setup import set_up_logging
     from moot.place import free_for_a_log
     from moot.protocols.authorship import will_write
+    from moot.protocols.calls.rights import PLACE as CALLS
 
     set_up_logging(None)
     if out is not None:
@@ -110,7 +111,7 @@ def debate(
     def show(envelope: Envelope) -> None:
         if envelope.body.type == "SOCIETY_STARTED":
             book.note(envelope)  # it says who sits where, and is no part of the debate
-        else:
+        elif envelope.channel != CALLS:  # moot calls shows those
             reader.show_envelope(envelope)
 
     run = hold_motion(asked, listener=None if as_json else show)
