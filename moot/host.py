@@ -214,13 +214,13 @@ class Host:
                 self.restart_bot(Seat(state.subject))
             elif type(state) is EscalationState and state.effect == "stop_society":
                 self.stop_asked = f"as {state.case_id} was answered"
-        if self.docket.context.fold_named("exhaustion").makes_room(env.seq):
+        if self.docket.context.fold_named("exhaustion").asks_again(env.seq):
             self._ask_again()
         if self.duty_runner is not None and self._concerns_officers(env, fx, self.duty_runner):
             self.duty_runner.wake()
 
     def _ask_again(self) -> None:
-        """Show seats what they owe and could not ask a model about, for a budget may have room again (K27)."""
+        """Show seats what they owe and could not ask a model about: there is room, or another mind answers (K27)."""
         for obligation_id in self.docket.context.fold_named("ledger").refused():
             owed = self.docket.open.get(obligation_id)
             if owed is not None and owed.seat not in self.docket.context.holders and owed.seat in self._bots:

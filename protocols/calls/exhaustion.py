@@ -69,7 +69,7 @@ class Exhaustion(Fold):
         """Start with nothing spent."""
         self.spent: dict[str, Spent] = {}
         self.over: tuple[str, ...] = ()
-        self._seq = 0
+        self._asks_again_at = 0
         self._minds: Mapping[str, Any] = {}
         self._said: Mapping[str, Any] = {}
 
@@ -81,9 +81,9 @@ class Exhaustion(Fold):
         """Return the budgets that are spent at an instant, by name: those of days that are over are not."""
         return {name: one for name, one in self.spent.items() if not _is_past(one, now)}
 
-    def makes_room(self, seq: int) -> bool:
-        """Say whether a budget is no longer spent by this very message."""
-        return seq == self._seq and bool(self.over)
+    def asks_again(self, seq: int) -> bool:
+        """Say whether seats may now answer what they could not: this message made room, or seated other minds."""
+        return seq == self._asks_again_at
 
     def is_changing(self, docket: Docket) -> bool:
         """Say whether a CONFIG_CHANGED of minds is due."""
@@ -94,7 +94,7 @@ class Exhaustion(Fold):
     def apply(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Draft] | None:
         """Take in one envelope."""
         body = env.body
-        self.over, self._seq = (), env.seq
+        self.over = ()
         if type(body) is CallRefused:
             self._refused(env, docket)
         elif not self.spent and type(body) not in (SocietyStarted, ConfigChanged):
@@ -114,6 +114,8 @@ class Exhaustion(Fold):
             )
         still = self.spent_at(env.sent_at)
         self._end([name for name in self.spent if name not in still])
+        if self.over or (type(body) is ConfigChanged and env.id.startswith(_MINDS)):
+            self._asks_again_at = env.seq
         return self._duty(env, docket)
 
     def _refused(self, env: Envelope, docket: Docket) -> None:
