@@ -34,7 +34,7 @@ from moot.protocols.calls.books import UNITS
 from moot.protocols.calls.rights import PLACE
 from moot.protocols.kernel.effects import Effects
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.minds import MODEL, author_of
+from moot.protocols.kernel.minds import author_of, is_models
 
 if TYPE_CHECKING:
     from moot.console.model.looking import Looking
@@ -184,7 +184,10 @@ class Calls:
             return await self.call(str(call_id))
         owed = _answered(env)
         calls = await self._told(owed[0]) if owed is not None else ()
-        return Why(self._by(env), owed[0] if owed else "", owed[1] if owed else 0, calls)
+        attempt = owed[1] if owed is not None else None
+        if attempt is None:
+            attempt = calls[-1][0].attempt if calls else 0
+        return Why(self._by(env, calls), owed[0] if owed is not None else "", attempt, calls)
 
     async def call(self, call_id: str) -> Why:
         """Tell all calls that were made for the same answer as one of them.
@@ -230,16 +233,17 @@ class Calls:
         except NotReady:
             return True
 
-    def _by(self, env: Envelope) -> str:
+    def _by(self, env: Envelope, calls: tuple[tuple[Call, Words], ...]) -> str:
         """Say in one line who filled the seat when a message was said."""
         who = self._looking.speakers()
         if env.actor.kind == "human":
             name = who.names.get(env.actor.user_id, env.actor.user_id)
-            return f"{name} on {env.actor.platform} wrote this; no model was asked."
+            return f"{name} on {env.actor.platform} wrote this."
         if env.actor.kind == "officer":
-            return f"The {env.author} is code: this follows from the rules, and no model was asked."
-        mind = author_of(who.minds.of(env.author, env.seq))
-        return f"Written by {mind}." if mind.startswith(MODEL) else f"Written by: {mind}."
+            follows = f"The {env.author} is code: this follows from the rules"
+            return f"{follows}; what the seat's model was asked is below." if calls else f"{follows}."
+        mind = who.minds.writer(env)
+        return f"Written by {author_of(mind)}." if is_models(mind) else f"Written by: {author_of(mind)}."
 
     def _check(self) -> None:
         if not self.may_be_seen:
@@ -254,8 +258,13 @@ class Calls:
         return await watching.readers.run(work)
 
 
-def _answered(env: Envelope) -> tuple[str, int] | None:
-    """Return the obligation and the attempt that a message answers, or stands beside; None for any other message."""
+def _answered(env: Envelope) -> tuple[str, int | None] | None:
+    """Return the obligation that a message answers or is about, and which attempt it was; None for any other message.
+
+    What the referee says of an answer that did not come (a ruling, a reminder) is about no attempt.
+    """
+    if env.actor.kind == "officer" and isinstance(about := env.body.model_dump().get("obligation_id"), str):
+        return about, None
     if env.actor.kind != "bot":
         return None
     if env.obligation_id is not None:

@@ -17,7 +17,6 @@ from moot.channels.showing.rendering import UNKNOWN, Speakers, card, predicate
 from moot.channels.showing.wording import MOST_TEXT, clean, number, seat_name, words
 from moot.protocols.authorship import label
 from moot.protocols.kernel.envelope import Envelope
-from moot.protocols.kernel.minds import MODEL
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rulebook
 
@@ -72,12 +71,7 @@ def card_of(envelope: Envelope, who: Speakers = UNKNOWN) -> Card:
     }
     if _is_cut(said) and texts_of(body, said):
         found["l"] = True
-    mind = who.minds.of(envelope.author, envelope.seq) if envelope.actor.kind == "bot" else ""
-    if (
-        shown := clean(mind, 120).removeprefix("the ")
-        if mind.startswith(MODEL)
-        else label(envelope, who.minds)
-    ):
+    if shown := label(envelope, who.minds):
         found["u"] = shown
     if is_human:
         found["h"] = clean(who.names.get(envelope.actor.user_id, envelope.actor.user_id), 60)

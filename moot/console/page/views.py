@@ -209,8 +209,8 @@ async def board_of(model: ReadModel, person: Person) -> dict[str, Any]:
 
 def model_seats(model: ReadModel) -> dict[str, str]:
     """Name the models that fill seats now, by seat."""
-    minds = model.speakers().minds.at(model.head)
-    return {seat: mind.removeprefix(MODEL) for seat, mind in minds.items() if mind.startswith(MODEL)}
+    named = model.speakers().minds.models(model.head)
+    return {seat: mind.rpartition(MODEL)[2] for mind, seats in named.items() for seat in seats}
 
 
 def window_of(

@@ -217,11 +217,29 @@ async def test_why_says_who_else_filled_a_seat_in_one_line(called: Called) -> No
     async with watched(called.place) as model:
         said = {seq: await model.calls.why(seq) for seq in (1, 2, 14)}
         assert [one.by for one in said.values()] == [
-            "The timekeeper is code: this follows from the rules, and no model was asked.",
-            "ann on test wrote this; no model was asked.",
+            "The timekeeper is code: this follows from the rules.",
+            "ann on test wrote this.",
             "Written by: simulated, no model.",
         ]
         assert not any(one.calls for one in said.values())
+
+
+async def test_why_of_a_ruling_is_what_the_silent_seats_model_was_asked(tmp_path: Path) -> None:
+    called = a_motion(tmp_path)
+    called.table.wait(hours=2)
+    called.write()
+    owed = called.table.motion_id + "/replies-1/advocate"
+    ruling = next(env for env in called.table.log if env.id == f"ruling/{owed}")
+    async with watched(called.place) as model:
+        told = why_of(await model.calls.why(ruling.seq))
+        assert told["by"] == (
+            "The referee is code: this follows from the rules; what the seat's model was asked is below."
+        )
+        assert [(one["said"], one["other"]) for one in told["calls"]] == [
+            ("timed out", ""),
+            ("not sent", ""),
+            ("no budget", ""),
+        ]
 
 
 async def test_why_of_a_message_about_a_call_is_the_story_of_that_call(called: Called) -> None:
@@ -336,7 +354,7 @@ async def test_seats_that_a_model_fills_are_named_with_it(called: Called) -> Non
         visit = Visit(model.seen_by(VIEWER), VIEWER, page="p")
         boot = await visit.boot("/c/motions")
         cards = {one["s"]: one.get("u") for one in boot["view"]["window"]["items"]}
-        assert (cards[13], cards[14]) == ("model priced (test-1)", "simulated, no model")
+        assert (cards[13], cards[14]) == ("by the model test-1", "simulated, no model")
         assert [one["model"] for one in boot["board"]["owed"]] == ["priced (test-1)"]
         assert pages_for(model.seen_by(VIEWER))[-1]["name"] == "Memory"
         await visit.close()

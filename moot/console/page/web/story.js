@@ -17,7 +17,6 @@ export const Story = {
     isShort: (p) => p.long < SHORT,
   },
   template: `<div class="story"><p v-if="story.by">{{ story.by }}</p><p v-if="story.sum" class="soft">{{ story.sum }} in all.</p>
-    <p v-else-if="story.obligation && !story.calls.length" class="soft">No model was asked for it.</p>
     <details v-for="c in story.calls" :key="c.id" class="call" :open="isShown(c)" :data-call="c.id"><summary><b>{{ c.name }}</b><span :class="['word', c.mood]">{{ c.said }}</span><span class="soft">{{ c.model }}</span><span v-if="c.other" class="soft">{{ c.other }}</span></summary>
       <p v-if="c.why" :class="{late: c.mood === 'bad'}">{{ c.why }}</p><p v-for="l in c.lost" class="late">{{ l }}</p>
       <dl class="facts"><div v-for="f in c.facts"><dt>{{ f[0] }}</dt><dd>{{ f[1] }}</dd></div><div><dt>message</dt><dd><a class="link" :href="'/m/' + c.seq" data-go>{{ c.seq }}</a></dd></div></dl>
