@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -232,7 +233,7 @@ async def calling(
     if not seats.models:
         yield None
         return
-    _check_prices(seats, clock)
+    check_prices(seats.models, seats.budget, clock.now())
     is_live = life is None or life.goes_on
     clients = {name: _client(name, given) for name, given in seats.models.items()} if is_live else {}
     bodies = InMemoryBodies() if directory is None else BodiesFile(directory / CALLS_NAME)
@@ -274,20 +275,19 @@ async def _closed(client: ModelClient, clock: Clock, io: IoThread) -> None:
     await clock.from_thread(io.spawn(client.close))
 
 
-def _check_prices(seats: ModelSeats, clock: Clock) -> None:
+def check_prices(models: Mapping[str, ModelSettings], budget: BudgetSettings, now: datetime) -> None:
     """Refuse a budget in dollars for what nobody knows the price of.
 
     Raises:
         UnusableModel: There is such a model.
     """
-    budget = seats.budget
-    if all(one.usd is None for one in (budget, budget.day, budget.seat, budget.case)):
+    if not budget.counts_usd:
         return
-    for name, given in seats.models.items():
-        if price_of(given, clock.now()) is None:
+    for name, given in models.items():
+        if price_of(given, now) is None:
             raise UnusableModel(
-                f"models.{name}: a budget in US dollars needs its price, which is not known:"
-                f" write [models.{name}.price] with input and output, in US dollars for a million tokens"
+                f"models.{name}: a budget in US dollars needs its price, which is not known: write price into"
+                f" [models.{name}], in US dollars for a million tokens, or limit tokens or calls in [budget]"
             )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from moot.bots.models.key import key_of
-from moot.bots.models.prices import price_of
+from moot.calling import check_prices
 from moot.channels.showing.wording import an
 from moot.clock.wall import utc_ns
 from moot.config.budget import BudgetSettings
@@ -86,7 +86,8 @@ class Wanted:
             among: The seats that there are.
 
         Raises:
-            UnusableMind: No such model or seat, a wrong amount, a price that has to be known and is not.
+            UnusableMind: No such model or seat, or a wrong amount.
+            UnusableModel: A price has to be known, and is not.
             NoKey: A key is missing.
         """
         settings = settings.model_copy(update={"budget": self._budget(settings.budget)})
@@ -103,8 +104,13 @@ class Wanted:
         names = sorted({name for source in every.values() if (name := model_of(source))})
         if self.budget is not None and not names:
             raise self._fault("budget", f"no seat is filled by a model: name one with {self._said('model')}")
-        self._check(names, settings)
-        return Seated(settings, every)
+        found = Seated(settings, every)
+        for name in names:
+            if name not in settings.models:
+                raise UnusableMind(f"minds: {no_model(name, settings.models)}")
+            key_of(name, settings.models[name])
+        check_prices(found.models, found.budget, _now())
+        return found
 
     def named(self, known: Mapping[str, ModelSettings]) -> tuple[str, ModelSettings, dict[str, Any]]:
         """Return the model that is wanted: its name, what it is, and what its seats call it with.
@@ -174,19 +180,6 @@ class Wanted:
         except ValidationError as exc:
             field, why = first_fault(exc, "", BudgetSettings.model_fields)
             raise self._fault("budget", f"{field}: {why}" if isinstance(given, Mapping) else why) from None
-
-    def _check(self, names: Collection[str], settings: Settings) -> None:
-        for name in names:
-            held = settings.models.get(name)
-            if held is None:
-                raise UnusableMind(f"minds: {no_model(name, settings.models)}")
-            key_of(name, held)
-            if settings.budget.counts_usd and price_of(held, _now()) is None:
-                raise self._fault(
-                    "budget",
-                    f"what {held.model} at {held.url} costs is not known, so no amount of US dollars can be kept to: "
-                    f"write [models.{name}] with its price, or limit tokens or calls in [budget]",
-                )
 
     def _fault(self, option: str, why: str) -> UnusableMind:
         return UnusableMind(f"{self._said(option)}: {why}")

@@ -49,7 +49,10 @@ def test_what_cannot_be_said_of_a_model_is_one_line_on_every_command(
         (("--model", URL), "--model: write URL#NAME, such as http://127.0.0.1:8080/v1#qwen3:8b"),
         (("--model", "local", "--seats", "refere"), "--seats: there is no seat 'refere': "),
         (("--model", "local", "--budget", "two"), "--budget: give a number, not 'two'"),
-        (("--model", "local", "--budget", "2"), f"--budget: what qwen3:8b at {URL} costs is not known"),
+        (
+            ("--model", "local", "--budget", "2"),
+            "models.local: a budget in US dollars needs its price, which is not known",
+        ),
         (("--model", f"{URL}#m", "--key-env", "MY_MISSING_KEY"), "the key is missing: set MY_MISSING_KEY"),
         (("--budget", "2"), "--budget: no seat is filled by a model: name one with --model"),
         (("--seats", "critic"), "--seats: goes with --model"),
