@@ -34,6 +34,7 @@ from moot.door import Door
 from moot.feed import Feed
 from moot.gateway_child import GatewayChild
 from moot.log_setup import set_up_logging
+from moot.memory.bodies_file import CALLS_NAME
 from moot.minds.choosing import Chosen, MindSources, chosen
 from moot.minds.modelled import Wanted, models_told
 from moot.patience import Patience
@@ -180,7 +181,8 @@ def _set_aside(directory: Path, feed: Feed) -> None:
     """Move an existing society into a folder beside; nothing is deleted."""
     names = ["log.sqlite", "log.sqlite-wal", "log.sqlite-shm", "head", "evidence", "moot.log", "snapshot"]
     names += ["moot.memory.sqlite", "moot.memory.sqlite-wal", "moot.memory.sqlite-shm"]
-    names += [path.name for pattern in ("outbox-*", "console*") for path in directory.glob(pattern)]
+    several = ("outbox-*", "console*", f"{CALLS_NAME}*")
+    names += [path.name for pattern in several for path in directory.glob(pattern)]
     # Whoever was let in stays in.
     names = [name for name in names if name != "console-token"]
     found = [directory / name for name in names if (directory / name).exists()]

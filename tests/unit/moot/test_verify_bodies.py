@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from moot.feed import Feed
 from moot.logs import open_log
 from moot.memory.bodies_file import CALLS_NAME
+from moot.up import _set_aside
 from moot.verify import Report, verify
 from tests.doubles.called import USED, Called, a_claim
 from tests.doubles.command_line import done
+from tests.doubles.data_dir import write_log
 from tests.doubles.model_server import completion
 from tests.doubles.tampering import judged
 
@@ -128,3 +134,15 @@ def test_a_backup_takes_the_bodies_along(place: Path, tmp_path: Path) -> None:
     done("backup", place, tmp_path / "copy")
     assert report(tmp_path / "copy", strict=True).ok
     assert done("calls", tmp_path / "copy", CALL) == done("calls", place, CALL)
+
+
+def test_a_society_that_is_put_aside_takes_its_bodies_along(tmp_path: Path) -> None:
+    called = a_claim(tmp_path / "d")
+    write_log(called.place, called.table.log)
+    shutil.copy(f"{called.place / CALLS_NAME}-wal", tmp_path / "wal")
+    called.bodies.close()
+    # As after a kill: what was kept last stands in the write-ahead log.
+    shutil.copy(tmp_path / "wal", f"{called.place / CALLS_NAME}-wal")
+    _set_aside(called.place, Feed(Console(file=io.StringIO())))
+    assert [one.name for one in called.place.iterdir()] == ["old-1"]
+    assert report(called.place / "old-1", strict=True).ok
