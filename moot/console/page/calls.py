@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, get_args
+from urllib.parse import quote
 
 from moot.called.listing import NOT_CALLED
 from moot.channels.showing.wording import clean, seat_name, words
@@ -142,7 +143,7 @@ def _row(row: CallRow) -> Json:
     is_sent = row.state not in NOT_CALLED
     return {
         "id": clean(row.call_id, 400),
-        "go": f"/call/{row.call_id}",
+        "go": f"/call/{quote(row.call_id)}",
         "seq": row.seq,
         "t": row.at,
         "seat": seat_name(clean(str(row.seat), 40)),
@@ -161,7 +162,11 @@ def _table(by: str, sums: Sequence[Sum]) -> Json:
         if by == "seat":
             return seat_name(clean(one.name, 40))
         if by == "case":
-            return {"t": clean(one.name, 80), "go": f"/case/{one.name}"} if one.name else "outside cases"
+            return (
+                {"t": clean(one.name, 80), "go": f"/case/{quote(one.name, safe='')}"}
+                if one.name
+                else "outside cases"
+            )
         return clean(one.name, 120)
 
     return {

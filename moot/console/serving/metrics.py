@@ -61,9 +61,10 @@ class Metrics:
         self._behind = Gauge("moot_docket_behind", "Messages that are not folded yet", registry=registry)
 
     def hear(self, env: Envelope) -> None:
-        """Count a message."""
-        kind = env.body.type
-        self._messages.labels(kind if kind in rulebook().messages else OTHER).inc()
+        """Count a message; its type is told where its channel is public, for viewers read these figures too."""
+        kind, book = env.body.type, rulebook()
+        is_told = kind in book.messages and env.channel in {channel.name for channel in book.public}
+        self._messages.labels(kind if is_told else OTHER).inc()
 
     @contextmanager
     def publishing(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ from moot.console.page.story import why_of
 from moot.console.page.views import pages_for
 from moot.console.reading.calls import UNSETTLED, Kind, calls_of
 from moot.console.reading.index import Index
+from moot.console.serving.metrics import Metrics
 from moot.memory.bodies_file import CALLS_NAME
 from moot.protocols.kernel.seats import ADMIN as ADMIN_SEAT
 from moot.protocols.kernel.seats import VIEWER as VIEWER_SEAT
@@ -334,6 +335,29 @@ async def test_the_page_of_a_viewer_cannot_ask_for_calls(called: Called) -> None
                     answered = False
                 assert answered == may, (op, args)
             await visit.close()
+
+
+async def test_figures_for_prometheus_name_no_message_about_calls(called: Called) -> None:
+    async with watched(called.place) as model:
+        metrics = Metrics(model)
+        for env in called.table.log:
+            metrics.hear(env)
+        text = (await metrics.text(0)).decode()
+        assert 'moot_messages_total{type="CLAIM"} 2.0' in text
+        assert 'moot_messages_total{type="other"} 12.0' in text
+        assert "CALL_" not in text
+
+
+async def test_every_call_in_the_table_leads_to_its_story(called: Called) -> None:
+    async with watched(called.place) as model:
+        visit = Visit(model.seen_by(ADMIN), ADMIN, page="p")
+        items = (await visit.boot("/calls?state=&seat=advocate"))["view"]["items"]
+        assert len(items) == 7
+        for item in items:
+            view = await visit.ask("open", {"path": item["go"]})
+            assert (view["kind"], view["call"]) == ("call", item["id"])
+            assert item["id"] in [one["id"] for one in view["story"]["calls"]]
+        await visit.close()
 
 
 async def test_everything_leaves_calls_to_their_own_channel(called: Called) -> None:
