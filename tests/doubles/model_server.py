@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -128,6 +129,7 @@ class ModelServer(Life):
         self.most_at_once = 0
         self.waits_for = 0
         """Answer only when so many requests are there; then all of them."""
+        self._expected: list[tuple[int, threading.Event]] = []
         self._at_once = 0
         self._held: list[asyncio.Future[None]] = []
 
@@ -170,6 +172,11 @@ class ModelServer(Life):
         """Make a reply that calls a tool."""
         return completion(None, finish="tool_calls", tools=[(name, arguments)])
 
+    def expects(self, completions: int) -> threading.Event:
+        """Return what is set once so many completions were asked for in all."""
+        self._expected.append((completions, found := threading.Event()))
+        return found
+
     def plays(self, *turns: Turn) -> None:
         """Answer the next completions so, one each; after them as before."""
         self.script.extend(turns)
@@ -189,6 +196,9 @@ class ModelServer(Life):
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.sent.append(Sent(request.path, _lower(request), body))
+        for number, found in self._expected:
+            if len(self.calls) >= number:
+                found.set()
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:

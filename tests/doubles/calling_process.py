@@ -1,0 +1,85 @@
+"""A society whose Critic is a model, which kills itself with SIGKILL at a moment of its first call.
+
+Moments: the request's body is `kept`, the call is `reserved`, the record of its reply is kept (`replied`), and the call
+is `settled`.
+Arguments: data directory, the model's URL, the moment ("" for none), hours to live.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from moot.bots.officers.bursar import Bursar
+from moot.clock import VirtualClock
+from moot.config.settings import load_settings
+from moot.protocols.calls.call import Call
+from moot.protocols.calls.messages import CallReserved, CallSettled
+from moot.protocols.kernel.docket import Effects
+from moot.protocols.kernel.envelope import Envelope
+from moot.society import Plan, Society
+from moot.stored import last_sent_at
+from tests.doubles.table import START
+
+
+def die(*_: object, **__: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+RESERVED: set[str] = set()
+"""Calls of this life; those of an earlier one are settled first."""
+
+
+def watch(env: Envelope, _fx: Effects) -> None:
+    """Die behind a message of this life's first call."""
+    body = env.body
+    if type(body) is CallReserved:
+        RESERVED.add(body.call_id)
+        if moment == "reserved":
+            die()
+    elif type(body) is CallSettled and moment == "settled" and body.call_id in RESERVED:
+        die()
+
+
+settle = Bursar._settle
+
+
+async def die_or_settle(bursar: Bursar, call: Call, *more: Any) -> None:
+    if call.asked.call_id in RESERVED:
+        die()
+    await settle(bursar, call, *more)
+
+
+def main(directory: str, url: str, hours: str) -> None:
+    if moment == "kept":
+        Bursar._reserve = die  # type: ignore[method-assign,assignment]
+    elif moment == "replied":
+        Bursar._settle = die_or_settle  # type: ignore[method-assign,assignment]
+    place = Path(directory)
+    model: dict[str, Any] = {"url": url, "model": "tiny-1", "price": {"input": 1, "output": 10}}
+    settings = load_settings(
+        models={"local": model},
+        minds={"critic": {"model": "local"}},
+        schedules={"micro": {"at": [(START + timedelta(hours=hour)).isoformat() for hour in range(3)]}},
+        panel={"enabled": False},
+        desk={"enabled": False},
+        arena={"enabled": False},
+    )
+    start = last_sent_at(place) or START
+    plan = Plan(settings=settings, seed=1, start=start, directory=place, bus="sqlite")
+
+    async def live(clock: VirtualClock) -> None:
+        async with await Society.open(plan, clock, listener=watch) as society:
+            await society.run_until(start + timedelta(hours=float(hours)))
+
+    VirtualClock(start).run(live)
+
+
+if __name__ == "__main__":
+    directory, url, moment, hours = sys.argv[1:]
+    Path(directory).mkdir(exist_ok=True)
+    main(directory, url, hours)
