@@ -39,7 +39,6 @@ from moot.minds.choosing import Chosen, MindSources, chosen
 from moot.minds.modelled import Wanted, models_told
 from moot.patience import Patience
 from moot.protocols.codec import decode_body
-from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.times import a_speed, rfc3339
 from moot.reception import Reception
 from moot.seating import seats_of
@@ -223,7 +222,7 @@ def _warm_up(
         start=start,
         directory=options.directory,
         is_warm_up=True,
-        minds={**minds, **dict.fromkeys(modelled, Chosen(SIMULATED))},
+        minds=minds,
     )
 
     async def main(clock: VirtualClock) -> datetime:

@@ -194,6 +194,14 @@ def test_a_secret_among_the_options_is_not_told():
     assert key[:20] not in str(caught.value)
 
 
+def test_a_warm_up_leaves_the_seats_of_models_to_simulated_minds():
+    models = {"local": {"url": "http://127.0.0.1:9/v1", "model": "m"}}
+    settings = load_settings(models=models, minds={"critic": {"model": "local"}, "evolver": "silent"})
+    plan = Plan(settings=settings, seed=1, start=DEFAULT_START, is_warm_up=True)
+    assert named(plan.chosen) == {"evolver": "silent"}
+    assert not plan.model_seats.models
+
+
 def test_no_plan_is_made_of_minds_that_cannot_be_used():
     with pytest.raises(UnusableMind, match="no module 'nowhere'"):
         plan({"critic": "nowhere:M"}, {})
