@@ -93,7 +93,8 @@ def simulate(
 ) -> None:
     """Let a society live some days in virtual time, and sum them up.
 
-    The same options give the same log, byte for byte. Read it with moot log, check it with moot verify.
+    The same options give the same log, byte for byte, where no model fills a seat. Read it with moot log, check it
+    with moot verify.
     """
     first = DEFAULT_START if start is None else first_instant(start)
     check_days(days, first)
