@@ -22,11 +22,11 @@ from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.officers import ConfigChanged, SocietyStarted
 from moot.protocols.kernel.seats import TIMEKEEPER, Seat
 
-TRIGGER: Final = "budget"
-"""The row of the trigger table."""
+SILENT, SIMULATE, RAISE = "stay_silent", "simulate", "raise_budget"
+"""What the end of an escalation does to a budget."""
 
-SILENT, SIMULATE, RAISE, STOP = "stay_silent", "simulate", "raise_budget", "stop_society"
-"""What an admin's answer does."""
+TRIGGERS: Final = {SILENT: "budget", SIMULATE: "budget_simulated"}
+"""The row of the trigger table, by what the seats do until somebody answers; silence leaves it at that."""
 
 _MINDS: Final = "call/minds/"
 """How the id of a CONFIG_CHANGED that follows from a budget begins."""
@@ -39,11 +39,13 @@ class Spent:
     Attributes:
         lack: The call that did not fit, and why.
         seq: Where that was said.
+        code: The row of the trigger table by which the admin is asked.
         does: What the seats do for which no call fits: `stay_silent` or `simulate`.
     """
 
     lack: Lack
     seq: int
+    code: str
     does: str
 
     def concerns(self, seat: str) -> bool:
@@ -56,7 +58,7 @@ class Exhaustion(Fold):
 
     Attributes:
         spent: The budgets that are, by name.
-        over: The names of those that no longer are, by the last message that this fold took in.
+        over: Those that no longer are, by the last message that this fold took in: trigger and name.
     """
 
     name = "exhaustion"
@@ -68,7 +70,7 @@ class Exhaustion(Fold):
     def __init__(self) -> None:
         """Start with nothing spent."""
         self.spent: dict[str, Spent] = {}
-        self.over: tuple[str, ...] = ()
+        self.over: tuple[tuple[str, str], ...] = ()
         self._asks_again_at = 0
         self._minds: Mapping[str, Any] = {}
         self._said: Mapping[str, Any] = {}
@@ -107,7 +109,7 @@ class Exhaustion(Fold):
         elif type(body) is ConfigChanged:
             self._changed(env, body)
         for ended in fx.ended:
-            if isinstance(ended, EscalationState) and ended.code == TRIGGER:
+            if isinstance(ended, EscalationState) and ended.code in TRIGGERS.values():
                 self._answered(ended, docket)
             self._end(
                 [name for name, one in self.spent.items() if one.lack.place == Place("case", ended.case_id)]
@@ -123,11 +125,13 @@ class Exhaustion(Fold):
         lack = ledger.lack
         if lack is None or lack.asked is None:
             return
-        known = self.spent.get(lack.budget)
+        if (known := self.spent.get(lack.budget)) is not None:
+            known.lack, known.seq = lack, env.seq
+            return
         budget = docket.context.config.get("budget")
         chosen = budget.get("on_exhausted") if isinstance(budget, Mapping) else None
-        does = known.does if known is not None else SIMULATE if chosen == SIMULATED else SILENT
-        self.spent[lack.budget] = Spent(lack, env.seq, does)
+        does = SIMULATE if chosen == SIMULATED else SILENT
+        self.spent[lack.budget] = Spent(lack, env.seq, TRIGGERS[does], does)
 
     def _answered(self, ended: EscalationState, docket: Docket) -> None:
         """Put into force how an escalation of a spent budget ended."""
@@ -142,9 +146,7 @@ class Exhaustion(Fold):
             self._end([ended.subject])
 
     def _end(self, names: list[str]) -> None:
-        for name in names:
-            del self.spent[name]
-        self.over = (*self.over, *names)
+        self.over += tuple((self.spent.pop(name).code, name) for name in names)
 
     # ---------------------------------------------------------------- minds
 
@@ -233,15 +235,11 @@ class BudgetSpent(Source):
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Return what the fold of exhausted budgets, which took in this envelope before, made of it."""
         exhaustion: Exhaustion = docket.context.fold_named("exhaustion")
-        found = [Condition(TRIGGER, name, False) for name in exhaustion.over]
+        found = [Condition(code, name, False) for code, name in exhaustion.over]
         ledger: Ledger = docket.context.fold_named("ledger")
-        if (
-            type(env.body) is CallRefused
-            and ledger.lack is not None
-            and ledger.lack.budget in exhaustion.spent
-        ):
-            lack = ledger.lack
-            found.append(Condition(TRIGGER, lack.budget, True, lack.line, (env.seq,)))
+        lack = ledger.lack if type(env.body) is CallRefused else None
+        if lack is not None and (one := exhaustion.spent.get(lack.budget)) is not None:
+            found.append(Condition(one.code, lack.budget, True, lack.line, (env.seq,)))
         return found
 
 

@@ -48,7 +48,8 @@ class Trigger(NamedTuple):
         level: R-E1.
         system: The system it concerns; `panel` for review panels, which serve both; `society` for all of it.
         text: What the admin reads; `{subject}` stands for the seat, lineage or case.
-        options: (label, effect) in order; the first is the conservative action. Those about panels have no effect:
+        options: (label, effect) in order; the first is the conservative action, for a spent budget what
+            `[budget] on_exhausted` says. Those about panels have no effect:
             what a panel did not decide stays undecided, whatever is answered, and a person may open another.
         source: Where the rule stands.
     """
@@ -65,6 +66,11 @@ _CONSERVATIVE: Final[tuple[str, Effect]] = (
     "conservative",
 )
 _HALVE: Final[tuple[str, Effect]] = ("Halve every position and go on monitoring", "conservative_b")
+_SPENT: Final = "A budget of language models is spent: their seats cannot ask them"
+_SILENT: Final[tuple[str, Effect]] = ("Leave the seats silent for which no call fits", "stay_silent")
+_SIMULATED: Final[tuple[str, Effect]] = ("Let simulated minds answer for them", "simulate")
+_RAISE: Final[tuple[str, Effect]] = ("Raise the budget by the same amount again", "raise_budget")
+_STOP: Final[tuple[str, Effect]] = ("Stop the society", "stop_society")
 _AS_BEFORE: Final[tuple[str, Effect]] = ("Go on as before", "none")
 
 TRIGGERS: Final[Mapping[str, Trigger]] = {
@@ -161,17 +167,9 @@ TRIGGERS: Final[Mapping[str, Trigger]] = {
         ),
         "R-P2",
     ),
-    "budget": Trigger(
-        "DECISION_NEEDED",
-        "society",
-        "A budget of language models is spent: their seats cannot ask them",
-        (
-            ("Leave the seats silent for which no call fits", "stay_silent"),
-            ("Let simulated minds answer for them", "simulate"),
-            ("Raise the budget by the same amount again", "raise_budget"),
-            ("Stop the society", "stop_society"),
-        ),
-        "K27",
+    "budget": Trigger("DECISION_NEEDED", "society", _SPENT, (_SILENT, _SIMULATED, _RAISE, _STOP), "K27"),
+    "budget_simulated": Trigger(
+        "DECISION_NEEDED", "society", _SPENT, (_SIMULATED, _SILENT, _RAISE, _STOP), "K27"
     ),
 }
 """All triggers, by code."""

@@ -117,17 +117,23 @@ def test_simulated_minds_answer_when_that_is_chosen_and_no_longer_after_a_raise(
 def test_until_somebody_answers_the_configuration_says_who_goes_on() -> None:
     table = refused(SIMULATED)
     assert len(said(table, "CONFIG_CHANGED")) == 1
-    answer(table, 1)
+    answer(table, 2)
     assert said(table, "CONFIG_CHANGED")[-1].body.changes["minds"] == {"advocate": {"model": "priced"}}
 
 
-def test_nobody_who_answers_leaves_the_seats_silent() -> None:
-    table = refused(SIMULATED)
-    table.now = said(table, "ESCALATION")[0].sent_at
+@pytest.mark.parametrize(
+    ("budget", "effect", "mind"),
+    [(SPENT, "stay_silent", "model"), (SIMULATED, "simulate", "simulated")],
+    ids=["silent", "simulated"],
+)
+def test_where_nobody_answers_it_stays_as_the_configuration_says(
+    budget: dict[str, Any], effect: str, mind: str
+) -> None:
+    table = refused(budget)
     table.wait(hours=4)
     (end,) = said(table, "ESCALATION_RESOLVED")
-    assert (end.body.how, end.body.effect) == ("expired", "stay_silent")
-    assert exhaustion(table).goes_on_with("advocate") == "model"
+    assert (end.body.how, end.body.effect) == ("expired", effect)
+    assert exhaustion(table).goes_on_with("advocate") == mind
 
 
 def test_the_budget_of_a_seat_holds_up_that_seat_alone() -> None:
