@@ -63,6 +63,10 @@ FIGURES: Final[tuple[tuple[str, str, str, str, float | None], ...]] = (
         "simulate_young_over_old_ratio",
         0.6,
     ),
+    ("bodies", "bodies_alone_per_s", "bench_bodies", "bodies_alone_per_s", None),
+    ("bodies", "bodies_together_per_s", "bench_bodies", "bodies_together_per_s", None),
+    ("bodies", "bytes_a_body", "bench_bodies", "bytes_a_body", None),
+    ("bodies", "bodies_200000_mib", "bench_bodies", "bodies_200000_mib", 64),
     ("growth", "open_debates_10000_mib", "bench_growth", "open_debates_10000_mib", 1024),
     ("growth", "open_debates_10000_vs_1000_ratio", "bench_growth", "open_debates_10000_vs_1000_ratio", None),
     ("growth", "society_100000_growth_mib", "bench_growth", "society_100000_growth_mib", 50),
@@ -96,7 +100,7 @@ SLOW: Final = frozenset({"growth", "console", "pages"})
 
 def is_below(key: str) -> bool:
     """Say whether a figure is better when it is small."""
-    return key.endswith(("_s", "_ms", "_mib")) and not key.endswith("_per_s")
+    return key.endswith(("_s", "_ms", "_mib", "bytes_a_body")) and not key.endswith("_per_s")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -20,6 +21,7 @@ from moot.bots.models.client import ModelClient
 from moot.bots.models.errors import NoPackage
 from moot.bots.models.forms import form_of
 from moot.bots.models.probing import TRIAL, Colour, find_rung
+from moot.bots.models.record import answer_in, record_of
 from moot.bots.models.request import Request, Rung, Tool
 from moot.config.models import ModelSettings
 from tests.doubles.messages_server import MessagesServer
@@ -86,7 +88,13 @@ def client(server: ModelServer, time: WallTime | None = None, key: str = KEY, **
 
 async def asked(one: ModelClient, rung: Rung = "json_schema", request: Request = TYPED, **how: Any) -> Answer:
     async with one:
-        return await one.call(request, rung, **how)
+        answer = await one.call(request, rung, **how)
+    # However a call ends, its record tells the same.
+    assert (
+        answer_in(record_of("o/0/1/1", answer), partial(one.endpoint.read, request=request, rung=rung))
+        == answer
+    )
+    return answer
 
 
 async def test_an_answer_is_typed_and_says_what_it_used(server: ModelServer) -> None:

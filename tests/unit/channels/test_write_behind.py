@@ -198,6 +198,13 @@ def test_who_waits_for_a_seq_that_never_comes_is_told_at_the_end(tmp_path):
             one.result(0)
 
 
+def test_a_log_that_goes_on_is_on_disk_before_anything_is_added(tmp_path):
+    with LogWriter(tmp_path / "log.sqlite") as writer:
+        publish(InMemoryBus(admission=TinyAdmission(), now=Ticks(), on_entry=writer.write), 2)
+    with LogWriter(tmp_path / "log.sqlite", after=2) as writer:
+        writer.synced(2).result(60)
+
+
 def test_closing_twice_is_fine(tmp_path):
     writer = LogWriter(tmp_path / "log.sqlite")
     writer.close()
