@@ -9,10 +9,12 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.rulebook import rulebook
@@ -29,6 +31,40 @@ MOST_CHARS: Final = 40_000
 """A longer file is no prompt."""
 
 _HEADING: Final = re.compile(r"^(#{1,2}) +(.+?) *$", re.MULTILINE)
+
+
+class PromptSettings(BaseModel):
+    """Where the prompts of models are.
+
+    Attributes:
+        folder: Holds files that replace Moot's own of the same name; "" for none.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    folder: Annotated[str, Field(max_length=4_096)] = ""
+
+    @field_validator("folder")
+    @classmethod
+    def _can_be_used(cls, value: str) -> str:
+        try:
+            load_prompts(Path(value) if value else None)
+        except WrongPrompt as exc:
+            raise ValueError(str(exc)) from None
+        return value
+
+    def load(self) -> Prompts:
+        """Load the prompts.
+
+        Raises:
+            WrongPrompt: The folder cannot be used any more.
+        """
+        return load_prompts(Path(self.folder) if self.folder else None)
+
+    def as_log(self, prompts: Prompts, seats: Collection[str]) -> dict[str, Any]:
+        """Return where the prompts of some seats come from, and the SHA-256 of each."""
+        used = {name: digest for name, digest in prompts.hashes().items() if name in {GENERAL, *seats}}
+        return {"folder": self.folder, "sha256": used}
 
 
 class WrongPrompt(BadInput):

@@ -24,6 +24,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from moot.config.budget import BudgetSettings, models_as_log
 from moot.config.minds import MindSettings, mind_seat
 from moot.config.models import MODEL_NAME, ModelSettings, no_model
+from moot.config.prompts import PromptSettings
 from moot.config.protocols import UnusableProtocol, install
 from moot.protocols.kernel.catalogue import Viewers
 from moot.protocols.kernel.errors import MootError
@@ -221,6 +222,7 @@ class Settings(_Spoken):
     panel: PanelSettings = PanelSettings()
     motion: MotionSettings = MotionSettings()
     budget: BudgetSettings = BudgetSettings()
+    prompts: PromptSettings = PromptSettings()
     console: ConsoleSettings = ConsoleSettings()
     surfaces: dict[str, SurfaceSettings] = Field(default_factory=dict)
 
@@ -294,10 +296,12 @@ class Settings(_Spoken):
     def as_log(self) -> dict[str, Any]:
         """Return the effective values as SOCIETY_STARTED carries them.
 
-        Surfaces and minds of one's own are without their options, models without where their keys are.
+        Surfaces and minds of one's own are without their options, models without where their keys are. Prompts stand
+        there where models are told them.
         """
         plain = self.model_dump(
-            mode="json", exclude={"surfaces", "schedules", "protocols", "minds", "models", "budget"}
+            mode="json",
+            exclude={"surfaces", "schedules", "protocols", "minds", "models", "budget", "prompts"},
         )
         plain |= models_as_log(self.models, self.budget)
         if rulebook().added:
@@ -317,8 +321,13 @@ class Settings(_Spoken):
             ConfigError: This Moot does not know a setting, or it is not one any more.
         """
         plain = {
-            name: value for name, value in told.items() if name not in ("surfaces", "protocols", "minds")
+            name: value
+            for name, value in told.items()
+            if name not in ("surfaces", "protocols", "minds", "prompts")
         }
+        folder = told.get("prompts", {}).get("folder", "")
+        if folder and Path(folder).is_dir():
+            plain["prompts"] = {"folder": folder}
         plain["models"] = {
             name: {key: value for key, value in model.items() if key in ModelSettings.model_fields}
             for name, model in told.get("models", {}).items()

@@ -225,7 +225,8 @@ class Society:
         clock, plan = self.clock, self.plan
         # However long the log was read: the gap to the last message is an outage, and this says so (K6).
         clock.catch_up(clock.behind)
-        await self.host.publish(self._started(data))
+        models = ModelMinds(plan.chosen, self.calls, clock, plan.seed, plan.settings.prompts)
+        await self.host.publish(self._started(data, models))
         clock.on_behind = self._fell_behind
         if self.calls is not None:
             await self.calls.serve(self.host, self._fail)
@@ -241,19 +242,19 @@ class Society:
         own = OwnMinds(plan.chosen, clock, plan.seed)
         own.tell = self.host.audit_silence
         self._exits.callback(own.close)
-        models = ModelMinds(plan.chosen, self.calls, clock, plan.seed)
         seating = Seating(plan.settings, plan.seed, plan.scripts, tools, notebook, own, models)
         self.minds = seating.minds(is_admin_simulated=plan.is_admin_simulated)
         for seat, mind in self.minds.items():
             self.host.seat_bot(Bot(seat, mind, self.host, clock))
         duty_runner.wake()
 
-    def _started(self, data: Mapping[str, Any]) -> Draft:
+    def _started(self, data: Mapping[str, Any], models: ModelMinds) -> Draft:
         plan, clock = self.plan, self.clock
         minds = behind_scripts(named(plan.chosen), plan.scripts.keys() - {ADMIN})
         config = plan.settings.as_log()
         if self.calls is not None:
             config["models"] |= self.calls.as_log()
+            config["prompts"] = models.as_log()
         return timekeeper.started(
             society_id=self.society_id,
             config={**config, "minds": minds},

@@ -23,6 +23,7 @@ from moot.channels.log.write_behind import LogWriter
 from moot.clock import Clock
 from moot.config.budget import BudgetSettings, models_as_log
 from moot.config.models import ModelSettings
+from moot.config.prompts import PromptSettings
 from moot.host import Contents, Host
 from moot.memory.evidence import DirectoryEvidence, Evidence, InMemoryEvidence
 from moot.memory.inmemory import InMemoryStore
@@ -56,6 +57,7 @@ class Options(Protocol):
         directory: Keeps the log; None: nothing is written.
         models: The models that may be called, by name.
         budget: What they may spend.
+        prompts: Where what they are told is.
         chosen: What fills seats instead of simulated minds.
         named: The same as the log says it.
     """
@@ -68,6 +70,8 @@ class Options(Protocol):
     def models(self) -> Mapping[str, ModelSettings]: ...
     @property
     def budget(self) -> BudgetSettings: ...
+    @property
+    def prompts(self) -> PromptSettings: ...
     @property
     def chosen(self) -> Mapping[str, Chosen]: ...
     @property
@@ -116,7 +120,7 @@ async def fitted(options: Options, clock: Clock) -> AsyncIterator[Fitted]:
             yield Fitted(
                 options=options,
                 own=own,
-                models=ModelMinds(options.chosen, calls, clock, options.seed),
+                models=ModelMinds(options.chosen, calls, clock, options.seed, options.prompts),
                 calls=calls,
                 on_entry=None if writer is None else writer.write,
             )
@@ -245,6 +249,7 @@ async def workshop(
                 **({"minds": dict(named)} if named else {}),
                 **(models_as_log(fit.options.models, fit.options.budget) if fit is not None else {}),
                 **({"models": calls.as_log()} if calls is not None else {}),
+                **({"prompts": fit.models.as_log()} if fit is not None and calls is not None else {}),
             },
             rules_version=VERSION,
             moot_version=MOOT_VERSION,

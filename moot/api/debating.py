@@ -137,6 +137,7 @@ def _debate(
         minds=filled.minds,
         models=filled.models,
         budget=filled.budget,
+        prompts=filled.settings.prompts,
         directory=place_of(out),
     )
     return Prepared(partial(_debated, given, a_listener(progress)), START)

@@ -113,6 +113,7 @@ def _panel(
         minds=filled.minds,
         models=filled.models,
         budget=filled.budget,
+        prompts=filled.settings.prompts,
         directory=place_of(out),
     )
     return Prepared(partial(_judged, options, a_listener(progress)), START)

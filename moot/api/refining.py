@@ -105,6 +105,7 @@ def _arena(
         minds=filled.minds,
         models=filled.models,
         budget=filled.budget,
+        prompts=filled.settings.prompts,
         directory=place_of(out),
     )
     if why := refusal(opener(options, 1).body):

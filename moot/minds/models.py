@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.minds.model.asking import ModelOptions
@@ -17,7 +17,7 @@ from moot.bots.seats.panel import PanelWriter
 from moot.bots.seats.writer import Writer
 from moot.calling import Calls
 from moot.clock import Clock
-from moot.config.prompts import load_prompts
+from moot.config.prompts import PromptSettings
 from moot.minds.choosing import Chosen
 from moot.minds.foreseeing import fault_of
 from moot.protocols.kernel.message import Message
@@ -30,16 +30,36 @@ A_MOMENT: Final = timedelta(milliseconds=10)
 """Society time between two looks whether the log says yet that a simulated mind answers."""
 
 
+SHIPPED: Final = PromptSettings()
+"""Moot's own prompts."""
+
+
 class ModelMinds:
     """Makes the mind of each seat that a model fills."""
 
-    def __init__(self, chosen: Mapping[str, Chosen], calls: Calls | None, clock: Clock, seed: int) -> None:
-        """Take what fills the seats, and what calls models; None where none is called."""
+    def __init__(
+        self,
+        chosen: Mapping[str, Chosen],
+        calls: Calls | None,
+        clock: Clock,
+        seed: int,
+        prompts: PromptSettings = SHIPPED,
+    ) -> None:
+        """Take what fills the seats, and what calls models; None where none is called.
+
+        Raises:
+            WrongPrompt: A prompt cannot be used.
+        """
         self._models = {seat: one.model for seat, one in chosen.items() if one.model is not None}
         self._calls = calls
         self._clock = clock
         self._delay: DelayOf = at_once if clock.kind == "real" else drawn(seed)
-        self._prompts = load_prompts()
+        self._settings = prompts
+        self._prompts = prompts.load()
+
+    def as_log(self) -> dict[str, Any]:
+        """Return which prompts the models are told, as the log keeps it."""
+        return self._settings.as_log(self._prompts, self._models.keys())
 
     def fills(self, seat: Seat) -> bool:
         """Say whether a model fills a seat."""

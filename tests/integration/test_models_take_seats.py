@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import moot
+from moot.protocols.kernel.officers import SocietyStarted
 from tests.doubles.command_line import data, done, write
 from tests.doubles.command_line import moot as command_line
 from tests.doubles.model_server import ModelServer
@@ -66,3 +67,41 @@ def test_a_start_without_a_server_ends_with_one_line(tmp_path: Path) -> None:
     assert line.startswith("moot debate: models.tiny-1: no connection to")
     assert "Traceback" not in result.output
     assert line.endswith("start the server, or correct url")
+
+
+def test_the_log_says_which_prompts_the_models_were_told_and_a_folder_replaces_them(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.prefers = {
+        "concede": False,
+        "confidence": 0.8,
+        "for_score": 0.7,
+        "against_score": 0.4,
+        "option": "yes",
+    }
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "judge.md").write_text("# Judge\n\nJudge as a gardener would.\n", encoding="utf-8")
+    config = write(tmp_path / "society.toml", f'[prompts]\nfolder = "{folder}"\n')
+    model = ("--model", f"{server.url}#tiny-1")
+    started = []
+    for out, more in (("one", ()), ("two", ("--config", config))):
+        done("debate", "Is a short week better?", *model, *more, "--out", tmp_path / out)
+        (first,) = moot.open_log(tmp_path / out).messages(type="SOCIETY_STARTED")
+        assert isinstance(first.body, SocietyStarted)
+        started.append(first.body.config["prompts"])
+    assert [one["folder"] for one in started] == ["", str(folder)]
+    changed = {name for name, digest in started[0]["sha256"].items() if started[1]["sha256"][name] != digest}
+    assert changed == {"judge"}
+    assert set(started[0]["sha256"]) == {"general", "advocate", "critic", "judge"}
+    told = [one.body["messages"][0]["content"] for one in server.calls if "gardener" in str(one.body)]
+    assert told and all(text.startswith("You fill the seat judge") for text in told)
+
+
+def test_a_folder_of_prompts_that_cannot_be_used_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "jugde.md").write_text("# Judge\n", encoding="utf-8")
+    config = write(tmp_path / "society.toml", f'[prompts]\nfolder = "{tmp_path}"\n')
+    result = command_line("debate", "Is a short week better?", "--config", config)
+    assert result.exit_code != 0
+    assert "prompts.folder" in result.stderr and "did you mean judge.md?" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -25,6 +25,7 @@ from moot.cases.arena.source import NotebookService, NotebookSource, opened
 from moot.clock import VirtualClock
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
+from moot.config.prompts import PromptSettings
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.silences import silences_of
 from moot.minds.writing import OwnWriter
@@ -61,6 +62,7 @@ class RunOptions:
         minds: What fills seats instead of simulated minds; a script's words go before theirs.
         models: The models that minds name.
         budget: What they may spend.
+        prompts: Where what they are told is.
         warn: Called with a line for each reason for which one's own mind gave no answer.
         directory: Keeps the log; None: nothing is written.
 
@@ -77,6 +79,7 @@ class RunOptions:
     minds: MindSources = field(default_factory=dict)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
+    prompts: PromptSettings = field(default_factory=PromptSettings)
     warn: Callable[[str], None] | None = None
     directory: Path | None = None
     chosen: Mapping[str, Chosen] = field(init=False)

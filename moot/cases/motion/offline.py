@@ -20,6 +20,7 @@ from moot.channels.showing.wording import an
 from moot.clock import VirtualClock
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
+from moot.config.prompts import PromptSettings
 from moot.memory.evidence import Evidence, text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.silences import silences_of
@@ -56,6 +57,7 @@ class MotionOptions:
         minds: What fills the seats instead of simulated minds.
         models: The models that minds name.
         budget: What they may spend.
+        prompts: Where what they are told is.
         directory: Keeps the log; None: nothing is written.
 
     Raises:
@@ -70,6 +72,7 @@ class MotionOptions:
     minds: MindSources = field(default_factory=dict)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
+    prompts: PromptSettings = field(default_factory=PromptSettings)
     directory: Path | None = None
     chosen: Mapping[str, Chosen] = field(init=False)
 

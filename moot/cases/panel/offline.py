@@ -26,6 +26,7 @@ from moot.cases.panel.script import Texts
 from moot.clock import VirtualClock
 from moot.config.budget import BudgetSettings
 from moot.config.models import ModelSettings
+from moot.config.prompts import PromptSettings
 from moot.memory.evidence import text_of
 from moot.minds.choosing import Chosen, MindSources, chosen, named
 from moot.minds.silences import silences_of
@@ -64,6 +65,7 @@ class PanelOptions:
         minds: What fills seats instead of simulated reviewers; texts go before their words.
         models: The models that minds name.
         budget: What they may spend.
+        prompts: Where what they are told is.
         warn: Called with a line for each reason for which one's own mind gave no answer.
         directory: Keeps the log and the work; None: nothing is written.
 
@@ -82,6 +84,7 @@ class PanelOptions:
     minds: MindSources = dataclasses.field(default_factory=dict)
     models: Mapping[str, ModelSettings] = dataclasses.field(default_factory=dict)
     budget: BudgetSettings = dataclasses.field(default_factory=BudgetSettings)
+    prompts: PromptSettings = dataclasses.field(default_factory=PromptSettings)
     warn: Callable[[str], None] | None = None
     directory: Path | None = None
     chosen: Mapping[str, Chosen] = dataclasses.field(init=False)

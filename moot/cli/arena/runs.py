@@ -125,6 +125,7 @@ def run(
         minds=seated.minds,
         models=seated.models,
         budget=seated.budget,
+        prompts=seated.settings.prompts,
         warn=lambda line: say(f"moot arena: {line}"),
     )
     say_who_writes(will_write([info.seat for info in SEATS], options.named, public(options.models)))

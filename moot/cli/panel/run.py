@@ -113,6 +113,7 @@ def run(
             minds=seated.minds,
             models=seated.models,
             budget=seated.budget,
+            prompts=seated.settings.prompts,
             warn=lambda line: say(f"moot panel: {line}"),
         )
         say_who_writes(will_write(judges, options.named, public(options.models)))

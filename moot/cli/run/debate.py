@@ -101,6 +101,7 @@ def debate(
         minds=seated.minds,
         models=seated.models,
         budget=seated.budget,
+        prompts=seated.settings.prompts,
         directory=out,
     )
     say_who_writes(will_write(SEATS, asked.named, public(asked.models)))
