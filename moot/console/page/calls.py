@@ -64,7 +64,8 @@ async def calls_view(model: ReadModel, args: Mapping[str, Any]) -> Page:
         "states": [[name, state_words(name)] for name in STATES],
         "gauges": gauges,
         "spend": _spend(await model.calls.spend(kind)),
-        "sums": [_table(by, found) for by, found in sums.items()],
+        "sums": [_table(by, sums[by]) for by in ("seat", "model")],
+        "cases": _table("case", sums["case"]),
         **await calls_of(model, args, None),
     }
 

@@ -8,9 +8,11 @@ const GATHER_MS = 1500;
 export const Calls = {
   components: { Chart, Rows },
   inject: ["ask"],
-  props: { view: Object },
+  props: { view: Object, commands: Array, may: String },
   emits: ["go"],
   data() { return { found: this.view, asked: { ...this.view.asked }, items: this.view.items, before: this.view.before, isLonger: false, missed: 0, busy: false, fault: "" }; },
+  // A budget is set by the same act as everywhere; who may not is told why.
+  computed: { maySet() { return this.may || this.commands.find((c) => c.act === "budget")?.may; } },
   beforeUnmount() { clearTimeout(this.timer); },
   methods: {
     minute, plural,
@@ -40,6 +42,9 @@ export const Calls = {
   template: `<div class="scroll" tabindex="0"><div class="page" style="max-width:1240px"><p v-if="fault || found.note" :class="fault ? 'late' : 'soft'" role="status">{{ fault || found.note }}</p>
     <div v-if="found.gauges.length" class="gauges"><section v-for="g in found.gauges" class="sheet"><h2>{{ g.place }}</h2><div v-for="u in g.units" class="gauge"><p>{{ u.text }}</p>
       <span v-if="u.share !== null" :class="['track', {hot: u.hot}]" aria-hidden="true"><i :style="{width: Math.round(u.share * 100) + '%'}"></i></span></div><p v-if="g.free" class="gauge">{{ g.free }}</p></section></div>
+    <p style="padding-bottom:12px"><a v-if="!maySet" class="btn small" href="/act/budget" data-go>Set a budget</a><span v-else class="soft">Budgets cannot be set here now: {{ maySet }}</span></p>
+    <div class="two" style="margin-bottom:14px"><section class="sheet"><h2>{{ found.spend.title }}</h2><p class="soft">{{ found.spend.note }}</p><Chart v-if="found.spend.x.length" :figure="found.spend"/><p v-else class="soft">Nothing yet.</p></section>
+      <div><section v-for="t in found.sums" class="sheet"><h2>{{ t.title }}</h2><Rows :table="t"/></section></div></div>
     <form class="filters" @submit.prevent="go">
       <select v-model="asked.seat" aria-label="seat" @change="go"><option value="">any seat</option><option v-for="s in found.seats" :value="s[0]">{{ s[1] }}</option></select>
       <select v-model="asked.model" aria-label="model" @change="go"><option value="">any model</option><option v-for="m in found.models" :value="m">{{ m }}</option></select>
@@ -50,6 +55,5 @@ export const Calls = {
       <tbody><tr v-for="c in items" :key="c.id" :data-call="c.id"><td class="at">{{ minute(c.t) }}</td><td><a class="chip" :href="c.go" data-go :title="c.id">{{ c.seq }}</a></td><td>{{ c.seat }}</td><td><a v-if="c.case" class="chip" :href="'/case/' + encodeURIComponent(c.case)" data-go>{{ c.case }}</a></td><td>{{ c.model }}</td><td><span :class="['word', c.mood]">{{ c.said }}</span></td><td class="num">{{ c.tokens }}</td><td class="num">{{ c.money }}</td><td class="num">{{ c.took }}</td></tr></tbody></table>
       <p v-if="!items.length" class="soft" style="padding-top:8px">No call like that.</p></div>
       <p v-if="before" style="padding-top:10px"><button class="btn" :disabled="busy" @click="more">Older ones</button></p></section>
-    <div class="two" style="margin-bottom:14px"><section v-if="found.spend.x.length" class="sheet"><h2>{{ found.spend.title }}</h2><p class="soft">{{ found.spend.note }}</p><Chart :figure="found.spend"/></section>
-      <section v-for="t in found.sums" class="sheet"><h2>{{ t.title }}</h2><Rows :table="t"/></section></div></div></div>`,
+    <section class="sheet"><h2>{{ found.cases.title }}</h2><Rows :table="found.cases"/></section></div></div>`,
 };

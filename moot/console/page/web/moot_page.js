@@ -210,7 +210,7 @@ export default {
       <ActForm v-else-if="view.kind === 'act'" :key="'p' + shown" :view="view" :commands="commands" :may="stop"/>
       <SeatForm v-else-if="view.kind === 'seat'" :key="'o' + shown" :view="view" :may="stop" :now="now"/>
       <Memory v-else-if="view.kind === 'memory'" :key="'m' + shown" :view="view"/>
-      <Calls v-else-if="view.kind === 'calls'" ref="calls" :key="'k' + shown" :view="view" @go="go"/>
+      <Calls v-else-if="view.kind === 'calls'" ref="calls" :key="'k' + shown" :view="view" :commands="commands" :may="stop" @go="go"/>
       <CallView v-else-if="view.kind === 'call'" :key="'w' + shown" :view="view"/>
       <Figures v-else-if="view.kind === 'figures'" :key="'d' + shown" :view="view" @again="reload"/>
       <div v-else class="scroll"><div class="page"><p class="soft">{{ view.about }}</p></div></div>
