@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
-from moot.bots.minds.mind import Mind
+from moot.bots.minds.mind import Mind, Reply, View
 from moot.bots.minds.scripted import Entry, ScriptedMind
+from moot.bots.minds.scripted_arena import ScriptedWriter
+from moot.bots.minds.scripted_panel import ScriptedPanelWriter
+from moot.bots.seats.panel import PanelWriter
+from moot.bots.seats.panel_prompts import Prompt
+from moot.bots.seats.writer import Work, Writer
 from moot.protocols.codec import decode_body
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
@@ -91,3 +98,59 @@ def test_unused_entries_are_known() -> None:
     mind = scripted(Entry(type="CONCEDE"), Entry(type="ARCHITECTURE_VERDICT"), then=CannedMind())
     play(seats(evolver=mind), an_evening)
     assert [entry.type for entry in mind.unused] == ["CONCEDE", "ARCHITECTURE_VERDICT"]
+
+
+class Early(CannedMind):
+    """A canned mind that is asked at once, and remembers how long after each obligation opened that was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[timedelta] = []
+
+    def begins_at_once(self, view: View) -> bool:
+        return True
+
+    async def answer(self, view: View) -> Reply | None:
+        self.asked.append(view.now - view.obligation.opened_at)
+        return await super().answer(view)
+
+
+def test_k28_what_a_script_leaves_to_a_mind_that_begins_at_once_is_asked_at_once() -> None:
+    early = Early()
+    play(seats(critic=scripted(Entry(type="RISK_ASSESSMENT"), then=early)), an_evening)
+    assert early.asked and set(early.asked) == {timedelta(0)}
+
+
+class EarlyWriter(Writer):
+    def begins_at_once(self, view: View) -> bool:
+        return True
+
+    def delay(self, view: View) -> timedelta | None:
+        return None
+
+    def question(self, work: Work) -> str:
+        return ""
+
+    async def write(self, work: Work) -> str | None:
+        return None
+
+
+class EarlyPanelWriter(PanelWriter):
+    def begins_at_once(self, view: View) -> bool:
+        return True
+
+    def delay(self, view: View) -> timedelta | None:
+        return None
+
+    async def write(self, view: View, prompt: Prompt) -> str | None:
+        return None
+
+
+def test_k28_so_is_a_writer_of_the_arena_or_of_a_panel() -> None:
+    def owed(kind: str) -> Any:
+        return SimpleNamespace(seat="eic", obligation=SimpleNamespace(expects=(kind,)))
+
+    assert ScriptedWriter((), EarlyWriter()).begins_at_once(owed("DRAFT"))
+    assert not ScriptedWriter(("one",), EarlyWriter()).begins_at_once(owed("DRAFT"))
+    panel = ScriptedPanelWriter({("eic", "phase1"): ("one",)}, EarlyPanelWriter())
+    assert not panel.begins_at_once(owed("PHASE1")) and panel.begins_at_once(owed("PHASE2"))
