@@ -7,6 +7,8 @@ what is kept.
 from __future__ import annotations
 
 import json
+import re
+from functools import cache
 
 from moot.bots.models.errors import NoKey
 from moot.channels.chat.tokens import read_secret
@@ -35,11 +37,12 @@ def key_of(name: str, settings: ModelSettings) -> str:
 def discreet_reply(body: bytes, key: str) -> bytes:
     """Return what a server sent without the key and without secrets; the same bytes where there are none.
 
-    JSON stays JSON.
+    The key is found however JSON writes it. JSON stays JSON.
     """
-    if key:
-        body = body.replace(key.encode(), b"[redacted:key]")
     text = body.decode("utf-8", "surrogateescape")
+    if key:
+        text = _spelled(key).sub("[redacted:key]", text)
+        body = text.encode("utf-8", "surrogateescape")
     if not may_hold_secret(text):
         return body
     try:
@@ -48,3 +51,9 @@ def discreet_reply(body: bytes, key: str) -> bytes:
         return body if clean == told else json.dumps(clean).encode()
     except (ValueError, RecursionError):
         return redact(text).encode("utf-8", "surrogateescape")
+
+
+@cache
+def _spelled(key: str) -> re.Pattern[str]:
+    """Match a key in plain text and in JSON, where any character may be escaped, in JSON within JSON more than once."""
+    return re.compile("".join(rf"(?:\\*{re.escape(one)}|\\+u(?i:{ord(one):04x}))" for one in key))

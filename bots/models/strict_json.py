@@ -15,7 +15,7 @@ def one_object(text: str) -> dict[str, Any]:
     if not text.strip():
         raise ValueError("the reply is empty")
     try:
-        found = json.loads(text, object_pairs_hook=_unambiguous, parse_constant=_no_number)
+        found = json.loads(text, object_pairs_hook=_unambiguous, parse_constant=_no_number, parse_int=_whole)
     except json.JSONDecodeError as exc:
         raise ValueError(f"the reply is not one JSON object: {exc.msg} at character {exc.pos + 1}") from None
     except RecursionError:
@@ -32,6 +32,13 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the field {twice[:60]!r} stands twice in one object")
     return found
+
+
+def _whole(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        raise ValueError(f"a number of {len(digits):,} digits is too long") from None
 
 
 def _no_number(word: str) -> NoReturn:
