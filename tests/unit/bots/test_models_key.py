@@ -36,6 +36,12 @@ def test_key_and_secrets_are_taken_out_and_json_stays_json(content: str) -> None
     assert answer.usage is not None
 
 
+@pytest.mark.parametrize("dash", [b"-", b"\\-", b"\\u002d", b"\\u002D", b"\\\\u002d", b"\\\\\\u002d"])
+def test_the_key_is_found_however_json_writes_it(dash: bytes) -> None:
+    written = KEY.encode().replace(b"-", dash)
+    assert discreet_reply(b'{"error":"not ' + written + b'"}', KEY) == b'{"error":"not [redacted:key]"}'
+
+
 @pytest.mark.parametrize(
     "body", [f"<p>{SECRET}</p>".encode(), b"[" * 100_000 + SECRET.encode(), SECRET.encode()]
 )
