@@ -51,13 +51,16 @@ async def calls_view(model: ReadModel, args: Mapping[str, Any]) -> Page:
         gauges = gauges_of(model.calls.gauges())
         note = ""
     except ConsoleError as exc:
-        gauges, note = [], str(exc)
+        gauges, note = [], f"{exc}. "
+    if not (progress := model.index_progress()).is_complete:
+        note += f"{progress}: older calls may be missing, and sums grow."
     return {
         "kind": "calls",
         "title": "Calls",
         "about": "what models were asked, and what it cost",
         "channel": None,
         "note": note,
+        "part": bool(note),
         "asked": kind._asdict(),
         "seats": [[name, seat_name(clean(name, 40))] for name in sorted({*names["seat"], kind.seat} - {""})],
         "models": sorted({*names["model"], kind.model} - {""}),

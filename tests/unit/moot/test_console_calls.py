@@ -11,8 +11,8 @@ import pytest
 from moot.config.settings import Settings, load_settings
 from moot.console.errors import ConsoleError, NotThere
 from moot.console.model.calls import Gauge
-from moot.console.model.interface import Person, ReadModel
-from moot.console.page.calls import gauges_of, money, seconds, tightest
+from moot.console.model.interface import Person, Progress, ReadModel
+from moot.console.page.calls import calls_view, gauges_of, money, seconds, tightest
 from moot.console.page.session import Visit
 from moot.console.page.story import why_of
 from moot.console.page.views import pages_for
@@ -88,6 +88,22 @@ async def test_the_table_says_how_each_call_ended_and_what_was_never_sent(called
             "no_room", "not_sent", "timed_out", "answered", "truncated", "answered", "answered",
         ]  # fmt: skip
         assert page.before is None
+
+
+async def test_what_is_still_being_read_is_said(called: Called, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with watched(called.place) as model:
+        seen = model.seen_by(ADMIN)
+        whole = await calls_view(seen, {})
+        assert (whole["note"], whole["part"], len(whole["gauges"])) == ("", False, 3)
+        behind = Progress(10, 19, "indexing")
+        monkeypatch.setattr(model.watching, "index_progress", lambda: behind)
+        monkeypatch.setattr(model.watching._folding, "is_ready", False)
+        part = await calls_view(seen, {})
+        assert part["note"] == (
+            "reading the log: 18 of 19 messages. "
+            "indexing: 10 of 19 messages: older calls may be missing, and sums grow."
+        )
+        assert (part["part"], part["gauges"], len(part["items"])) == (True, [], 7)
 
 
 async def test_pages_of_calls_hold_each_call_once(called: Called) -> None:

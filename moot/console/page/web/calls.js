@@ -13,6 +13,8 @@ export const Calls = {
   data() { return { found: this.view, asked: { ...this.view.asked }, items: this.view.items, before: this.view.before, isLonger: false, missed: 0, busy: false, fault: "" }; },
   // A budget is set by the same act as everywhere; who may not is told why.
   computed: { maySet() { return this.may || this.commands.find((c) => c.act === "budget")?.may; } },
+  // While the log is being read, it is looked again until all of it is there.
+  mounted() { if (this.view.part) this.later(); },
   beforeUnmount() { clearTimeout(this.timer); },
   methods: {
     minute, plural,
@@ -22,12 +24,14 @@ export const Calls = {
       const fresh = cards.filter((m) => m.y.startsWith("CALL_")).length;
       if (!fresh) return;
       this.missed += fresh;
-      if (!this.timer) this.timer = setTimeout(() => { this.timer = null; this.look(); }, GATHER_MS);
+      this.later();
     },
+    later() { if (!this.timer) this.timer = setTimeout(() => { this.timer = null; this.look(); }, GATHER_MS); },
     async look() {
       try {
         const found = await this.ask("calls", this.view.asked);
         this.found = found;
+        if (found.part) this.later();
         if (this.isLonger) return;
         this.items = found.items; this.before = found.before; this.missed = 0; this.fault = "";
       } catch (e) { this.fault = e.message; }
