@@ -5,6 +5,7 @@ Only `simulate` and scenes seat it; a living society's admin is a person.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -50,7 +51,7 @@ class SimulatedAdmin(Mind):
         if plan[1] and _may_acknowledge(view):
             return Reply(EscalationAck(escalation_id=case_id))
         rng = generator(self._seed, "admin answer", case_id)
-        return Reply(EscalationAnswer(escalation_id=case_id, option=_option(opener.body, rng)))
+        return Reply(EscalationAnswer(escalation_id=case_id, option=_option(opener.body, view, rng)))
 
     def _plan(self, view: View) -> tuple[timedelta, bool] | None:
         """Draw when it answers an escalation and whether it acknowledges first."""
@@ -60,12 +61,17 @@ class SimulatedAdmin(Mind):
         return MEDIAN * float(rng.lognormal(0.0, SPREAD)), bool(rng.random() < ACKNOWLEDGES)
 
 
-def _option(body: Escalation, rng: np.random.Generator) -> int:
+def _option(body: Escalation, view: View, rng: np.random.Generator) -> int:
     """Draw an option; whoever is not careful about a halt lifts it, for a halted desk is watched by nobody.
 
-    It never spends anybody's money.
+    It never spends anybody's money: a spent budget stays so, and what is configured goes on.
     """
-    if rng.random() < CAREFUL or any(option.effect == "raise_budget" for option in body.options):
+    if any(option.effect == "raise_budget" for option in body.options):
+        budget = view.config.get("budget")
+        chosen = budget.get("on_exhausted") if isinstance(budget, Mapping) else None
+        wanted = "simulate" if chosen == "simulated" else "stay_silent"
+        return next(option.n for option in body.options if option.effect == wanted)
+    if rng.random() < CAREFUL:
         return 1
     lifts = [option.n for option in body.options if option.effect == "resume"]
     return lifts[0] if lifts else int(rng.integers(2, len(body.options) + 1))

@@ -16,7 +16,7 @@ from moot.bots.officers import timekeeper
 from moot.bots.officers.duty_runner import DutyRunner
 from moot.calling import Calls, ModelSeats, calling
 from moot.channels.log.inmemory import InMemoryBus
-from moot.clock import VirtualClock
+from moot.clock import Clock, VirtualClock
 from moot.config.budget import BudgetSettings
 from moot.host import Host
 from moot.memory.inmemory import InMemoryStore
@@ -31,7 +31,7 @@ from tests.doubles.table import START
 class Stage:
     """A running society and its parts."""
 
-    clock: VirtualClock
+    clock: Clock
     bus: InMemoryBus
     host: Host
     duty_runner: DutyRunner
@@ -52,6 +52,13 @@ class Stage:
         await self.clock.sleep(timedelta(**delta))
 
 
+def _first(clock: Clock, start: datetime) -> list[datetime]:
+    """Return when the first cycle is due; in real time soon, and should that be missed, soon after."""
+    if clock.kind == "virtual":
+        return [start]
+    return [clock.now() + timedelta(seconds=seconds) for seconds in (1, 10, 30, 60)]
+
+
 NO_MODELS = ModelSeats(models={}, temperatures={}, budget=BudgetSettings())
 
 
@@ -64,25 +71,27 @@ def play(
     config: dict[str, Any] | None = None,
     models: ModelSeats | None = None,
     directory: Path | None = None,
+    clock: Clock | None = None,
 ) -> list[Envelope]:
     """Run a script against a society with these minds and return the log.
 
     Args:
         minds: Who sits where; those that ask models are made of what gives a caller by a model's name.
         script: What happens.
-        start: When it begins.
+        start: When it begins, in virtual time.
         schedules: When cycles are due.
         config: More of the logged configuration.
         models: Models that may be asked.
         directory: Where their bodies are kept.
+        clock: Which clock it lives by; None: a virtual one.
     """
     kept: list[Envelope] = []
 
-    async def main(clock: VirtualClock) -> None:
+    async def main(clock: Clock) -> None:
         async with calling(models or NO_MODELS, clock, directory, None) as calls:
             await perform(clock, calls)
 
-    async def perform(clock: VirtualClock, calls: Calls | None) -> None:
+    async def perform(clock: Clock, calls: Calls | None) -> None:
         rulebook = rules()
         gate = Gate(rulebook)
         bus = InMemoryBus(admission=gate, now=clock.now)
@@ -93,7 +102,8 @@ def play(
             timekeeper.started(
                 society_id="test",
                 config={
-                    "schedules": schedules or {"micro": {"at": [start.isoformat()]}},
+                    "schedules": schedules
+                    or {"micro": {"at": [one.isoformat() for one in _first(clock, start)]}},
                     "admins": {"test": ["ann"]},
                     **({"models": calls.as_log()} if calls is not None else {}),
                     **(config or {}),
@@ -104,7 +114,7 @@ def play(
                 data={},
                 speed=1.0,
                 paused=False,
-                clock="virtual",
+                clock=clock.kind,
                 durability="none",
                 warm_up=False,
                 after_seq=0,
@@ -135,5 +145,5 @@ def play(
             await asyncio.gather(task, return_exceptions=True)
             await bus.close()
 
-    VirtualClock(start).run(main)
+    (clock or VirtualClock(start)).run(main)
     return kept

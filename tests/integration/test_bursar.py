@@ -6,9 +6,11 @@ import asyncio
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,10 +18,11 @@ from typing import Any
 import pytest
 
 from moot.bots.models.errors import UnusableModel
+from moot.clock import Clock, RealClock
 from moot.config.budget import BudgetSettings
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile, StoredBodiesFile
 from moot.memory.errors import StoreUnavailable
-from moot.protocols.kernel.envelope import Actor, Draft
+from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
@@ -46,6 +49,7 @@ class Evening:
         budget: dict[str, Any] | None = None,
         directory: Path | None = None,
         given: dict[str, Any] | None = None,
+        clock: Clock | None = None,
         **mind: Any,
     ) -> None:
         self.minds: list[AskingMind] = []
@@ -53,7 +57,8 @@ class Evening:
 
         def seated(caller):
             self.minds.append(AskingMind(caller("local"), **mind))
-            return {EXPLORER: CannedMind(), CRITIC: self.minds[0], EVOLVER: CannedMind()}
+            others = CannedMind(mind.get("delay", timedelta(minutes=5)))
+            return {EXPLORER: others, CRITIC: self.minds[0], EVOLVER: others}
 
         settings = BudgetSettings.model_validate(budget or {})
         self.log = play(
@@ -62,6 +67,7 @@ class Evening:
             models=seats(server, budget=budget, **(given or {})),
             config={"budget": settings.as_log()},
             directory=directory,
+            clock=clock,
         )
 
     @property
@@ -81,11 +87,18 @@ class Evening:
         return [env.body.type for env in self.log]
 
 
-async def reserved(stage: Stage) -> None:
-    """Wait until a call is reserved; time stands still then."""
+def seen(stage: Stage, kind: str) -> asyncio.Event:
+    """Return what is set once a message of a type is logged."""
     found = asyncio.Event()
-    stage.host.listeners.append(lambda env, _fx: found.set() if env.body.type == "CALL_RESERVED" else None)
-    await found.wait()
+
+    def look(env: Envelope, _fx: object) -> None:
+        if env.body.type == kind:
+            found.set()
+
+    stage.host.listeners.append(look)
+    for env in stage.log:
+        look(env, None)
+    return found
 
 
 async def an_evening(stage: Stage) -> None:
@@ -212,7 +225,7 @@ def test_k28_closing_in_the_middle_of_a_call_waits_for_it_and_settles_it(server:
     server.latency_s = 0.1
 
     async def until_it_is_asked(stage: Stage) -> None:
-        await reserved(stage)
+        await seen(stage, "CALL_RESERVED").wait()
 
     evening = Evening(server, script=until_it_is_asked)
     assert evening.kinds[-2:] == ["CALL_RESERVED", "CALL_SETTLED"]
@@ -226,16 +239,7 @@ def test_k28_an_obligation_that_closes_meanwhile_has_its_call_settled_and_nothin
     server.latency_s = 0.1
 
     async def overridden(stage: Stage) -> None:
-        await reserved(stage)
-        await stage.post(
-            Draft(
-                channel="#a-arena",
-                author=ADMIN,
-                actor=Actor("human", "test", "ann"),
-                body=Override(case_id=stage.log[-1].body.case, verdict="REJECT", why="enough"),
-                key="1",
-            )
-        )
+        await override(stage)
         await an_evening(stage)
 
     evening = Evening(server, script=overridden)
@@ -243,11 +247,55 @@ def test_k28_an_obligation_that_closes_meanwhile_has_its_call_settled_and_nothin
     assert "RISK_ASSESSMENT" not in evening.kinds
 
 
+def test_k28_in_real_time_a_call_whose_obligation_closes_is_given_up_and_settled(server: ModelServer) -> None:
+    server.plays(completion('{"colour":"red","number":1}'), Turn(stall="before"))
+    asked = server.expects(2)
+
+    async def overridden(stage: Stage) -> None:
+        settled = seen(stage, "CALL_SETTLED")
+        await override(stage, asked)
+        await settled.wait()
+
+    evening = Evening(server, script=overridden, clock=RealClock(), delay=timedelta(0))
+    (reserved,), (settled,) = evening.bodies("CALL_RESERVED"), evening.bodies("CALL_SETTLED")
+    assert (settled.outcome, settled.cost) == ("abandoned", reserved.max_cost)
+    assert "RISK_ASSESSMENT" not in evening.kinds
+
+
+def test_k28_closing_gives_up_what_is_under_way_in_real_time(server: ModelServer) -> None:
+    server.plays(completion('{"colour":"red","number":1}'), Turn(stall="before"))
+    asked = server.expects(2)
+
+    async def until_it_is_asked(stage: Stage) -> None:
+        await seen(stage, "CALL_RESERVED").wait()
+        await asyncio.to_thread(asked.wait, 60)
+
+    evening = Evening(server, script=until_it_is_asked, clock=RealClock(), delay=timedelta(0))
+    assert evening.bodies("CALL_SETTLED")[0].outcome == "abandoned"
+
+
+async def override(stage: Stage, asked: threading.Event | None = None) -> None:
+    """Decide the debate once a call is reserved, and the server has it."""
+    await seen(stage, "CALL_RESERVED").wait()
+    if asked is not None:
+        await asyncio.to_thread(asked.wait, 60)
+    case_id = next(env.body.case for env in stage.log if env.body.type == "CALL_RESERVED")
+    await stage.post(
+        Draft(
+            channel="#a-arena",
+            author=ADMIN,
+            actor=Actor("human", "test", "ann"),
+            body=Override(case_id=case_id, verdict="REJECT", why="enough"),
+            key="1",
+        )
+    )
+
+
 def test_what_keeps_a_model_from_being_called_is_one_line_before_anything_starts(server: ModelServer) -> None:
     with pytest.raises(UnusableModel) as unpriced:
         Evening(server, budget={"seat": {"usd": 1}}, given={"price": None})
     assert str(unpriced.value).startswith("models.local: a budget in US dollars needs its price")
-    assert "[models.local.price]" in str(unpriced.value) and not server.sent
+    assert "write price into [models.local]" in str(unpriced.value) and not server.sent
     server.key = "sk-test-0123456789abcdefghij"
     with pytest.raises(UnusableModel, match=r"models\.local: HTTP 401: .*: name the variable or file of a"):
         Evening(server)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,26 @@ def test_what_is_held_offline_with_models_in_all_seats_verifies(
     HELD[what](model=f"{server.url}#tiny-1", out=tmp_path / "one", seed=1)
     assert "every rule holds" in done("verify", tmp_path / "one")
     assert len(data("calls", tmp_path / "one")["calls"]) == len(server.calls) - 1 > 1
+
+
+def test_a_spent_budget_leaves_the_seat_to_a_simulated_mind_where_that_is_configured(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    out = tmp_path / "one"
+    config = write(
+        tmp_path / "society.toml",
+        f'[models.local]\nurl = "{server.url}"\nmodel = "tiny-1"\n[minds]\ncritic = {{ model = "local" }}\n'
+        '[budget]\ncalls = 3\non_exhausted = "simulated"\n',
+    )
+    done("simulate", "--days", "1", "--seed", "1", "--config", config, "--out", out)
+    assert len(server.calls) == 1 + 3
+    assert "every rule holds" in done("verify", out)
+    said = [json.loads(line) for line in done("log", out, "--json", "--type", "CONFIG_CHANGED").splitlines()]
+    assert [one["body"]["changes"]["minds"]["critic"] for one in said] == ["simulated"]
+    rated = done("log", out, "--json", "--type", "RISK_ASSESSMENT").splitlines()
+    assert len(rated) > 6
+    refused = done("log", out, "--json", "--type", "CALL_REFUSED").splitlines()
+    assert len(refused) == 1
 
 
 def test_a_start_without_a_server_ends_with_one_line(tmp_path: Path) -> None:
