@@ -123,8 +123,8 @@ def _debate(
 
     Raises:
         BadInput: An argument cannot be used; the line says which and why.
-        ConfigError: A mind or a model cannot be used.
-        MootError: The directory cannot be written.
+        ConfigError: A mind cannot be used, or there is no such model.
+        MootError: A model cannot be called, or the directory cannot be written.
     """
     if not isinstance(context, str | Path | None):
         raise BadInput(f"context: give a text or a pathlib.Path, not {an(type(context).__name__)}")

@@ -90,8 +90,8 @@ def _panel(
 
     Raises:
         BadInput: An argument cannot be used; the line says which and why.
-        ConfigError: A mind or a model cannot be used.
-        MootError: The directory cannot be written.
+        ConfigError: A mind cannot be used, or there is no such model.
+        MootError: A model cannot be called, or the directory cannot be written.
     """
     for name, value, known in (
         ("majority", majority, ("spec", "strict")),

@@ -89,8 +89,8 @@ def _arena(
     Raises:
         BadInput: An argument cannot be used, or the protocol refuses task, config or notebook before the first
             round; the line says which and why.
-        ConfigError: A mind or a model cannot be used.
-        MootError: The directory cannot be written.
+        ConfigError: A mind cannot be used, or there is no such model.
+        MootError: A model cannot be called, or the directory cannot be written.
     """
     source = None if notebook is None else folder_of_notes(a_path("notebook", notebook))
     names = (str(task) if isinstance(task, Path) else "task", "config")

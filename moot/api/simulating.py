@@ -103,8 +103,8 @@ def _simulate(
 
     Raises:
         BadInput: An argument cannot be used; the line says which and why.
-        ConfigError: The configuration, a mind or a model cannot be used.
-        MootError: Prices or the directory cannot be used.
+        ConfigError: The configuration or a mind cannot be used, or there is no such model.
+        MootError: Prices, a model or the directory cannot be used.
     """
     settings = settings_of(config)
     seated = Wanted(model=model, seats=seats, budget=budget).over(
