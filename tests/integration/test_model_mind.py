@@ -321,3 +321,24 @@ def test_k28_a_model_is_asked_when_a_duty_opens_and_what_is_measured_is_so_when_
             return [mind.begins_at_once(view(kind)) for kind in ("RISK_ASSESSMENT", "SIGNAL", "EXECUTION")]
 
     assert asyncio.run(main()) == [True, True, False]
+
+
+def test_an_answer_of_which_the_rules_leave_nothing_open_is_nobodys_and_needs_no_model(
+    server: ModelServer,
+) -> None:
+    brief = {
+        "period": "2026-W08",
+        **dict.fromkeys(("rejects", "wrongly_rejected", "approvals", "failed_backtests"), 0),
+        **dict.fromkeys(("false_negative_rate", "false_positive_rate", "factor"), 0.0),
+        "recommendation": "keep",
+    }
+
+    async def main() -> Reply | None:
+        async with client_of(server) as client:
+            mind = ModelMind(PlainCaller(client), ModelOptions(), load_prompts(), delay=at_once)
+            return await mind.answer(view("THRESHOLD_REVIEW")._replace(brief=brief))
+
+    reply = asyncio.run(main())
+    assert reply is not None
+    assert (reply.is_stand_in, reply.body.recommendation) == (True, "keep")
+    assert server.calls == []

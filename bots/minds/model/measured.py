@@ -18,6 +18,8 @@ _OWN: Final[Mapping[str, tuple[str, ...]]] = {
     "PRINCIPLE_SYNTHESIS": (),
     "PERFORMANCE_FEEDBACK": ("proposed_adjustment",),
     "ARENA_TASK": ("task.initial_prompt",),
+    "HOOK_RESULT": (),
+    "RUN_FAULT": (),
     "PANEL_OPENED": (),
     "PRE_MARKET_CHECK": (),
     "RISK_CHECK": (),

@@ -109,7 +109,7 @@ class ModelMind(Mind):
             view = view._replace(brief={**view.brief, **fixed})
         filling = filling_for(view, body, self._faults_of)
         if not filling.is_open:
-            return Reply(filling.make({}))
+            return _stood_in(Reply(filling.make({})))
         kinds = view.asked if body is None else (body.type,)
         book = rulebook()
         case = book.types[view.kind].shown if view.kind in book.types else view.kind

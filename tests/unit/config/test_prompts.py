@@ -18,7 +18,6 @@ from moot.protocols.trading.seats import GUARDIAN, TRADER
 
 BOOK = rulebook()
 
-BY_THE_SHELL: Final = {"HOOK_RESULT", "RUN_FAULT"}
 BY_THE_RULES: Final = {"THRESHOLD_REVIEW", "THRESHOLDS_ADJUSTED", "PROMOTION_DECISION"}
 """What no model is asked for."""
 
@@ -33,8 +32,7 @@ def owed() -> list[tuple[str, str]]:
         for seat in BOOK.bots
         if step.seat == seat or (callable(step.seat) and seat in _reviewers(kind))
     }
-    left_out = BY_THE_SHELL | BY_THE_RULES
-    return sorted((seat, kind) for seat, kind in found if own_fields(kind) != () and kind not in left_out)
+    return sorted((seat, kind) for seat, kind in found if own_fields(kind) != () and kind not in BY_THE_RULES)
 
 
 def _reviewers(kind: str) -> frozenset[str]:
