@@ -33,6 +33,7 @@ WORDS: Final[Mapping[str, str]] = {
 """Ends of calls that read otherwise than they are called."""
 
 MICRO: Final = 1_000_000
+CENT: Final = 10_000
 NEARLY: Final = 0.9
 """From this part on a budget is shown as nearly spent."""
 
@@ -120,11 +121,11 @@ def tightest(gauges: Iterable[Gauge]) -> Json | None:
 def _gauge(one: Gauge) -> Json:
     booked = shown(one.unit, one.booked)
     text = f"{booked} booked, no limit"
-    short = booked
+    short = _in_short(one.unit, one.booked)
     if one.limit is not None:
         left = shown(one.unit, one.left or 0)
         text = f"{booked} of {shown(one.unit, one.limit)} booked, {left} left"
-        short = f"{left} left"
+        short = f"{_in_short(one.unit, one.left or 0)} left"
     if one.held:
         text += f"; {shown(one.unit, one.held)} of it held for calls under way"
     share = _share(one)
@@ -135,6 +136,11 @@ def _gauge(one: Gauge) -> Json:
         "share": None if one.limit is None else round(share, 3),
         "hot": one.limit is not None and share >= NEARLY,
     }
+
+
+def _in_short(unit: str, amount: int) -> str:
+    """Write an amount where there is little room: dollars in whole cents, cut and not rounded, if there are any."""
+    return shown(unit, amount // CENT * CENT if unit == "usd" and amount >= CENT else amount)
 
 
 def _share(one: Gauge) -> float:

@@ -176,6 +176,8 @@ def test_what_is_held_for_calls_under_way_is_told_and_no_budget_is_a_gauge_of_wh
     assert told is not None and told["text"] == (
         "$1.50 of $2.00 booked, $0.50 left; $0.50 of it held for calls under way"
     )
+    cut = tightest([Gauge("the society", "society", "", "usd", 2_000_000, 144, 0)])
+    assert cut is not None and cut["short"] == "$1.99 left"
     assert tightest([Gauge("the society", "society", "", "usd", None, 0, 0)]) is None
     free = tightest([Gauge("the society", "society", "", "tokens", None, 1_200, 0)])
     assert free is not None and (free["short"], free["share"]) == ("1,200 tokens", None)
