@@ -6,12 +6,13 @@ in the log is superseded and never sent; any other misfit is a fault of an offic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
 from moot.protocols.calls.books import (
     NONE,
+    SOCIETY,
     Amount,
     Asked,
     Books,
@@ -125,6 +126,7 @@ class Ledger(Fold):
                 self._set(body)
         elif type(body) is SocietyStarted:
             self._configure(body.config.get("budget"))
+            self._probed(body.config.get("models"), env.sent_at)
         elif type(body) is ConfigChanged and "budget" in body.changes:
             self._configure(body.changes["budget"])
 
@@ -135,6 +137,15 @@ class Ledger(Fold):
         self._configured = budget
         self.books.limits = limits_in(budget)
         self.books.raised.clear()
+
+    def _probed(self, models: object, at: datetime) -> None:
+        """Book what it took to find out at a start how models are called: money and tokens, no call of a seat."""
+        for model in models.values() if isinstance(models, Mapping) else ():
+            probe = model.get("probe") if isinstance(model, Mapping) else None
+            if isinstance(probe, Mapping):
+                used = Amount(_figure(probe.get("cost")), _figure(probe.get("tokens")) or 0)
+                for place in (SOCIETY, Place("day", day_of(at))):
+                    self.books.settle((place,), NONE, used)
 
     def _set(self, body: BudgetSet) -> None:
         before = self.books.limits.get(body.scope, Limit())
@@ -205,3 +216,7 @@ def check_budget(env: Envelope, _context: RuleContext) -> None:
     body: Any = env.body
     if body.usd is None and body.tokens is None and body.calls is None:
         raise Violation("K27", "sets nothing: give usd, tokens or calls", field="usd")
+
+
+def _figure(told: object) -> int | None:
+    return told if isinstance(told, int) and not isinstance(told, bool) and told >= 0 else None

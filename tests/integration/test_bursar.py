@@ -136,6 +136,16 @@ def test_k26_the_start_says_what_was_found_out_about_the_model(server: ModelServ
     assert dict(told["probe"]) == {"calls": 1, "tokens": 120, "cost": 300}
 
 
+@pytest.mark.parametrize(("more", "sent"), [(0, 1), (-1, 0)])
+def test_k27_what_the_probes_used_counts_against_the_budget(
+    server: ModelServer, more: int, sent: int
+) -> None:
+    worst = Evening(server).bodies("CALL_RESERVED")[0].max_tokens
+    server.sent.clear()
+    evening = Evening(server, budget={"tokens": worst + 120 + more})
+    assert len(evening.sent) == sent
+
+
 def test_k27_of_eight_calls_at_once_three_are_sent_where_the_budget_is_for_three(server: ModelServer) -> None:
     evening = Evening(server, budget={"case": {"calls": 3}}, turns=8, at_once=8)
     assert len(evening.sent) == len(evening.bodies("CALL_RESERVED")) == 3
@@ -150,7 +160,8 @@ def test_k27_a_call_waits_for_what_is_under_way_and_money_never_goes_beyond_the_
     server: ModelServer,
 ) -> None:
     worst = Evening(server).bodies("CALL_RESERVED")[0].max_cost
-    budget = {"usd": worst * 3 / 1_000_000}
+    # The probe at the start cost 300 of it.
+    budget = {"usd": (worst * 3 + 300) / 1_000_000}
     evening = Evening(server, budget=budget, turns=8, at_once=8)
     booked = most = 0
     for env in evening.log:
