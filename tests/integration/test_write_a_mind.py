@@ -112,6 +112,6 @@ def test_an_option_that_the_class_does_not_take_is_the_line_of_the_page(place):
     ).err == (f"moot minds: {line}\n")
     (place / "mine.toml").write_text('[minds]\ncritic = { module = "my_minds:MyCritic", limits = 1 }\n')
     done = moot(place, "up", "--config", "mine.toml", "--data", "life")
-    assert (done.code, done.err) == (2, f"moot up: {line}\n")
+    assert (done.code, done.err) == (2, f"moot up: mine.toml: {line}\n"), "with its file"
     assert not (place / "life").exists()
     assert {*TABLE} == {*WRONG, OPTION}, "every line of the table is tried"
