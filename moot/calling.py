@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from moot.bots.minds.mind import View
 from moot.bots.models.advice import advice
@@ -39,7 +39,9 @@ from moot.protocols.calls.ledger import Ledger
 from moot.protocols.calls.price import cost
 from moot.protocols.kernel.minds import SIMULATED
 from moot.protocols.kernel.seats import Seat
-from moot.recording import Life
+
+if TYPE_CHECKING:
+    from moot.recording import Life
 
 PROBE_S: Final = 120.0
 """Wall seconds that one probe may take."""

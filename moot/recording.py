@@ -22,12 +22,13 @@ from moot.memory.bodies import StoredBodies
 from moot.memory.bodies_file import CALLS_NAME, StoredBodiesFile
 from moot.memory.errors import MemoryStoreError
 from moot.minds.choosing import MindSource
+from moot.minds.modelled import key_variable
 from moot.place import LOG_NAME, data_dir
 from moot.protocols.calls.messages import CallReserved, CallSettled
 from moot.protocols.kernel.envelope import Envelope
 from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.message import Message
-from moot.protocols.kernel.minds import SCRIPTED
+from moot.protocols.kernel.minds import unscripted
 from moot.protocols.kernel.officers import SocietyStarted, SocietyStopped
 from moot.protocols.kernel.seats import PEOPLE
 from moot.stored import stored_envelopes
@@ -44,12 +45,14 @@ class Life:
         started: Its SOCIETY_STARTED.
         cut: Its last message, if it was killed behind it; None: it came to its end, or is to go on.
         goes_on: Whether models are called for what the recording does not have.
+        key_env: The variable that holds their key then; "": none is sent.
     """
 
     recording: Recording
     started: SocietyStarted
     cut: int | None
     goes_on: bool = False
+    key_env: str = ""
 
     @cached_property
     def settings(self) -> Settings:
@@ -59,7 +62,12 @@ class Life:
             BadInput: This Moot does not know one of them.
         """
         try:
-            return Settings.of_log(self.started.config)
+            found = Settings.of_log(self.started.config)
+            models = {
+                name: model.model_copy(update={"key_env": self.key_env})
+                for name, model in found.models.items()
+            }
+            return found.model_copy(update={"models": models})
         except ConfigError as exc:
             raise BadInput(f"{self.recording.directory} cannot be replayed: {exc}") from None
 
@@ -78,8 +86,8 @@ class Life:
 
     @property
     def minds(self) -> dict[str, MindSource]:
-        """Return what filled its seats."""
-        return dict(self.started.config.get("minds", {}))
+        """Return what filled its seats, besides a script."""
+        return unscripted(self.started.config.get("minds", {}))[0]
 
 
 class Recording:
@@ -89,15 +97,18 @@ class Recording:
         directory: Where it is kept.
         start: When it began.
         until: When its last message was said.
+        messages: How many it has.
+        is_whole: Whether it came to its end.
         lives: Its lives, oldest first: more than one where it was killed and went on.
     """
 
-    def __init__(self, named: Path, *, goes_on: bool = False) -> None:
+    def __init__(self, named: Path, *, goes_on: bool = False, key_env: str | None = None) -> None:
         """Open a recorded run.
 
         Args:
             named: Its directory.
             goes_on: Whether it goes on, with models that are called, where the recording ends; else that is a miss.
+            key_env: The variable that holds their key then; None: `KEY_VARIABLE`, where that is set.
 
         Raises:
             BadInput: There is none, or it is none that can be replayed.
@@ -118,7 +129,8 @@ class Recording:
             last = env
         if last is None:
             raise BadInput(f"{named} cannot be replayed: its log does not begin with a SOCIETY_STARTED")
-        self.until = last.sent_at
+        self.until, self.messages = last.sent_at, last.seq
+        self.is_whole = _cut(last) is None
         cuts.append(None if goes_on else _cut(last))
         for started in starts:
             if started.clock != "virtual":
@@ -127,7 +139,7 @@ class Recording:
                     f" moot verify {named} checks it"
                 )
         self.lives = tuple(
-            Life(recording=self, started=started, cut=cut, goes_on=goes_on)
+            Life(recording=self, started=started, cut=cut, goes_on=goes_on, key_env=key_variable(key_env))
             for started, cut in zip(starts, cuts, strict=True)
         )
 
@@ -141,15 +153,26 @@ class Recording:
         every = self.envelopes()
         return tuple(env.body for env in every if env.author in PEOPLE and isinstance(env.body, kind))
 
+    def opener(self, kind: type[T], command: str) -> T:
+        """Return the message with which a case that was held outside a society began.
+
+        Raises:
+            BadInput: It is no recording of such a case.
+        """
+        found = self.said(kind)
+        if self.first.started.society_id != f"workshop/{self.first.started.seed}" or not found:
+            raise BadInput(f"{self.directory} was not kept by {command}: it cannot replay that")
+        return found[0]
+
     def check_scripts(self, scripted: bool) -> None:
         """Refuse a run for which a script spoke, unless somebody gives it again: it is not in the log.
 
         Raises:
             BadInput: It is missing.
         """
-        for seat, mind in self.first.minds.items():
-            if not scripted and str(mind).startswith(SCRIPTED):
-                raise BadInput(f"{self.directory}: a script spoke for the {seat}: give the same one again")
+        _, seats = unscripted(self.first.started.config.get("minds", {}))
+        if seats and not scripted:
+            raise BadInput(f"{self.directory}: a script spoke for the {seats[0]}: give the same one again")
 
     def answers(self) -> dict[str, RecordedCall]:
         """Return the calls that were settled, by id."""

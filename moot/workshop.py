@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol
@@ -33,10 +34,12 @@ from moot.minds.seated import OwnMinds
 from moot.place import EVIDENCE, LOG_NAME, free_for_a_log
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.minds import Minds
 from moot.protocols.kernel.rules import Gate
 from moot.protocols.kernel.seats import Seat
 from moot.protocols.rulebook import VERSION, rules
+from moot.recording import Life
 from moot.version import MOOT_VERSION
 
 START: Final = datetime(2026, 2, 23, tzinfo=UTC)
@@ -60,6 +63,7 @@ class Options(Protocol):
         prompts: Where what they are told is.
         chosen: What fills seats instead of simulated minds.
         named: The same as the log says it.
+        life: A recorded one that is lived again; None: none.
     """
 
     @property
@@ -76,6 +80,8 @@ class Options(Protocol):
     def chosen(self) -> Mapping[str, Chosen]: ...
     @property
     def named(self) -> Mapping[str, Any]: ...
+    @property
+    def life(self) -> Life | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +120,8 @@ async def fitted(options: Options, clock: Clock) -> AsyncIterator[Fitted]:
             writer = exits.enter_context(LogWriter(place / LOG_NAME, lease=lease))
         own = exits.enter_context(closing(OwnMinds(options.chosen, clock, options.seed)))
         seats = ModelSeats.of(options.chosen, options.models, options.budget)
-        async with calling(
-            seats, clock, options.directory, None if writer is None else writer.synced
-        ) as calls:
+        synced = None if writer is None else writer.synced
+        async with calling(seats, clock, options.directory, synced, options.life) as calls:
             yield Fitted(
                 options=options,
                 own=own,
@@ -204,6 +209,17 @@ class Workshop:
         self._fault.cancel()
 
 
+def _end_where_it_was_cut(shop: Workshop, life: Life, env: Envelope, _fx: Effects) -> None:
+    """Stop with the last message of a recorded run that was killed in its middle."""
+    if env.seq == life.cut and shop.host.docket.cases:
+        shop.fail(
+            BadInput(
+                f"{life.recording.directory} was broken off after message {env.seq}, and is the same up to there:"
+                " --then live goes on with the models themselves"
+            )
+        )
+
+
 @asynccontextmanager
 async def workshop(
     clock: Clock,
@@ -235,6 +251,8 @@ async def workshop(
         fit.own.tell = host.audit_silence
     host.attach()
     shop = Workshop(host, calls)
+    if fit is not None and fit.options.life is not None:
+        host.listeners.append(partial(_end_where_it_was_cut, shop, fit.options.life))
 
     def ended(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (fault := task.exception()) is not None:

@@ -140,9 +140,8 @@ class Wanted:
             if not name:
                 raise self._fault("model", "write URL#NAME, such as http://127.0.0.1:8080/v1#qwen3:8b")
             plain, options = {"url": url, "model": name}, {}
-        variable = self.key_env or (KEY_VARIABLE if os.environ.get(KEY_VARIABLE) else "")
         if not plain.keys() & {"key_env", "key_file"}:
-            plain["key_env"] = variable
+            plain["key_env"] = key_variable(self.key_env)
         try:
             held = ModelSettings.model_validate(plain)
             MindSettings.model_validate({"model": held.model, **options})
@@ -186,6 +185,11 @@ class Wanted:
 
     def _said(self, option: str) -> str:
         return f"--{option.replace('_', '-')}" if self.is_typed else option
+
+
+def key_variable(named: str | None) -> str:
+    """Return the variable that holds the key of a model that no configuration names; "" where none does."""
+    return named or (KEY_VARIABLE if os.environ.get(KEY_VARIABLE) else "")
 
 
 def unseated(settings: Settings) -> Settings:

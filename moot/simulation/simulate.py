@@ -18,6 +18,7 @@ from moot.minds.choosing import MindSources
 from moot.place import free_for_a_log, price_source
 from moot.protocols.kernel.docket import Docket, Effects
 from moot.protocols.kernel.envelope import Envelope
+from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.times import rfc3339
 from moot.protocols.rulebook import rules
 from moot.recording import Recording
@@ -73,6 +74,35 @@ def again(recording: Recording, out: Path | None = None) -> SimulateOptions:
         settings=recording.first.settings,
         minds=recording.first.minds,
         recording=recording,
+    )
+
+
+def gone_on(recording: Recording, days: float) -> SimulateOptions:
+    """Return what it takes to go on, in its directory, with a run that was broken off.
+
+    Args:
+        recording: The run.
+        days: How many days it is to have in all.
+
+    Raises:
+        BadInput: It has as many, or was not broken off.
+    """
+    recording.check_scripts(scripted=False)
+    check_days(days, recording.start)
+    if recording.is_whole:
+        raise BadInput(f"{recording.directory} was not broken off: it came to its end")
+    if recording.start + timedelta(days=days) <= recording.until:
+        lived = (recording.until - recording.start) / DAY
+        raise BadInput(f"days {days:g}: {recording.directory} has lived {lived:.2f} of them already")
+    life = recording.lives[-1]
+    return SimulateOptions(
+        days=days,
+        start=recording.start,
+        seed=life.started.seed,
+        out=recording.directory,
+        settings=life.settings,
+        minds=life.minds,
+        goes_on=True,
     )
 
 

@@ -57,6 +57,24 @@ def behind_scripts(minds: Mapping[str, Any], scripted: Iterable[str]) -> dict[st
     }
 
 
+def unscripted(minds: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return what `behind_scripts` was given: the minds besides, and the seats of the script."""
+    found: dict[str, Any] = {}
+    scripted = []
+    for seat, mind in minds.items():
+        if isinstance(mind, Mapping):
+            found[seat] = {name: value for name, value in mind.items() if name != SCRIPTED}
+            is_scripted = SCRIPTED in mind
+        else:
+            behind = str(mind).removeprefix(f"{SCRIPTED} and ")
+            is_scripted = behind != mind or mind == SCRIPTED
+            if mind != SCRIPTED:
+                found[seat] = behind
+        if is_scripted:
+            scripted.append(seat)
+    return found, scripted
+
+
 def author_of(mind: str) -> str:
     """Say who writes where a mind sits: its label, its name, or nobody."""
     if mind == SILENT:

@@ -40,6 +40,7 @@ from moot.protocols.kernel.errors import BadInput
 from moot.protocols.kernel.minds import SCRIPTED
 from moot.protocols.kernel.minds import Minds as Filling
 from moot.protocols.kernel.seats import ADMIN, Seat
+from moot.recording import Life, Recording
 from moot.workshop import ASKER, START, Fitted, fitted, workshop
 
 PLACE: Final = "#r-arena"
@@ -65,6 +66,7 @@ class RunOptions:
         prompts: Where what they are told is.
         warn: Called with a line for each reason for which one's own mind gave no answer.
         directory: Keeps the log; None: nothing is written.
+        life: A recorded one that is held again, of which `again` gives all else; None: none.
 
     Raises:
         UnusableMind: A mind cannot be used.
@@ -82,6 +84,7 @@ class RunOptions:
     prompts: PromptSettings = field(default_factory=PromptSettings)
     warn: Callable[[str], None] | None = None
     directory: Path | None = None
+    life: Life | None = None
     chosen: Mapping[str, Chosen] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +95,44 @@ class RunOptions:
     def named(self) -> dict[str, Any]:
         """Return how the log calls what fills the seats that are not simulated."""
         return {**named(self.chosen), **scripted_seats(self.script)}
+
+
+def again(
+    recording: Recording,
+    directory: Path | None = None,
+    *,
+    script: ArenaScript | None = None,
+    source: NotebookSource | None = None,
+) -> RunOptions:
+    """Return what it takes to hold a recorded run again.
+
+    Args:
+        recording: The run.
+        directory: Keeps the log; None: nothing is written.
+        script: What its seats said, if a script spoke.
+        source: Its notebook service, if it had one.
+
+    Raises:
+        BadInput: There is none in it, or its script or notebook is missing.
+    """
+    life = recording.first
+    recording.check_scripts(scripted=script is not None)
+    body = recording.opener(ArenaTask, "moot arena run")
+    plain = body.model_dump()
+    return RunOptions(
+        task=plain["task"],
+        config=plain["config"],
+        notebook=plain["notebook"],
+        script=script,
+        source=source,
+        seed=life.started.seed,
+        minds=life.minds,
+        models=life.settings.models,
+        budget=life.settings.budget,
+        prompts=life.settings.prompts,
+        directory=directory,
+        life=life,
+    )
 
 
 def scripted_seats(script: ArenaScript | None) -> dict[str, str]:

@@ -34,6 +34,7 @@ from moot.protocols.motion.messages import Motion
 from moot.protocols.motion.rights import PLACE
 from moot.protocols.motion.seats import ADVOCATE, JUDGE
 from moot.protocols.research.seats import CRITIC
+from moot.recording import Life, Recording
 from moot.workshop import ASKER, START, Fitted, evidence_in, fitted, workshop
 
 SEATS: Final = (ADVOCATE, CRITIC, JUDGE)
@@ -59,6 +60,7 @@ class MotionOptions:
         budget: What they may spend.
         prompts: Where what they are told is.
         directory: Keeps the log; None: nothing is written.
+        life: A recorded one that is held again, of which `again` gives all else; None: none.
 
     Raises:
         BadInput: Question, options or context cannot be used.
@@ -74,6 +76,7 @@ class MotionOptions:
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
     directory: Path | None = None
+    life: Life | None = None
     chosen: Mapping[str, Chosen] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,6 +103,29 @@ class MotionRun:
     case_id: str
     log: tuple[Envelope, ...]
     record: MotionRecord
+
+
+def again(recording: Recording, directory: Path | None = None) -> MotionOptions:
+    """Return what it takes to hold a recorded motion again.
+
+    Raises:
+        BadInput: There is none in it.
+    """
+    life = recording.first
+    body = recording.opener(Motion, "moot debate")
+    evidence = evidence_in(recording.directory)
+    return MotionOptions(
+        question=body.question,
+        options=body.options,
+        context=text_of(evidence, body.context_ref) if body.context_ref else "",
+        seed=life.started.seed,
+        minds=life.minds,
+        models=life.settings.models,
+        budget=life.settings.budget,
+        prompts=life.settings.prompts,
+        directory=directory,
+        life=life,
+    )
 
 
 def hold_motion(

@@ -37,11 +37,12 @@ from moot.protocols.kernel.faults import first_fault
 from moot.protocols.kernel.minds import SCRIPTED, Minds, behind_scripts
 from moot.protocols.kernel.seats import ADMIN, Seat
 from moot.protocols.panel import audit
-from moot.protocols.panel.contract import ROLES, Contract, as_json, prepared
+from moot.protocols.panel.contract import ROLES, Contract, as_json, contract_from, prepared
 from moot.protocols.panel.messages import PanelOpened
 from moot.protocols.panel.rights import PLACE
 from moot.protocols.panel.seats import PANEL, PANELISTS, SYNTHESIZER
 from moot.protocols.panel.synthesis import Majority, OnNoneFired
+from moot.recording import Life, Recording
 from moot.workshop import ASKER, START, Fitted, evidence_in, fitted, workshop
 
 KIND: Final = "paper"
@@ -68,6 +69,7 @@ class PanelOptions:
         prompts: Where what they are told is.
         warn: Called with a line for each reason for which one's own mind gave no answer.
         directory: Keeps the log and the work; None: nothing is written.
+        life: A recorded one that is held again, of which `again` gives all else; None: none.
 
     Raises:
         UnusableMind: A mind cannot be used.
@@ -87,6 +89,7 @@ class PanelOptions:
     prompts: PromptSettings = dataclasses.field(default_factory=PromptSettings)
     warn: Callable[[str], None] | None = None
     directory: Path | None = None
+    life: Life | None = None
     chosen: Mapping[str, Chosen] = dataclasses.field(init=False)
 
     def __post_init__(self) -> None:
@@ -97,6 +100,38 @@ class PanelOptions:
     def named(self) -> dict[str, Any]:
         """Return how the log calls what fills the seats that are not simulated."""
         return _named(self.texts, named(self.chosen))
+
+
+def again(recording: Recording, directory: Path | None = None, *, texts: Texts | None = None) -> PanelOptions:
+    """Return what it takes to hold a recorded panel again.
+
+    Args:
+        recording: The panel.
+        directory: Keeps the log and the work; None: nothing is written.
+        texts: What a script said for its reviewers, if one did.
+
+    Raises:
+        BadInput: There is none in it, or its script is missing.
+    """
+    life = recording.first
+    recording.check_scripts(scripted=bool(texts))
+    body = recording.opener(PanelOpened, "moot panel run")
+    return PanelOptions(
+        contract=contract_from(body.model_dump()["contract"]),
+        content=text_of(evidence_in(recording.directory), body.content_ref),
+        title=body.title,
+        field=body.field,
+        texts=texts or {},
+        majority=body.majority,
+        on_none_fired=body.on_none_fired,
+        seed=life.started.seed,
+        minds=life.minds,
+        models=life.settings.models,
+        budget=life.settings.budget,
+        prompts=life.settings.prompts,
+        directory=directory,
+        life=life,
+    )
 
 
 def seats_of(contract: Contract) -> tuple[Seat, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -25,6 +25,7 @@ from moot.cli.minds import (
 from moot.cli.numbers import seed_option
 from moot.cli.output import console, say, write_json
 from moot.cli.place import AsJson
+from moot.cli.replaying import ReplayOption, ThenOption, compare, kept, needed, recording_of
 from moot.cli.setup.config import settings
 
 group = typer.Typer(
@@ -61,10 +62,16 @@ RecordOut = Annotated[
     "moot arena run --task task.json --mind reviewer=my_minds:MyReviewer",
     "moot arena run --task task.json --model http://127.0.0.1:8080/v1#qwen3:8b --seats reviewer",
     "moot arena run --task task.json --mcp 'my-notes-server' --json",
+    "moot arena run --task task.json --model local --out ./run",
+    "moot arena run --replay ./run",
     within=group,
 )
 def run(
-    task: TaskFile,
+    ctx: typer.Context,
+    task: Annotated[
+        Path | None,
+        typer.Option("--task", metavar="FILE", help="JSON: a TaskContext, or {task, notebook}."),
+    ] = None,
     config: ProtocolFile = None,
     notebook: Annotated[
         Path | None, typer.Option("--notebook", metavar="DIR", help="A folder of notes, served over MCP.")
@@ -90,15 +97,24 @@ def run(
     seats: SeatsOption = None,
     budget: BudgetOption = None,
     key_env: KeyOption = None,
-    out: RecordOut = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE.json|DIR",
+            help="Write the audit record to this file; or to record.json in this folder, with the log.",
+        ),
+    ] = None,
+    replay: ReplayOption = None,
+    then: ThenOption = None,
     as_json: AsJson = False,
 ) -> int:
-    """Refine a task in virtual time, with scripted or simulated minds, and say how it went.
+    """Refine a task in virtual time, with scripted or simulated minds or with models, and say how it went.
 
     Exit code 0: approved, 3: the round cap was reached, 4: the run ended with an error. An invalid config or
     task is such an error, with its reason in the record. With --json the audit record itself is printed.
     """
-    from moot.cases.arena.offline import RunOptions, run_offline
+    from moot.cases.arena.offline import RunOptions, again, run_offline
     from moot.cases.arena.script import ScriptError, read_script
     from moot.config.models import public
     from moot.log_setup import set_up_logging
@@ -112,28 +128,66 @@ def run(
         scripted = None if script is None else read_script(script)
     except ScriptError as error:
         raise Unusable(str(error)) from None
-    what = given(task, config, max_rounds=max_rounds, script=scripted, source=source, is_off=no_notebook)
-    check_out(out, task, config, script)
-    seated = wanted(model, seats, budget, key_env).over(unseated(settings(None)), minds_of(mind), ARENA)
-    options = RunOptions(
-        task=what.task,
-        config=what.config,
-        notebook=what.notebook,
-        script=scripted,
-        source=source,
-        seed=seed,
-        minds=seated.minds,
-        models=seated.models,
-        budget=seated.budget,
-        prompts=seated.settings.prompts,
-        warn=lambda line: say(f"moot arena: {line}"),
+    recording = recording_of(
+        ctx, replay, then, key_env, besides=("notebook", "mcp", "mcp_url", "no_notebook", "script")
     )
-    say_who_writes(will_write([info.seat for info in SEATS], options.named, public(options.models)))
-    say_models(options.chosen, seated.settings)
-    with progress("arena") as told:
-        record = run_offline(options, told)
-    deliver(record, out, as_json=as_json)
+    folder, file = _places(out, task, config, script)
+    with kept(recording, folder) as place:
+        if recording is not None:
+            options, effective = (
+                again(recording, place, script=scripted, source=source),
+                recording.first.settings,
+            )
+        else:
+            needed(task=task)
+            what = given(
+                Path(str(task)),
+                config,
+                max_rounds=max_rounds,
+                script=scripted,
+                source=source,
+                is_off=no_notebook,
+            )
+            seated = wanted(model, seats, budget, key_env).over(
+                unseated(settings(None)), minds_of(mind), ARENA
+            )
+            effective = seated.settings
+            options = RunOptions(
+                task=what.task,
+                config=what.config,
+                notebook=what.notebook,
+                script=scripted,
+                source=source,
+                seed=seed,
+                minds=seated.minds,
+                models=seated.models,
+                budget=seated.budget,
+                prompts=seated.settings.prompts,
+                directory=place,
+            )
+        options = replace(options, warn=lambda line: say(f"moot arena: {line}"))
+        say_who_writes(will_write([info.seat for info in SEATS], options.named, public(options.models)))
+        say_models(options.chosen, effective)
+        with progress("arena") as told:
+            record = run_offline(options, told)
+        deliver(record, file, as_json=as_json)
+        compare(recording, place)
     return EXIT_CODES.get(record["terminal_state"], FAILED)
+
+
+def _places(out: Path | None, *inputs: Path | None) -> tuple[Path | None, Path | None]:
+    """Return the folder that keeps the log, and the file of the record, as --out names them.
+
+    Raises:
+        Unusable: They cannot be written.
+        BadInput: The folder holds a log.
+    """
+    from moot.place import free_for_a_log
+
+    if out is None or (out.exists() and not out.is_dir()) or (out.suffix == ".json" and not out.exists()):
+        check_out(out, *inputs)
+        return None, out
+    return free_for_a_log(out), out / "record.json"
 
 
 @command("moot arena parse review.txt", "moot arena parse - < review.txt", within=group)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -26,6 +27,7 @@ from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json, write_lines
 from moot.cli.panel.judges import MajorityOption, group
 from moot.cli.place import AsJson
+from moot.cli.replaying import ReplayOption, ThenOption, compare, kept, needed, recording_of
 from moot.cli.setup.config import settings
 
 if TYPE_CHECKING:
@@ -40,21 +42,29 @@ MISMATCH, UNUSABLE, SHRUNK = 1, 2, 3
     "moot panel run --contract full --paper paper.md --title 'On widgets' --field widgetry",
     "moot panel run --contract full --paper p.md --title T --field F --model local --budget 0.50",
     "moot panel run --contract strategy --paper dossier.md --title S1 --field trading --out panel",
+    "moot panel run --replay ./panel",
     "moot panel run --contract c.json --paper p.md --title T --field F --script answers --json",
     within=group,
 )
 def run(
+    ctx: typer.Context,
     contract: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--contract",
             metavar="C",
             help="A file, or full, methodology_focus, strategy, architecture.",
         ),
-    ],
-    paper: Annotated[Path, typer.Option("--paper", metavar="FILE", help="The work: text or Markdown.")],
-    title: Annotated[str, typer.Option("--title", metavar="T", help="What Phase 1 knows of it.")],
-    field: Annotated[str, typer.Option("--field", metavar="F", help="What Phase 1 knows of it.")],
+    ] = None,
+    paper: Annotated[
+        Path | None, typer.Option("--paper", metavar="FILE", help="The work: text or Markdown.")
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="T", help="What Phase 1 knows of it.")
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option("--field", metavar="F", help="What Phase 1 knows of it.")
+    ] = None,
     script: Annotated[
         Path | None,
         typer.Option("--script", metavar="DIR", help="Raw outputs: <role>.phase1.md, <role>.phase2.md."),
@@ -73,9 +83,11 @@ def run(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Write contract, outputs, prompts, synthesis, record here."
+            "--out", metavar="DIR", help="Write contract, outputs, prompts, synthesis, record and log here."
         ),
     ] = None,
+    replay: ReplayOption = None,
+    then: ThenOption = None,
     as_json: AsJson = False,
 ) -> int:
     """Let a panel judge a work in virtual time: reviewers commit without seeing it, then review it.
@@ -84,7 +96,7 @@ def run(
     follow from the scores, 2: the contract or a file cannot be used. --out holds what verify takes.
     """
     from moot.cases.panel.given import a_contract
-    from moot.cases.panel.offline import PanelOptions, run_panel, seats_of
+    from moot.cases.panel.offline import PanelOptions, again, run_panel, seats_of
     from moot.cases.panel.script import PanelScriptError, read_script
     from moot.config.models import public
     from moot.log_setup import set_up_logging
@@ -93,33 +105,44 @@ def run(
     from moot.protocols.kernel.errors import Malformed
 
     set_up_logging(None)
-    found = a_contract(contract, is_scripted=script is not None)
-    work = a_text(paper)
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Unusable(f"{out} is there already: name a new or an empty folder with --out")
+    recording = recording_of(ctx, replay, then, key_env, besides=("script",))
     try:
-        judges = seats_of(found)
         texts = {} if script is None else read_script(script)
-        seated = wanted(model, seats, budget, key_env).over(unseated(settings(None)), minds_of(mind), judges)
-        options = PanelOptions(
-            contract=found,
-            content=work,
-            title=title,
-            field=field,
-            texts=texts,
-            majority=majority,
-            on_none_fired=on_none_fired,
-            seed=seed,
-            minds=seated.minds,
-            models=seated.models,
-            budget=seated.budget,
-            prompts=seated.settings.prompts,
-            warn=lambda line: say(f"moot panel: {line}"),
-        )
-        say_who_writes(will_write(judges, options.named, public(options.models)))
-        say_models(options.chosen, seated.settings)
-        with progress("panel") as told:
-            done = run_panel(options, told)
+        with kept(recording, out) as place:
+            if recording is not None:
+                options, effective = again(recording, place, texts=texts), recording.first.settings
+            else:
+                needed(contract=contract, paper=paper, title=title, field=field)
+                found = a_contract(str(contract), is_scripted=script is not None)
+                judges = seats_of(found)
+                seated = wanted(model, seats, budget, key_env).over(
+                    unseated(settings(None)), minds_of(mind), judges
+                )
+                effective = seated.settings
+                options = PanelOptions(
+                    contract=found,
+                    content=a_text(Path(str(paper))),
+                    title=str(title),
+                    field=str(field),
+                    texts=texts,
+                    majority=majority,
+                    on_none_fired=on_none_fired,
+                    seed=seed,
+                    minds=seated.minds,
+                    models=seated.models,
+                    budget=seated.budget,
+                    prompts=seated.settings.prompts,
+                    directory=place,
+                )
+            options = dataclasses.replace(options, warn=lambda line: say(f"moot panel: {line}"))
+            judges = seats_of(options.contract)
+            say_who_writes(will_write(judges, options.named, public(options.models)))
+            say_models(options.chosen, effective)
+            with progress("panel") as told:
+                done = run_panel(options, told)
+            compare(recording, place)
     except (PanelScriptError, Malformed) as error:
         raise Unusable(str(error)) from None
     if out is not None:
@@ -130,7 +153,7 @@ def run(
     if as_json:
         write_json(done.record)
     else:
-        write_lines(_told(done, found))
+        write_lines(_told(done, options.contract))
         if out is not None:
             write_lines(["", f"kept in {out}"])
     return _exit_code(done)

@@ -25,9 +25,11 @@ from moot.cli.minds import (
 from moot.cli.numbers import seed_option
 from moot.cli.output import say, write_json
 from moot.cli.place import AsJson
+from moot.cli.replaying import ReplayOption, ThenOption, compare, kept, needed, recording_of
 from moot.cli.setup.config import ConfigFile, settings
 
 if TYPE_CHECKING:
+    from moot.cases.motion.offline import MotionOptions, MotionRun
     from moot.protocols.kernel.envelope import Envelope
 
 JUDGED: Final = frozenset({"UPHELD", "REJECTED", "UNDECIDED"})
@@ -44,9 +46,11 @@ UNJUDGED: Final = 3
     "moot debate 'Should we merge this?' --model http://127.0.0.1:8080/v1#qwen3:8b --seats critic,judge",
     "moot debate 'Should we merge this?' --model local --budget 0.10 --config my-society.toml",
     "moot debate 'Should we merge this?' --config my-society.toml",
+    "moot debate --replay ./debate",
 )
 def debate(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What is asked.")],
+    ctx: typer.Context,
+    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="What is asked.")] = None,
     options: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,6 +77,8 @@ def debate(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Keep the log in this directory.")
     ] = None,
+    replay: ReplayOption = None,
+    then: ThenOption = None,
     as_json: AsJson = False,
 ) -> int:
     """Have a question debated in virtual time: a claim, objections, replies, and a judgment.
@@ -81,31 +87,52 @@ def debate(
     said, then what it came to; with --json the record alone. Of a configuration only the minds of its three seats,
     models and budget count. In a society that runs, moot act DIR debate asks.
     """
-    from moot.cases.motion.offline import SEATS, MotionOptions, hold_motion
-    from moot.channels.showing.namebook import NameBook
+    from moot.cases.motion.offline import SEATS, MotionOptions, again
     from moot.config.models import public
     from moot.log_setup import set_up_logging
     from moot.place import free_for_a_log
     from moot.protocols.authorship import will_write
-    from moot.protocols.calls.rights import PLACE as CALLS
 
     set_up_logging(None)
+    recording = recording_of(ctx, replay, then, key_env)
+    if recording is None:
+        needed(QUESTION=question)
     if out is not None:
         free_for_a_log(out)
-    seated = wanted(model, seats, budget, key_env).over(settings(config), minds_of(mind), SEATS)
-    asked = MotionOptions(
-        question=question,
-        options=[part.strip() for given in options or () for part in given.split(",")],
-        context="" if context is None else _read(context),
-        seed=seed,
-        minds=seated.minds,
-        models=seated.models,
-        budget=seated.budget,
-        prompts=seated.settings.prompts,
-        directory=out,
-    )
-    say_who_writes(will_write(SEATS, asked.named, public(asked.models)))
-    say_models(asked.chosen, seated.settings)
+    with kept(recording, out) as place:
+        if recording is not None:
+            asked, effective = again(recording, place), recording.first.settings
+        else:
+            seated = wanted(model, seats, budget, key_env).over(settings(config), minds_of(mind), SEATS)
+            effective = seated.settings
+            asked = MotionOptions(
+                question=str(question),
+                options=[part.strip() for given in options or () for part in given.split(",")],
+                context="" if context is None else _read(context),
+                seed=seed,
+                minds=seated.minds,
+                models=seated.models,
+                budget=seated.budget,
+                prompts=seated.settings.prompts,
+                directory=place,
+            )
+        say_who_writes(will_write(SEATS, asked.named, public(asked.models)))
+        say_models(asked.chosen, effective)
+        run = _held(asked, as_json=as_json)
+        compare(recording, place)
+    if out is not None and not as_json:
+        say(f"the log is in {out}")
+    for line in run.record["warnings"]:
+        say(f"moot debate: {line}")
+    return 0 if run.record["outcome"] in JUDGED else UNJUDGED
+
+
+def _held(asked: MotionOptions, *, as_json: bool) -> MotionRun:
+    """Have it debated, and show it."""
+    from moot.cases.motion.offline import hold_motion
+    from moot.channels.showing.namebook import NameBook
+    from moot.protocols.calls.rights import PLACE as CALLS
+
     book = NameBook()
     reader = Reader(book=book)
 
@@ -121,11 +148,7 @@ def debate(
     else:
         reader.console.print()
         print_outcome(reader.console, run.record)
-        if out is not None:
-            say(f"the log is in {out}")
-    for line in run.record["warnings"]:
-        say(f"moot debate: {line}")
-    return 0 if run.record["outcome"] in JUDGED else UNJUDGED
+    return run
 
 
 def _read(named: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,7 @@ from moot.cli.output import (
     write_json,
 )
 from moot.cli.place import AsJson
+from moot.cli.replaying import ReplayOption, ThenOption, compare, recording_of, refuse_beside
 from moot.cli.run.up import Prices
 from moot.cli.setup.config import ConfigFile, settings
 from moot.place import LOG_NAME
@@ -47,7 +49,9 @@ from moot.simulation.durations import DEFAULT_START, check_days, first_instant
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from moot.minds.modelled import Wanted
     from moot.simulation.desk import DeskSummary
+    from moot.simulation.simulate import SimulateOptions
     from moot.simulation.summary import SimulationSummary
 
 RUNS: Final = Path("runs")
@@ -63,9 +67,12 @@ MOST_NAMED: Final = 5
     "moot simulate --days 28 --plot equity.png",
     "moot simulate --days 2 --mind critic=my_minds:MyCritic",
     "moot simulate --days 1 --model http://127.0.0.1:8080/v1#qwen3:8b --seats critic,evolver",
+    "moot simulate --resume ./runs/20260223-1 --days 1",
+    "moot simulate --replay ./runs/20260223-1 --out ./runs/again",
     "moot simulate --start 2026-06-01 --prices ./prices.csv --json | jq .desk.pnl_usd",
 )
 def simulate(
+    ctx: typer.Context,
     days: Annotated[float, typer.Option("--days", metavar="N", help="How many days; by default 7.")] = 7.0,
     start: Annotated[
         str | None, typer.Option("--start", metavar="DATE", help="The first day, UTC; by default 2026-02-23.")
@@ -89,6 +96,16 @@ def simulate(
     budget: BudgetOption = None,
     key_env: KeyOption = None,
     config: ConfigFile = None,
+    replay: ReplayOption = None,
+    then: ThenOption = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            "--resume",
+            metavar="DIR",
+            help="Go on where the run in this directory was broken off, up to --days.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Let a society live some days in virtual time, and sum them up.
@@ -96,34 +113,33 @@ def simulate(
     The same options give the same log, byte for byte, where no model fills a seat. Read it with moot log, check it
     with moot verify.
     """
-    first = DEFAULT_START if start is None else first_instant(start)
-    check_days(days, first)
+    if replay is None:
+        check_days(days, DEFAULT_START if start is None else first_instant(start))
 
     from moot.heap import settle_heap
     from moot.log_setup import set_up_logging
     from moot.minds.silences import silence_lines
-    from moot.seating import seats_of
-    from moot.simulation.simulate import SimulateOptions, check, plan_of
+    from moot.simulation.simulate import again, check, plan_of
     from moot.simulation.simulate import simulate as run
 
-    place = out if out is not None else free_directory(f"{first:%Y%m%d}-{seed}")
     if plot is not None:
         _check_picture(plot)
-    effective = settings(config)
-    seated = wanted(model, seats, budget, key_env).over(effective, minds_of(mind), seats_of(effective))
-    options = SimulateOptions(
-        days=days,
-        start=first,
-        seed=seed,
-        prices=prices,
-        out=place,
-        settings=seated.settings,
-        minds=seated.minds,
-    )
+    recording = recording_of(ctx, replay, then, key_env, besides=("plot",))
+    if recording is not None:
+        options = again(recording, out or free_directory(f"{recording.start:%Y%m%d}-replay"))
+        if then is not None:
+            options = dataclasses.replace(options, days=days)
+    elif resume is not None:
+        options = _resumed(ctx, resume, days, key_env)
+    else:
+        options = _told(days, start, seed, prices, out, mind, wanted(model, seats, budget, key_env), config)
     options = check(options)
-    say_models(plan_of(options).chosen, seated.settings)
+    assert options.out is not None
+    assert options.settings is not None
+    place = options.out
+    say_models(plan_of(options).chosen, options.settings)
     set_up_logging(place / "moot.log")
-    with progress(_days(days)) as told:
+    with progress(_days(options.days)) as told:
         settle_heap()
         summary = run(options, told)
     if as_json:
@@ -140,6 +156,49 @@ def simulate(
         except OSError as exc:
             raise Unusable(f"--plot {plot}: {exc.strerror or exc}") from exc
         say(f"the equity curve is in {plot}")
+    compare(recording, place)
+
+
+def _told(
+    days: float,
+    start: str | None,
+    seed: int,
+    prices: str | None,
+    out: Path | None,
+    mind: list[str] | None,
+    models: Wanted,
+    config: Path | None,
+) -> SimulateOptions:
+    """Return what the command line says is to be simulated."""
+    from moot.seating import seats_of
+    from moot.simulation.simulate import SimulateOptions
+
+    first = DEFAULT_START if start is None else first_instant(start)
+    effective = settings(config)
+    seated = models.over(effective, minds_of(mind), seats_of(effective))
+    return SimulateOptions(
+        days=days,
+        start=first,
+        seed=seed,
+        prices=prices,
+        out=out if out is not None else free_directory(f"{first:%Y%m%d}-{seed}"),
+        settings=seated.settings,
+        minds=seated.minds,
+    )
+
+
+def _resumed(ctx: typer.Context, named: Path, days: float, key_env: str | None) -> SimulateOptions:
+    """Return what it takes to go on with a run that was broken off.
+
+    Raises:
+        Unusable: It came to its end, or something is said that its log says.
+        BadInput: There is no such run.
+    """
+    from moot.recording import Recording
+    from moot.simulation.simulate import gone_on
+
+    refuse_beside(ctx, "--resume", {"resume", "days", "key_env", "plot", "as_json"})
+    return gone_on(Recording(named, goes_on=True, key_env=key_env), days)
 
 
 def _check_picture(file: Path) -> None:
