@@ -303,7 +303,7 @@ class Bursar:
             }
             if lack is not None:
                 await self._say(CallRefused(**told, why=lack.line), refused_key(call_id))
-                raise NoBudget(lack.line)
+                raise NoBudget(lack.short)
             places = asked.places(now)
             self._booked.hold(places, asked.most)
             self._unfolded[call_id] = places, asked.most

@@ -129,9 +129,14 @@ class Lack:
         return "/".join(filter(None, (self.place.scope, self.place.key, self.unit)))
 
     @property
+    def short(self) -> str:
+        """Say it in words that are the same for every call that the budget has no room for."""
+        return self.line if self.asked is None else f"{self._limit}, which leaves no room for the call"
+
+    @property
     def line(self) -> str:
         """Say it in one line."""
-        limit = f"the budget of {self.place.shown} is {shown(self.unit, self.limit)}"
+        limit = self._limit
         if self.asked is None:
             return f"{limit}, and what this model costs is not known: name its price"
         left = max(0, self.limit - self.booked)
@@ -139,6 +144,10 @@ class Lack:
             f"{limit}, {shown(self.unit, self.booked)} booked: {shown(self.unit, left)} left, "
             f"the call may take {shown(self.unit, self.asked)}"
         )
+
+    @property
+    def _limit(self) -> str:
+        return f"the budget of {self.place.shown} is {shown(self.unit, self.limit)}"
 
 
 def shown(unit: str, amount: int) -> str:

@@ -151,7 +151,11 @@ def test_k27_of_eight_calls_at_once_three_are_sent_where_the_budget_is_for_three
     assert len(evening.sent) == len(evening.bodies("CALL_RESERVED")) == 3
     assert len(evening.mind.answers) == 3
     (why,) = set(evening.mind.refusals)
-    assert why.startswith(f"the budget of the case {evening.log[2].case_id} is 3 calls, 3 calls booked: ")
+    budget = f"the budget of the case {evening.log[2].case_id} is 3 calls"
+    assert why == f"{budget}, which leaves no room for the call"
+    assert {body.why for body in evening.bodies("CALL_REFUSED")} == {
+        f"{budget}, 3 calls booked: 0 calls left, the call may take 1 call"
+    }
     # The second assessment is of the same case: not one call of it fits.
     assert len(evening.bodies("CALL_REFUSED")) == len(evening.mind.refusals) == 13
 

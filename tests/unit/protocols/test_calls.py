@@ -201,6 +201,7 @@ def test_one_line_says_which_budget_has_no_room_and_what_is_left() -> None:
     assert lack.line == (
         "the budget of the seat advocate is $0.002, $0.0003 booked: $0.0017 left, the call may take $0.0018"
     )
+    assert lack.short == "the budget of the seat advocate is $0.002, which leaves no room for the call"
 
 
 def test_what_is_under_way_may_make_room() -> None:
