@@ -22,7 +22,7 @@ from moot.protocols.panel.rights import PLACE as PANELS
 from moot.protocols.panel.seats import PANEL
 from moot.workshop import ASKER, START
 from tests.doubles.model_cases import Held, hold
-from tests.doubles.model_server import ModelServer
+from tests.doubles.model_server import ModelServer, completion
 
 DEBATERS = (Seat("advocate"), Seat("critic"), Seat("judge"))
 WORK = "# Reading aloud\n\nPupils who read aloud for ten minutes a day read 12 % faster after a term.\n"
@@ -248,6 +248,29 @@ def test_an_instruction_in_a_task_a_draft_and_a_notebook_changes_nothing_of_a_ru
         "no APPROVED is read out of a quotation"
     )
     assert {place for _, _, place in bots(held)} == {"#r-arena"}
+
+
+def test_what_the_notebook_is_asked_comes_back_quoted_with_its_references(server: ModelServer) -> None:
+    notes = Notes(LIE)
+    server.plays(
+        completion("# Plan"),
+        completion(
+            None, finish="tool_calls", tools=[("ask_notebook", '{"text":"how long does a move take?"}')]
+        ),
+        completion(None, finish="tool_calls", tools=[("ask_notebook", '{"question":"?"}')]),
+    )
+    held = run(server, notes=notes)
+    assert "how long does a move take?" in notes.asked
+    found = [
+        str(one["content"])
+        for _, _, request in held.caller.asked
+        for one in request.messages[-1:]
+        if one["role"] == "tool"
+    ]
+    assert quoted(found[0], "ask_notebook")[0][1].startswith("notes.md#1 (notes.md):\nGood work.")
+    assert found[1] == "error: ask_notebook needs the field text, a question in words"
+    assert held.bodies("RUN_TERMINATED")[0].state == "TERMINATED_APPROVED"
+    assert "studio_create" not in {tool.name for _, _, request in held.caller.asked for tool in request.tools}
 
 
 def test_an_instruction_in_a_work_changes_neither_scores_nor_decision(server: ModelServer) -> None:

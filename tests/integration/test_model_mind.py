@@ -12,7 +12,7 @@ import pytest
 
 from moot.bots.minds.human import HumanMind
 from moot.bots.minds.mind import Reply, View
-from moot.bots.minds.model.asking import ModelOptions, SeatTool
+from moot.bots.minds.model.asking import ModelOptions, SeatTool, room
 from moot.bots.minds.model.mind import ModelMind, at_once, drawn
 from moot.bots.minds.model.toolkit import Toolkit
 from moot.bots.models.request import Rung, Tool
@@ -287,6 +287,13 @@ def test_arguments_that_are_no_json_are_an_error_for_the_model(server: ModelServ
     asked = ask(server, None, called("word=red"), said(), tools=(look_up(),))
     assert isinstance(asked.body, RiskAssessment)
     assert "the arguments of look_up" in asked.requests[1].messages[-1]["content"]
+
+
+def test_k27_what_is_reserved_for_an_answer_stays_tight() -> None:
+    short = {"type": "object", "properties": {"verdict": {"type": "string", "enum": ["UPHELD", "REJECTED"]}}}
+    long = {"type": "object", "properties": {"reasons": {"type": "array", "items": {"type": "string"}}}}
+    bounded = {"type": "object", "properties": {"name": {"type": "string", "maxLength": 100}}}
+    assert room(short) < room(bounded) < room(long) < 1_500
 
 
 def test_a_long_result_is_shortened_and_says_so(server: ModelServer) -> None:

@@ -204,15 +204,19 @@ def room(schema: Mapping[str, Any]) -> int:
 
 _TEXT: Final = 200
 _ITEMS: Final = 5
+_PLAIN: Final = 16
+"""Tokens of a text, items of a list, and tokens of any other value; less where the form bounds them."""
 
 
 def _room(schema: Mapping[str, Any]) -> int:
     if "enum" in schema:
-        return 16
+        return _PLAIN
     if "anyOf" in schema:
         return max(_room(one) for one in schema["anyOf"])
     if schema["type"] == "object":
         return sum(12 + _room(one) for one in schema["properties"].values())
     if schema["type"] == "array":
-        return 8 + _ITEMS * _room(schema["items"])
-    return _TEXT if schema["type"] == "string" else 16
+        return 8 + min(_ITEMS, int(schema.get("maxItems", _ITEMS))) * _room(schema["items"])
+    if schema["type"] != "string":
+        return _PLAIN
+    return max(_PLAIN, min(_TEXT, int(schema.get("maxLength", 4 * _TEXT)) // 4))
