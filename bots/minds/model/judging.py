@@ -211,7 +211,7 @@ def _about(one: Dimension) -> dict[str, Any]:
 
 def _line(text: str) -> str:
     """Keep a field to one line behind a word, so that it is no heading and no pinned line, whatever it quotes."""
-    return one_line(text.strip() or "nothing", MOST_CHARS)
+    return one_line(text, MOST_CHARS) or "nothing"
 
 
 def _said(text: str) -> str:

@@ -55,4 +55,4 @@ class ReviewForm(BaseModel):
 
 def _line(text: str) -> str:
     """Keep a field to one line, behind a word: so it can be no verdict, whatever it quotes."""
-    return one_line(text.strip() or "none", MOST_CHARS)
+    return one_line(text, MOST_CHARS) or "none"
