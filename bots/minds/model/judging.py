@@ -211,7 +211,8 @@ def _about(one: Dimension) -> dict[str, Any]:
 
 def _line(text: str) -> str:
     """Keep a field to one line behind a word, so that it is no heading and no pinned line, whatever it quotes."""
-    return one_line(text, MOST_CHARS) or "nothing"
+    line = one_line(text, MOST_CHARS)
+    return line if any(char.isalnum() for char in line) else "nothing"
 
 
 def _said(text: str) -> str:
