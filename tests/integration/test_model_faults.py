@@ -337,7 +337,7 @@ def test_a_price_that_nobody_knows_is_refused_under_a_budget_in_dollars_and_coun
     asked = ("debate", "Four days or five?", *model)
     result = moot(*asked, "--budget", "1", A_KEY=KEY)
     assert result.exit_code == 2
-    assert "costs is not known, so no amount of US dollars can be kept to" in result.stderr.splitlines()[-1]
+    assert "a budget in US dollars needs its price, which is not known" in result.stderr.splitlines()[-1]
     assert not server.calls
     done(*asked, "--out", tmp_path / "out", A_KEY=KEY)
     told = data("calls", tmp_path / "out")["totals"]["all"]

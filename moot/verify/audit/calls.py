@@ -5,7 +5,7 @@ What the bursar says is held against the books where it is folded. Here the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from moot.bots.minds.model.measured import own_fields
@@ -44,6 +44,8 @@ class Calls:
         elif type(body) is CallSettled:
             self._settled(env, body, docket)
         elif type(body) is SocietyStarted or type(body) is ConfigChanged:
+            if type(body) is SocietyStarted:
+                self._probed(env, body)
             minds = docket.context.fold_named("minds").at(env.seq)
             self._has_models = any(mind.startswith(MODEL) for mind in minds.values())
         elif self._has_models and env.obligation_id is not None and env.actor == BOT:
@@ -74,6 +76,18 @@ class Calls:
                         f"{body.call_id} was sent, and takes what is booked for {place.shown} to "
                         f"{shown(unit, booked)} of {shown(unit, most)}",
                     )
+
+    def _probed(self, env: Envelope, body: SocietyStarted) -> None:
+        """Book what it took at the start to find out how models are called."""
+        models = body.config.get("models")
+        for model in models.values() if isinstance(models, Mapping) else ():
+            probe = model.get("probe") if isinstance(model, Mapping) else None
+            if isinstance(probe, Mapping):
+                cost, tokens = (
+                    found if type(found := probe.get(name)) is int and found > 0 else 0
+                    for name in ("cost", "tokens")
+                )
+                self._add((Place("society"), Place("day", f"{env.sent_at:%Y-%m-%d}")), (cost, tokens, 0), 1)
 
     def _settled(self, env: Envelope, body: CallSettled, docket: Docket) -> None:
         found = self._open.pop(body.call_id, None)

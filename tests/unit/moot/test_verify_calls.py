@@ -15,7 +15,7 @@ from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.motion.messages import Claim
 from moot.protocols.motion.seats import ADVOCATE
 from moot.verify import Report
-from tests.doubles.call_table import CallTable
+from tests.doubles.call_table import PRICED, CallTable
 from tests.doubles.tampering import Lines, judged, read, rehashed
 
 
@@ -124,6 +124,16 @@ def test_a_budget_that_was_exceeded_is_found_though_the_tables_let_it_pass(
     (one,) = judged(lines_of(table)).findings
     assert (one.seq, one.invariant, one.rule) == (call.seq, "budget", "K27")
     assert one.why.endswith("takes what is booked for the society to 2 calls of 1 call")
+
+
+def test_what_the_start_tried_counts_though_the_tables_forget_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Ledger, "_probed", lambda *_: None)
+    probed = {**PRICED, "probe": {"cost": 100, "tokens": 60}}
+    table = CallTable({"usd": "0.00105"}, models={"priced": probed})
+    call = table.reserve()
+    (one,) = judged(lines_of(table)).findings
+    assert (one.seq, one.invariant) == (call.seq, "budget")
+    assert one.why.endswith("for the society to $0.0011 of $0.00105")
 
 
 def test_a_settlement_without_a_reservation_is_found_though_the_tables_let_it_pass(
