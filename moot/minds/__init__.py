@@ -11,6 +11,7 @@
 * `choosing`: from what a configuration, a command line or a caller says to what fills each seat.
 * `seated`: the shell around a mind of one's own: when it is asked, how long it may think, what becomes of a failure.
 * `models`: the minds of models, with simulated ones in reserve.
+* `foreseeing`: what the rules would say of an answer, asked before it is posted.
 * `writing`: the same for seats of the Arena and of panels, whose shell makes the messages.
 * `rehearsal`, `rehearsing`: a mind is asked for everything that its seat owes, and judged (`moot minds check`).
 * `silences`: what was left unanswered, for whoever ran it.
