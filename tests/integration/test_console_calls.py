@@ -191,9 +191,13 @@ def test_why_is_reached_by_the_keyboard_and_tells_prompt_and_reply(
     page = opened(chromium, society.owner)
     try:
         go(page, "/m/13")
+        expect(page.locator("#m13.at")).to_have_count(1)
         page.keyboard.press("k")
-        page.keyboard.press("j")
-        expect(page.locator("#m14.at, #m13.at")).to_have_count(1)
+        expect(page.locator("#m8")).to_be_focused()
+        page.keyboard.press("w")
+        expect(page.locator("#m8 .whybox")).to_contain_text("The referee is code")
+        page.keyboard.press("w")
+        expect(page.locator(".whybox")).to_have_count(0)
         page.locator("#m13").focus()
         expect(page.locator("#m13").get_by_role("button", name="Why")).to_be_visible()
         while not page.evaluate("document.activeElement.innerText === 'Why'"):

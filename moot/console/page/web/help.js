@@ -1,5 +1,5 @@
 // The keys.
-const KEYS = [["j / k", "next, previous message"], ["l", "latest message"], ["/", "search"], ["n", "write"], ["g c", "channels"], ["g i", "inbox"], ["g a", "#a-arena"], ["g d", "#admin"], ["g m", "memory"], ["g b", "calls and budgets"], ["g s", "search"], ["t", "pace of time"], ["o", "who owes what (narrow windows)"], ["Esc", "close, leave a field"], ["?", "this list"]];
+const KEYS = [["j / k", "next, previous message"], ["l", "latest message"], ["w", "why it was said"], ["/", "search"], ["n", "write"], ["g c", "channels"], ["g i", "inbox"], ["g a", "#a-arena"], ["g d", "#admin"], ["g m", "memory"], ["g b", "calls and budgets"], ["g s", "search"], ["t", "pace of time"], ["o", "who owes what (narrow windows)"], ["Esc", "close, leave a field"], ["?", "this list"]];
 
 export const Help = {
   emits: ["close"],

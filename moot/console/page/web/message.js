@@ -64,6 +64,6 @@ export const Message = {
       <pre v-if="isOpen" class="json" tabindex="0">{{ kept ? kept.json : fault || "one moment …" }}</pre>
       <section v-if="isWhy" class="whybox" :aria-label="'why message ' + m.s"><Story v-if="story" :story="story"/><p v-else :class="{late: fault}">{{ fault || "one moment …" }}</p></section>
     </div>
-    <div class="tools"><span class="sr">message {{ m.s }}, {{ m.w }}</span><button v-if="mayWhy" @click="why" :aria-expanded="isWhy">Why</button><button @click="json" :aria-expanded="isOpen">JSON</button><a :href="'/m/' + m.s" data-go>link</a></div>
+    <div class="tools"><span class="sr">message {{ m.s }}, {{ m.w }}</span><button v-if="mayWhy" data-why @click="why" :aria-expanded="isWhy">Why</button><button @click="json" :aria-expanded="isOpen">JSON</button><a :href="'/m/' + m.s" data-go>link</a></div>
   </article>`,
 };

@@ -184,7 +184,7 @@ export default {
         return;
       }
       const act = { "?": () => { this.isHelp = true; }, "/": () => document.querySelector(".find input")?.offsetParent ? document.querySelector(".find input").focus() : this.go("/search"), g: () => { this.goes = true; }, n: () => this.$refs.compose?.focus(),
-        j: () => this.feed()?.move(1), k: () => this.feed()?.move(-1), l: () => this.feed()?.latest(), t: () => { if (!this.past) this.$refs.head.isPace = true; }, o: () => { this.isBoardOpen = !this.isBoardOpen; } }[e.key];
+        j: () => this.feed()?.move(1), k: () => this.feed()?.move(-1), l: () => this.feed()?.latest(), w: () => (document.activeElement.closest(".msg") || document.querySelector(".msg.at"))?.querySelector("[data-why]")?.click(), t: () => { if (!this.past) this.$refs.head.isPace = true; }, o: () => { this.isBoardOpen = !this.isBoardOpen; } }[e.key];
       if (act) { e.preventDefault(); act(); }
     },
     feed() { return this.$refs.feed || this.$refs.case?.$refs.feed; },
