@@ -18,18 +18,21 @@ from typing import Any
 import pytest
 
 from moot.bots.models.errors import UnusableModel
-from moot.clock import Clock, RealClock
+from moot.clock import Clock, PacedClock, RealClock
 from moot.config.budget import BudgetSettings
+from moot.config.settings import load_settings
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile, StoredBodiesFile
 from moot.memory.errors import StoreUnavailable
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
+from moot.society import Plan, Society
 from tests.doubles.asking import AskingMind, seats
 from tests.doubles.canned import CannedMind
 from tests.doubles.model_server import ModelServer, Turn, completion, refusal
 from tests.doubles.stage import Stage, play
+from tests.doubles.table import START
 
 
 @pytest.fixture
@@ -337,3 +340,38 @@ def test_a_disk_that_takes_no_bodies_ends_a_simulation_before_anything_is_sent(
     with pytest.raises(StoreUnavailable, match="disk is full"):
         Evening(server, directory=tmp_path)
     assert len(server.calls) == 1
+
+
+def test_k27_callers_at_once_never_see_the_same_room_while_a_reservation_is_on_its_way_to_the_disk(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    settings = load_settings(
+        models={"local": {"url": server.url, "model": server.model}},
+        minds={"critic": {"model": "local"}},
+        budget={"case": {"calls": 3}},
+        schedules={"micro": {"at": [(START + timedelta(minutes=n)).isoformat() for n in range(10, 500, 60)]}},
+        **{name: {"enabled": False} for name in ("panel", "desk", "arena")},
+    )
+    plan = Plan(settings=settings, seed=1, start=START, directory=tmp_path, bus="sqlite")
+    kinds: list[str] = []
+
+    async def live(clock: PacedClock) -> None:
+        are_told = asyncio.Event()
+
+        def listen(env: Envelope, _fx: object) -> None:
+            if env.body.type.startswith("CALL_"):
+                kinds.append(env.body.type)
+            if kinds.count("CALL_SETTLED") + kinds.count("CALL_REFUSED") == 8:
+                are_told.set()
+
+        society = await Society.open(plan, clock, listener=listen)
+        async with society:
+            assert society.calls is not None
+            caller = society.calls.caller("local")
+            society.host.bot(CRITIC).mind = AskingMind(caller, turns=8, at_once=8)
+            await society.run_until(stop=are_told)
+
+    PacedClock(START, 3_600).run(live)
+    # Not one is reserved in vain, to be superseded by what stands before it.
+    assert kinds[:3] == ["CALL_RESERVED"] * 3
+    assert kinds.count("CALL_RESERVED") == kinds.count("CALL_SETTLED") == len(server.calls) - 1 == 3
