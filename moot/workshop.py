@@ -32,6 +32,7 @@ from moot.minds.choosing import Chosen
 from moot.minds.models import ModelMinds
 from moot.minds.seated import OwnMinds
 from moot.place import EVIDENCE, LOG_NAME, free_for_a_log
+from moot.protocols.escalation.case import KIND as ESCALATION
 from moot.protocols.kernel.docket import Effects
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.errors import BadInput
@@ -211,7 +212,9 @@ class Workshop:
 
 def _end_where_it_was_cut(shop: Workshop, life: Life, env: Envelope, _fx: Effects) -> None:
     """Stop with the last message of a recorded run that was killed in its middle."""
-    if env.seq == life.cut and shop.host.docket.cases:
+    # An escalation that nobody answers holds up no end.
+    held = (state for state in shop.host.docket.cases.values() if state.kind != ESCALATION)
+    if env.seq == life.cut and any(held):
         shop.fail(
             BadInput(
                 f"{life.recording.directory} was broken off after message {env.seq}, and is the same up to there:"

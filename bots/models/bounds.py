@@ -23,7 +23,7 @@ BOUNDS: Final = frozenset(
     }
 )
 
-MOST_CHARS: Final = 160
+MOST_CHARS: Final = 120
 MOST_ITEMS: Final = 2
 """What a text and a list of a small model may have, where its form has no smaller bound."""
 

@@ -21,9 +21,10 @@ NAME = "smollm2"
 
 
 def script() -> str:
-    """Return the page's script."""
+    """Return the page's script, for a free port; answers do not depend on what was asked before."""
     blocks = re.findall(r"```python\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.S)
-    return str(next(one for one in blocks if "xllamacpp" in one))
+    shown = str(next(one for one in blocks if "xllamacpp" in one))
+    return shown.replace("8080", "0").replace("server =", "params.cache_prompt = False\nserver =")
 
 
 def settings(url: str) -> ModelSettings:
@@ -37,7 +38,7 @@ def serving() -> Iterator[str]:
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(
-            [sys.executable, "-c", script().replace("8080", "0")],
+            [sys.executable, "-c", script()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
