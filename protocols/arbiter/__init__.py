@@ -1,0 +1,10 @@
+"""Arbiter: what a model answers to one question, as a distribution over many trials.
+
+A run draws for each trial a model, a persona and how it decides, asks, and watches whether answers still differ.
+Here are the parts without files, sockets and clocks:
+
+* `prng`: the streams of draws, one for each trial and purpose.
+* `plan`: what each trial is to ask, all of it drawn before the first call.
+* `hashes`: SHA-256 over canonical JSON.
+* `schemas/`: JSON Schemas of all that is configured and written; they are the source, the models equal them.
+"""

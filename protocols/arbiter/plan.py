@@ -1,0 +1,113 @@
+"""The plan: what each trial asks, drawn from the seed before any call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from moot.protocols.arbiter.configuration import Decode, ProtocolType, Range, WholeRange
+from moot.protocols.arbiter.prng import Stream, stream
+from moot.protocols.arbiter.records import Count, Name, Record
+from moot.protocols.arbiter.resolved import ResolvedConfiguration
+
+
+class DrawnDecode(Record):
+    """How the answers of a trial are sampled."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+
+
+class AssignedConfig(Record):
+    """What a trial asks; a debate has personas by role, and no template."""
+
+    model: Name
+    persona: Name | None
+    protocol: Name | None
+    decode: DrawnDecode | None = None
+
+
+class Role(Record):
+    """Who speaks in a role of a debate."""
+
+    model_slug: Name
+    persona_id: Name | None
+    decode: DrawnDecode | None = None
+
+
+class Roles(Record):
+    """Who speaks in a debate."""
+
+    proposer: Role
+    critic: Role
+
+
+class PlannedTrial(Record):
+    """A line of trial_plan.jsonl."""
+
+    trial_id: Count
+    protocol: ProtocolType
+    assigned_config: AssignedConfig
+    role_assignments: Roles | None = None
+
+
+def plan(config: ResolvedConfiguration) -> Iterator[PlannedTrial]:
+    """Draw all trials of a run, by trial_id; a trial is the same whatever k_max is.
+
+    Raises:
+        ValueError: Some weights add up to nothing.
+    """
+    for trial_id in range(config.execution.k_max):
+        yield planned(config, trial_id)
+
+
+def planned(config: ResolvedConfiguration, trial_id: int) -> PlannedTrial:
+    """Draw one trial.
+
+    Raises:
+        ValueError: Some weights add up to nothing.
+    """
+    sampling, kind = config.sampling, config.protocol.type
+    draws = stream(config.run.seed, "plan", trial_id)
+    decode = drawn(sampling.decode, stream(config.run.seed, "decode", trial_id))
+    model = sampling.models[draws.choose([one.weight for one in sampling.models])].model
+    weights = [one.weight for one in sampling.personas]
+    first = sampling.personas[draws.choose(weights)].persona
+    if kind == "independent":
+        template = sampling.protocols[draws.choose([one.weight for one in sampling.protocols])].protocol
+        assigned = AssignedConfig(model=model, persona=first, protocol=template, decode=decode)
+        return PlannedTrial(trial_id=trial_id, protocol=kind, assigned_config=assigned)
+    second = sampling.personas[draws.choose(weights)].persona
+    return PlannedTrial(
+        trial_id=trial_id,
+        protocol=kind,
+        assigned_config=AssignedConfig(model=model, persona=None, protocol=None, decode=decode),
+        role_assignments=Roles(
+            proposer=Role(model_slug=model, persona_id=first, decode=decode),
+            critic=Role(model_slug=model, persona_id=second, decode=decode),
+        ),
+    )
+
+
+def drawn(decode: Decode | None, draws: Stream) -> DrawnDecode | None:
+    """Draw how a trial is decoded; a number that stands fixed uses up no draw."""
+    if decode is None:
+        return None
+    # The order of the fields is the order of the draws.
+    return DrawnDecode(
+        temperature=_number(decode.temperature, draws),
+        top_p=_number(decode.top_p, draws),
+        max_tokens=_whole(decode.max_tokens, draws),
+        presence_penalty=_number(decode.presence_penalty, draws),
+        frequency_penalty=_number(decode.frequency_penalty, draws),
+    )
+
+
+def _number(given: float | Range | None, draws: Stream) -> float | None:
+    return draws.between(given.min, given.max) if isinstance(given, Range) else given
+
+
+def _whole(given: int | WholeRange | None, draws: Stream) -> int | None:
+    return draws.whole(given.min, given.max) if isinstance(given, WholeRange) else given

@@ -1,0 +1,71 @@
+"""Draws that a seed decides: each trial has streams of its own, so no trial depends on how many there are.
+
+Source: mulberry32 (T. Ettinger, public domain), seeded by 32-bit FNV-1a (Fowler, Noll, Vo).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final, Literal
+
+Purpose = Literal["plan", "decode", "embedding"]
+"""What a stream is for: what a trial asks, how it is decoded, vectors of a mock run."""
+
+_MASK: Final = 0xFFFFFFFF
+
+
+class Stream:
+    """A stream of draws in [0, 1)."""
+
+    def __init__(self, seed: str) -> None:
+        """Begin the stream of a seed."""
+        self._state = fnv1a(seed)
+
+    def draw(self) -> float:
+        """Draw a number in [0, 1), a multiple of 2^-32."""
+        self._state = (self._state + 0x6D2B79F5) & _MASK
+        state = self._state
+        mixed = ((state ^ state >> 15) * (state | 1)) & _MASK
+        mixed ^= (mixed + ((mixed ^ mixed >> 7) * (mixed | 61))) & _MASK
+        return (mixed ^ mixed >> 14) / 2**32
+
+    def choose(self, weights: Sequence[float]) -> int:
+        """Draw an index with a probability in proportion to its weight.
+
+        Args:
+            weights: At least one, none negative, shape (choices,).
+
+        Raises:
+            ValueError: They add up to nothing.
+        """
+        cumulative = list(accumulate(weights))
+        if not 0 < cumulative[-1] < math.inf:
+            raise ValueError("the weights add up to nothing: give one of them a weight above 0")
+        mark = self.draw() * cumulative[-1]
+        # A weight of 0 is never drawn, not even by a mark of exactly 0.
+        return next(index for index, weight in enumerate(weights) if weight > 0 and mark <= cumulative[index])
+
+    def between(self, least: float, most: float) -> float:
+        """Draw a number in [least, most)."""
+        return least + self.draw() * (most - least)
+
+    def whole(self, least: float, most: float) -> int:
+        """Draw a whole number, least and most among them."""
+        low, high = math.ceil(least), math.floor(most)
+        return low + math.floor(self.draw() * (high - low + 1))
+
+
+def stream(seed: int | str, purpose: Purpose, trial_id: int) -> Stream:
+    """Begin the stream that a trial of a run has for a purpose."""
+    return Stream(f"{seed}:{purpose}:{trial_id}")
+
+
+def fnv1a(text: str) -> int:
+    """Hash a text to 32 bits, over its UTF-16 code units."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    found = 0x811C9DC5
+    for at in range(0, len(units), 2):
+        found = ((found ^ int.from_bytes(units[at : at + 2], "little")) * 0x01000193) & _MASK
+    return found

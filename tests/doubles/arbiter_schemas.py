@@ -1,0 +1,55 @@
+"""What the models of Arbiter's files say as JSON Schema, to be held against the committed `schemas/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from moot.protocols import arbiter
+from moot.protocols.arbiter.configuration import Configuration
+from moot.protocols.arbiter.plan import PlannedTrial
+from moot.protocols.arbiter.records import Record
+from moot.protocols.arbiter.resolved import ResolvedConfiguration
+
+FOLDER: Final = Path(arbiter.__file__).with_name("schemas")
+
+SCHEMAS: Final[Mapping[str, type[Record]]] = {
+    "config": Configuration,
+    "config.resolved": ResolvedConfiguration,
+    "trial_plan": PlannedTrial,
+}
+"""The models by the name of their schema; a schema of a .jsonl file says what one line holds."""
+
+
+class _Plain(GenerateJsonSchema):
+    """Says of a field that may be left out what it holds, not that it may be null."""
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        inner = schema["schema"]
+        if schema.get("default", ...) is None:
+            return self.generate_inner(inner["schema"] if inner["type"] == "nullable" else inner)
+        return super().default_schema(schema)
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of a model, draft 2020-12.
+
+    Args:
+        name: One of `SCHEMAS`.
+    """
+    found: dict[str, Any] = SCHEMAS[name].model_json_schema(schema_generator=_Plain)
+    for part in (found, *found.get("$defs", {}).values()):
+        part.pop("title", None)
+        part["description"] = " ".join(part["description"].split())
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"{name}.schema.json",
+        **found,
+    }

@@ -1,0 +1,92 @@
+"""Models of Arbiter's files say what the committed schemas say, and judge values as the schemas do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import ValidationError
+
+from tests.doubles.arbiter_configs import config, resolved
+from tests.doubles.arbiter_schemas import FOLDER, SCHEMAS, schema_of
+
+
+def committed(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_model_says_what_its_schema_says(name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(committed(name))
+    assert schema_of(name) == committed(name)
+
+
+def test_every_committed_schema_has_a_model() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.schema.json" for name in SCHEMAS}
+
+
+def test_no_object_of_a_schema_takes_fields_it_does_not_name() -> None:
+    for name in SCHEMAS:
+        for part in (committed(name), *committed(name).get("$defs", {}).values()):
+            assert part["additionalProperties"] is False
+
+
+def change(value: dict[str, Any], path: str, new: object) -> dict[str, Any]:
+    *parents, last = path.split(".")
+    part: Any = value
+    for name in parents:
+        part = part[int(name) if name.isdigit() else name]
+    if new is ...:
+        del part[last]
+    else:
+        part[last] = new
+    return value
+
+
+VERDICTS: list[tuple[str, Callable[[], dict[str, Any]], str, object, bool]] = [
+    ("config", config, "description", "A trial run", True),
+    ("config", config, "_readme", ["notes"], True),
+    ("config", config, "_readme", None, False),
+    ("config", config, "run.seed", "alpha-seed", True),
+    ("config", config, "run.seed", "", False),
+    ("config", config, "run.seed", -1, False),
+    ("config", config, "run.seed", True, False),
+    ("config", config, "run.seed", ..., False),
+    ("config", config, "question.text", "", False),
+    ("config", config, "question.source", None, False),
+    ("config", config, "sampling.models", [], False),
+    ("config", config, "sampling.personas.0.text", "", True),
+    ("config", config, "sampling.models.0.weight", -0.5, False),
+    ("config", config, "sampling.models.0.weight", "1", False),
+    ("config", config, "sampling.decode", {"temperature": {"min": 0, "max": 1}}, True),
+    ("config", config, "sampling.decode", {"max_tokens": {"min": 0.5, "max": 9}}, False),
+    ("config", config, "sampling.decode", {"max_tokens": 1.5}, False),
+    ("config", config, "protocol.type", "debate_v2", False),
+    ("config", config, "execution.k_max", 0, False),
+    ("config", config, "measurement.novelty_threshold", 1.01, False),
+    ("config", config, "measurement.clustering.algorithm", "k_means", False),
+    ("config", config, "surplus", 1, False),
+    ("config.resolved", resolved, "protocol.timeouts", ..., False),
+    ("config.resolved", resolved, "protocol.type", "debate_v1", False),
+    ("config.resolved", lambda: resolved("debate_v1"), "description", "whole", True),
+    ("config.resolved", lambda: resolved("debate_v1"), "protocol.prompts", ..., False),
+    ("config.resolved", resolved, "sampling.personas.0.sha256", "0" * 63, False),
+]
+
+
+@pytest.mark.parametrize(("name", "whole", "path", "new", "is_good"), VERDICTS)
+def test_model_and_schema_judge_alike(
+    name: str, whole: Callable[[], dict[str, Any]], path: str, new: object, is_good: bool
+) -> None:
+    value = change(whole(), path, new)
+    assert jsonschema.Draft202012Validator(committed(name)).is_valid(value) is is_good
+    try:
+        assert SCHEMAS[name].from_json(json.dumps(value)).as_json() == value
+    except ValidationError:
+        assert not is_good
+    else:
+        assert is_good
