@@ -9,12 +9,12 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
-
-from moot.config.models import ModelSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "use-a-model.md"
 NAME = "smollm2"
@@ -22,14 +22,19 @@ NAME = "smollm2"
 
 def script() -> str:
     """Return the page's script, for a free port; answers do not depend on what was asked before."""
-    blocks = re.findall(r"```python\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.S)
-    shown = str(next(one for one in blocks if "xllamacpp" in one))
+    shown = _block("python", "xllamacpp")
     return shown.replace("8080", "0").replace("server =", "params.cache_prompt = False\nserver =")
 
 
-def settings(url: str) -> ModelSettings:
-    """Name the model as a configuration would, with time for a machine that has other things to do."""
-    return ModelSettings(url=url, model=NAME, small=True, timeout_s=280)
+def settings(url: str) -> dict[str, Any]:
+    """Return the page's `[models.NAME]`, with time for a machine that has other things to do."""
+    shown = tomllib.loads(_block("toml", f"[models.{NAME}]"))["models"][NAME]
+    return {**shown, "url": url, "timeout_s": 280}
+
+
+def _block(language: str, holds: str) -> str:
+    blocks = re.findall(rf"```{language}\n(.*?)```\n", PAGE.read_text(encoding="utf-8"), re.S)
+    return str(next(one for one in blocks if holds in one))
 
 
 @contextmanager

@@ -17,11 +17,12 @@ import moot
 from moot.bots.minds.model.reviews import ReviewForm
 from tests.doubles.command_line import data, write
 from tests.doubles.command_line import moot as moot_line
-from tests.doubles.real_model import NAME, serving
+from tests.doubles.real_model import NAME, serving, settings
 
 pytestmark = pytest.mark.timeout(900)
 
 SAME = "byte for byte"
+FREE = "price = { input = 0, output = 0 }\n"
 
 SEEDS = (1, 2, 3)
 """Cases that are held until an answer of the model stands in one; that of the first does, as the model now is."""
@@ -33,25 +34,10 @@ def url() -> Iterator[str]:
         yield found
 
 
-@pytest.fixture
-def config(tmp_path: Path, url: str) -> Path:
-    """Write a configuration that names the model."""
-    text = f'[models.local]\nurl = "{url}"\nmodel = "{NAME}"\nsmall = true\ntimeout_s = 280\n'
-    return write(tmp_path / "society.toml", text + "price = { input = 0, output = 0 }\n")
-
-
 def seated(url: str, *seats: str) -> dict[str, Any]:
     """Return what seats the model, as `import moot` takes it."""
-    model = {
-        "url": url,
-        "model": NAME,
-        "small": True,
-        "timeout_s": 280,
-        "temperature": 0,
-        "max_tokens": 1_000,
-    }
     return {
-        "model": {**model, "price": {"input": 0, "output": 0}},
+        "model": {**settings(url), "temperature": 0, "max_tokens": 1_000},
         "seats": seats,
         "budget": {"calls": 1, "on_exhausted": "simulated"},
     }
@@ -85,7 +71,11 @@ def held(place: Path, seat: str, hold: Callable[..., Any], *args: Any, **options
     raise AssertionError("no answer of the model stands in any case")
 
 
-def test_the_model_is_held_to_a_form_by_a_strict_schema(config: Path) -> None:
+def test_the_model_is_held_to_a_form_by_a_strict_schema(url: str, tmp_path: Path) -> None:
+    # A value in JSON is the same in TOML, but for tables.
+    given = {name: one for name, one in settings(url).items() if name != "price"}
+    lines = [f"{name} = {json.dumps(one)}\n" for name, one in given.items()]
+    config = write(tmp_path / "society.toml", f"[models.{NAME}]\n{''.join(lines)}{FREE}")
     (found,) = data("models", "check", "--config", config)["models"]
     assert (found["ok"], found["rung"], found["cost_micro_usd"]) == (True, "json_schema", 0)
     said = {one["check"]: one["said"] for one in found["findings"]}
