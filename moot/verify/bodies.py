@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
+from moot.bots.models.errors import one_line
+from moot.bots.models.reading import text_of
 from moot.bots.models.usage import usage_of
 from moot.memory.bodies import StoredBodies
 from moot.memory.bodies_file import CALLS_NAME, StoredBodiesFile
@@ -90,21 +92,23 @@ class CallBodies:
 def _differs(record: bytes, settled: CallSettled) -> str:
     """Say in which way the record of a reply is not that of a settlement; "" when it is."""
     try:
-        told: Any = json.loads(record)
-        call_id, outcome, raw = told["call_id"], told["outcome"], told["body"]
+        kept: Any = json.loads(record)
+        call_id, outcome, raw = kept["call_id"], kept["outcome"], kept["body"]
     except (ValueError, RecursionError, TypeError, KeyError):
         return "is no record of a reply"
     if call_id != settled.call_id:
         return f"is that of {call_id}"
     if outcome != settled.outcome:
         return f"ended as {outcome}, and was settled as {settled.outcome}"
-    if settled.usage is None:
-        return ""
     try:
         reply = json.loads(raw)
-        used = usage_of(reply) if isinstance(reply, dict) else None
     except (ValueError, RecursionError, TypeError):
-        used = None
-    if used is not None and used != settled.usage:
+        reply = None
+    told: Any = reply if isinstance(reply, dict) else {}
+    named = one_line(text_of(told.get("model")))
+    if settled.model_reported not in ("", named):
+        return f"names the model {named or 'not'}, and was settled as that of {settled.model_reported}"
+    used = usage_of(told)
+    if used is not None and settled.usage not in (None, used):
         return f"tells {used.input:,} tokens in and {used.output:,} out, which is not what was settled"
     return ""

@@ -53,7 +53,7 @@ class Called:
             "tries": 1,
             "latency_ms": 700,
             "status": turn.status,
-            "body": turn.body.decode(),
+            "body": json.dumps({**json.loads(turn.body), "model": "test-1"}),
         }
         sha256 = self.bodies.put(json.dumps(record).encode(), call_id=call_id).result(60)
         return self.table.settle(call_id, outcome=outcome, why=why, reply_sha256=sha256, **over)

@@ -17,18 +17,22 @@ from typing import Any
 
 import pytest
 
+from moot.bots.minds.mind import Reply, View
 from moot.bots.models.errors import UnusableModel
+from moot.channels.bus import Receipt
 from moot.clock import Clock, PacedClock, RealClock
 from moot.config.budget import BudgetSettings
 from moot.config.settings import load_settings
+from moot.host import Host
 from moot.memory.bodies_file import CALLS_NAME, BodiesFile, StoredBodiesFile
 from moot.memory.errors import StoreUnavailable
+from moot.protocols.calls.messages import BudgetSet
 from moot.protocols.kernel.envelope import Actor, Draft, Envelope
 from moot.protocols.kernel.people import Override
 from moot.protocols.kernel.seats import ADMIN
 from moot.protocols.research.seats import CRITIC, EVOLVER, EXPLORER
 from moot.society import Plan, Society
-from tests.doubles.asking import AskingMind, seats
+from tests.doubles.asking import AskingMind, question, seats
 from tests.doubles.canned import CannedMind
 from tests.doubles.model_server import ModelServer, Turn, completion, refusal
 from tests.doubles.stage import Stage, play
@@ -161,6 +165,79 @@ def test_k27_of_eight_calls_at_once_three_are_sent_where_the_budget_is_for_three
     }
     # The second assessment is of the same case: not one call of it fits.
     assert len(evening.bodies("CALL_REFUSED")) == len(evening.mind.refusals) == 13
+
+
+def test_k27_callers_at_once_see_what_others_booked_though_the_log_takes_its_time(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish, looked = Host.publish, asyncio.Event()
+
+    async def slowly(host: Host, draft: Draft) -> Receipt:
+        if draft.body.type == "CALL_RESERVED":
+            await looked.wait()
+        return await publish(host, draft)
+
+    async def until_all_have_looked(stage: Stage) -> None:
+        refused = seen(stage, "CALL_REFUSED")
+        settled = seen(stage, "CALL_SETTLED")
+        while len(stage.calls.bursar._waiting) < 5:  # type: ignore[union-attr]
+            await asyncio.sleep(0.01)
+        looked.set()
+        await settled.wait()
+        await refused.wait()
+
+    monkeypatch.setattr(Host, "publish", slowly)
+    budget = {"case": {"calls": 3}}
+    evening = Evening(
+        server,
+        script=until_all_have_looked,
+        budget=budget,
+        turns=8,
+        at_once=8,
+        clock=RealClock(),
+        delay=timedelta(0),
+    )
+    assert len(evening.bodies("CALL_RESERVED")) == len(evening.sent) == 3
+
+
+def test_k27_a_call_whose_room_is_taken_before_it_stands_in_the_log_is_not_sent(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = Host.publish
+
+    async def after_another(host: Host, draft: Draft) -> Receipt:
+        if draft.body.type == "CALL_RESERVED":
+            taken = BudgetSet(scope="society", calls=0)
+            ann = Actor("human", "test", "ann")
+            await publish(host, Draft(channel="#admin", author=ADMIN, actor=ann, body=taken, key="taken"))
+        return await publish(host, draft)
+
+    monkeypatch.setattr(Host, "publish", after_another)
+    evening = Evening(server, budget={"calls": 9})
+    assert [kind for kind in evening.kinds if kind.startswith("CALL")][:2] == [
+        "CALL_RESERVED",
+        "CALL_REFUSED",
+    ]
+    assert not evening.sent and not evening.mind.answers and evening.mind.refusals
+
+
+def test_k26_what_was_lost_on_its_way_goes_out_again_as_it_was_written_first(server: ModelServer) -> None:
+    class Rewording(AskingMind):
+        async def answer(self, view: View) -> Reply | None:
+            for words in ("first", "then"):
+                self.answers.append(await self.caller.ask(view, 1, question(words)))
+            return await CannedMind.answer(self, view)
+
+    minds: list[Rewording] = []
+
+    def seated(caller):
+        minds.append(Rewording(caller("local")))
+        return {EXPLORER: CannedMind(), CRITIC: minds[0], EVOLVER: CannedMind()}
+
+    server.plays(completion('{"colour":"red","number":1}'), Turn(stall="break"))
+    play(seated, an_evening, models=seats(server))
+    assert [one.outcome for one in minds[0].answers][:2] == ["unknown", "answered"]
+    assert [call.body["messages"][0]["content"] for call in server.calls[1:3]] == ["first", "first"]
 
 
 def test_k27_a_call_waits_for_what_is_under_way_and_money_never_goes_beyond_the_budget(

@@ -110,19 +110,31 @@ def test_a_file_that_holds_no_bodies_is_a_finding_once(place: Path) -> None:
         ({"call_id": "motion_1/claim/advocate/0/1/1"}, "is that of motion_1/claim/advocate/0/1/1"),
         ({"outcome": "refused"}, "ended as refused, and was settled as answered"),
         (
-            {"body": completion("red", usage={"prompt_tokens": 7, "completion_tokens": 50}).body.decode()},
+            {
+                "body": completion(
+                    "red", usage={"prompt_tokens": 7, "completion_tokens": 50}, model="test-1"
+                ).body.decode()
+            },
             "tells 7 tokens in and 50 out, which is not what was settled",
+        ),
+        (
+            {"body": completion("red", usage=USED, model="other-9").body.decode()},
+            "names the model other-9, and was settled as that of test-1",
         ),
         (None, "is no record of a reply"),
     ],
-    ids=["another call", "another end", "other tokens", "no record"],
+    ids=["another call", "another end", "other tokens", "another model", "no record"],
 )
 def test_a_settlement_is_what_the_record_of_the_reply_says(
     tmp_path: Path, change: dict[str, str] | None, why: str
 ) -> None:
     called = Called(tmp_path / "d")
     call = called.ask()
-    whole = {"call_id": call, "outcome": "answered", "body": completion("red", usage=USED).body.decode()}
+    whole = {
+        "call_id": call,
+        "outcome": "answered",
+        "body": completion("red", usage=USED, model="test-1").body.decode(),
+    }
     record = json.dumps(None if change is None else {**whole, **change}).encode()
     sha256 = called.bodies.put(record, call_id=call).result(60)
     called.table.settle(call, reply_sha256=sha256)
