@@ -17,9 +17,11 @@ from typing import Any
 
 import pytest
 
+from moot import calling
 from moot.bots.minds.mind import Reply, View
 from moot.bots.models.errors import UnusableModel
 from moot.channels.bus import Receipt
+from moot.channels.errors import StorageError
 from moot.clock import Clock, PacedClock, RealClock
 from moot.config.budget import BudgetSettings
 from moot.config.settings import load_settings
@@ -170,17 +172,18 @@ def test_k27_of_eight_calls_at_once_three_are_sent_where_the_budget_is_for_three
 def test_k27_callers_at_once_see_what_others_booked_though_the_log_takes_its_time(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish, looked = Host.publish, asyncio.Event()
+    publish, looked, booked = Host.publish, asyncio.Event(), []
 
     async def slowly(host: Host, draft: Draft) -> Receipt:
         if draft.body.type == "CALL_RESERVED":
+            booked.append(draft)
             await looked.wait()
         return await publish(host, draft)
 
     async def until_all_have_looked(stage: Stage) -> None:
         refused = seen(stage, "CALL_REFUSED")
         settled = seen(stage, "CALL_SETTLED")
-        while len(stage.calls.bursar._waiting) < 5:  # type: ignore[union-attr]
+        while len(booked) + len(stage.calls.bursar._waiting) < 8:  # type: ignore[union-attr]
             await asyncio.sleep(0.01)
         looked.set()
         await settled.wait()
@@ -403,6 +406,20 @@ def test_what_keeps_a_model_from_being_called_is_one_line_before_anything_starts
         pass
     with pytest.raises(UnusableModel, match=r"models\.local: no connection to .*: start the server, or"):
         Evening(gone)
+
+
+def test_k26_a_call_whose_reservation_is_not_on_the_disk_is_never_sent(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_seq: int) -> Future[None]:
+        done: Future[None] = Future()
+        done.set_exception(StorageError("log.sqlite: database or disk is full"))
+        return done
+
+    monkeypatch.setattr(calling, "_at_once", full)
+    with pytest.raises(StorageError, match="disk is full"):
+        Evening(server)
+    assert len(server.calls) == 1
 
 
 def test_a_disk_that_takes_no_bodies_ends_a_simulation_before_anything_is_sent(
