@@ -267,7 +267,7 @@ def test_without_its_package_a_model_of_anthropics_api_is_told_how_to_get_it(
 
 
 def test_anthropics_models_on_the_how_to_page_have_a_published_price() -> None:
-    page = PAGE.read_text(encoding="utf-8").partition("## Anthropic's models")[2]
+    page = PAGE.read_text(encoding="utf-8").partition("## Anthropic's models")[2].partition("\n## ")[0]
     [text] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     given = ModelSettings.model_validate(tomllib.loads(text)["models"]["claude"])
     assert (given.api, given.url) == ("anthropic", "https://api.anthropic.com")
