@@ -6,5 +6,7 @@ Here are the parts without files, sockets and clocks:
 * `prng`: the streams of draws, one for each trial and purpose.
 * `plan`: what each trial is to ask, all of it drawn before the first call.
 * `hashes`: SHA-256 over canonical JSON.
+* `contract`, `extraction`, `parsing`: the form a decision is asked for in, and what is read from what a model wrote.
+* `embed_text`: the part of it that is embedded.
 * `schemas/`: JSON Schemas of all that is configured and written; they are the source, the models equal them.
 """

@@ -1,0 +1,68 @@
+"""JSON in what a model wrote: in fenced blocks, and between braces in the prose around them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple, NoReturn
+
+from moot.protocols.arbiter.embed_text import BLANKS
+
+Method = Literal["fenced", "unfenced", "raw"]
+"""Where an outcome was found: in a fenced block, between braces, or in no JSON at all."""
+
+_FENCE: Final = "```"
+_TAG: Final = re.compile("json", re.IGNORECASE)
+_BRACE: Final = re.compile(r"[{}]")
+_OBJECT: Final = re.compile(r'\{[ \t\n\r]*["}]')
+"""How every object begins: the decoder is slow to refuse the others, since it counts the lines before them."""
+
+
+class Found(NamedTuple):
+    """A JSON value and where it was found."""
+
+    method: Method
+    value: object
+
+
+def fenced(text: str) -> Iterator[Found]:
+    """Find what is JSON among the fenced blocks of a text, in order; a tag `json` may open a block."""
+    parts = text.split(_FENCE)
+    # Between an opening fence and the one that closes it: every second part. One that never closes is no block.
+    for block in parts[1:-1:2]:
+        tag = _TAG.match(block)
+        try:
+            yield Found("fenced", _DECODER.decode(block[tag.end() if tag else 0 :].strip(BLANKS)))
+        except (ValueError, RecursionError):
+            continue
+
+
+def unfenced(text: str) -> Iterator[Found]:
+    """Find what is JSON between a brace and the one that closes it, by opening brace from the left, nested ones too.
+
+    Braces are counted wherever they stand, also in strings: a lone one in a string hides its object.
+    """
+    closes: dict[int, int] = {}
+    opened: list[int] = []
+    for brace in _BRACE.finditer(text):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            closes[opened.pop()] = brace.end()
+    for start in sorted(closes):
+        if not _OBJECT.match(text, start):
+            continue
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if end == closes[start]:
+            yield Found("unfenced", value)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
