@@ -20,6 +20,7 @@ import pytest
 from moot import calling
 from moot.bots.minds.mind import Reply, View
 from moot.bots.models.errors import UnusableModel
+from moot.bots.models.outside import Errand, LiveModels, Sent
 from moot.channels.bus import Receipt
 from moot.channels.errors import StorageError
 from moot.clock import Clock, PacedClock, RealClock
@@ -406,6 +407,65 @@ def test_what_keeps_a_model_from_being_called_is_one_line_before_anything_starts
         pass
     with pytest.raises(UnusableModel, match=r"models\.local: no connection to .*: start the server, or"):
         Evening(gone)
+
+
+@pytest.mark.parametrize("is_over", ["its obligation", "the society"])
+def test_k26_what_waits_for_room_is_not_asked_any_more_when_nobody_wants_it(
+    server: ModelServer, is_over: str
+) -> None:
+    server.latency_s = 0.1
+
+    async def ending(stage: Stage) -> None:
+        if is_over == "its obligation":
+            await override(stage)
+            await an_evening(stage)
+        else:
+            await seen(stage, "CALL_RESERVED").wait()
+
+    evening = Evening(server, script=ending, budget={"case": {"calls": 1}}, turns=2, at_once=2)
+    assert [kind for kind in evening.kinds if kind.startswith("CALL")] == ["CALL_RESERVED", "CALL_SETTLED"]
+
+
+def test_k26_an_answer_is_used_only_when_its_settlement_stands_in_the_log(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish, known = Host.publish, []
+    minds: list[AskingMind] = []
+
+    async def slowly(host: Host, draft: Draft) -> Receipt:
+        for _ in range(9):
+            await asyncio.sleep(0)
+        if draft.body.type == "CALL_SETTLED":
+            known.append(len(minds[0].answers))
+        return await publish(host, draft)
+
+    def seated(caller):
+        minds.append(AskingMind(caller("local")))
+        return {EXPLORER: CannedMind(), CRITIC: minds[0], EVOLVER: CannedMind()}
+
+    monkeypatch.setattr(Host, "publish", slowly)
+    play(seated, an_evening, models=seats(server))
+    assert known == [0, 1] and len(minds[0].answers) == 2
+
+
+def test_k28_in_real_time_a_call_may_take_no_longer_than_its_answer_is_owed(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, left = LiveModels.send, []
+
+    def told(models: LiveModels, errand: Errand) -> Future[Sent]:
+        left.append(errand.left_s)
+        return send(models, errand)
+
+    async def until_it_is_settled(stage: Stage) -> None:
+        await seen(stage, "CALL_SETTLED").wait()
+
+    monkeypatch.setattr(LiveModels, "send", told)
+    Evening(server, script=until_it_is_settled, clock=RealClock(), delay=timedelta(0))
+    assert 0 < left[0] <= 24 * 3_600
+    left.clear()
+    Evening(server)
+    assert set(left) == {None}
 
 
 def test_k26_a_call_whose_reservation_is_not_on_the_disk_is_never_sent(
