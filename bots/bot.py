@@ -105,7 +105,7 @@ class Bot:
                 view = await self._port.view(self.seat, obligation)
             if view is None:
                 return
-            reply = await self._think(view)
+            reply = await self._think(view, 1 if is_ahead else TRIES)
             if reply is None:
                 return
             if not is_ahead:
@@ -116,9 +116,9 @@ class Bot:
             await self._clock.sleep_until(answers_at)
         await self._post(view, reply)
 
-    async def _think(self, view: View) -> Reply | None:
-        """Ask the mind; one that fails is asked again unless it tries again by itself, then the seat stays silent."""
-        for attempt in range(1, 2 if self.mind.begins_at_once(view) else TRIES + 1):
+    async def _think(self, view: View, tries: int) -> Reply | None:
+        """Ask the mind, so often if it fails; then the seat stays silent."""
+        for attempt in range(1, tries + 1):
             try:
                 return await self.mind.answer(view)
             except Exception as fault:

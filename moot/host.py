@@ -21,6 +21,7 @@ from moot.clock import Clock
 from moot.memory.inmemory import InMemoryStore
 from moot.memory.store import Store
 from moot.outage import Outage
+from moot.protocols.calls.exhaustion import Exhaustion
 from moot.protocols.escalation.case import EscalationState
 from moot.protocols.escalation.messages import EscalationAnswer
 from moot.protocols.kernel.docket import Docket, Effects
@@ -84,6 +85,7 @@ class Host:
         self._refusals: dict[str, str] = {}
         self._notes: deque[Envelope] = deque(maxlen=NOTES_KEPT)
         self._audit = RefusalAudit()
+        self._exhaustion: Exhaustion = self.docket.context.fold_named("exhaustion")
         self._under_way: dict[str, Draft] = {}
         self.contents: Contents = _nothing
 
@@ -119,6 +121,7 @@ class Host:
         The gate's counters are copied, for the bus holds the gate already.
         """
         self.docket = kept["docket"]
+        self._exhaustion = self.docket.context.fold_named("exhaustion")
         self.gate.take_over(kept["counted"])
         self._transcripts = kept["transcripts"]
         self._causes = kept["causes"]
@@ -214,7 +217,7 @@ class Host:
                 self.restart_bot(Seat(state.subject))
             elif type(state) is EscalationState and state.effect == "stop_society":
                 self.stop_asked = f"as {state.case_id} was answered"
-        if self.docket.context.fold_named("exhaustion").asks_again(env.seq):
+        if self._exhaustion.asks_again_at == env.seq:
             self._ask_again()
         if self.duty_runner is not None and self._concerns_officers(env, fx, self.duty_runner):
             self.duty_runner.wake()

@@ -59,6 +59,8 @@ class Exhaustion(Fold):
     Attributes:
         spent: The budgets that are, by name.
         over: Those that no longer are, by the last message that this fold took in: trigger and name.
+        asks_again_at: The last message at which seats may answer what they could not: it made room, or seated other
+            minds.
     """
 
     name = "exhaustion"
@@ -71,7 +73,7 @@ class Exhaustion(Fold):
         """Start with nothing spent."""
         self.spent: dict[str, Spent] = {}
         self.over: tuple[tuple[str, str], ...] = ()
-        self._asks_again_at = 0
+        self.asks_again_at = 0
         self._minds: Mapping[str, Any] = {}
         self._said: Mapping[str, Any] = {}
 
@@ -82,10 +84,6 @@ class Exhaustion(Fold):
     def spent_at(self, now: datetime) -> dict[str, Spent]:
         """Return the budgets that are spent at an instant, by name: those of days that are over are not."""
         return {name: one for name, one in self.spent.items() if not _is_past(one, now)}
-
-    def asks_again(self, seq: int) -> bool:
-        """Say whether seats may now answer what they could not: this message made room, or seated other minds."""
-        return seq == self._asks_again_at
 
     def is_changing(self, docket: Docket) -> bool:
         """Say whether a CONFIG_CHANGED of minds is due."""
@@ -117,7 +115,7 @@ class Exhaustion(Fold):
         still = self.spent_at(env.sent_at)
         self._end([name for name in self.spent if name not in still])
         if self.over or (type(body) is ConfigChanged and env.id.startswith(_MINDS)):
-            self._asks_again_at = env.seq
+            self.asks_again_at = env.seq
         return self._duty(env, docket)
 
     def _refused(self, env: Envelope, docket: Docket) -> None:
@@ -181,6 +179,8 @@ class Exhaustion(Fold):
 
     def alarm(self, docket: Docket) -> datetime | None:
         """Return the midnight at which a spent day is over for which simulated minds answer."""
+        if not self.spent:
+            return None
         days = [
             one.lack.place.key
             for one in self.spent.values()
@@ -235,6 +235,8 @@ class BudgetSpent(Source):
     def changes(self, env: Envelope, fx: Effects, docket: Docket) -> Iterable[Condition]:
         """Return what the fold of exhausted budgets, which took in this envelope before, made of it."""
         exhaustion: Exhaustion = docket.context.fold_named("exhaustion")
+        if not (exhaustion.spent or exhaustion.over):
+            return ()
         found = [Condition(code, name, False) for code, name in exhaustion.over]
         ledger: Ledger = docket.context.fold_named("ledger")
         lack = ledger.lack if type(env.body) is CallRefused else None

@@ -91,12 +91,12 @@ def test_a_budget_that_an_admin_sets_ends_the_escalation_of_the_spent_one() -> N
 def test_only_the_message_that_makes_room_or_seats_other_minds_has_seats_asked_again() -> None:
     table = refused(SPENT)
     made = table.post(ADMIN, BudgetSet(scope="society", calls=5), channel="#admin").seq
-    assert exhaustion(table).asks_again(made)
+    assert exhaustion(table).asks_again_at == made
     note = table.post(ADMIN, Note(text="hm"), channel="#admin").seq
-    assert not exhaustion(table).asks_again(note)
+    assert exhaustion(table).asks_again_at != note
     table = refused(SIMULATED)
     (change,) = said(table, "CONFIG_CHANGED")
-    assert exhaustion(table).asks_again(change.seq)
+    assert exhaustion(table).asks_again_at == change.seq
 
 
 def test_simulated_minds_answer_when_that_is_chosen_and_no_longer_after_a_raise() -> None:
