@@ -123,6 +123,8 @@ def load_prompts(folder: Path | None = None) -> Prompts:
 
 
 def _read(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise WrongPrompt(f"{path}: is no file: write what the seat is told into one")
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

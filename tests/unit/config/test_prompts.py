@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from pathlib import Path
 from typing import Final
@@ -143,3 +144,13 @@ def test_a_file_that_cannot_be_used_is_one_clear_line(
 def test_a_folder_that_is_not_there_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(WrongPrompt, match="there is no such folder of prompts"):
         load_prompts(tmp_path / "none")
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "judge.md")
+    with pytest.raises(WrongPrompt, match=r"judge\.md: is no file"):
+        load_prompts(tmp_path)
+    (tmp_path / "judge.md").unlink()
+    (tmp_path / "judge.md").symlink_to("judge.md")
+    with pytest.raises(WrongPrompt, match=r"judge\.md: cannot be read"):
+        load_prompts(tmp_path)
