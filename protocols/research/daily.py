@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from moot.protocols.calls.books import SOCIETY, Books
 from moot.protocols.kernel.case import CaseState
 from moot.protocols.kernel.figures import Exactly, Fields, Figures
 from moot.protocols.kernel.machine import Machine, Start
 from moot.protocols.kernel.message import Message
 from moot.protocols.kernel.steps import ENDED, STOP, Effect, Missed, Move, RuleInput, Step, ends, passes
 from moot.protocols.kernel.times import minutes
-from moot.protocols.research.messages import CycleTrigger, DailyReport, PrincipleSynthesis
+from moot.protocols.research.messages import CycleTrigger, DailyReport, PrincipleSynthesis, Spending
 from moot.protocols.research.seats import EVOLVER
 
 KIND: Final = "daily"
@@ -21,10 +22,15 @@ SYNTHESISING, REPORTING = "synthesising", "reporting"
 
 @dataclass(frozen=True, kw_only=True)
 class DailyState(CaseState):
-    """State of a daily cycle; it looks at (`since`, `until`] (K16)."""
+    """State of a daily cycle; it looks at (`since`, `until`] (K16).
+
+    Attributes:
+        spending: What models had come to when it opened; None where none was called.
+    """
 
     since: datetime
     until: datetime
+    spending: Spending | None = None
 
 
 def open_daily(given: RuleInput) -> DailyState:
@@ -38,7 +44,16 @@ def open_daily(given: RuleInput) -> DailyState:
         anchor_at=env.sent_at,
         since=given.context.fold_named("calendar").since(KIND, body.nominal_at),
         until=body.nominal_at,
+        spending=_spending(given.context.fold_named("ledger").books),
     )
+
+
+def _spending(books: Books) -> Spending | None:
+    booked = books.booked.get(SOCIETY)
+    if booked is None or not booked.calls:
+        return None
+    limit = books.limit(SOCIETY).usd
+    return Spending(calls=booked.calls, tokens=booked.tokens, cost=booked.usd or None, limit=limit)
 
 
 def _synthesised(state: DailyState, given: RuleInput) -> Effect:
@@ -68,6 +83,7 @@ def report_figures(state: DailyState, given: RuleInput) -> Figures:
         "strategies_revised": Exactly(counts.revised),
         "top_strategy": Exactly(ledger.top_strategy(state.since, state.until)),
         "trading_feedback": Fields(traded, "R-F6"),
+        "models": Exactly(state.spending),
     }
 
 

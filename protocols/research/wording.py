@@ -39,7 +39,9 @@ WORDING: Final[Mapping[str, str]] = {
     "[: {principles|each:statement}]",
     "DAILY_REPORT": "reports {date}: {cycles_completed|count:cycle}, {strategies_approved} approved, "
     "{strategies_rejected} rejected, {strategies_revised} revised"
-    "[; best {top_strategy.id} with Sharpe {top_strategy.sharpe}][; tomorrow: {tomorrow_priority}]",
+    "[; best {top_strategy.id} with Sharpe {top_strategy.sharpe}][; tomorrow: {tomorrow_priority}]"
+    "[; models so far: {models.calls|count:call}, {models.tokens|count:token}][, {models.cost|micro}]"
+    "[ of {models.limit|micro}]",
     "WEEKLY_REPORT": "reports {week}: {total_cycles|count:cycle}, {strategies_approved} approved"
     "[, best Sharpe {best_strategy_sharpe}][; next week: {next_week_direction}]",
     "THRESHOLD_REVIEW": "reviews the Critic in {period}: wrongly rejected {false_negative_rate|percent}, "

@@ -41,6 +41,11 @@ def test_a_day_with_a_models_critic_verifies_and_its_calls_are_told(
     assert len(asked) >= 4 and {body["temperature"] for body in asked} == {0.3}
     told = data("calls", out)
     assert len(told["calls"]) == len(asked)
+    (report,) = [env for env in moot.open_log(out).messages() if env.body.type == "DAILY_REPORT"]
+    before = [one for one in told["calls"] if one["settled_seq"] < report.seq]
+    figures = report.body.models
+    assert 0 < figures.calls <= len(before)
+    assert (figures.limit, figures.cost > figures.tokens) == (1_000_000, True)
 
 
 HELD: dict[str, Callable[..., object]] = {

@@ -27,10 +27,10 @@ APART: Final = {
     name
     for name, kind in rulebook().messages.items()
     if kind.__module__.startswith(
-        ("moot.protocols.arena.", "moot.protocols.panel.", "moot.protocols.motion.")
+        ("moot.protocols.arena.", "moot.protocols.calls.", "moot.protocols.panel.", "moot.protocols.motion.")
     )
 }
-"""Types of runs, panels and motions, see `test_verify_arena`, `test_verify_panel` and `test_verify_motion`."""
+"""Types of runs, panels, motions and calls, see `test_verify_arena` and its like, and `test_verify_calls`."""
 
 SOON = "a second later is still in order and in time"
 PROSE = "prose"

@@ -64,8 +64,31 @@ class TradingFeedback(Part):
     feedback_insights: Several[Text]
 
 
+class Spending(Part):
+    """What language models came to so far, the worst case of what is under way included (K27).
+
+    Attributes:
+        calls: How many calls.
+        tokens: Of prompts and answers.
+        cost: Micro-USD; None: nothing, as far as is known.
+        limit: Micro-USD that the society's models may spend in all; None: no limit.
+    """
+
+    calls: Count
+    tokens: Count
+    cost: Count | None
+    limit: Count | None
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class DailyReport(Message):
-    """Sum up a day of research. Evolver, #a-report (R-D17)."""
+    """Sum up a day of research. Evolver, #a-report (R-D17).
+
+    `models` are what models had come to when the daily cycle opened; it is left out where none was called.
+    """
 
     type: Literal["DAILY_REPORT"] = "DAILY_REPORT"
     date: Day
@@ -76,6 +99,7 @@ class DailyReport(Message):
     top_strategy: TopStrategy | None
     trading_feedback: TradingFeedback
     tomorrow_priority: Text
+    models: Spending | None = Field(default=None, exclude_if=_is_none)
 
 
 class WeeklyReport(Message):

@@ -202,6 +202,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "top_strategy": {"id": "hyp_20260223_1030", "sharpe": 0.9},
         "trading_feedback": {"production_strategies": 0, "daily_pnl_pct": None, "feedback_insights": []},
         "tomorrow_priority": "value",
+        "models": {"calls": 12, "tokens": 34_000, "cost": 120_000, "limit": None},
     },
     "WEEKLY_REPORT": {
         "week": "2026-W09",
@@ -382,6 +383,7 @@ def of_one_form(kind: str, body: dict[str, Any]) -> dict[str, Any]:
 
 MAY_BE_LEFT_OUT = {
     "CLOCK_SET": {"held_s"},
+    "DAILY_REPORT": {"models"},
     "CYCLE_TRIGGER": {"cycle_id"},
     "HYPOTHESIS": {"hypothesis_id", "cycle_id", "lineage_id", "round", "parent_strategy_id", "regime"},
     "RISK_ASSESSMENT": {"hypothesis_id"},
