@@ -5,11 +5,11 @@ Templates are read and never written; a `Contract` cannot be changed, and `as_js
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final
 
+from moot.config.json_files import BadJson, parsed, read_text
 from moot.protocols.panel.contract import Contract, ContractError, contract_from
 
 FOLDER: Final = Path(__file__).with_name("contracts")
@@ -47,49 +47,17 @@ def load_contract(name: str | Path) -> Contract:
     path = SHIPPED.get(ALIASES.get(name, name)) if isinstance(name, str) else None
     path = path or Path(name)
     try:
-        return contract_from(_parsed(_read(path)))
+        return contract_from(_data(path))
     except ContractError as exc:
         shown = str(path) if str(path).isprintable() else ascii(str(path))
         raise ContractError(exc.problem, f"{shown}: {exc.where}" if exc.where else shown) from None
 
 
-def _read(path: Path) -> str:
+def _data(path: Path) -> object:
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        return parsed(read_text(path, MOST_BYTES))
     except FileNotFoundError:
         known = ", ".join(SHIPPED)
         raise ContractError(f"there is no such file; the shipped contracts are {known}") from None
-    except (OSError, ValueError) as exc:
-        why = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        raise ContractError(f"cannot be read: {why}") from None
-    if len(data) > MOST_BYTES:
-        raise ContractError(f"is larger than {MOST_BYTES:,} bytes: no contract is")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as exc:
-        raise ContractError(f"is not UTF-8: see byte {exc.start}") from None
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    except json.JSONDecodeError as exc:
-        raise ContractError(f"is not JSON: {exc.msg}, line {exc.lineno}") from None
-    except RecursionError:
-        raise ContractError("is not JSON that anybody needs: it nests too deep") from None
-    except ValueError as exc:
-        raise ContractError(f"is not JSON: {exc}") from None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ContractError(f"has the key {key[:60]!a} twice in one object")
-        found[key] = value
-    return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ContractError(f"is not JSON: {name} is no number of it")
+    except BadJson as exc:
+        raise ContractError(str(exc)) from None

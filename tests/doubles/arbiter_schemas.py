@@ -10,6 +10,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from moot.protocols import arbiter
+from moot.protocols.arbiter.bank import ContractManifest, ContractPreset, ModelCatalog, PromptManifest
 from moot.protocols.arbiter.configuration import Configuration
 from moot.protocols.arbiter.plan import PlannedTrial
 from moot.protocols.arbiter.records import Record
@@ -21,6 +22,10 @@ SCHEMAS: Final[Mapping[str, type[Record]]] = {
     "config": Configuration,
     "config.resolved": ResolvedConfiguration,
     "trial_plan": PlannedTrial,
+    "prompt_manifest": PromptManifest,
+    "contract_manifest": ContractManifest,
+    "contract_preset": ContractPreset,
+    "model_catalog": ModelCatalog,
 }
 """The models by the name of their schema; a schema of a .jsonl file says what one line holds."""
 

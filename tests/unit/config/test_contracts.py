@@ -170,7 +170,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
         ('{"panel_size": NaN}', "is not JSON: NaN is no number of it"),
         ("[" * 200_000, "is not JSON that anybody needs: it nests too deep"),
         ('{"panel_size": ' + "9" * 5000 + "}", "is not JSON: Exceeds the limit"),
-        (" " * (MOST_BYTES + 1), "is larger than 1,000,000 bytes: no contract is"),
+        (" " * (MOST_BYTES + 1), "is larger than 1,000,000 bytes: shorten it"),
         (json.dumps({**SMALL, "panel_size": 0}), "panel_size: Input should be greater than or equal to 1"),
         (json.dumps({**SMALL, "stage": "\ud800"}), "a text in it is not valid Unicode"),
     ],
@@ -188,5 +188,5 @@ def test_a_directory_and_a_file_that_nobody_may_name_are_told(tmp_path: Path) ->
 
 def test_an_endless_file_is_not_read_to_its_end() -> None:
     assert complaint(os.devnull.replace("null", "zero")).endswith(
-        "is larger than 1,000,000 bytes: no contract is"
+        "is larger than 1,000,000 bytes: shorten it"
     )

@@ -1,0 +1,117 @@
+"""Read a file of Arbiter's as the record it should be; every fault in it is one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar, get_args
+
+from pydantic import ValidationError
+
+from moot.config.json_files import BadJson, parsed, read_text
+from moot.protocols.arbiter.records import Record
+from moot.protocols.kernel.errors import BadInput
+from moot.protocols.kernel.faults import why
+
+MOST_BYTES: Final = 4_000_000
+"""A larger file is none of Arbiter's."""
+
+_UNIONS: Final = frozenset({"number", "range", "text"})
+"""Tags of what a field may be; a user does not write them."""
+
+Kind = TypeVar("Kind", bound=Record)
+
+
+class Faulty(BadInput):
+    """Say what is wrong with a file.
+
+    Attributes:
+        lines: One for each fault: file, place in it, what to do.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        """Keep the lines."""
+        super().__init__("; ".join(lines))
+        self.lines = tuple(lines)
+
+
+def read_record(path: Path, kind: type[Kind]) -> Kind:
+    """Read a file.
+
+    Raises:
+        Faulty: It cannot be read, is no JSON, or not what its schema says.
+    """
+    return record(parsed_file(path), kind, str(path))
+
+
+def parsed_file(path: Path) -> object:
+    """Return what a JSON file says.
+
+    Raises:
+        Faulty: It cannot be read, or is no JSON.
+    """
+    try:
+        return parsed(text_of(path))
+    except BadJson as exc:
+        raise Faulty([f"{path}: {exc}"]) from None
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        Faulty: It cannot be read.
+    """
+    try:
+        return read_text(path, MOST_BYTES)
+    except FileNotFoundError:
+        raise Faulty([f"{path}: there is no such file"]) from None
+    except BadJson as exc:
+        raise Faulty([f"{path}: {exc}"]) from None
+
+
+def record(value: object, kind: type[Kind], name: str) -> Kind:
+    """Return plain data as a record.
+
+    Args:
+        value: What a file says.
+        kind: What it should be.
+        name: What the file is called in a fault.
+
+    Raises:
+        Faulty: It is not what the schema says.
+    """
+    try:
+        return kind.from_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+    except ValidationError as exc:
+        raise Faulty([f"{name}: {line}" for line in _lines(exc, kind)]) from None
+
+
+def _lines(error: ValidationError, kind: type[Record]) -> Iterator[str]:
+    for fault in error.errors(include_url=False):
+        where = "".join(
+            f"[{part}]" if isinstance(part, int) else f".{part}"
+            for part in fault["loc"]
+            if part not in _UNIONS or (part == "text" and fault["loc"][-2:-1] != ("seed",))
+        )
+        text = why(fault, _names(kind, fault["loc"]))
+        yield f"{where.removeprefix('.')}: {text}" if where else text
+
+
+def _names(kind: type[Record], place: Sequence[int | str]) -> list[str]:
+    """Return the fields that could stand where a fault is."""
+    for part in place[:-1]:
+        inner = next((one for one in _fields(kind).items() if one[0] == part), None)
+        kind = (inner and _record_in(inner[1])) or kind
+    return list(_fields(kind))
+
+
+def _fields(kind: type[Record]) -> dict[str, Any]:
+    return {field.alias or name: field.annotation for name, field in kind.model_fields.items()}
+
+
+def _record_in(annotation: Any) -> type[Record] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Record):
+        return annotation
+    return next((found for one in get_args(annotation) if (found := _record_in(one))), None)
