@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -352,3 +353,22 @@ def test_with_a_budget_of_nothing_nothing_is_sent(server: ModelServer, tmp_path:
     assert "was not asked: the budget of the society is $0.00" in result.stderr
     assert len(server.calls) == 1
     assert "every rule holds" in done("verify", tmp_path / "out", "--strict")
+
+
+def test_a_model_that_only_looks_things_up_is_cut_off_in_a_society_too(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.plays(PROBED)
+    server.always = completion(None, finish="tool_calls", tools=[("measure_strategy", "{}")])
+    model = ("--model", f"{server.url}#tiny-1", "--seats", "critic", "--key-env", "A_KEY")
+    done("simulate", "--days", "1", "--seed", "1", *model, "--out", tmp_path / "out", A_KEY=KEY)
+    log = open_log(tmp_path / "out")
+    owed = Counter((one.obligation, one.attempt) for one in log.calls())
+    assert owed and set(owed.values()) == {8}, (
+        "five look-ups, the turn that should have answered, two repairs"
+    )
+    assert len(server.calls) == 1 + owed.total()
+    assert any("(tool loop)" in env.body.reason for env in log.messages(type="AUDIT"))
+    assert not any(True for _ in log.messages(type="RISK_ASSESSMENT"))
+    report = log.verify()
+    assert report.ok, report.findings
